@@ -1,0 +1,79 @@
+import { BrCodeError } from './br-code-error.ts'
+
+/** One object: two digits of id, two of length (01–99), then the value. */
+export interface TlvObject {
+  /** Ids from the outside in: `54`, `26-01`. */
+  readonly path: string
+  readonly value: string
+  /** Index of the value's first character in the whole code. */
+  readonly position: number
+}
+
+/** The objects of a code or of a template, by id, in the order they were written. */
+export type Tlv = ReadonlyMap<string, TlvObject>
+
+/** What a length counts. EMV counts characters; some issuers count UTF-8 bytes, which differs outside ASCII only. */
+export type LengthUnit = 'characters' | 'bytes'
+
+/**
+ * Splits a code, or the template `parent`, into its objects.
+ * @throws BrCodeError malformed_tlv · length_overrun · duplicate_field
+ * @source EMVCo, QR Code Specification for Payment Systems: Merchant-Presented Mode
+ */
+export function parseTlv(text: string, unit: LengthUnit, parent?: TlvObject): Tlv {
+  const objects = new Map<string, TlvObject>()
+  const origin = parent?.position ?? 0
+  let at = 0
+  while (at < text.length) {
+    const place = { position: origin + at, ...(parent && { field: parent.path }) }
+    const header = text.slice(at, at + 4)
+    if (!/^\d{4}$/.test(header)) {
+      throw new BrCodeError('malformed_tlv', 'Expected two digits of id and two of length', place)
+    }
+    const id = header.slice(0, 2)
+    const length = Number(header.slice(2))
+    const field = parent ? `${parent.path}-${id}` : id
+    if (length === 0) throw new BrCodeError('malformed_tlv', `Object ${field} is empty`, { ...place, field })
+
+    const end = endOfValue(text, at + 4, length, unit)
+    if (end === undefined) {
+      throw new BrCodeError('length_overrun', `Object ${field} claims ${length} ${unit}, more than there are`, {
+        ...place,
+        field,
+      })
+    }
+    if (objects.has(id)) throw new BrCodeError('duplicate_field', `Object ${field} occurs twice`, { ...place, field })
+    objects.set(id, { path: field, value: text.slice(at + 4, end), position: origin + at + 4 })
+    at = end
+  }
+  return objects
+}
+
+/**
+ * Writes one object; an absent value writes nothing.
+ * @throws BrCodeError field_malformed: the value is not 1–99 characters of printable ASCII, where all ways of counting
+ *   agree
+ */
+export function formatTlv(id: string, value: string | undefined): string {
+  if (value === undefined) return ''
+  if (!/^[ -~]{1,99}$/.test(value)) {
+    throw new BrCodeError('field_malformed', `Object ${id} is not 1–99 characters of printable ASCII`, { field: id })
+  }
+  return id + String(value.length).padStart(2, '0') + value
+}
+
+/** Index just after a value of `length` units, or undefined where the text ends too early or inside a character. */
+function endOfValue(text: string, start: number, length: number, unit: LengthUnit): number | undefined {
+  let end = start
+  let missing = length
+  for (const character of text.slice(start)) {
+    if (missing <= 0) break
+    missing -= unit === 'bytes' ? utf8Length(character) : 1
+    end += character.length
+  }
+  return missing === 0 ? end : undefined
+}
+
+function utf8Length(character: string): number {
+  return new TextEncoder().encode(character).length
+}

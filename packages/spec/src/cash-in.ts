@@ -1,0 +1,450 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { limits } from './limits.ts'
+import { machine, type StateOf } from './machine.ts'
+import { cents, externalId, instant, nullable, reais, text, uuid } from './shapes.ts'
+
+/**
+ * Cash-in: a charge that a payer pays. Its life, its shapes, its endpoints.
+ */
+
+/**
+ * The life of a cash-in. `charge.*` is what the partner answered to our own calls, `partner.*` what it reports of the
+ * payment (by webhook or when asked), `clock.*` the passing of time.
+ * @source rules#cash-in.states
+ */
+export const cashIn = machine({
+  resource: 'cash_in',
+  states: ['PENDING', 'PAID', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
+  triggers: [
+    'create',
+    'work.claimed',
+    'charge.accepted',
+    'charge.rejected',
+    'charge.not_sent',
+    'charge.unknown',
+    'charge.contradicted',
+    'partner.confirmed',
+    'partner.failed',
+    'clock.expired',
+    'clock.escalated',
+  ],
+  guards: {
+    'payment restated': 'this end-to-end id was booked before, with another amount',
+    'payment is a second one': 'another end-to-end id was booked before',
+    'amount differs': 'the partner states another amount than the charge',
+    'settled late': 'the payment settled more than 60 s after `expirationDate`',
+    'evidence was missing': 'the case was opened only because no answer came',
+  },
+  cases: {
+    amount_differs: 'A payment of another amount than the charge arrived. The money is in suspense.',
+    paid_after_expiry: 'A payment settled after the charge had expired. The money is in suspense.',
+    paid_after_failure: 'A payment arrived for a charge that had failed. The money is in suspense.',
+    second_payment: 'The charge was paid a second time. The second payment is in suspense.',
+    payment_restated: 'The partner states another amount for a payment that was booked. Nothing was booked again.',
+    failed_after_payment: 'The partner reports a failure of a charge that was paid. Nothing was debited.',
+    charge_contradicted: 'The partner’s answer contradicts what was asked. The Pix code was withheld.',
+    charge_after_end: 'The partner answered about a charge that had already ended here.',
+    paid_in_doubt: 'A payment arrived while the charge was in doubt. The money is in suspense.',
+    result_missing: 'The partner gave no answer within 15 minutes.',
+  },
+  rows: [
+    { from: null, on: 'create', to: 'PENDING', source: 'rules#cash-in.states.1' },
+
+    { from: 'PENDING', on: 'work.claimed', to: 'PENDING', source: 'rules#cash-in.work.1' },
+    { from: 'PENDING', on: 'charge.accepted', to: 'PENDING', source: 'rules#cash-in.states.2' },
+    { from: 'PENDING', on: 'charge.rejected', to: 'FAILED', emits: 'pix_cash_in', source: 'rules#cash-in.states.3' },
+    { from: 'PENDING', on: 'charge.not_sent', to: 'PENDING', source: 'rules#cash-in.states.4' },
+    { from: 'PENDING', on: 'charge.unknown', to: 'PROVIDER_RESULT_UNKNOWN', source: 'rules#cash-in.states.5' },
+    {
+      from: 'PENDING',
+      on: 'charge.contradicted',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'charge_contradicted',
+      source: 'rules#cash-in.states.6',
+    },
+    {
+      from: 'PENDING',
+      on: 'partner.confirmed',
+      when: 'amount differs',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'amount_differs',
+      source: 'rules#cash-in.states.8',
+    },
+    {
+      from: 'PENDING',
+      on: 'partner.confirmed',
+      when: 'settled late',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'paid_after_expiry',
+      source: 'rules#cash-in.states.9',
+    },
+    {
+      from: 'PENDING',
+      on: 'partner.confirmed',
+      to: 'PAID',
+      posts: 'cash_in_paid',
+      emits: 'pix_cash_in',
+      source: 'rules#cash-in.states.7',
+    },
+    { from: 'PENDING', on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', source: 'rules#cash-in.states.10' },
+    { from: 'PENDING', on: 'clock.expired', to: 'EXPIRED', source: 'rules#cash-in.states.11' },
+
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'work.claimed',
+      to: 'PROVIDER_RESULT_UNKNOWN',
+      source: 'rules#cash-in.work.1',
+    },
+    { from: 'PROVIDER_RESULT_UNKNOWN', on: 'charge.accepted', to: 'PENDING', source: 'rules#cash-in.unknown.1' },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'charge.rejected',
+      to: 'FAILED',
+      emits: 'pix_cash_in',
+      source: 'rules#cash-in.unknown.2',
+    },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'charge.not_sent',
+      to: 'PROVIDER_RESULT_UNKNOWN',
+      source: 'rules#cash-in.unknown.3',
+    },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'charge.unknown',
+      to: 'PROVIDER_RESULT_UNKNOWN',
+      source: 'rules#cash-in.unknown.3',
+    },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'charge.contradicted',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'charge_contradicted',
+      source: 'rules#cash-in.states.6',
+    },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'partner.confirmed',
+      when: 'amount differs',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'amount_differs',
+      source: 'rules#cash-in.states.8',
+    },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'partner.confirmed',
+      to: 'PAID',
+      posts: 'cash_in_paid',
+      emits: 'pix_cash_in',
+      source: 'rules#cash-in.unknown.4',
+    },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'partner.failed',
+      to: 'FAILED',
+      emits: 'pix_cash_in',
+      source: 'rules#cash-in.unknown.5',
+    },
+    { from: 'PROVIDER_RESULT_UNKNOWN', on: 'clock.expired', to: 'EXPIRED', source: 'rules#cash-in.unknown.6' },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'clock.escalated',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'result_missing',
+      source: 'rules#cash-in.unknown.7',
+    },
+
+    { from: 'EXPIRED', on: 'charge.accepted', to: 'EXPIRED', source: 'rules#cash-in.expired.1' },
+    {
+      from: 'EXPIRED',
+      on: 'partner.confirmed',
+      when: 'amount differs',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'amount_differs',
+      source: 'rules#cash-in.states.8',
+    },
+    {
+      from: 'EXPIRED',
+      on: 'partner.confirmed',
+      when: 'settled late',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'paid_after_expiry',
+      source: 'rules#cash-in.states.9',
+    },
+    {
+      from: 'EXPIRED',
+      on: 'partner.confirmed',
+      to: 'PAID',
+      posts: 'cash_in_paid',
+      emits: 'pix_cash_in',
+      source: 'rules#cash-in.expired.2',
+    },
+
+    { from: 'PAID', on: 'charge.accepted', to: 'PAID', source: 'rules#cash-in.paid.1' },
+    { from: 'PAID', on: 'charge.rejected', to: 'PAID', opens: 'charge_after_end', source: 'rules#cash-in.paid.2' },
+    {
+      from: 'PAID',
+      on: 'partner.confirmed',
+      when: 'payment restated',
+      to: 'PAID',
+      opens: 'payment_restated',
+      source: 'rules#cash-in.paid.3',
+    },
+    {
+      from: 'PAID',
+      on: 'partner.confirmed',
+      when: 'payment is a second one',
+      to: 'PAID',
+      posts: 'arrived_unattributed',
+      opens: 'second_payment',
+      source: 'rules#cash-in.paid.4',
+    },
+    {
+      from: 'PAID',
+      on: 'partner.failed',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'failed_after_payment',
+      source: 'rules#cash-in.paid.5',
+    },
+
+    {
+      from: 'FAILED',
+      on: 'charge.accepted',
+      to: 'FAILED',
+      opens: 'charge_after_end',
+      source: 'rules#cash-in.failed.1',
+    },
+    {
+      from: 'FAILED',
+      on: 'partner.confirmed',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'paid_after_failure',
+      source: 'rules#cash-in.failed.2',
+    },
+
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.confirmed',
+      when: 'payment restated',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'payment_restated',
+      source: 'rules#cash-in.paid.3',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.confirmed',
+      when: 'payment is a second one',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'second_payment',
+      source: 'rules#cash-in.reconciliation.3',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.confirmed',
+      when: 'amount differs',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'amount_differs',
+      source: 'rules#cash-in.states.8',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.confirmed',
+      when: 'evidence was missing',
+      to: 'PAID',
+      posts: 'cash_in_paid',
+      emits: 'pix_cash_in',
+      source: 'rules#cash-in.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.confirmed',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'paid_in_doubt',
+      source: 'rules#cash-in.reconciliation.4',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.failed',
+      when: 'evidence was missing',
+      to: 'FAILED',
+      emits: 'pix_cash_in',
+      source: 'rules#cash-in.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'charge.accepted',
+      when: 'evidence was missing',
+      to: 'PENDING',
+      source: 'rules#cash-in.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'charge.rejected',
+      when: 'evidence was missing',
+      to: 'FAILED',
+      emits: 'pix_cash_in',
+      source: 'rules#cash-in.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'work.claimed',
+      when: 'evidence was missing',
+      to: 'RECONCILIATION_REQUIRED',
+      source: 'rules#cash-in.reconciliation.2',
+    },
+  ],
+})
+
+/** A state of a cash-in. */
+export type CashInStatus = StateOf<typeof cashIn>
+
+/** @source rules#cash-in.create.1 */
+const createBody = Type.Object(
+  {
+    transaction: Type.Object(
+      {
+        value: reais,
+        externalId,
+        description: Type.Optional(text(limits.descriptionMaxLength, 'What the payer reads')),
+        expirationTime: Type.Optional(
+          Type.Integer({
+            minimum: limits.expirationMinSeconds,
+            maximum: limits.expirationMaxSeconds,
+            default: limits.expirationDefaultSeconds,
+            description: 'Seconds until the charge expires',
+          }),
+        ),
+        generateQrCode: Type.Optional(Type.Boolean({ default: true, description: 'Whether to return `pixCode`' })),
+      },
+      { additionalProperties: false },
+    ),
+    payer: Type.Optional(
+      Type.Object(
+        {
+          fullName: text(limits.nameMaxLength),
+          document: text(18, 'CPF or CNPJ, with or without punctuation'),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const status = Type.Enum([...cashIn.states])
+
+const created = {
+  id: uuid,
+  correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
+  externalId,
+  status,
+  valueCents: cents(),
+  pixCode: Type.Optional(Type.String({ maxLength: limits.pixCodeMaxLength, description: 'BR Code to copy or draw' })),
+  generateTime: instant,
+  expirationDate: instant,
+  providerTransactionId: nullable(Type.String({ maxLength: 128 })),
+}
+
+const cashInCreated = Type.Object(created, { additionalProperties: false, description: 'A charge just created.' })
+
+/** @source rules#cash-in.detail.1 */
+export const cashInDetail = Type.Object(
+  {
+    ...created,
+    description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
+    payer: nullable(Type.Object({ fullName: Type.String(), document: Type.String() }, { additionalProperties: false })),
+    endToEndId: nullable(Type.String({ maxLength: 64 })),
+    paidAt: nullable(instant),
+    payerName: nullable(Type.String({ maxLength: limits.nameMaxLength })),
+    payerDocument: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
+    payerIspb: nullable(Type.String({ maxLength: 8, description: "ISPB of the payer's bank" })),
+    feeAmountCents: cents(),
+    refundedCents: cents(),
+    refundableCents: cents(),
+    refundDeadline: nullable(instant),
+    failureCode: nullable(Type.String({ maxLength: 64 })),
+    failureReason: nullable(Type.String({ maxLength: 200 })),
+    createdAt: instant,
+    updatedAt: instant,
+  },
+  { additionalProperties: false, description: 'Everything known of a charge. The authoritative view.' },
+)
+
+const createdExample = {
+  id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  correlationId: 'checkout-77',
+  externalId: 'order-1001',
+  status: 'PENDING',
+  valueCents: 15000,
+  pixCode:
+    '00020101021226830014br.gov.bcb.pix2561bank.example/qr/v2/5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f5204000053039865802BR5912Loja Exemplo6009Sao Paulo62070503***6304ABCD',
+  generateTime: '2026-11-21T13:14:31.902Z',
+  expirationDate: '2026-11-21T14:14:31.902Z',
+  providerTransactionId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
+}
+
+/** @source rules#cash-in.create.1 */
+export const createCashIn = endpoint({
+  id: 'createCashIn',
+  method: 'POST',
+  path: '/api/pix/cash-in',
+  auth: 'api-key',
+  tag: 'Cash-in',
+  summary: 'Create a charge',
+  description:
+    'Asks the bank for a charge and answers with its BR Code. When the bank is slow the answer has no `pixCode` yet: read the cash-in again. Retry a lost answer with the **same** `externalId`: the 409 tells the id of the charge that exists.',
+  body: createBody,
+  example: {
+    transaction: { value: 150, externalId: 'order-1001', description: 'Order 1001', expirationTime: 3600 },
+    payer: { fullName: 'Maria da Silva', document: '529.982.247-25' },
+  },
+  responses: { 201: { description: 'Created', schema: cashInCreated, example: createdExample } },
+  errors: ['duplicate_external_id', 'value_not_positive', 'value_too_large', 'invalid_document', 'partner_refused'],
+})
+
+/** @source rules#cash-in.detail.1 */
+export const getCashIn = endpoint({
+  id: 'getCashIn',
+  method: 'GET',
+  path: '/api/pix/cash-in/{id}',
+  auth: 'api-key',
+  tag: 'Cash-in',
+  summary: 'Read a charge',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-in' }) }),
+  responses: {
+    200: {
+      description: 'The charge as it stands now',
+      schema: cashInDetail,
+      example: {
+        ...createdExample,
+        status: 'PAID',
+        description: 'Order 1001',
+        payer: { fullName: 'Maria da Silva', document: '52998224725' },
+        endToEndId: 'E9999901020261121131500aB3dE5fG7',
+        paidAt: '2026-11-21T13:15:00.000Z',
+        payerName: 'Maria da Silva',
+        payerDocument: '***.982.247-**',
+        payerIspb: '99999010',
+        feeAmountCents: 0,
+        refundedCents: 0,
+        refundableCents: 15000,
+        refundDeadline: '2027-02-18T13:15:00.000Z',
+        failureCode: null,
+        failureReason: null,
+        createdAt: '2026-11-21T13:14:31.902Z',
+        updatedAt: '2026-11-21T13:15:02.417Z',
+      },
+    },
+  },
+  errors: ['not_found'],
+})

@@ -1,0 +1,62 @@
+/**
+ * CPF and CNPJ, the taxpayer numbers of people and of companies. Since July 2026 a CNPJ may carry letters, so a
+ * document is text, never a number.
+ */
+
+const CPF_WEIGHTS = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
+const CNPJ_WEIGHTS = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]
+
+/**
+ * Removes the mask of a CPF or CNPJ and proves its check digits.
+ * @param text with or without punctuation; letters of an alphanumeric CNPJ in either case
+ * @returns 11 digits (CPF), 14 characters (CNPJ), or `null` where it is neither
+ * @source rules#documents.1
+ */
+export function normaliseDocument(text: string): string | null {
+  return normaliseCpf(text) ?? normaliseCnpj(text)
+}
+
+/** As {@link normaliseDocument}, a CPF only: `529.982.247-25` or `52998224725`. */
+export function normaliseCpf(text: string): string | null {
+  if (!/^(?:\d{11}|\d{3}\.\d{3}\.\d{3}-\d{2})$/.test(text)) return null
+  const cpf = text.replace(/[.-]/g, '')
+  return isOneDigitRepeated(cpf) || !hasCheckDigits(cpf, CPF_WEIGHTS) ? null : cpf
+}
+
+/** As {@link normaliseDocument}, a CNPJ only: `12.ABC.345/01DE-35` or `12ABC34501DE35`. */
+export function normaliseCnpj(text: string): string | null {
+  const upper = text.toUpperCase()
+  if (!/^(?:[0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})$/.test(upper)) return null
+  const cnpj = upper.replace(/[./-]/g, '')
+  return isOneDigitRepeated(cnpj) || !hasCheckDigits(cnpj, CNPJ_WEIGHTS) ? null : cnpj
+}
+
+/**
+ * A document as it may be shown on a receipt: the middle of a CPF, the root of a CNPJ hidden.
+ * @source rules#documents.2
+ */
+export function maskDocument(document: string): string {
+  return document.length === 11
+    ? `***.${document.slice(3, 6)}.${document.slice(6, 9)}-**`
+    : `**.${document.slice(2, 5)}.${document.slice(5, 8)}/${document.slice(8, 12)}-**`
+}
+
+/** The last two characters are modulo-11 check digits over what stands before each of them. */
+function hasCheckDigits(document: string, weights: readonly number[]): boolean {
+  const base = document.slice(0, -2)
+  const first = checkDigit(base, weights.slice(1))
+  const second = checkDigit(base + first, weights)
+  return document === base + first + second
+}
+
+/** A character counts as its ASCII code less 48: digits as themselves, `A` as 17. */
+function checkDigit(text: string, weights: readonly number[]): string {
+  let sum = 0
+  for (const [index, weight] of weights.entries()) sum += (text.charCodeAt(index) - 48) * weight
+  const remainder = sum % 11
+  return String(remainder < 2 ? 0 : 11 - remainder)
+}
+
+function isOneDigitRepeated(document: string): boolean {
+  return /^(\d)\1*$/.test(document)
+}

@@ -1,0 +1,72 @@
+import type { Static, TSchema } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+
+/**
+ * Endpoints as data. The HTTP edge binds each to a handler, validates with its shapes and serialises with its response
+ * schemas; the OpenAPI document is generated from the same objects.
+ */
+
+/** Who may call: an API key, the administrative token, the partner, or anyone. */
+export type Credential = 'api-key' | 'admin' | 'partner' | 'none'
+
+/** An answer: its shape and an example that matches it. `schema` is absent where there is no JSON body. */
+export interface EndpointResponse {
+  readonly description: string
+  readonly schema?: TSchema
+  /** Content type of an answer that is not JSON. */
+  readonly contentType?: string
+  readonly example?: unknown
+}
+
+/** Everything the edge and the documentation know of one endpoint. */
+export interface Endpoint {
+  /** Its operationId and the name of its handler. */
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** With `{name}` for path parameters. */
+  readonly path: string
+  readonly auth: Credential
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly params?: TSchema
+  readonly query?: TSchema
+  readonly body?: TSchema
+  /** Example of a request body. */
+  readonly example?: unknown
+  readonly responses: Readonly<Record<number, EndpointResponse>>
+  /** Codes of its own; what every endpoint may answer is added by its `auth` and its body. */
+  readonly errors: readonly ErrorCode[]
+  /** Exists in sandbox mode only; 404 in production. */
+  readonly sandboxOnly?: boolean
+}
+
+/** Declares an endpoint and keeps its literal types. */
+export function endpoint<const E extends Endpoint>(definition: E): E {
+  return definition
+}
+
+type ShapeOf<E, Part extends 'params' | 'query' | 'body'> =
+  E extends Readonly<Record<Part, infer Shape extends TSchema>> ? Static<Shape> : undefined
+
+/** What a handler of the endpoint receives, already validated. */
+export interface EndpointInput<E extends Endpoint> {
+  readonly params: ShapeOf<E, 'params'>
+  readonly query: ShapeOf<E, 'query'>
+  readonly body: ShapeOf<E, 'body'>
+}
+
+/** Every error an endpoint may answer, its own and those that come with its credential and its body. */
+export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
+  return [
+    ...new Set<ErrorCode>([
+      'validation_error',
+      ...(definition.body ? (['malformed_json', 'content_type_required', 'body_too_large'] as const) : []),
+      ...(definition.auth === 'none' ? [] : (['unauthorized'] as const)),
+      ...definition.errors,
+      'rate_limited',
+      'internal_error',
+      'overloaded',
+    ]),
+  ]
+}

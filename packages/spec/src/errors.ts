@@ -1,0 +1,178 @@
+/**
+ * Every error the service answers: stable code → HTTP status → title → exact message. There is no other list.
+ */
+export const errors = {
+  malformed_json: { status: 400, title: 'Malformed JSON', message: 'the request body is not valid JSON' },
+  content_type_required: {
+    status: 400,
+    title: 'Content-Type required',
+    message: 'a request body needs Content-Type: application/json',
+  },
+  validation_error: { status: 400, title: 'Invalid request', message: 'the request is not valid' },
+  invalid_pix_code: { status: 400, title: 'Invalid Pix code', message: 'pixCode is not a valid BR Code' },
+  unauthorized: { status: 401, title: 'Unauthorized', message: 'missing or invalid credentials' },
+  not_found: { status: 404, title: 'Not found', message: 'resource not found' },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    message: 'this path does not answer this method',
+  },
+  duplicate_external_id: {
+    status: 409,
+    title: 'Duplicate externalId',
+    message: 'externalId was already used; see existing for the operation that has it',
+  },
+  request_in_progress: {
+    status: 409,
+    title: 'Request in progress',
+    message: 'a request with this Idempotency-Key is still in progress',
+  },
+  duplicate_webhook: {
+    status: 409,
+    title: 'Duplicate webhook',
+    message: 'this url is already registered with the same events',
+  },
+  pix_code_in_use: {
+    status: 409,
+    title: 'Pix code in use',
+    message: 'another payout of this Pix code is open or done',
+  },
+  not_possible_in_state: {
+    status: 409,
+    title: 'Not possible in this state',
+    message: 'the bank refuses this in the present state',
+  },
+  body_too_large: { status: 413, title: 'Body too large', message: 'the request body exceeds 64 KiB' },
+  value_not_positive: { status: 422, title: 'Value not positive', message: 'value must be greater than zero' },
+  value_too_large: { status: 422, title: 'Value too large', message: 'value exceeds the maximum allowed' },
+  invalid_document: { status: 422, title: 'Invalid document', message: 'document is not a valid CPF or CNPJ' },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'Idempotency-Key reused',
+    message: 'this Idempotency-Key was used with another body',
+  },
+  pix_key_type_mismatch: {
+    status: 422,
+    title: 'Pix key does not match',
+    message: 'pixKey does not match pixKeyType',
+  },
+  pix_code_not_payable: {
+    status: 422,
+    title: 'Pix code not payable',
+    message: 'this Pix code cannot be paid',
+  },
+  pix_code_value_mismatch: {
+    status: 422,
+    title: 'Pix code value mismatch',
+    message: 'value does not match the amount of the Pix code',
+  },
+  insufficient_balance: { status: 422, title: 'Insufficient balance', message: 'insufficient balance' },
+  receivable_outstanding: {
+    status: 422,
+    title: 'Receivable outstanding',
+    message: 'a receivable is outstanding; new cash-outs wait until it is repaid',
+  },
+  limit_exceeded: { status: 422, title: 'Limit exceeded', message: 'a configured limit would be exceeded' },
+  refund_value_not_positive: {
+    status: 422,
+    title: 'Refund value not positive',
+    message: 'refundValue must be greater than zero',
+  },
+  refund_exceeds_available: {
+    status: 422,
+    title: 'Refund exceeds available',
+    message: 'refundValue exceeds the amount available for refund',
+  },
+  refund_deadline_exceeded: {
+    status: 422,
+    title: 'Refund deadline exceeded',
+    message: 'refund deadline of 89 days has been exceeded',
+  },
+  cash_in_not_paid: {
+    status: 422,
+    title: 'Cash-in not paid',
+    message: 'refunds can only be issued for PAID cash-in transactions',
+  },
+  cash_in_not_found: {
+    status: 422,
+    title: 'Cash-in not found',
+    message: 'original cash-in transaction not found',
+  },
+  partner_refused: {
+    status: 422,
+    title: 'Partner refused',
+    message: 'the partner refused the operation; see existing for its final state',
+  },
+  too_many_webhooks: {
+    status: 422,
+    title: 'Too many webhooks',
+    message: 'at most 20 webhook subscriptions can exist',
+  },
+  webhook_url_not_allowed: {
+    status: 422,
+    title: 'Webhook URL not allowed',
+    message: 'url must be a public HTTPS address',
+  },
+  rate_limited: { status: 429, title: 'Rate limited', message: 'too many requests; retry after Retry-After seconds' },
+  internal_error: { status: 500, title: 'Internal error', message: 'internal error' },
+  partner_unavailable: {
+    status: 503,
+    title: 'Partner unavailable',
+    message: 'the partner does not answer; nothing was changed',
+  },
+  cash_out_suspended: {
+    status: 503,
+    title: 'Cash-out suspended',
+    message: 'cash-outs are suspended; nothing was changed',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    message: 'the service cannot take this now; retry after Retry-After seconds',
+  },
+} as const
+
+/** A stable error code. */
+export type ErrorCode = keyof typeof errors
+
+/** One field's fault: `field` is a path such as `transaction.value`, `code` a stable snake_case word. */
+export interface FieldError {
+  readonly field: string
+  readonly code: string
+  readonly message: string
+}
+
+/** What a duplicate or refused create tells of the operation that exists. */
+export interface ExistingOperation {
+  readonly id: string
+  readonly status: string
+  /** Whether the request's normalised body is the one that made it; present on duplicates. */
+  readonly samePayload?: boolean
+}
+
+/**
+ * An answer that refuses a request. Thrown anywhere at or below an edge; the edge turns it into problem+json.
+ */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: ErrorCode
+  readonly fields: readonly FieldError[]
+  readonly existing: ExistingOperation | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    code: ErrorCode,
+    details: {
+      readonly message?: string
+      readonly fields?: readonly FieldError[]
+      readonly existing?: ExistingOperation
+      readonly retryAfterSeconds?: number
+    } = {},
+  ) {
+    super(details.message ?? errors[code].message)
+    this.code = code
+    this.fields = details.fields ?? []
+    this.existing = details.existing
+    this.retryAfterSeconds = details.retryAfterSeconds
+  }
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+
+/** @source rules#health.1 */
+export const getHealth = endpoint({
+  id: 'getHealth',
+  method: 'GET',
+  path: '/healthz',
+  auth: 'none',
+  tag: 'Health',
+  summary: 'Whether the process lives',
+  responses: {
+    200: {
+      description: 'It lives',
+      schema: Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false }),
+      example: { status: 'ok' },
+    },
+  },
+  errors: [],
+})
+
+const readiness = Type.Object(
+  {
+    status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
+    reasons: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 20 }),
+  },
+  { additionalProperties: false },
+)
+
+/** @source rules#health.2 */
+export const getReadiness = endpoint({
+  id: 'getReadiness',
+  method: 'GET',
+  path: '/readyz',
+  auth: 'none',
+  tag: 'Health',
+  summary: 'Whether the process can serve, or why not',
+  responses: {
+    200: { description: 'Ready', schema: readiness, example: { status: 'ready', reasons: [] } },
+    503: {
+      description: 'Not ready',
+      schema: readiness,
+      example: { status: 'not_ready', reasons: ['the database does not answer'] },
+    },
+  },
+  errors: [],
+})

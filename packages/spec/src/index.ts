@@ -1,0 +1,50 @@
+/**
+ * The rules of the service as data: no input, no output, safe in a browser.
+ */
+import { generateApiKey } from './api-key.ts'
+import { getBalance } from './balance.ts'
+import { createCashIn, getCashIn } from './cash-in.ts'
+import { getHealth, getReadiness } from './health.ts'
+import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
+import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
+import { failCashIn, payCashIn } from './sandbox.ts'
+import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
+
+export * from './api-key.ts'
+export * from './balance.ts'
+export * from './cash-in.ts'
+export * from './cash-out.ts'
+export * from './document.ts'
+export * from './endpoint.ts'
+export * from './errors.ts'
+export * from './events.ts'
+export * from './health.ts'
+export * from './ledger.ts'
+export * from './limits.ts'
+export * from './machine.ts'
+export * from './money.ts'
+export * from './partner.ts'
+export * from './refund-in.ts'
+export * from './sandbox.ts'
+export * from './shapes.ts'
+export * from './webhook.ts'
+
+/** Every endpoint the service answers, by the name of its handler. */
+export const endpoints = {
+  generateApiKey,
+  createCashIn,
+  getCashIn,
+  getBalance,
+  getLedgerEntry,
+  listLedgerEntries,
+  createWebhook,
+  listWebhooks,
+  deleteWebhook,
+  getPublicKey,
+  receiveCashInEvent,
+  receiveCashOutEvent,
+  payCashIn,
+  failCashIn,
+  getHealth,
+  getReadiness,
+} as const

@@ -1,0 +1,325 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { limits } from './limits.ts'
+import { cents, currency, cursorList, instant, nullable, utcDay, uuid } from './shapes.ts'
+
+/**
+ * The ledger: accounts, the journals that may be posted, and what a merchant reads of them.
+ *
+ * Double entry in signed integer centavos: the entries of every journal sum to zero. `available` is what the merchant
+ * sees; the other accounts are what stands behind it.
+ */
+
+/** An account's floor or ceiling is kept by the database as well. @source rules#ledger.accounts */
+export const accounts = {
+  available: { symbol: 'AV', bound: 'not negative', meaning: "the merchant's money, free to use" },
+  reserved: { symbol: 'RS', bound: 'not negative', meaning: 'set aside for payouts and refunds under way' },
+  settlement: { symbol: 'ST', bound: 'none', meaning: 'the partner; negative = the partner holds money for us' },
+  fees: { symbol: 'FE', bound: 'none', meaning: 'fees earned' },
+  suspense_in: { symbol: 'SI', bound: 'none', meaning: 'money that arrived and belongs to nobody yet' },
+  suspense_out: { symbol: 'SO', bound: 'none', meaning: 'money that left although the operation says otherwise' },
+  receivable: { symbol: 'RV', bound: 'not positive', meaning: 'what the merchant owes' },
+  partner_fees: { symbol: 'PF', bound: 'none', meaning: 'tariffs the bank deducted' },
+} as const
+
+/** The code of an account. */
+export type AccountCode = keyof typeof accounts
+
+/** What an entry of the available account is called to the merchant. @source rules#ledger.entries */
+export const entryOperations = [
+  'CASH_IN',
+  'CASH_OUT_RESERVE',
+  'CASH_OUT',
+  'CASH_OUT_RELEASE',
+  'CASH_OUT_REVERSAL',
+  'REFUND_IN_RESERVE',
+  'REFUND_IN',
+  'REFUND_IN_RELEASE',
+  'FEE',
+  'FORCED_DEBIT',
+  'ADJUSTMENT',
+] as const
+
+/** See {@link entryOperations}. */
+export type EntryOperation = (typeof entryOperations)[number]
+
+/**
+ * The amounts a posting is made of: v value, f fee, p what the partner states, r refund, w returned, t tariff, x repaid
+ * debt, d taken now, h held again, a and b the parts of a late confirmation.
+ */
+export type Variable = 'v' | 'f' | 'p' | 'r' | 'w' | 't' | 'x' | 'd' | 'h' | 'a' | 'b'
+
+/** A sum of amounts: `{ v: 1, f: -1 }` is v − f. */
+export type Terms = Readonly<Partial<Record<Variable, 1 | -1>>>
+
+/** One entry of a journal. `shown` is the merchant's name for it; only entries of `available` have one. */
+export type Posting =
+  | { readonly account: 'available'; readonly amount: Terms; readonly shown: EntryOperation }
+  | { readonly account: Exclude<AccountCode, 'available'>; readonly amount: Terms }
+
+/** A journal's template. Which amounts it needs can be read off its postings. */
+export interface JournalTemplate {
+  /** Its code in the ledger's documentation. */
+  readonly symbol: string
+  readonly meaning: string
+  readonly postings: readonly Posting[]
+}
+
+/** @source rules#ledger.journals */
+export const journals = {
+  cash_in_paid: {
+    symbol: 'J1',
+    meaning: 'a charge was paid',
+    postings: [
+      { account: 'available', amount: { v: 1 }, shown: 'CASH_IN' },
+      { account: 'available', amount: { f: -1 }, shown: 'FEE' },
+      { account: 'settlement', amount: { v: -1 } },
+      { account: 'fees', amount: { f: 1 } },
+    ],
+  },
+  debt_recovered: {
+    symbol: 'RECOVER',
+    meaning: 'a credit repaid what the merchant owed',
+    postings: [
+      { account: 'available', amount: { x: -1 }, shown: 'FORCED_DEBIT' },
+      { account: 'receivable', amount: { x: 1 } },
+    ],
+  },
+  cash_out_reserved: {
+    symbol: 'J2',
+    meaning: 'a payout was accepted',
+    postings: [
+      { account: 'available', amount: { v: -1, f: -1 }, shown: 'CASH_OUT_RESERVE' },
+      { account: 'reserved', amount: { v: 1, f: 1 } },
+    ],
+  },
+  cash_out_confirmed: {
+    symbol: 'J3',
+    meaning: 'the partner sent it',
+    postings: [
+      { account: 'available', amount: { v: 1, f: 1 }, shown: 'CASH_OUT_RELEASE' },
+      { account: 'available', amount: { v: -1 }, shown: 'CASH_OUT' },
+      { account: 'available', amount: { f: -1 }, shown: 'FEE' },
+      { account: 'reserved', amount: { v: -1, f: -1 } },
+      { account: 'settlement', amount: { v: 1 } },
+      { account: 'fees', amount: { f: 1 } },
+    ],
+  },
+  cash_out_released: {
+    symbol: 'J4',
+    meaning: 'the payout failed or was never sent',
+    postings: [
+      { account: 'available', amount: { v: 1, f: 1 }, shown: 'CASH_OUT_RELEASE' },
+      { account: 'reserved', amount: { v: -1, f: -1 } },
+    ],
+  },
+  cash_out_returned: {
+    symbol: 'J5',
+    meaning: 'a sent payout came back, whole or in part',
+    postings: [
+      { account: 'available', amount: { w: 1 }, shown: 'CASH_OUT_REVERSAL' },
+      { account: 'settlement', amount: { w: -1 } },
+    ],
+  },
+  refund_in_reserved: {
+    symbol: 'J6',
+    meaning: 'a refund was accepted',
+    postings: [
+      { account: 'available', amount: { r: -1 }, shown: 'REFUND_IN_RESERVE' },
+      { account: 'reserved', amount: { r: 1 } },
+    ],
+  },
+  refund_in_confirmed: {
+    symbol: 'J7',
+    meaning: 'the partner returned the money',
+    postings: [
+      { account: 'available', amount: { r: 1 }, shown: 'REFUND_IN_RELEASE' },
+      { account: 'available', amount: { r: -1 }, shown: 'REFUND_IN' },
+      { account: 'reserved', amount: { r: -1 } },
+      { account: 'settlement', amount: { r: 1 } },
+    ],
+  },
+  refund_in_released: {
+    symbol: 'J8',
+    meaning: 'the refund failed',
+    postings: [
+      { account: 'available', amount: { r: 1 }, shown: 'REFUND_IN_RELEASE' },
+      { account: 'reserved', amount: { r: -1 } },
+    ],
+  },
+  left_after_release: {
+    symbol: 'J9',
+    meaning: 'money left after its hold was given back; what is there is held again',
+    postings: [
+      { account: 'available', amount: { h: -1 }, shown: 'CASH_OUT_RESERVE' },
+      { account: 'reserved', amount: { h: 1 } },
+      { account: 'settlement', amount: { v: 1 } },
+      { account: 'suspense_out', amount: { v: -1 } },
+    ],
+  },
+  left_unattributed: {
+    symbol: 'J9a',
+    meaning: 'money left that cannot be attributed yet',
+    postings: [
+      { account: 'settlement', amount: { p: 1 } },
+      { account: 'suspense_out', amount: { p: -1 } },
+    ],
+  },
+  late_confirmation_settled: {
+    symbol: 'J9c',
+    meaning: 'a case about money that left was closed as confirmed',
+    postings: [
+      { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
+      { account: 'available', amount: { a: -1 }, shown: 'CASH_OUT' },
+      { account: 'available', amount: { b: -1 }, shown: 'FEE' },
+      { account: 'reserved', amount: { h: -1 } },
+      { account: 'suspense_out', amount: { v: 1 } },
+      { account: 'fees', amount: { f: 1 } },
+      { account: 'receivable', amount: { v: -1, f: -1, a: 1, b: 1 } },
+    ],
+  },
+  late_confirmation_withdrawn: {
+    symbol: 'J9x',
+    meaning: 'a case about money that left was closed as not happened',
+    postings: [
+      { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
+      { account: 'reserved', amount: { h: -1 } },
+      { account: 'settlement', amount: { v: -1 } },
+      { account: 'suspense_out', amount: { v: 1 } },
+    ],
+  },
+  arrived_unattributed: {
+    symbol: 'J10',
+    meaning: 'money arrived that cannot be applied',
+    postings: [
+      { account: 'settlement', amount: { p: -1 } },
+      { account: 'suspense_in', amount: { p: 1 } },
+    ],
+  },
+  arrival_attributed: {
+    symbol: 'J11',
+    meaning: 'a case about money that arrived was closed: it is the merchant’s',
+    postings: [
+      { account: 'available', amount: { p: 1 }, shown: 'CASH_IN' },
+      { account: 'available', amount: { f: -1 }, shown: 'FEE' },
+      { account: 'suspense_in', amount: { p: -1 } },
+      { account: 'fees', amount: { f: 1 } },
+    ],
+  },
+  arrival_returned: {
+    symbol: 'J11r',
+    meaning: 'a case about money that arrived was closed: it went back',
+    postings: [
+      { account: 'suspense_in', amount: { p: -1 } },
+      { account: 'settlement', amount: { p: 1 } },
+    ],
+  },
+  taken_by_bank: {
+    symbol: 'J12',
+    meaning: 'the bank took money back by itself (MED, bank return)',
+    postings: [
+      { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
+      { account: 'settlement', amount: { r: 1 } },
+      { account: 'receivable', amount: { r: -1, d: 1 } },
+    ],
+  },
+  bank_tariff: {
+    symbol: 'J13',
+    meaning: 'the bank deducted a tariff of its own',
+    postings: [
+      { account: 'settlement', amount: { t: 1 } },
+      { account: 'partner_fees', amount: { t: -1 } },
+    ],
+  },
+  adjustment: {
+    symbol: 'JA',
+    meaning: 'the operator adjusted the balance: opening balance, top-up or withdrawal',
+    postings: [
+      { account: 'available', amount: { v: 1 }, shown: 'ADJUSTMENT' },
+      { account: 'settlement', amount: { v: -1 } },
+    ],
+  },
+} as const satisfies Readonly<Record<string, JournalTemplate>>
+
+/** The kind of a journal. */
+export type JournalKind = keyof typeof journals
+
+const ledgerEntry = Type.Object(
+  {
+    id: uuid,
+    type: Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT')]),
+    operation: Type.Enum([...entryOperations]),
+    amountCents: cents('Always positive; `type` tells the direction.'),
+    balanceAfterCents: cents('The available balance after this entry.'),
+    currency,
+    referenceId: nullable(uuid),
+    externalId: nullable(Type.String({ maxLength: limits.externalIdMaxLength })),
+    transactionId: nullable(Type.String({ maxLength: 128 })),
+    endToEndId: nullable(Type.String({ maxLength: 64 })),
+    description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
+    createdAt: instant,
+  },
+  { additionalProperties: false, description: 'One movement of the available balance.' },
+)
+
+const ledgerEntryExample = {
+  id: '7f3c1c5e-8a2b-8d4e-8000-00000000002a',
+  type: 'CREDIT',
+  operation: 'CASH_IN',
+  amountCents: 15000,
+  balanceAfterCents: 15000,
+  currency: 'BRL',
+  referenceId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  externalId: 'order-1001',
+  transactionId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
+  endToEndId: 'E9999901020261121131500aB3dE5fG7',
+  description: 'Order 1001',
+  createdAt: '2026-11-21T13:15:02.417Z',
+}
+
+/** @source rules#ledger.get */
+export const getLedgerEntry = endpoint({
+  id: 'getLedgerEntry',
+  method: 'GET',
+  path: '/api/pix/ledger/{id}',
+  auth: 'api-key',
+  tag: 'Ledger',
+  summary: 'Read one ledger entry',
+  params: Type.Object({ id: Type.String({ description: 'UUID of the entry', maxLength: 128 }) }),
+  responses: { 200: { description: 'The entry', schema: ledgerEntry, example: ledgerEntryExample } },
+  errors: ['not_found'],
+})
+
+/** @source rules#ledger.list */
+export const listLedgerEntries = endpoint({
+  id: 'listLedgerEntries',
+  method: 'GET',
+  path: '/api/pix/ledger',
+  auth: 'api-key',
+  tag: 'Ledger',
+  summary: 'List ledger entries, newest first',
+  query: Type.Object(
+    {
+      cursor: Type.Optional(
+        Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: '`nextCursor` of the page before' }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault }),
+      ),
+      type: Type.Optional(Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT')])),
+      operation: Type.Optional(Type.Enum([...entryOperations])),
+      reference_id: Type.Optional(uuid),
+      start_date: Type.Optional(utcDay('First UTC day, inclusive')),
+      end_date: Type.Optional(utcDay('Last UTC day, inclusive')),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of entries',
+      schema: cursorList(ledgerEntry),
+      example: { data: [ledgerEntryExample], pagination: { limit: 20, hasMore: false, nextCursor: null } },
+    },
+  },
+  errors: ['validation_error'],
+})

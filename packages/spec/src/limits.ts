@@ -1,0 +1,59 @@
+/**
+ * Every bound of the service that is not a merchant's configuration, in one place. Units stand last in the names.
+ */
+export const limits = {
+  /** BACEN writes amounts as `\d{1,10}\.\d{2}`. @source rules#money.3 */
+  valueMaxCents: 999_999_999_999n,
+  /** @source rules#cash-in.create.3 */
+  expirationDefaultSeconds: 86_400,
+  expirationMinSeconds: 1,
+  expirationMaxSeconds: 2_592_000,
+  descriptionMaxLength: 140,
+  reasonMaxLength: 140,
+  nameMaxLength: 200,
+  externalIdMaxLength: 128,
+  correlationIdMaxLength: 128,
+  pixKeyMaxLength: 77,
+  pixCodeMaxLength: 512,
+  /** Lists. @source rules#lists.1 */
+  pageDefault: 1,
+  pageMax: 1_000_000,
+  pageLimitDefault: 20,
+  pageLimitMax: 100,
+  /** Exact totals end here; beyond it a total is `null`. */
+  exactTotalMax: 10_000,
+  /** A payment settled this long after `expirationDate` still pays the charge. @source rules#cash-in.states.5 */
+  settlementGraceMs: 60_000,
+  /** A partner's `occurredAt` may be this far in the future, no further. */
+  occurredAtFutureMs: 300_000,
+  /** Asking about an unknown result: the waits after each question, the last one repeated. @source rules#partner.4 */
+  unknownResultQueryDelaysMs: [5_000, 10_000, 15_000, 30_000, 60_000],
+  /** An unknown result becomes a case after this. @source rules#partner.5 */
+  unknownResultEscalationMs: 900_000,
+  /** A create that died before its partner call is taken up again after this. */
+  abandonedIntentMs: 15_000,
+  /** The partner's signature is valid this far on either side of our clock. @source rules#partner-inbox.2 */
+  partnerTimestampWindowMs: 300_000,
+  refundDeadlineDays: 89,
+  webhookUrlMaxLength: 2_048,
+  webhookSubscriptionsMax: 20,
+  /** Wall clock of one delivery attempt, DNS to the end of the headers. @source rules#webhooks.5 */
+  webhookTimeoutMs: 5_000,
+  webhookConnectTimeoutMs: 2_000,
+  /** What is read of a receiver's answer, at most. */
+  webhookResponseMaxBytes: 16_384,
+  /**
+   * Waits before each attempt after the first, counted from the end of the one before: 14 attempts, about 76 hours.
+   * @source rules#webhooks.6
+   */
+  webhookRetryDelaysMs: [
+    5_000, 30_000, 120_000, 300_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000, 43_200_000,
+    86_400_000, 86_400_000,
+  ],
+  /** How many attempts an answer gets that a retry is unlikely to change. @source rules#webhooks.7 */
+  webhookShortScheduleAttempts: 4,
+  publicKeyMaxAgeSeconds: 300,
+  bodyMaxBytes: 65_536,
+  /** A deactivated API key stops working everywhere within this. @source rules#api-keys.4 */
+  apiKeyCacheMs: 5_000,
+} as const

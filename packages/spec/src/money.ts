@@ -1,0 +1,54 @@
+/**
+ * Money. The only file that knows that a real has 100 centavos.
+ *
+ * Everything inside the service is integer centavos as `bigint`; reais as decimal numbers exist only in request
+ * bodies and in the balance's `amount`.
+ */
+
+const CENTAVOS_PER_REAL = 100n
+
+/** What `1.5`, `19.99` or `-3` look like as text: sign, whole reais, at most two decimals. */
+const REAIS = /^(-?)(\d+)(?:\.(\d{1,2}))?$/
+
+/**
+ * Converts a JSON number of reais to centavos, exactly.
+ *
+ * Judged on the shortest text of the parsed number, so `1e2` and `19.990` pass and `1.005` does not.
+ * @returns centavos, or `null` where the number has more than two decimals or is no plain decimal
+ * @source rules#money.1
+ */
+export function reaisToCents(reais: number): bigint | null {
+  const match = REAIS.exec(String(reais))
+  if (!match) return null
+  const [, sign, whole = '', decimals = ''] = match
+  const cents = BigInt(whole) * CENTAVOS_PER_REAL + BigInt(decimals.padEnd(2, '0'))
+  return sign ? -cents : cents
+}
+
+/**
+ * Converts centavos to a JSON number of reais; exact for every amount the service accepts (below 2^53 centavos).
+ * @source rules#money.2
+ */
+export function centsToReais(cents: bigint): number {
+  return Number(cents) / Number(CENTAVOS_PER_REAL)
+}
+
+/**
+ * Writes centavos as a person in Brazil reads them: `R$ 1.234,56`.
+ */
+export function formatReais(cents: bigint): string {
+  const sign = cents < 0n ? '-' : ''
+  const absolute = cents < 0n ? -cents : cents
+  const whole = (absolute / CENTAVOS_PER_REAL).toString().replace(/\B(?=(\d{3})+$)/g, '.')
+  return `${sign}R$ ${whole},${(absolute % CENTAVOS_PER_REAL).toString().padStart(2, '0')}`
+}
+
+/**
+ * The configured fee of one operation: a fixed part plus basis points of the value, rounded half up once.
+ * @param valueCents the operation's value, positive
+ * @source rules#fees.1
+ */
+export function feeCents(valueCents: bigint, fee: { readonly cents: bigint; readonly basisPoints: bigint }): bigint {
+  const BASIS_POINTS = 10_000n
+  return fee.cents + (valueCents * fee.basisPoints + BASIS_POINTS / 2n) / BASIS_POINTS
+}

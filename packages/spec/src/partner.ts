@@ -1,0 +1,165 @@
+import { type Static, Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { limits } from './limits.ts'
+import { nullable, PLAIN_TEXT } from './shapes.ts'
+
+/**
+ * What the service and the bank say to each other: the calls we make and the events the bank sends.
+ * @source rules#partner
+ */
+
+const reference = Type.String({ minLength: 1, maxLength: 128, pattern: PLAIN_TEXT })
+const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
+const time = Type.String({ format: 'date-time', maxLength: 40 })
+const name = Type.String({ maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })
+const document = Type.String({ maxLength: 18, pattern: PLAIN_TEXT })
+const ispb = Type.String({ maxLength: 8, pattern: PLAIN_TEXT })
+
+/** Body of `PUT /charges/{id}`. Repeating it with the same id and body gives the same answer. */
+export const partnerChargeRequest = Type.Object(
+  {
+    valueCents: amount,
+    expiresAt: time,
+    description: Type.Optional(Type.String({ maxLength: limits.descriptionMaxLength, pattern: PLAIN_TEXT })),
+    payer: Type.Optional(Type.Object({ name, document }, { additionalProperties: false })),
+    merchant: Type.Object(
+      { pixKey: Type.String({ maxLength: 77 }), name, city: name },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)
+/** See {@link partnerChargeRequest}. */
+export type PartnerChargeRequest = Static<typeof partnerChargeRequest>
+
+/** Statuses of a charge at the bank. */
+export const partnerChargeStatuses = ['ACTIVE', 'PAID', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
+
+const payment = Type.Object({
+  endToEndId: reference,
+  valueCents: amount,
+  occurredAt: time,
+  payer: Type.Optional(
+    Type.Object({ name: Type.Optional(name), document: Type.Optional(document), ispb: Type.Optional(ispb) }),
+  ),
+})
+/** One payment of a charge, as the bank tells it. */
+export type PartnerPayment = Static<typeof payment>
+
+/** Answer of `PUT` and `GET /charges/{id}`; `payments` only on GET. */
+export const partnerCharge = Type.Object({
+  id: reference,
+  transactionId: reference,
+  status: Type.Enum([...partnerChargeStatuses]),
+  valueCents: amount,
+  pixCode: Type.String({ maxLength: limits.pixCodeMaxLength, pattern: PLAIN_TEXT }),
+  expiresAt: time,
+  payments: Type.Optional(Type.Array(payment, { maxItems: 100 })),
+})
+/** See {@link partnerCharge}. */
+export type PartnerCharge = Static<typeof partnerCharge>
+
+/** An error of the bank: `errorCode` makes a refusal definite. */
+export const partnerError = Type.Object({
+  errorCode: reference,
+  errorMessage: Type.Optional(Type.String({ maxLength: 1_000 })),
+})
+/** See {@link partnerError}. */
+export type PartnerError = Static<typeof partnerError>
+
+/** The events a bank sends, by the endpoint that takes them. @source rules#partner-inbox.5 */
+export const partnerEvents = {
+  'cash-in': ['CashIn', 'CashInReversal'],
+  'cash-out': ['CashOut', 'CashOutReversal'],
+} as const
+
+/** A name of an event. */
+export type PartnerEventName = (typeof partnerEvents)[keyof typeof partnerEvents][number]
+
+/** Body of an event. Unknown fields are kept as evidence and ignored. @source rules#partner-inbox.4 */
+export const partnerEvent = Type.Object({
+  event: Type.Enum(['CashIn', 'CashInReversal', 'CashOut', 'CashOutReversal']),
+  eventId: reference,
+  transactionId: reference,
+  externalId: Type.Optional(nullable(reference)),
+  status: Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT }),
+  endToEndId: Type.Optional(nullable(reference)),
+  valueCents: amount,
+  feeCents: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) }))),
+  returnId: Type.Optional(nullable(reference)),
+  currency: Type.Optional(Type.Literal('BRL')),
+  payer: Type.Optional(
+    nullable(Type.Object({ name: Type.Optional(name), document: Type.Optional(document), ispb: Type.Optional(ispb) })),
+  ),
+  errorCode: Type.Optional(nullable(Type.String({ maxLength: 64, pattern: PLAIN_TEXT }))),
+  errorMessage: Type.Optional(nullable(Type.String({ maxLength: 200, pattern: PLAIN_TEXT }))),
+  occurredAt: time,
+})
+/** See {@link partnerEvent}. */
+export type PartnerEvent = Static<typeof partnerEvent>
+
+/** What a status word of an event says. `unclear` words are kept and the partner is asked. */
+export type PartnerVerdict = 'confirmed' | 'failed' | 'in progress' | 'unclear'
+
+const CONFIRMED = new Set(['CONFIRMED', 'PAID', 'CONCLUIDA', 'COMPLETED', 'REALIZADO', 'DEVOLVIDO'])
+const FAILED = new Set(['FAILED', 'REJECTED', 'ERROR', 'CANCELED', 'CANCELLED', 'NAO_REALIZADO'])
+const IN_PROGRESS = new Set(['PENDING', 'PROCESSING', 'ATIVA', 'EM_PROCESSAMENTO'])
+
+/**
+ * Reads a status word of the partner.
+ * @source rules#partner-inbox.6
+ */
+export function verdictOf(status: string): PartnerVerdict {
+  if (CONFIRMED.has(status)) return 'confirmed'
+  if (FAILED.has(status) || status.startsWith('REMOVIDA_')) return 'failed'
+  if (IN_PROGRESS.has(status)) return 'in progress'
+  return 'unclear'
+}
+
+const acknowledged = {
+  200: {
+    description: 'Stored; processed afterwards. Duplicates are answered the same.',
+    schema: Type.Object({ received: Type.Literal(true) }, { additionalProperties: false }),
+    example: { received: true },
+  },
+} as const
+
+const eventExample = {
+  event: 'CashIn',
+  eventId: '0198c0de-9f00-7000-8000-1a2b3c4d5e6f',
+  transactionId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
+  externalId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  status: 'CONFIRMED',
+  endToEndId: 'E9999901020261121131500aB3dE5fG7',
+  valueCents: 15000,
+  payer: { name: 'Maria da Silva', document: '52998224725' },
+  occurredAt: '2026-11-21T13:15:00.000Z',
+}
+
+/** @source rules#partner-inbox.1 */
+export const receiveCashInEvent = endpoint({
+  id: 'receiveCashInEvent',
+  method: 'POST',
+  path: '/api/webhooks/pix/cash-in',
+  auth: 'partner',
+  tag: 'Partner',
+  summary: 'Take a CashIn or CashInReversal event of the bank',
+  body: partnerEvent,
+  example: eventExample,
+  responses: acknowledged,
+  errors: [],
+})
+
+/** @source rules#partner-inbox.1 */
+export const receiveCashOutEvent = endpoint({
+  id: 'receiveCashOutEvent',
+  method: 'POST',
+  path: '/api/webhooks/pix/cash-out',
+  auth: 'partner',
+  tag: 'Partner',
+  summary: 'Take a CashOut or CashOutReversal event of the bank',
+  body: partnerEvent,
+  example: { ...eventExample, event: 'CashOut' },
+  responses: acknowledged,
+  errors: [],
+})

@@ -1,0 +1,86 @@
+import { type TSchema, Type } from 'typebox'
+import { limits } from './limits.ts'
+
+/**
+ * Shapes that several resources share. Strings are bounded and refuse C0 controls wherever a client writes them.
+ */
+
+/** Text without C0 controls, DEL or half surrogates: what a database, a log and a bank can all hold. */
+export const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$'
+
+/** Characters of an `externalId` and of `X-Correlation-ID`. */
+export const REFERENCE = '^[A-Za-z0-9._:-]+$'
+
+/** A UUID in its canonical form, either case. */
+export const uuid = Type.String({ format: 'uuid', minLength: 36, maxLength: 36 })
+
+/** ISO 8601, UTC. */
+export const instant = Type.String({ format: 'date-time', maxLength: 40 })
+
+/** Always BRL. */
+export const currency = Type.Literal('BRL')
+
+/** Integer centavos in an answer. */
+export function cents(description?: string) {
+  return Type.Integer({
+    minimum: Number.MIN_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+    ...(description === undefined ? {} : { description }),
+  })
+}
+
+/** A value or an explicit `null`: keys are always present. */
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** Free text a client writes. */
+export function text(maxLength: number, description?: string) {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: PLAIN_TEXT,
+    ...(description === undefined ? {} : { description }),
+  })
+}
+
+/** The client's own reference. @source rules#external-id.1 */
+export const externalId = Type.String({
+  minLength: 1,
+  maxLength: limits.externalIdMaxLength,
+  pattern: REFERENCE,
+  description: 'Your reference: unique per operation type, for ever. Never change it when you retry.',
+})
+
+/**
+ * Reais in a request. Decimals, sign and ceiling are judged after the shape, each with its own error.
+ * @source rules#money.1
+ */
+export const reais = Type.Number({
+  minimum: -1e15,
+  maximum: 1e15,
+  description: 'BRL in reais, at most two decimals: 150.00. Never centavos.',
+})
+
+/** `YYYY-MM-DD`, a UTC day. */
+export function utcDay(description: string) {
+  return Type.String({ format: 'date', minLength: 10, maxLength: 10, description })
+}
+
+/** The envelope of a list read by cursor. */
+export function cursorList<T extends TSchema>(item: T) {
+  return Type.Object(
+    {
+      data: Type.Array(item, { maxItems: limits.pageLimitMax }),
+      pagination: Type.Object(
+        {
+          limit: Type.Integer({ minimum: 1, maximum: limits.pageLimitMax }),
+          hasMore: Type.Boolean(),
+          nextCursor: nullable(Type.String({ maxLength: 64 })),
+        },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  )
+}

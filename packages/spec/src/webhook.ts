@@ -1,0 +1,109 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { eventTypes } from './events.ts'
+import { limits } from './limits.ts'
+import { instant, PLAIN_TEXT, uuid } from './shapes.ts'
+
+/**
+ * The merchant's webhook subscriptions, and the key their signatures are verified with.
+ */
+
+const events = Type.Array(Type.Enum([...eventTypes]), { minItems: 1, maxItems: eventTypes.length, uniqueItems: true })
+
+const subscription = Type.Object(
+  {
+    webhook_id: uuid,
+    url: Type.String({ maxLength: limits.webhookUrlMaxLength }),
+    events,
+    active: Type.Boolean(),
+    createdAt: instant,
+  },
+  { additionalProperties: false, description: 'A registered receiver.' },
+)
+
+const subscriptionExample = {
+  webhook_id: '0198c0de-5b00-7000-8000-0a1b2c3d4e5f',
+  url: 'https://loja.example/pix/notifications',
+  events: ['pix_cash_in'],
+  active: true,
+  createdAt: '2026-11-21T13:10:00.000Z',
+}
+
+/** @source rules#webhooks.1 */
+export const createWebhook = endpoint({
+  id: 'createWebhook',
+  method: 'POST',
+  path: '/webhook',
+  auth: 'api-key',
+  tag: 'Webhooks',
+  summary: 'Register a receiver of notifications',
+  body: Type.Object(
+    {
+      url: Type.String({
+        minLength: 1,
+        maxLength: limits.webhookUrlMaxLength,
+        pattern: PLAIN_TEXT,
+        description: 'Public https address',
+      }),
+      events,
+    },
+    { additionalProperties: false },
+  ),
+  example: { url: 'https://loja.example/pix/notifications', events: ['pix_cash_in'] },
+  responses: { 201: { description: 'Registered', schema: subscription, example: subscriptionExample } },
+  errors: ['duplicate_webhook', 'too_many_webhooks', 'webhook_url_not_allowed'],
+})
+
+/** @source rules#webhooks.2 */
+export const listWebhooks = endpoint({
+  id: 'listWebhooks',
+  method: 'GET',
+  path: '/webhook',
+  auth: 'api-key',
+  tag: 'Webhooks',
+  summary: 'List the registered receivers',
+  responses: {
+    200: {
+      description: 'All of them, oldest first',
+      schema: Type.Object(
+        { data: Type.Array(subscription, { maxItems: limits.webhookSubscriptionsMax }) },
+        { additionalProperties: false },
+      ),
+      example: { data: [subscriptionExample] },
+    },
+  },
+  errors: [],
+})
+
+/** @source rules#webhooks.3 */
+export const deleteWebhook = endpoint({
+  id: 'deleteWebhook',
+  method: 'DELETE',
+  path: '/webhook/{webhook_id}',
+  auth: 'api-key',
+  tag: 'Webhooks',
+  summary: 'Remove a receiver; its pending deliveries are cancelled',
+  params: Type.Object({ webhook_id: Type.String({ maxLength: 128 }) }),
+  responses: { 204: { description: 'Removed' } },
+  errors: ['not_found'],
+})
+
+/** @source rules#webhooks.4 */
+export const getPublicKey = endpoint({
+  id: 'getPublicKey',
+  method: 'GET',
+  path: '/public-key',
+  auth: 'none',
+  tag: 'Webhooks',
+  summary: 'The PEM key that verifies Digital-Signature',
+  description: 'SPKI in PEM, always. Cache it for five minutes and fetch it again when a signature does not verify.',
+  responses: {
+    200: {
+      description: 'ECDSA P-256 public key',
+      contentType: 'application/x-pem-file',
+      schema: Type.String({ maxLength: 1_024 }),
+      example: '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE…\n-----END PUBLIC KEY-----\n',
+    },
+  },
+  errors: [],
+})
