@@ -27,9 +27,9 @@ export type BrCodeRefusal =
 /** Where the fault is; what is unknown or has no place stays out. */
 export interface BrCodeFault {
   /** Reading: ids from the outside in, as `54` or `26-01`. Building: the name of the option, as `txid`. */
-  readonly field?: string
+  readonly field?: string | undefined
   /** Reading only: index into the code without its outer white space. */
-  readonly position?: number
+  readonly position?: number | undefined
 }
 
 /**

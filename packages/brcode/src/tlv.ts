@@ -22,28 +22,23 @@ export type LengthUnit = 'characters' | 'bytes'
  */
 export function parseTlv(text: string, unit: LengthUnit, parent?: TlvObject): Tlv {
   const objects = new Map<string, TlvObject>()
-  const origin = parent?.position ?? 0
   let at = 0
   while (at < text.length) {
-    const place = { position: origin + at, ...(parent && { field: parent.path }) }
-    const header = text.slice(at, at + 4)
-    if (!/^\d{4}$/.test(header)) {
-      throw new BrCodeError('malformed_tlv', 'Expected two digits of id and two of length', place)
+    const position = (parent?.position ?? 0) + at
+    const [, id, length] = /^(\d\d)(\d\d)$/.exec(text.slice(at, at + 4)) ?? []
+    if (id === undefined) {
+      const explanation = 'Expected two digits of id and two of length'
+      throw new BrCodeError('malformed_tlv', explanation, { field: parent?.path, position })
     }
-    const id = header.slice(0, 2)
-    const length = Number(header.slice(2))
-    const field = parent ? `${parent.path}-${id}` : id
-    if (length === 0) throw new BrCodeError('malformed_tlv', `Object ${field} is empty`, { ...place, field })
-
-    const end = endOfValue(text, at + 4, length, unit)
+    const path = parent ? `${parent.path}-${id}` : id
+    const fault = { field: path, position }
+    if (length === '00') throw new BrCodeError('malformed_tlv', `Object ${path} is empty`, fault)
+    if (objects.has(id)) throw new BrCodeError('duplicate_field', `Object ${path} occurs twice`, fault)
+    const end = endOfValue(text, at + 4, Number(length), unit)
     if (end === undefined) {
-      throw new BrCodeError('length_overrun', `Object ${field} claims ${length} ${unit}, more than there are`, {
-        ...place,
-        field,
-      })
+      throw new BrCodeError('length_overrun', `Object ${path} claims ${length} ${unit}, more than there are`, fault)
     }
-    if (objects.has(id)) throw new BrCodeError('duplicate_field', `Object ${field} occurs twice`, { ...place, field })
-    objects.set(id, { path: field, value: text.slice(at + 4, end), position: origin + at + 4 })
+    objects.set(id, { path, value: text.slice(at + 4, end), position: position + 4 })
     at = end
   }
   return objects

@@ -8,6 +8,24 @@ import { cents, externalId, instant, nullable, reais, text, uuid } from './shape
  * Cash-in: a charge that a payer pays. Its life, its shapes, its endpoints.
  */
 
+const cashInStates = [
+  'PENDING',
+  'PAID',
+  'EXPIRED',
+  'FAILED',
+  'PROVIDER_RESULT_UNKNOWN',
+  'RECONCILIATION_REQUIRED',
+] as const
+
+/** Asking the partner is possible in every state and changes none by itself; it says when to ask (again). */
+function work<const State extends string>(state: State) {
+  return [
+    { from: state, on: 'work.requested', to: state, source: 'rules#cash-in.work.1' },
+    { from: state, on: 'work.claimed', to: state, source: 'rules#cash-in.work.2' },
+    { from: state, on: 'work.done', to: state, source: 'rules#cash-in.work.3' },
+  ] as const
+}
+
 /**
  * The life of a cash-in. `charge.*` is what the partner answered to our own calls, `partner.*` what it reports of the
  * payment (by webhook or when asked), `clock.*` the passing of time.
@@ -15,10 +33,12 @@ import { cents, externalId, instant, nullable, reais, text, uuid } from './shape
  */
 export const cashIn = machine({
   resource: 'cash_in',
-  states: ['PENDING', 'PAID', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
+  states: cashInStates,
   triggers: [
     'create',
+    'work.requested',
     'work.claimed',
+    'work.done',
     'charge.accepted',
     'charge.rejected',
     'charge.not_sent',
@@ -49,9 +69,10 @@ export const cashIn = machine({
     result_missing: 'The partner gave no answer within 15 minutes.',
   },
   rows: [
+    ...cashInStates.flatMap(work),
+
     { from: null, on: 'create', to: 'PENDING', source: 'rules#cash-in.states.1' },
 
-    { from: 'PENDING', on: 'work.claimed', to: 'PENDING', source: 'rules#cash-in.work.1' },
     { from: 'PENDING', on: 'charge.accepted', to: 'PENDING', source: 'rules#cash-in.states.2' },
     { from: 'PENDING', on: 'charge.rejected', to: 'FAILED', emits: 'pix_cash_in', source: 'rules#cash-in.states.3' },
     { from: 'PENDING', on: 'charge.not_sent', to: 'PENDING', source: 'rules#cash-in.states.4' },
@@ -92,12 +113,6 @@ export const cashIn = machine({
     { from: 'PENDING', on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', source: 'rules#cash-in.states.10' },
     { from: 'PENDING', on: 'clock.expired', to: 'EXPIRED', source: 'rules#cash-in.states.11' },
 
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'work.claimed',
-      to: 'PROVIDER_RESULT_UNKNOWN',
-      source: 'rules#cash-in.work.1',
-    },
     { from: 'PROVIDER_RESULT_UNKNOWN', on: 'charge.accepted', to: 'PENDING', source: 'rules#cash-in.unknown.1' },
     {
       from: 'PROVIDER_RESULT_UNKNOWN',
@@ -295,13 +310,6 @@ export const cashIn = machine({
       emits: 'pix_cash_in',
       source: 'rules#cash-in.reconciliation.1',
     },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'work.claimed',
-      when: 'evidence was missing',
-      to: 'RECONCILIATION_REQUIRED',
-      source: 'rules#cash-in.reconciliation.2',
-    },
   ],
 })
 
@@ -387,7 +395,7 @@ const createdExample = {
   status: 'PENDING',
   valueCents: 15000,
   pixCode:
-    '00020101021226830014br.gov.bcb.pix2561bank.example/qr/v2/5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f5204000053039865802BR5912Loja Exemplo6009Sao Paulo62070503***6304ABCD',
+    '00020101021226730014br.gov.bcb.pix2551bank.example/qr/v2/5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f5204000053039865802BR5912Loja Exemplo6009Sao Paulo62070503***6304B04F',
   generateTime: '2026-11-21T13:14:31.902Z',
   expirationDate: '2026-11-21T14:14:31.902Z',
   providerTransactionId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',

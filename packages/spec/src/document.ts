@@ -25,9 +25,8 @@ export function normaliseCpf(text: string): string | null {
 
 /** As {@link normaliseDocument}, a CNPJ only: `12.ABC.345/01DE-35` or `12ABC34501DE35`. */
 export function normaliseCnpj(text: string): string | null {
-  const upper = text.toUpperCase()
-  if (!/^(?:[0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})$/.test(upper)) return null
-  const cnpj = upper.replace(/[./-]/g, '')
+  if (!/^(?:[0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})$/i.test(text)) return null
+  const cnpj = text.replace(/[./-]/g, '').toUpperCase()
   return isOneDigitRepeated(cnpj) || !hasCheckDigits(cnpj, CNPJ_WEIGHTS) ? null : cnpj
 }
 

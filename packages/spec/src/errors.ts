@@ -1,5 +1,6 @@
 /**
  * Every error the service answers: stable code → HTTP status → title → exact message. There is no other list.
+ * @source rules#http.2
  */
 export const errors = {
   malformed_json: { status: 400, title: 'Malformed JSON', message: 'the request body is not valid JSON' },

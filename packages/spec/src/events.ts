@@ -67,6 +67,7 @@ export type EventBody = Static<(typeof eventSchemas)[EventType]>
 /**
  * Writes an instant with nine fractional digits, as events carry it.
  * @param at epoch milliseconds
+ * @source rules#events.3
  */
 export function nanosecondText(at: number): string {
   return new Date(at).toISOString().replace('Z', '000000Z')

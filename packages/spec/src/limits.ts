@@ -22,7 +22,7 @@ export const limits = {
   pageLimitMax: 100,
   /** Exact totals end here; beyond it a total is `null`. */
   exactTotalMax: 10_000,
-  /** A payment settled this long after `expirationDate` still pays the charge. @source rules#cash-in.states.5 */
+  /** A payment settled this long after `expirationDate` still pays the charge. @source rules#cash-in.states.9 */
   settlementGraceMs: 60_000,
   /** A partner's `occurredAt` may be this far in the future, no further. */
   occurredAtFutureMs: 300_000,
@@ -30,10 +30,11 @@ export const limits = {
   unknownResultQueryDelaysMs: [5_000, 10_000, 15_000, 30_000, 60_000],
   /** An unknown result becomes a case after this. @source rules#partner.5 */
   unknownResultEscalationMs: 900_000,
-  /** A create that died before its partner call is taken up again after this. */
+  /** A create that died before its partner call is taken up again after this. @source rules#cash-in.work.4 */
   abandonedIntentMs: 15_000,
   /** The partner's signature is valid this far on either side of our clock. @source rules#partner-inbox.2 */
   partnerTimestampWindowMs: 300_000,
+  /** Days of 24 hours, counted from `paidAt`. @source rules#cash-in.detail.5 */
   refundDeadlineDays: 89,
   webhookUrlMaxLength: 2_048,
   webhookSubscriptionsMax: 20,

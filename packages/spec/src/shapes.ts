@@ -62,7 +62,7 @@ export const reais = Type.Number({
   description: 'BRL in reais, at most two decimals: 150.00. Never centavos.',
 })
 
-/** `YYYY-MM-DD`, a UTC day. */
+/** `YYYY-MM-DD`, a UTC day. @source rules#lists.2 */
 export function utcDay(description: string) {
   return Type.String({ format: 'date', minLength: 10, maxLength: 10, description })
 }

@@ -1,0 +1,18 @@
+export type { BrCode, BrCodeMerchant, DynamicBrCode, RecurrenceBrCode, StaticBrCode } from './br-code.ts'
+export { BrCodeError, type BrCodeFault, type BrCodeRefusal } from './br-code-error.ts'
+export {
+  buildDynamicBrCode,
+  buildStaticBrCode,
+  type DynamicBrCodeInput,
+  type MerchantInput,
+  type StaticBrCodeInput,
+} from './build.ts'
+export { crc16 } from './crc.ts'
+export {
+  type EndToEndIdParts,
+  formatEndToEndId,
+  formatReturnId,
+  isEndToEndId,
+  isReturnId,
+} from './end-to-end-id.ts'
+export { parseBrCode } from './parse.ts'

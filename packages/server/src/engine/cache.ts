@@ -1,0 +1,55 @@
+import { type AccountCode, accounts as accountTable } from '@pixgate/spec'
+import type { Account, Known } from './draft.ts'
+import type { Operation } from './operation.ts'
+
+/**
+ * What the writer believes the rows to be. Every belief is compared in the statement that relies on it; it is changed
+ * only after the database's reply, and dropped on any doubt.
+ */
+export class Cache implements Known {
+  readonly #operations = new Map<string, Operation>()
+  readonly #accounts = new Map<AccountCode, Account>()
+  readonly #operationsMax: number
+
+  constructor(operationsMax: number) {
+    this.#operationsMax = operationsMax
+  }
+
+  operation(id: string): Operation | undefined {
+    return this.#operations.get(id)
+  }
+
+  account(code: AccountCode): Account {
+    const account = this.#accounts.get(code)
+    if (!account) throw new Error(`account ${code} was not read`)
+    return account
+  }
+
+  get hasAccounts(): boolean {
+    return this.#accounts.size === Object.keys(accountTable).length
+  }
+
+  /** Keeps an operation; the one touched longest ago goes when there are too many. */
+  put(operation: Operation): void {
+    this.#operations.delete(operation.id)
+    this.#operations.set(operation.id, operation)
+    if (this.#operations.size <= this.#operationsMax) return
+    for (const oldest of this.#operations.keys()) {
+      this.#operations.delete(oldest)
+      break
+    }
+  }
+
+  drop(id: string): void {
+    this.#operations.delete(id)
+  }
+
+  putAccounts(accounts: ReadonlyMap<AccountCode, Account>): void {
+    for (const [code, account] of accounts) this.#accounts.set(code, account)
+  }
+
+  clear(): void {
+    this.#operations.clear()
+    this.#accounts.clear()
+  }
+}

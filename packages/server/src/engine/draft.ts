@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { type AccountCode, accounts } from '@pixgate/spec'
+import type { Case, Command, Decision, Move, Notification, Operation, OperationKind, State } from './operation.ts'
+import { created, moved } from './operation.ts'
+import { type Entry, entriesOf } from './postings.ts'
+
+/** An account as it was when the batch began. */
+export interface Account {
+  readonly version: bigint
+  readonly balanceCents: bigint
+}
+
+/** What is known before a batch: the cache, or rows just read. */
+export interface Known {
+  operation(id: string): Operation | undefined
+  account(code: AccountCode): Account
+}
+
+/** A move with what the operation was before and is after it. */
+export interface WrittenMove {
+  readonly before: Operation | undefined
+  readonly after: Operation
+  readonly trigger: string
+  readonly facts: Operation['facts']
+}
+
+/** What a batch does to one account. */
+export interface AccountChange {
+  readonly entries: Entry[]
+  delta: bigint
+  /** The lowest the running sum gets: the account must be able to bear it. */
+  lowest: bigint
+  exact: boolean
+}
+
+/**
+ * A batch in the making. Decisions are taken in the order of arrival on a copy of the state, and folded: **one** final
+ * row per operation and per account, because a statement that touches a row twice silently loses one of the two.
+ */
+export class Draft implements State {
+  /** Operations created in this batch, as they will be. */
+  readonly createdOperations = new Map<string, Operation>()
+  /** Operations that existed, as they will be. */
+  readonly movedOperations = new Map<string, Operation>()
+  /** Operations whose version must still be what the decisions saw. */
+  readonly readVersions = new Map<string, number>()
+  readonly accountChanges = new Map<AccountCode, AccountChange>()
+  readonly moves: WrittenMove[] = []
+  readonly notifications: Notification[] = []
+  readonly cases: Case[] = []
+  readonly closedCaseOperations = new Set<string>()
+  readonly #known: Known
+  readonly #now: number
+  readonly #externalIds = new Map<string, Operation>()
+
+  constructor(known: Known, now: number) {
+    this.#known = known
+    this.#now = now
+  }
+
+  operation(id: string): Operation | undefined {
+    return this.createdOperations.get(id) ?? this.movedOperations.get(id) ?? this.#known.operation(id)
+  }
+
+  balance(code: AccountCode): bigint {
+    return this.#known.account(code).balanceCents + (this.accountChanges.get(code)?.delta ?? 0n)
+  }
+
+  /** The version of an account that the decisions saw. */
+  accountVersion(code: AccountCode): bigint {
+    return this.#known.account(code).version
+  }
+
+  /** The operation of this batch that took the external id, if one did. */
+  takenBy(kind: OperationKind, externalId: string): Operation | undefined {
+    return this.#externalIds.get(`${kind} ${externalId}`)
+  }
+
+  /** Whether there is anything to write. */
+  get isEmpty(): boolean {
+    return this.moves.length === 0 && this.cases.length === 0
+  }
+
+  /**
+   * Takes a decision in, whole or not at all.
+   * @throws AssertionError where the decision breaks an invariant; the draft is then unchanged
+   */
+  add(command: Command<unknown>, decision: Decision<unknown>): void {
+    const entries = (decision.journals ?? []).flatMap(entriesOf)
+    this.#assertBearable(entries)
+    const changes = (decision.creates?.length ?? 0) + (decision.moves?.length ?? 0)
+    assert.ok(changes > 0 || (entries.length === 0 && !decision.notifications?.length), 'money needs a move')
+
+    const writes = this.#operationsAfter(decision)
+    for (const id of command.reads) this.#noteRead(id)
+    for (const write of writes) this.#takeMove(write)
+    for (const move of decision.moves ?? []) if (move.closesCases) this.closedCaseOperations.add(move.operationId)
+    for (const entry of entries) this.#takeEntry(entry)
+    for (const code of decision.exact ?? []) this.#change(code).exact = true
+    this.notifications.push(...(decision.notifications ?? []))
+    this.cases.push(...(decision.cases ?? []))
+  }
+
+  #operationsAfter(decision: Decision<unknown>): WrittenMove[] {
+    const after = new Map<string, Operation>()
+    const writes: WrittenMove[] = (decision.creates ?? []).map((create) => {
+      const operation = created(create, this.#now)
+      assert.equal(this.operation(operation.id), undefined, `operation ${operation.id} exists`)
+      after.set(operation.id, operation)
+      return { before: undefined, after: operation, trigger: 'create', facts: operation.facts }
+    })
+    for (const move of decision.moves ?? []) {
+      const before = after.get(move.operationId) ?? this.operation(move.operationId)
+      assert.ok(before, `operation ${move.operationId} does not exist`)
+      const operation = moved(before, move, this.#now)
+      after.set(operation.id, operation)
+      writes.push({ before, after: operation, trigger: move.trigger, facts: factsOf(move) })
+    }
+    return writes
+  }
+
+  #noteRead(id: string): void {
+    const known = this.#known.operation(id)
+    if (known && !this.createdOperations.has(id)) this.readVersions.set(id, known.version)
+  }
+
+  #takeMove(move: WrittenMove): void {
+    const { before, after } = move
+    this.moves.push(move)
+    if (before === undefined || this.createdOperations.has(after.id)) {
+      this.createdOperations.set(after.id, after)
+      this.#externalIds.set(`${after.kind} ${after.externalId}`, after)
+    } else {
+      this.#noteRead(after.id)
+      this.movedOperations.set(after.id, after)
+    }
+  }
+
+  #takeEntry(entry: Entry): void {
+    const change = this.#change(entry.account)
+    change.entries.push(entry)
+    change.delta += entry.amountCents
+    if (change.delta < change.lowest) change.lowest = change.delta
+  }
+
+  #change(code: AccountCode): AccountChange {
+    let change = this.accountChanges.get(code)
+    if (!change) {
+      change = { entries: [], delta: 0n, lowest: 0n, exact: false }
+      this.accountChanges.set(code, change)
+    }
+    return change
+  }
+
+  /** A decision must have refused what an account cannot bear; this is the net below it. */
+  #assertBearable(entries: readonly Entry[]): void {
+    const running = new Map<AccountCode, bigint>()
+    for (const { account, amountCents } of entries) {
+      const balance = (running.get(account) ?? this.balance(account)) + amountCents
+      running.set(account, balance)
+      const { bound } = accounts[account]
+      assert.ok(bound !== 'not negative' || balance >= 0n, `${account} would go below zero`)
+      assert.ok(bound !== 'not positive' || balance <= 0n, `${account} would go above zero`)
+    }
+  }
+}
+
+function factsOf(move: Move): Operation['facts'] {
+  return move.facts ?? {}
+}

@@ -1,0 +1,277 @@
+import { Refusal } from '@pixgate/spec'
+import type { DatabaseClock } from '../platform/clock.ts'
+import { type Database, DatabaseUnavailable } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import { createBatcher, QueueFull, type Settled } from '../platform/jobs/batcher.ts'
+import type { Pause } from '../platform/jobs/pause.ts'
+import type { Logger } from '../platform/log.ts'
+import { Cache } from './cache.ts'
+import { Draft } from './draft.ts'
+import type { Command, Operation } from './operation.ts'
+import { createReader, type Reader } from './reader.ts'
+import { Writer } from './writer.ts'
+
+/**
+ * The one door through which money and status change and notifications come to be. Commands queue up; one writer takes
+ * what is there, decides each in order of arrival, and writes all of it in one statement. While one batch commits, the
+ * next one fills.
+ */
+export interface Engine {
+  /**
+   * Carries out a command.
+   * @throws Refusal what `decide` refused, once it is certain that the rows it saw are the latest ones
+   * @throws ExternalIdTaken the operation's external id belongs to another operation
+   * @throws Refusal overloaded: the queue is full, or the database does not answer
+   */
+  execute<Outcome>(command: Command<Outcome>): Promise<Outcome>
+  /** How many commands wait. */
+  readonly waiting: number
+  /** Resolves when nothing waits and nothing runs. */
+  drained(): Promise<void>
+}
+
+/** A create found its external id taken. `operation` is the one that has it, as it stands. */
+export class ExternalIdTaken extends Error {
+  override readonly name = 'ExternalIdTaken'
+  readonly operation: Operation
+
+  constructor(operation: Operation) {
+    super(`the external id of operation ${operation.id} was used again`)
+    this.operation = operation
+  }
+}
+
+/** What an engine needs. */
+export interface EngineOptions {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  readonly ids: Ids
+  readonly logger: Logger
+  readonly pause: Pause
+  /** Called after a commit that made notifications. */
+  readonly onNotifications?: () => void
+  readonly bounds?: EngineBounds
+}
+
+/** How much an engine holds. */
+export interface EngineBounds {
+  readonly batchMax: number
+  readonly queueMax: number
+  readonly cachedOperations: number
+}
+
+const DEFAULT_BOUNDS: EngineBounds = { batchMax: 256, queueMax: 5_000, cachedOperations: 10_000 }
+
+/** A batch whose compare is lost this often is run item by item, and an item alone is given up. */
+const TRIES = 5
+
+/** Any command; the batch does not look into outcomes. */
+type AnyCommand = Command<unknown>
+
+/** Starts an engine on a database. It holds one connection at a time. */
+export function createEngine(options: EngineOptions): Engine {
+  const bounds = options.bounds ?? DEFAULT_BOUNDS
+  const reader = createReader(options.database)
+  const cache = new Cache(bounds.cachedOperations)
+  const writer = new Writer(options, cache)
+  const batch = new Batch(options, reader, cache, writer)
+  const batcher = createBatcher<AnyCommand, unknown>((commands) => batch.run(commands), bounds)
+  return {
+    execute: <Outcome>(command: Command<Outcome>) =>
+      writer.orDoubt(batcher.submit(command)).catch(asOverload) as Promise<Outcome>,
+    get waiting() {
+      return batcher.waiting
+    },
+    drained: () => batcher.drained(),
+  }
+}
+
+/** What a caller can only try again later is one refusal. */
+function asOverload(error: unknown): never {
+  if (error instanceof QueueFull || error instanceof DatabaseUnavailable) {
+    throw new Refusal('overloaded', { retryAfterSeconds: 1 })
+  }
+  throw error
+}
+
+/** Takes commands to their outcomes, a batch at a time. */
+class Batch {
+  readonly #options: EngineOptions
+  readonly #reader: Reader
+  readonly #cache: Cache
+  readonly #writer: Writer
+
+  constructor(options: EngineOptions, reader: Reader, cache: Cache, writer: Writer) {
+    this.#options = options
+    this.#reader = reader
+    this.#cache = cache
+    this.#writer = writer
+  }
+
+  /** One outcome per command, in order. */
+  async run(commands: readonly AnyCommand[]): Promise<Settled<unknown>[]> {
+    const settled = new Map<AnyCommand, Settled<unknown>>()
+    try {
+      await this.#settle(commands, settled)
+    } catch (error) {
+      const left = commands.filter((command) => !settled.has(command))
+      if (left.length > 1 && !(error instanceof DatabaseUnavailable)) await this.#settleAlone(left, settled, error)
+      else for (const command of left) settled.set(command, { error })
+    }
+    return commands.map((command) => settled.get(command) ?? { error: new Error('a command was lost') })
+  }
+
+  /** A batch that fails for a reason nobody knows is run item by item; only the guilty one fails. */
+  async #settleAlone(
+    commands: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+    reason: unknown,
+  ): Promise<void> {
+    this.#options.logger.warn(
+      { error: String(reason), items: commands.length },
+      'a batch failed; running it item by item',
+    )
+    this.#cache.clear()
+    for (const command of commands) {
+      await this.#settle([command], settled).catch((error) => settled.set(command, { error }))
+    }
+  }
+
+  async #settle(commands: readonly AnyCommand[], settled: Map<AnyCommand, Settled<unknown>>): Promise<void> {
+    let pending = commands
+    for (let attempt = 1; pending.length > 0; attempt++) {
+      if (attempt > TRIES) throw new Contended(pending.length)
+      pending = await this.#round(pending, settled, attempt)
+    }
+  }
+
+  /** Decides, writes, answers what can be answered; returns what must be decided again. */
+  async #round(
+    commands: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+    attempt: number,
+  ): Promise<readonly AnyCommand[]> {
+    await this.#load(commands)
+    const plan = this.#plan(commands)
+    if (!plan.draft.isEmpty) {
+      const result = await this.#writer.write(plan.draft, attempt)
+      if (result === 'stale') return commands
+      if (result === 'external id taken') return this.#answerTaken(commands, settled)
+    }
+    for (const [command, outcome] of plan.decided) settled.set(command, { result: outcome })
+    for (const [command, error] of plan.broken) settled.set(command, { error })
+    return plan.idle.length === 0 ? [] : this.#answerIdle(plan.idle, settled)
+  }
+
+  /** Reads the operations and accounts that no cache holds. */
+  async #load(commands: readonly AnyCommand[]): Promise<void> {
+    const missing = [...new Set(commands.flatMap(({ reads }) => reads))].filter((id) => !this.#cache.operation(id))
+    if (missing.length > 0) for (const operation of await this.#reader.operations(missing)) this.#cache.put(operation)
+    if (!this.#cache.hasAccounts) await this.#loadAccounts()
+  }
+
+  async #loadAccounts(): Promise<void> {
+    const { now, accounts } = await this.#reader.accounts()
+    this.#options.clock.observe(now)
+    this.#cache.putAccounts(accounts)
+  }
+
+  /** Decides each command on the state that the ones before it leave. */
+  #plan(commands: readonly AnyCommand[]): Plan {
+    const now = this.#options.clock.now()
+    const plan: Plan = { draft: new Draft(this.#cache, now), decided: new Map(), broken: new Map(), idle: [] }
+    for (const command of commands) this.#planOne(command, plan, now)
+    return plan
+  }
+
+  #planOne(command: AnyCommand, plan: Plan, now: number): void {
+    const { creates } = command
+    if (creates && plan.draft.takenBy(creates.kind, creates.externalId)) {
+      plan.idle.push(command)
+      return
+    }
+    try {
+      const decision = command.decide(plan.draft, now)
+      if (!decision.creates?.length && !decision.moves?.length && !decision.cases?.length) {
+        plan.idle.push(command)
+        return
+      }
+      plan.draft.add(command, decision)
+      plan.decided.set(command, decision.outcome)
+    } catch (error) {
+      if (error instanceof Refusal) plan.idle.push(command)
+      else plan.broken.set(command, error)
+    }
+  }
+
+  /**
+   * Answers commands that change nothing, on the latest rows. External ids come first: a payout that drained the
+   * balance and whose answer was lost must be told that it exists, not that the balance is too low.
+   */
+  async #answerIdle(
+    idle: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+  ): Promise<readonly AnyCommand[]> {
+    const rest = await this.#answerTaken(idle, settled)
+    const reads = [...new Set(rest.flatMap((command) => command.reads))]
+    for (const id of reads) this.#cache.drop(id)
+    if (reads.length > 0) for (const operation of await this.#reader.operations(reads)) this.#cache.put(operation)
+    await this.#loadAccounts()
+    const again: AnyCommand[] = []
+    for (const command of rest) {
+      const outcome = this.#decideIdle(command)
+      if (outcome) settled.set(command, outcome)
+      else again.push(command)
+    }
+    return again
+  }
+
+  /** The outcome of a command that still changes nothing; `undefined` where it now does. */
+  #decideIdle(command: AnyCommand): Settled<unknown> | undefined {
+    const now = this.#options.clock.now()
+    try {
+      const decision = command.decide(new Draft(this.#cache, now), now)
+      const changes = decision.creates?.length || decision.moves?.length || decision.cases?.length
+      return changes ? undefined : { result: decision.outcome }
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  /** Looks up the external ids of all creates in one read, answers those that are taken, and returns the rest. */
+  async #answerTaken(
+    commands: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+  ): Promise<readonly AnyCommand[]> {
+    const wanted = commands.flatMap(({ creates }) => (creates ? [creates] : []))
+    if (wanted.length === 0) return commands
+    const found = new Map(
+      (await this.#reader.byExternalIds(wanted)).map((operation) => [
+        `${operation.kind} ${operation.externalId}`,
+        operation,
+      ]),
+    )
+    return commands.filter((command) => {
+      const existing = command.creates && found.get(`${command.creates.kind} ${command.creates.externalId}`)
+      if (existing) settled.set(command, { error: new ExternalIdTaken(existing) })
+      return !existing
+    })
+  }
+}
+
+interface Plan {
+  readonly draft: Draft
+  readonly decided: Map<AnyCommand, unknown>
+  readonly broken: Map<AnyCommand, unknown>
+  /** What changes nothing as things look: refusals and no-ops. */
+  readonly idle: AnyCommand[]
+}
+
+/** The same rows were changed by others on every try. */
+class Contended extends Error {
+  override readonly name = 'Contended'
+
+  constructor(items: number) {
+    super(`${items} commands lost the compare ${TRIES} times`)
+  }
+}

@@ -1,0 +1,138 @@
+import type { AccountCode, EventType, JournalKind, Variable } from '@pixgate/spec'
+
+/**
+ * What the engine keeps and what a decision may change. Amounts are centavos (`bigint`), instants epoch milliseconds.
+ */
+
+/** The three kinds of operation. */
+export type OperationKind = 'cash_in' | 'cash_out' | 'refund_in'
+
+/** JSON as the database keeps it. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
+
+/** A document of an operation. */
+export type Document = { readonly [key: string]: Json | undefined }
+
+/** An operation as it stands: the projection of its moves. */
+export interface Operation<Detail extends Document = Document, Facts extends Document = Document> {
+  readonly id: string
+  readonly kind: OperationKind
+  /** The client's reference, unique per kind for ever. */
+  readonly externalId: string
+  readonly status: string
+  /** How many moves it has had. */
+  readonly version: number
+  readonly valueCents: bigint
+  readonly feeCents: bigint
+  readonly correlationId: string
+  /** SHA-256 of the normalised request body. */
+  readonly bodyHash: Buffer
+  readonly expiresAt: number | null
+  /** When a worker must look at it; `null` when nothing is to be done. */
+  readonly dueAt: number | null
+  readonly transactionId: string | null
+  readonly endToEndId: string | null
+  /** What the client asked for; never changes. */
+  readonly detail: Detail
+  /** What became known since. */
+  readonly facts: Facts
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** A new operation. Its creation is its first move. */
+export interface Create {
+  readonly operation: Omit<Operation, 'version' | 'createdAt' | 'updatedAt'>
+}
+
+/** One step of an operation that exists. Fields left out keep their value. */
+export interface Move {
+  readonly operationId: string
+  readonly trigger: string
+  readonly to: string
+  readonly facts?: Document
+  readonly dueAt?: number | null
+  readonly transactionId?: string
+  readonly endToEndId?: string
+  /** The doubt is over: the operation's open cases close. */
+  readonly closesCases?: boolean
+}
+
+/** A journal to post: its template's postings with these amounts; zero amounts are not written. */
+export interface Journal {
+  readonly operationId: string
+  readonly kind: JournalKind
+  /** Tells journals of one kind and operation apart: an end-to-end id, a return id, or ''. */
+  readonly reference: string
+  readonly amounts: Partial<Readonly<Record<Variable, bigint>>>
+}
+
+/** A notification to send: unique per (operation, event type, status, reference). */
+export interface Notification {
+  readonly operationId: string
+  readonly eventType: EventType
+  readonly status: string
+  readonly reference: string
+  /** The exact bytes to sign and send. */
+  readonly body: Buffer
+}
+
+/** A case for an operator: unique per (operation, kind, reference). */
+export interface Case {
+  readonly operationId: string | null
+  readonly kind: string
+  readonly reference: string
+  readonly facts: Document
+}
+
+/** Everything one input changes, decided before anything is written. */
+export interface Decision<Outcome> {
+  readonly creates?: readonly Create[]
+  readonly moves?: readonly Move[]
+  readonly journals?: readonly Journal[]
+  readonly notifications?: readonly Notification[]
+  readonly cases?: readonly Case[]
+  /** Accounts whose very balance the decision used: it is decided again where they have changed since. */
+  readonly exact?: readonly AccountCode[]
+  /** What the caller is told once all of it is committed. */
+  readonly outcome: Outcome
+}
+
+/** What a decision may look at. */
+export interface State {
+  /** An operation the command reads, or `undefined` where there is none. */
+  operation(id: string): Operation | undefined
+  /** An account's balance in centavos. */
+  balance(code: AccountCode): bigint
+}
+
+/**
+ * One input to the engine. `decide` is pure: same state, same time, same decision; it may be called several times.
+ * It throws a `Refusal` to change nothing.
+ */
+export interface Command<Outcome> {
+  /** Ids of the operations it looks at or moves. */
+  readonly reads: readonly string[]
+  /** The operation it creates, so that its external id is looked up before any refusal is answered. */
+  readonly creates?: { readonly kind: OperationKind; readonly externalId: string }
+  decide(state: State, now: number): Decision<Outcome>
+}
+
+/** The operation after its creation. */
+export function created({ operation }: Create, now: number): Operation {
+  return { ...operation, version: 1, createdAt: now, updatedAt: now }
+}
+
+/** The operation after a move. */
+export function moved(operation: Operation, move: Move, now: number): Operation {
+  return {
+    ...operation,
+    status: move.to,
+    version: operation.version + 1,
+    facts: move.facts ? { ...operation.facts, ...move.facts } : operation.facts,
+    dueAt: move.dueAt === undefined ? operation.dueAt : move.dueAt,
+    transactionId: move.transactionId ?? operation.transactionId,
+    endToEndId: move.endToEndId ?? operation.endToEndId,
+    updatedAt: now,
+  }
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { type AccountCode, journals, type Posting, type Terms, type Variable } from '@pixgate/spec'
+import type { Journal } from './operation.ts'
+
+/** An entry before it has its place in the account's history. */
+export interface Entry {
+  readonly account: AccountCode
+  readonly amountCents: bigint
+  readonly operationId: string
+  readonly journal: string
+  readonly reference: string
+  /** Position in the journal's template. */
+  readonly posting: number
+  readonly shown: string | null
+}
+
+/**
+ * Turns a journal into its entries. Zero amounts are not written.
+ * @throws AssertionError where an amount is missing, or the entries do not sum to zero
+ * @source rules#ledger.journals
+ */
+export function entriesOf(journal: Journal): Entry[] {
+  const postings: readonly Posting[] = journals[journal.kind].postings
+  const entries = postings.map((posting, index) => ({
+    account: posting.account,
+    amountCents: amountOf(posting.amount, journal),
+    operationId: journal.operationId,
+    journal: journal.kind,
+    reference: journal.reference,
+    posting: index,
+    shown: 'shown' in posting ? posting.shown : null,
+  }))
+  const total = entries.reduce((sum, { amountCents }) => sum + amountCents, 0n)
+  assert.equal(total, 0n, `journal ${journal.kind} of ${journal.operationId} does not balance`)
+  return entries.filter(({ amountCents }) => amountCents !== 0n)
+}
+
+function amountOf(terms: Terms, { kind, amounts }: Journal): bigint {
+  let sum = 0n
+  for (const [variable, sign] of Object.entries(terms) as [Variable, 1 | -1][]) {
+    const amount = amounts[variable]
+    assert.ok(amount !== undefined && amount >= 0n, `journal ${kind} needs a non-negative amount ${variable}`)
+    sum += BigInt(sign) * amount
+  }
+  return sum
+}

@@ -1,0 +1,299 @@
+import { type AccountCode, accounts } from '@pixgate/spec'
+import { instantParameter, type Statement, statement } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { AccountChange, Draft } from './draft.ts'
+import type { Operation } from './operation.ts'
+
+/**
+ * The one statement through which money and status change: lock, compare, rebase, append.
+ *
+ * `ac` locks the accounts in id order, `oc` the operations after them, so that no two batches can wait for each other
+ * in a circle. `go` holds where every operation still has the version its decision saw and every account can bear the
+ * batch; deltas commute, so two processes never conflict on an account as such. Everything below writes only where `go`
+ * holds. Nothing reads a table except through the two locked sets: all parts of a statement share the snapshot from
+ * before the lock wait.
+ *
+ * Measured: appending at an expected version without the lock starves the busier of two processes (0.01 to 0.03 of its
+ * speed); locking keeps 0.93 to 0.98 of it. Unsorted inserts deadlock, and each deadlock freezes the writer a second.
+ */
+
+/** An operation's columns as a row tells them. */
+export const OPERATION_COLUMNS = `
+  id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, expires_at, due_at,
+  transaction_id, end_to_end_id, detail, facts, created_at, updated_at`
+
+/** A row of `operation`. */
+export interface OperationRow {
+  readonly id: string
+  readonly kind: Operation['kind']
+  readonly external_id: string
+  readonly status: string
+  readonly version: number
+  readonly value_cents: bigint
+  readonly fee_cents: bigint
+  readonly correlation_id: string
+  readonly body_hash: Buffer
+  readonly expires_at: number | null
+  readonly due_at: number | null
+  readonly transaction_id: string | null
+  readonly end_to_end_id: string | null
+  readonly detail: Operation['detail']
+  readonly facts: Operation['facts']
+  readonly created_at: number
+  readonly updated_at: number
+}
+
+/** A locked account, as the reply tells it: numbers in text, so that none is rounded. */
+export interface AccountReply {
+  readonly id: number
+  readonly version: string
+  readonly balance_cents: string
+}
+
+/** The reply: its first columns are the same on each row; the rest is one operation that was not as decided. */
+export type WriteReply = { readonly go: boolean; readonly now: number; readonly accounts: AccountReply[] | null } & (
+  | OperationRow
+  | { readonly id: null }
+)
+
+/** Numbers the parameters in the order they are asked for, and collects their values. */
+class Parameters {
+  readonly values: unknown[] = []
+
+  /** One value. */
+  one(type: string, value: unknown): string {
+    this.values.push(value)
+    return `$${this.values.length}::${type}`
+  }
+
+  /** One array per column of a set of rows: `unnest($4::uuid[], $5::text[]) AS name (id, kind)`. */
+  rows(name: string, columns: Readonly<Record<string, readonly [type: string, values: readonly unknown[]]>>): string {
+    const arrays = Object.values(columns).map(([type, values]) => this.one(`${type}[]`, values))
+    return `unnest(${arrays.join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`
+  }
+}
+
+/** Builds the statement's text and values for a batch. The text is the same for every batch. */
+function build(draft: Draft, batchId: string, ids: Ids): { text: string; values: unknown[] } {
+  const p = new Parameters()
+  const changes = accountChanges(draft)
+  const created = [...draft.createdOperations.values()].sort(byKindAndExternalId)
+  const moved = [...draft.movedOperations.values()]
+  const reads = [...draft.readVersions]
+  const entries = changes.flatMap(({ id, change }) => runningEntries(id, change))
+  const now = draft.moves[0]?.after.updatedAt ?? 0
+
+  const text = `
+WITH
+  wanted_account AS (
+    SELECT * FROM ${p.rows('w', {
+      id: ['smallint', changes.map(({ id }) => id)],
+      version: ['bigint', changes.map(({ version }) => version)],
+      exact: ['boolean', changes.map(({ change }) => change.exact)],
+      floored: ['boolean', changes.map(({ code }) => accounts[code].bound === 'not negative')],
+      lowest: ['bigint', changes.map(({ change }) => change.lowest)],
+      delta: ['bigint', changes.map(({ change }) => change.delta)],
+      added: ['bigint', changes.map(({ change }) => change.entries.length)],
+    })}
+  ),
+  wanted_operation AS (
+    SELECT * FROM ${p.rows('w', {
+      id: ['uuid', reads.map(([id]) => id)],
+      version: ['integer', reads.map(([, version]) => version)],
+    })}
+  ),
+  ac AS MATERIALIZED (
+    SELECT id, version, balance_cents FROM account
+     WHERE id IN (SELECT id FROM wanted_account) ORDER BY id FOR UPDATE
+  ),
+  oc AS MATERIALIZED (
+    SELECT ${OPERATION_COLUMNS} FROM operation
+     WHERE id IN (SELECT id FROM wanted_operation) AND (SELECT count(*) FROM ac) >= 0 ORDER BY id FOR UPDATE
+  ),
+  stale AS (
+    SELECT oc.* FROM oc JOIN wanted_operation w USING (id) WHERE oc.version <> w.version
+  ),
+  go AS (
+    SELECT NOT EXISTS (SELECT FROM stale)
+       AND (SELECT count(*) FROM oc) = (SELECT count(*) FROM wanted_operation)
+       AND NOT EXISTS (
+             SELECT FROM wanted_account w JOIN ac USING (id)
+              WHERE (w.exact AND ac.version <> w.version) OR (w.floored AND ac.balance_cents + w.lowest < 0)
+           ) AS yes
+  ),
+  inserted_operation AS (
+    INSERT INTO operation (${OPERATION_COLUMNS})
+    SELECT * FROM ${p.rows('o', operationColumns(created))} WHERE (SELECT yes FROM go)
+  ),
+  updated_operation AS (
+    UPDATE operation o
+       SET status = u.status, version = u.version, due_at = u.due_at, transaction_id = u.transaction_id,
+           end_to_end_id = u.end_to_end_id, facts = u.facts, updated_at = u.updated_at
+      FROM ${p.rows('u', {
+        id: ['uuid', moved.map(({ id }) => id)],
+        status: ['text', moved.map(({ status }) => status)],
+        version: ['integer', moved.map(({ version }) => version)],
+        due_at: ['timestamptz', moved.map(({ dueAt }) => instant(dueAt))],
+        transaction_id: ['text', moved.map(({ transactionId }) => transactionId)],
+        end_to_end_id: ['text', moved.map(({ endToEndId }) => endToEndId)],
+        facts: ['jsonb', moved.map(({ facts }) => JSON.stringify(facts))],
+        updated_at: ['timestamptz', moved.map(({ updatedAt }) => instant(updatedAt))],
+      })}
+     WHERE o.id = u.id AND (SELECT yes FROM go)
+  ),
+  inserted_move AS (
+    INSERT INTO move (operation_id, version, kind, trigger, from_status, to_status, facts, batch_id, at)
+    SELECT m.*, ${p.one('uuid', batchId)}, ${p.one('timestamptz', instant(now))}
+      FROM ${p.rows('m', {
+        operation_id: ['uuid', draft.moves.map(({ after }) => after.id)],
+        version: ['integer', draft.moves.map(({ after }) => after.version)],
+        kind: ['text', draft.moves.map(({ after }) => after.kind)],
+        trigger: ['text', draft.moves.map(({ trigger }) => trigger)],
+        from_status: ['text', draft.moves.map(({ before }) => before?.status ?? null)],
+        to_status: ['text', draft.moves.map(({ after }) => after.status)],
+        facts: ['jsonb', draft.moves.map(({ facts }) => JSON.stringify(facts))],
+      })}
+     WHERE (SELECT yes FROM go)
+  ),
+  updated_account AS (
+    UPDATE account a
+       SET version = ac.version + w.added, balance_cents = ac.balance_cents + w.delta
+      FROM ac JOIN wanted_account w USING (id)
+     WHERE a.id = ac.id AND w.added > 0 AND (SELECT yes FROM go)
+  ),
+  inserted_entry AS (
+    INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference,
+                       posting, shown, at)
+    SELECT e.account_id, ac.version + e.ordinal, e.amount_cents, ac.balance_cents + e.running, e.operation_id,
+           e.journal, e.reference, e.posting, e.shown, ${p.one('timestamptz', instant(now))}
+      FROM ${p.rows('e', {
+        account_id: ['smallint', entries.map(({ accountId }) => accountId)],
+        ordinal: ['bigint', entries.map(({ ordinal }) => ordinal)],
+        running: ['bigint', entries.map(({ running }) => running)],
+        amount_cents: ['bigint', entries.map(({ amountCents }) => amountCents)],
+        operation_id: ['uuid', entries.map(({ operationId }) => operationId)],
+        journal: ['text', entries.map(({ journal }) => journal)],
+        reference: ['text', entries.map(({ reference }) => reference)],
+        posting: ['smallint', entries.map(({ posting }) => posting)],
+        shown: ['text', entries.map(({ shown }) => shown)],
+      })}
+      JOIN ac ON ac.id = e.account_id
+     WHERE (SELECT yes FROM go)
+  ),
+  inserted_notification AS (
+    INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
+    SELECT n.*, ${p.one('timestamptz', instant(now))}
+      FROM ${p.rows('n', {
+        id: ['uuid', draft.notifications.map(() => ids.uuid())],
+        operation_id: ['uuid', draft.notifications.map(({ operationId }) => operationId)],
+        event_type: ['text', draft.notifications.map(({ eventType }) => eventType)],
+        status: ['text', draft.notifications.map(({ status }) => status)],
+        reference: ['text', draft.notifications.map(({ reference }) => reference)],
+        body: ['bytea', draft.notifications.map(({ body }) => body)],
+      })}
+     WHERE (SELECT yes FROM go)
+  ),
+  inserted_case AS (
+    INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at)
+    SELECT c.*, ${p.one('timestamptz', instant(now))}
+      FROM ${p.rows('c', {
+        id: ['uuid', draft.cases.map(() => ids.uuid())],
+        operation_id: ['uuid', draft.cases.map(({ operationId }) => operationId)],
+        kind: ['text', draft.cases.map(({ kind }) => kind)],
+        reference: ['text', draft.cases.map(({ reference }) => reference)],
+        facts: ['jsonb', draft.cases.map(({ facts }) => JSON.stringify(facts))],
+      })}
+     WHERE (SELECT yes FROM go)
+    ON CONFLICT ON CONSTRAINT case_once DO NOTHING
+  ),
+  closed_case AS (
+    UPDATE "case" SET closed_at = ${p.one('timestamptz', instant(now))}
+     WHERE operation_id = ANY (${p.one('uuid[]', [...draft.closedCaseOperations])}) AND closed_at IS NULL
+       AND (SELECT yes FROM go)
+  )
+SELECT go.yes AS go, clock_timestamp() AS now,
+       (SELECT json_agg(json_build_object('id', id, 'version', version::text, 'balance_cents', balance_cents::text))
+          FROM ac) AS accounts,
+       stale.*
+  FROM go LEFT JOIN stale ON true`
+  return { text, values: p.values }
+}
+
+/** A batch as something to send, as often as it takes: the same id, the same values. */
+export interface Write {
+  readonly batchId: string
+  readonly statement: Statement<readonly unknown[], WriteReply>
+  readonly values: readonly unknown[]
+}
+
+/** Turns a draft into the statement that writes it. */
+export function writeOf(draft: Draft, ids: Ids): Write {
+  const batchId = ids.uuid()
+  const { text, values } = build(draft, batchId, ids)
+  return { batchId, statement: statement('engine.write', text), values }
+}
+
+/** Account ids are the order of the ledger's table. */
+const ACCOUNT_CODES = Object.keys(accounts) as AccountCode[]
+
+/** The database's id of an account. */
+export function accountId(code: AccountCode): number {
+  return ACCOUNT_CODES.indexOf(code) + 1
+}
+
+/** The account with this id in the database. */
+export function accountCode(id: number): AccountCode {
+  const code = ACCOUNT_CODES[id - 1]
+  if (code === undefined) throw new Error(`no account has the id ${id}`)
+  return code
+}
+
+function accountChanges(draft: Draft) {
+  return [...draft.accountChanges].map(([code, change]) => ({
+    code,
+    id: accountId(code),
+    version: draft.accountVersion(code),
+    change,
+  }))
+}
+
+/** Each entry with its place behind the locked version and the running sum behind the locked balance. */
+function runningEntries(id: number, { entries }: AccountChange) {
+  let running = 0n
+  return entries.map((entry, index) => {
+    running += entry.amountCents
+    return { ...entry, accountId: id, ordinal: index + 1, running }
+  })
+}
+
+function operationColumns(operations: readonly Operation[]) {
+  return {
+    id: ['uuid', operations.map(({ id }) => id)],
+    kind: ['text', operations.map(({ kind }) => kind)],
+    external_id: ['text', operations.map(({ externalId }) => externalId)],
+    status: ['text', operations.map(({ status }) => status)],
+    version: ['integer', operations.map(({ version }) => version)],
+    value_cents: ['bigint', operations.map(({ valueCents }) => valueCents)],
+    fee_cents: ['bigint', operations.map(({ feeCents }) => feeCents)],
+    correlation_id: ['text', operations.map(({ correlationId }) => correlationId)],
+    body_hash: ['bytea', operations.map(({ bodyHash }) => bodyHash)],
+    expires_at: ['timestamptz', operations.map(({ expiresAt }) => instant(expiresAt))],
+    due_at: ['timestamptz', operations.map(({ dueAt }) => instant(dueAt))],
+    transaction_id: ['text', operations.map(({ transactionId }) => transactionId)],
+    end_to_end_id: ['text', operations.map(({ endToEndId }) => endToEndId)],
+    detail: ['jsonb', operations.map(({ detail }) => JSON.stringify(detail))],
+    facts: ['jsonb', operations.map(({ facts }) => JSON.stringify(facts))],
+    created_at: ['timestamptz', operations.map(({ createdAt }) => instant(createdAt))],
+    updated_at: ['timestamptz', operations.map(({ updatedAt }) => instant(updatedAt))],
+  } as const
+}
+
+function byKindAndExternalId(one: Operation, other: Operation): number {
+  const a = `${one.kind} ${one.externalId}`
+  const b = `${other.kind} ${other.externalId}`
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : instantParameter(at)
+}

@@ -1,0 +1,187 @@
+import type { AccountCode } from '@pixgate/spec'
+import type { DatabaseClock } from '../platform/clock.ts'
+import { type Database, DatabaseUnavailable, databaseError } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Pause } from '../platform/jobs/pause.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Cache } from './cache.ts'
+import type { Account, Draft } from './draft.ts'
+import { createReader, operationOf, type Reader } from './reader.ts'
+import { type AccountReply, accountCode, accountId, type Write, type WriteReply, writeOf } from './statement.ts'
+
+/** What became of a write. Both failures changed nothing. */
+export type WriteResult = 'committed' | 'stale' | 'external id taken'
+
+/** SQLSTATEs after which the same statement may simply be sent again: serialization, deadlock, lock not available. */
+const TRY_AGAIN = new Set(['40001', '40P01', '55P03'])
+
+const UNIQUE_VIOLATION = '23505'
+
+/** How long callers wait for a commit whose answer was lost before they are told to come back. */
+const DOUBT_PATIENCE_MS = 5_000
+
+/** Waits between attempts to learn what became of a lost commit. */
+const DOUBT_RETRY_MS = 200
+
+/** What a writer needs. */
+export interface WriterOptions {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  readonly ids: Ids
+  readonly logger: Logger
+  readonly pause: Pause
+  readonly onNotifications?: () => void
+}
+
+/** Sends drafts to the database and learns, whatever happens to the connection, what became of them. */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #cache: Cache
+  readonly #reader: Reader
+
+  constructor(options: WriterOptions, cache: Cache) {
+    this.#options = options
+    this.#cache = cache
+    this.#reader = createReader(options.database)
+  }
+
+  /**
+   * Writes a draft in one statement.
+   * @param attempt counts from 1; later attempts wait a little first, with jitter
+   * @throws DatabaseUnavailable no connection could be had; nothing was written
+   */
+  async write(draft: Draft, attempt: number): Promise<WriteResult> {
+    const write = writeOf(draft, this.#options.ids)
+    if (attempt > 1) await this.#options.pause.jittered(attempt * 5)
+    const result = await this.#send(write).catch((error) => this.#judge(error, write))
+    if (result === 'committed unseen') {
+      this.#cache.clear()
+      return this.#committed(draft)
+    }
+    if (typeof result === 'string') return result
+    return this.#absorb(result, draft)
+  }
+
+  /** Lets a caller go when a commit stays in doubt; the work goes on and a retry will find it. */
+  orDoubt<Result>(promise: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject)
+      const settle =
+        <T>(then: (value: T) => void) =>
+        (value: T) => {
+          this.#waiting.delete(reject)
+          then(value)
+        }
+      promise.then(settle(resolve), settle(reject))
+    })
+  }
+  readonly #waiting = new Set<(error: unknown) => void>()
+
+  #send({ statement, values }: Write): Promise<WriteReply[]> {
+    return this.#options.database.rows(statement, values)
+  }
+
+  /** An error the database gave is definite: nothing was written. A lost answer is not. */
+  async #judge(error: unknown, write: Write): Promise<WriteReply[] | WriteResult | 'committed unseen'> {
+    if (error instanceof DatabaseUnavailable && error.sent) return this.#resolve(write)
+    return this.#refused(error)
+  }
+
+  /** Maps a violation by the name of its constraint; what nobody knows is thrown. */
+  #refused(error: unknown): WriteResult {
+    const known = databaseError(error)
+    if (known && TRY_AGAIN.has(known.code)) return 'stale'
+    if (known?.code === UNIQUE_VIOLATION && known.constraint === 'operation_external_id_key') return 'external id taken'
+    throw error
+  }
+
+  /**
+   * The answer to a commit was lost. Looking for its rows could say «not there» while the old backend still waits and
+   * commits later, so the same statement is sent again: it waits for the old one, and then either finds everything as
+   * decided, or finds our own batch written.
+   * @source failure-modes DB-2
+   */
+  async #resolve(write: Write): Promise<WriteReply[] | WriteResult | 'committed unseen'> {
+    this.#options.logger.warn({ batch: write.batchId }, 'the answer to a commit was lost; sending it again')
+    const patience = new AbortController()
+    void this.#options.pause.for(DOUBT_PATIENCE_MS, patience.signal).then(
+      () => this.#releaseCallers(),
+      () => undefined,
+    )
+    try {
+      for (;;) {
+        const result = await this.#askAgain(write)
+        if (result !== undefined) return result
+        await this.#options.pause.jittered(DOUBT_RETRY_MS)
+      }
+    } finally {
+      patience.abort()
+    }
+  }
+
+  /** `undefined`: the database still does not answer. */
+  async #askAgain(write: Write): Promise<WriteReply[] | WriteResult | 'committed unseen' | undefined> {
+    try {
+      const reply = await this.#send(write)
+      if (reply[0]?.go || !(await this.#reader.isCommitted(write.batchId))) return reply
+      return 'committed unseen'
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) return undefined
+      const known = databaseError(error)
+      if (known && TRY_AGAIN.has(known.code)) return undefined
+      if (known?.code !== UNIQUE_VIOLATION) throw error
+      const committed = await this.#reader.isCommitted(write.batchId).catch(() => undefined)
+      if (committed === undefined) return undefined
+      return committed ? 'committed unseen' : this.#refused(error)
+    }
+  }
+
+  #releaseCallers(): void {
+    const error = new DatabaseUnavailable('a commit is in doubt', true)
+    for (const reject of this.#waiting) reject(error)
+    this.#waiting.clear()
+  }
+
+  #absorb(reply: WriteReply[], draft: Draft): WriteResult {
+    const [first] = reply
+    if (!first) throw new Error('the statement gave no reply')
+    this.#options.clock.observe(first.now)
+    if (first.go) {
+      this.#cache.putAccounts(accountsAfter(first.accounts ?? [], draft))
+      return this.#committed(draft)
+    }
+    this.#cache.putAccounts(accountsOf(first.accounts ?? []))
+    for (const id of draft.readVersions.keys()) this.#cache.drop(id)
+    for (const row of reply) if (row.id !== null) this.#cache.put(operationOf(row))
+    return 'stale'
+  }
+
+  #committed(draft: Draft): WriteResult {
+    for (const operation of draft.createdOperations.values()) this.#cache.put(operation)
+    for (const operation of draft.movedOperations.values()) this.#cache.put(operation)
+    if (draft.notifications.length > 0) this.#options.onNotifications?.()
+    return 'committed'
+  }
+}
+
+function accountsOf(replies: readonly AccountReply[]): Map<AccountCode, Account> {
+  return new Map(
+    replies.map(({ id, version, balance_cents }) => [
+      accountCode(id),
+      { version: BigInt(version), balanceCents: BigInt(balance_cents) },
+    ]),
+  )
+}
+
+function accountsAfter(replies: readonly AccountReply[], draft: Draft): Map<AccountCode, Account> {
+  const after = accountsOf(replies)
+  for (const [code, { delta, entries }] of draft.accountChanges) {
+    const locked = after.get(code)
+    if (!locked) throw new Error(`account ${code} (${accountId(code)}) is missing from the reply`)
+    after.set(code, {
+      version: locked.version + BigInt(entries.length),
+      balanceCents: locked.balanceCents + delta,
+    })
+  }
+  return after
+}

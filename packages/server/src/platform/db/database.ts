@@ -1,0 +1,197 @@
+import pg from 'pg'
+import type { Logger } from '../log.ts'
+
+/**
+ * PostgreSQL, spoken to in named statements. Centavos come back as `bigint`, instants as epoch milliseconds.
+ */
+
+/** One SQL statement with the types of its parameters and rows. Prepared once per connection under its name. */
+export interface Statement<Parameters extends readonly unknown[], Row> {
+  /** `<module>.<verb>`; what a log, a profile and the server's statistics show. */
+  readonly name: string
+  readonly text: string
+  /** Carries the types; never read. */
+  readonly types?: (parameters: Parameters) => Row
+}
+
+/** Declares a statement. Only stores, the engine and `platform/db` do. */
+export function statement<Parameters extends readonly unknown[], Row = never>(
+  name: string,
+  text: string,
+): Statement<Parameters, Row> {
+  return { name, text }
+}
+
+/** What can run statements: a database, or a transaction of it. */
+export interface Queries {
+  /** Runs a statement and returns its rows. */
+  rows<Parameters extends readonly unknown[], Row>(
+    query: Statement<Parameters, Row>,
+    parameters: Parameters,
+  ): Promise<Row[]>
+}
+
+/** A pool of connections to one database. */
+export interface Database extends Queries {
+  /**
+   * Runs `work` in one transaction: commits when it returns, rolls back when it throws. Never do network calls inside.
+   * @throws DatabaseUnavailable where the connection or the commit failed
+   */
+  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>
+  /** Waits for what is running, then closes all connections. */
+  close(): Promise<void>
+}
+
+/**
+ * The database did not answer, or its answer was lost.
+ * @source failure-modes DB-2
+ */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable'
+  /** `false`: no connection could be had, so nothing happened. `true`: what was sent may or may not have happened. */
+  readonly sent: boolean
+
+  constructor(message: string, sent: boolean, options?: ErrorOptions) {
+    super(message, options)
+    this.sent = sent
+  }
+}
+
+/** How a pool is made. */
+export interface DatabaseOptions {
+  readonly url: string
+  /** Shown in `pg_stat_activity`. */
+  readonly name: string
+  readonly connections: number
+  readonly logger: Logger
+  /** The role to work as; unset for migrations, which work as the owner. */
+  readonly role?: string
+}
+
+/** The role of the running server: it can only add to what is append-only. */
+export const APPLICATION_ROLE = 'pixgate_app'
+
+/** Sessions end by themselves when a node is paused or half-open, and never wait long. @source failure-modes DB-9 */
+const SESSION_SETTINGS = {
+  statement_timeout: '5000',
+  lock_timeout: '2000',
+  idle_in_transaction_session_timeout: '10000',
+  client_connection_check_interval: '1000',
+  default_transaction_isolation: 'read\\ committed',
+  TimeZone: 'UTC',
+}
+
+/** Opens a pool. Connections are made when they are first needed. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.name,
+    max: options.connections,
+    connectionTimeoutMillis: 1_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    idleTimeoutMillis: 0,
+    types: { getTypeParser },
+    options: sessionOptions(options.role),
+  })
+  pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
+  return {
+    rows: (query, parameters) => withClient(pool, (client) => run(client, query, parameters)),
+    transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
+    close: () => pool.end(),
+  }
+}
+
+function sessionOptions(role: string | undefined): string {
+  const settings = role === undefined ? {} : { ...SESSION_SETTINGS, role }
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+}
+
+/** Lends a connection; one that broke is not given back. */
+async function withClient<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect().catch((error: Error) => {
+    throw new DatabaseUnavailable(error.message, false, { cause: error })
+  })
+  let broken = false
+  try {
+    return await work(client)
+  } catch (error) {
+    broken = error instanceof DatabaseUnavailable
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+async function run<Parameters extends readonly unknown[], Row>(
+  client: pg.PoolClient,
+  query: Statement<Parameters, Row>,
+  parameters: Parameters,
+): Promise<Row[]> {
+  return (await send(client, query, parameters)).rows as Row[]
+}
+
+async function send(
+  client: pg.PoolClient,
+  { name, text }: Statement<never, unknown>,
+  parameters: readonly unknown[],
+): Promise<pg.QueryResult> {
+  try {
+    return await client.query({ name, text, values: [...parameters] })
+  } catch (error) {
+    throw asUnavailable(error)
+  }
+}
+
+const begin = statement<[]>('transaction.begin', 'BEGIN')
+const commit = statement<[]>('transaction.commit', 'COMMIT')
+const rollback = statement<[]>('transaction.rollback', 'ROLLBACK')
+
+async function inTransaction<Result>(
+  client: pg.PoolClient,
+  work: (queries: Queries) => Promise<Result>,
+): Promise<Result> {
+  await run(client, begin, [])
+  let result: Result
+  try {
+    result = await work({ rows: (query, parameters) => run(client, query, parameters) })
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) await run(client, rollback, [])
+    throw error
+  }
+  const { command } = await send(client, commit, [])
+  // PostgreSQL answers a COMMIT after a swallowed error with ROLLBACK.
+  if (command !== 'COMMIT') throw new Error(`the transaction was rolled back: COMMIT answered ${command}`)
+  return result
+}
+
+/** SQLSTATE classes that end a connection rather than a statement. */
+const CONNECTION_LOST = /^(08|57P0)/
+
+/** An error of the connection becomes {@link DatabaseUnavailable}; one of the statement stays what it is. */
+function asUnavailable(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable) return error
+  if (error instanceof pg.DatabaseError && !CONNECTION_LOST.test(error.code ?? '')) return error
+  return new DatabaseUnavailable(error instanceof Error ? error.message : String(error), true, { cause: error })
+}
+
+/** SQLSTATE and constraint of an error the database gave, or `undefined` for any other. */
+export function databaseError(error: unknown): { code: string; constraint: string | undefined } | undefined {
+  return error instanceof pg.DatabaseError ? { code: error.code ?? '', constraint: error.constraint } : undefined
+}
+
+const BIGINT = 20
+const TIMESTAMPTZ = 1184
+
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  if (oid === BIGINT) return BigInt
+  if (oid === TIMESTAMPTZ) return (text) => Date.parse(text)
+  return pg.types.getTypeParser(oid, format ?? 'text')
+}
+
+/** Epoch milliseconds as a statement's parameter. */
+export function instantParameter(at: number): string {
+  return new Date(at).toISOString()
+}

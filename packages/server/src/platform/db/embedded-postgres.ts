@@ -1,0 +1,117 @@
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import { type Cluster, OWNER, openCluster, removeLeftovers } from './embedded/cluster.ts'
+import { EmbeddedPostgresError } from './embedded/error.ts'
+import { takeOwnership, untilLost } from './embedded/ownership.ts'
+import { isRunning, launch, logOf, notedPostmaster, type Postmaster, stop } from './embedded/postmaster.ts'
+
+export { EmbeddedPostgresError } from './embedded/error.ts'
+
+/** How the embedded PostgreSQL is started. */
+export interface EmbeddedPostgresOptions {
+  /** Holds the database, its password and its log; made where it is missing. */
+  readonly dataDirectory: string
+  /** PostgreSQL settings. A postmaster that a killed server left behind keeps those it was started with. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Called once, when PostgreSQL has stopped or another server has taken it over. Restarts of its own are waited out. */
+  readonly onLost?: (error: Error) => void
+}
+
+/** A running PostgreSQL that belongs to this process alone. */
+export interface EmbeddedPostgres {
+  /** Connects to the database `pixgate` as the role that owns it. Holds the password: do not log it. */
+  readonly url: string
+  readonly postmasterPid: number
+  /** Ends all connections, stops PostgreSQL and waits until it is gone. Calling it again changes nothing. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a real PostgreSQL 18 on a free port of the loopback interface, or adopts the one that a killed server left
+ * running on the same data directory. fsync is on, whatever the settings say. Works as root too: PostgreSQL then runs
+ * as the user `postgres` or `nobody`, and what that user cannot reach is kept under `/var/lib/pixgate`: the programs,
+ * and the database itself where it cannot enter the data directory (`postgres` there is then a link to it).
+ * @throws EmbeddedPostgresError where another server runs on this data directory or PostgreSQL does not run here
+ * @source design/architecture.md, runtime
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDirectory = resolve(options.dataDirectory)
+  try {
+    return await start({ ...options, dataDirectory })
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error
+    throw new EmbeddedPostgresError(`PostgreSQL could not be started in ${dataDirectory}: ${error}`, { cause: error })
+  }
+}
+
+async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const cluster = await openCluster(options.dataDirectory)
+  const { postmaster, session } = await takeOver(cluster, options.settings ?? {})
+
+  let stopped: Promise<void> | undefined
+  const running: EmbeddedPostgres = {
+    url: `postgres://${OWNER}:${cluster.password}@127.0.0.1:${postmaster.port}/${OWNER}`,
+    postmasterPid: postmaster.pid,
+    // The lock is held to the end: nobody can adopt what is about to stop.
+    stop: () => {
+      stopped ??= stop(postmaster, cluster)
+      return stopped
+    },
+  }
+  untilLost(cluster, postmaster, session, () => stopped !== undefined).then((reason) => {
+    if (reason !== undefined) options.onLost?.(reason)
+  })
+
+  try {
+    await removeLeftovers(cluster)
+    await createDatabase(session)
+    return running
+  } catch (error) {
+    await running.stop()
+    throw error
+  }
+}
+
+const RETRY_MS = 50
+/** Longer than a statement may take: a killed postmaster's backend ends with the statement it is at. */
+const RETRY_PATIENCE_MS = 10_000
+/** The port was taken meanwhile · another process was faster · a killed postmaster's backends are not all gone yet. */
+const PASSING =
+  /could not create any TCP\/IP sockets|lock file .* already exists|shared memory block .* is still in use/
+
+/** Adopts the cluster's postmaster where one runs, else starts one, and takes the lock. */
+async function takeOver(
+  cluster: Cluster,
+  settings: Readonly<Record<string, string>>,
+): Promise<{ postmaster: Postmaster; session: pg.Client }> {
+  const patienceEndsAt = performance.now() + RETRY_PATIENCE_MS
+  for (;;) {
+    const noted = await notedPostmaster(cluster)
+    if (noted !== undefined && (await isRunning(noted, cluster))) {
+      const session = await takeOwnership(cluster, noted)
+      if (session !== undefined) return { postmaster: noted, session }
+      continue
+    }
+    const launched = await launch(cluster, settings, noted)
+    const session = await takeOwnership(cluster, launched)
+    if (session !== undefined) return { postmaster: launched, session }
+
+    const messages = await launched.messages()
+    if (!PASSING.test(messages) || performance.now() > patienceEndsAt) {
+      throw new EmbeddedPostgresError(
+        `PostgreSQL did not start in ${cluster.directory}: ${lastLines(messages)}. See ${logOf(cluster)}.`,
+      )
+    }
+    await delay(RETRY_MS)
+  }
+}
+
+function lastLines(messages: string): string {
+  return messages.trim().split('\n').slice(-3).join(' · ')
+}
+
+async function createDatabase(session: pg.Client): Promise<void> {
+  const { rowCount } = await session.query('SELECT FROM pg_database WHERE datname = $1', [OWNER])
+  if (rowCount === 0) await session.query(`CREATE DATABASE ${OWNER}`)
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Machine } from '@pixgate/spec'
+import pg from 'pg'
+
+/**
+ * Migrations: plain SQL, forward only, each in its own transaction, safe when several processes start at once.
+ */
+
+const FOLDER = fileURLToPath(new URL('../../../migrations/', import.meta.url))
+
+/** Any number all processes agree on. */
+const LOCK = 7_046_741_001
+
+/** The database's schema is not one this version can work with. The message says what to do. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError'
+}
+
+interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+  readonly hash: string
+}
+
+/**
+ * Brings the schema up to date and writes the machines' moves into the database's guard.
+ * @param url as a role that may create tables and roles
+ * @returns the names of the migrations applied
+ * @throws SchemaError where the schema is newer than this version or a landed migration was edited
+ * @source failure-modes DB-11
+ */
+export async function migrate(url: string, machines: readonly Machine[]): Promise<string[]> {
+  const migrations = await readMigrations()
+  const client = new pg.Client({ connectionString: url, application_name: 'pixgate migrate' })
+  await client.connect()
+  try {
+    const applied: string[] = []
+    await client.query('BEGIN')
+    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
+    await client.query(`CREATE TABLE IF NOT EXISTS schema_migration (
+      version integer PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
+    for (const migration of pending(migrations, await readApplied(client))) {
+      await client.query(migration.sql)
+      await client.query('INSERT INTO schema_migration (version, name, hash) VALUES ($1, $2, $3)', [
+        migration.version,
+        migration.name,
+        migration.hash,
+      ])
+      applied.push(migration.name)
+    }
+    await writeAllowedMoves(client, machines)
+    await client.query('COMMIT')
+    return applied
+  } finally {
+    await client.end()
+  }
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(FOLDER + name, 'utf8')
+      return { version: Number.parseInt(name, 10), name, sql, hash: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+type Applied = Pick<Migration, 'version' | 'name' | 'hash'>
+
+async function readApplied(client: pg.Client): Promise<Applied[]> {
+  return (await client.query<Applied>('SELECT version, name, hash FROM schema_migration ORDER BY version')).rows
+}
+
+function pending(migrations: readonly Migration[], applied: readonly Applied[]): Migration[] {
+  for (const { version, name, hash } of applied) {
+    const known = migrations.find((migration) => migration.version === version)
+    if (!known) {
+      throw new SchemaError(
+        `the database has migration ${name}, which this version does not know: it was written by a newer Pixgate. Start that version instead.`,
+      )
+    }
+    if (known.hash !== hash) {
+      throw new SchemaError(`migration ${name} was edited after it was applied. Restore the file; add a new migration.`)
+    }
+  }
+  return migrations.filter(({ version }) => !applied.some((done) => done.version === version))
+}
+
+/** Moves are only ever added: a process of the version before may still make the old ones. */
+async function writeAllowedMoves(client: pg.Client, machines: readonly Machine[]): Promise<void> {
+  const moves = machines.flatMap(({ resource, rows }) => rows.map(({ from, to }) => ({ kind: resource, from, to })))
+  await client.query(
+    `INSERT INTO allowed_move (kind, from_status, to_status)
+     SELECT DISTINCT wanted.kind, wanted.from_status, wanted.to_status
+       FROM unnest($1::text[], $2::text[], $3::text[]) AS wanted (kind, from_status, to_status)
+     EXCEPT SELECT kind, from_status, to_status FROM allowed_move`,
+    [moves.map(({ kind }) => kind), moves.map(({ from }) => from), moves.map(({ to }) => to)],
+  )
+}

@@ -1,0 +1,43 @@
+import pg from 'pg'
+
+/** Below this the SQL of the migrations does not run. */
+const OLDEST_VERSION = 150_000
+
+/** Settings without which a commit is no promise, and the values that keep it. */
+const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  fsync: ['on'],
+  full_page_writes: ['on'],
+  synchronous_commit: ['on', 'remote_apply'],
+}
+
+/**
+ * Looks at what the service relies on and says what is wrong, all at once.
+ * @returns one sentence per fault; empty when all is well
+ * @source rules#database.1
+ */
+export async function checkDatabase(url: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'pixgate self-check' })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ name: string; setting: string }>(
+      'SELECT name, setting FROM pg_settings WHERE name = ANY($1)',
+      [['server_version_num', ...Object.keys(REQUIRED)]],
+    )
+    return databaseFaults(new Map(rows.map(({ name, setting }) => [name, setting])))
+  } finally {
+    await client.end()
+  }
+}
+
+/** The judgement of {@link checkDatabase} on settings already read. */
+export function databaseFaults(settings: ReadonlyMap<string, string>): string[] {
+  const faults = Object.entries(REQUIRED)
+    .filter(([name, accepted]) => !accepted.includes(settings.get(name) ?? ''))
+    .map(
+      ([name, accepted]) =>
+        `PostgreSQL runs with ${name} = ${settings.get(name)}; a committed payment could be lost. Set it to ${accepted.join(' or ')}.`,
+    )
+  const version = Number(settings.get('server_version_num'))
+  if (!(version >= OLDEST_VERSION)) faults.unshift(`PostgreSQL ${version} is too old; Pixgate needs 15 or newer.`)
+  return faults
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from './clock.ts'
+
+/** Where identifiers and chance come from; injected, so that tests can repeat them. */
+export interface Ids {
+  /** A UUIDv7 of now: unique, and sorted by time of creation. */
+  uuid(): string
+}
+
+/** Identifiers from the operating system's randomness. */
+export function createIds(clock: Clock): Ids {
+  return { uuid: () => uuidV7(clock.now(), randomBytes(10)) }
+}
+
+/**
+ * Builds a UUIDv7 (RFC 9562).
+ * @param at epoch milliseconds
+ * @param random ten bytes
+ */
+export function uuidV7(at: number, random: Uint8Array): string {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(at, 0, 6)
+  bytes.set(random, 6)
+  return uuidText(bytes, 7)
+}
+
+/**
+ * Writes sixteen bytes as a UUID of the given version, setting version and variant bits.
+ */
+export function uuidText(bytes: Buffer, version: number): string {
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4)
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Whether a text is a UUID; anything else must not reach a `uuid` column. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}

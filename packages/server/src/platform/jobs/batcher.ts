@@ -1,0 +1,81 @@
+/**
+ * Many callers, one at a time at the work: what arrives while a batch runs makes the next one. No timer, so an idle
+ * batcher adds no wait.
+ */
+export interface Batcher<Item, Result> {
+  /**
+   * Queues an item.
+   * @throws QueueFull where too many are waiting; nothing was done
+   */
+  submit(item: Item): Promise<Result>
+  /** How many wait. */
+  readonly waiting: number
+  /** Resolves when nothing waits and nothing runs. */
+  drained(): Promise<void>
+}
+
+/** The queue in front of a batch is full. */
+export class QueueFull extends Error {
+  override readonly name = 'QueueFull'
+}
+
+/** The outcome of one item of a batch. */
+export type Settled<Result> = { readonly result: Result } | { readonly error: unknown }
+
+/**
+ * @param run does a batch; returns one outcome per item, in order. Where it throws, every item gets the error.
+ */
+export function createBatcher<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Settled<Result>[]>,
+  bounds: { readonly batchMax: number; readonly queueMax: number },
+): Batcher<Item, Result> {
+  interface Waiting {
+    readonly item: Item
+    readonly resolve: (result: Result) => void
+    readonly reject: (error: unknown) => void
+  }
+  let queue: Waiting[] = []
+  let running = false
+  let whenIdle: (() => void)[] = []
+
+  async function work(): Promise<void> {
+    running = true
+    // Everything submitted in this turn of the event loop goes into the same batch.
+    await Promise.resolve()
+    while (queue.length > 0) {
+      const batch = queue.slice(0, bounds.batchMax)
+      queue = queue.slice(bounds.batchMax)
+      await settle(batch)
+    }
+    running = false
+    for (const resolve of whenIdle) resolve()
+    whenIdle = []
+  }
+
+  async function settle(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await run(batch.map(({ item }) => item))
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const outcome = outcomes[index]
+        if (outcome === undefined) reject(new Error('a batch lost an item'))
+        else if ('error' in outcome) reject(outcome.error)
+        else resolve(outcome.result)
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  return {
+    get waiting() {
+      return queue.length
+    },
+    submit: (item) =>
+      new Promise((resolve, reject) => {
+        if (queue.length >= bounds.queueMax) return reject(new QueueFull(`${queue.length} items are waiting`))
+        queue.push({ item, resolve, reject })
+        if (!running) void work()
+      }),
+    drained: () => (running ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
+  }
+}

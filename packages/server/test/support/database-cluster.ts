@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cashIn, cashOut, refundIn } from '@pixgate/spec'
+import pg from 'pg'
+import { startEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+
+/**
+ * One PostgreSQL for the whole test run, with a migrated template that each test file clones (see database.ts). The
+ * test runner calls both functions once, in its own process; the address reaches the test processes by environment.
+ */
+
+/** Name of the migrated database that is cloned. */
+export const TEMPLATE = 'pixgate_template'
+
+let directory: string | undefined
+let cluster: Awaited<ReturnType<typeof startEmbeddedPostgres>> | undefined
+
+/** Starts the cluster and makes the template. */
+export async function globalSetup(): Promise<void> {
+  directory = await mkdtemp(join(tmpdir(), 'pixgate-test-'))
+  cluster = await startEmbeddedPostgres({ dataDirectory: directory, settings: { max_connections: '200' } })
+  const admin = new pg.Client({ connectionString: cluster.url })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${TEMPLATE}`)
+  await admin.end()
+  const template = new URL(cluster.url)
+  template.pathname = `/${TEMPLATE}`
+  await migrate(template.href, [cashIn, cashOut, refundIn])
+  process.env.PIXGATE_TEST_DATABASE_URL = cluster.url
+}
+
+/** Stops it and removes its data. */
+export async function globalTeardown(): Promise<void> {
+  await cluster?.stop()
+  if (directory !== undefined) await rm(directory, { recursive: true, force: true })
+}

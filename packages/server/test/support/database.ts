@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import { pino } from 'pino'
+import { APPLICATION_ROLE, type Database, openDatabase } from '../../src/platform/db/database.ts'
+import { TEMPLATE } from './database-cluster.ts'
+
+/** A real, migrated, empty database that only this test uses. */
+export interface TestDatabase {
+  /** As the owner, who may do anything. */
+  readonly url: string
+  /** As the running server sees it. */
+  readonly database: Database
+}
+
+/** Clones the template; the clone goes with the test. */
+export async function testDatabase(t: TestContext): Promise<TestDatabase> {
+  const cluster = process.env.PIXGATE_TEST_DATABASE_URL
+  if (cluster === undefined) throw new Error('no database cluster: run the tests with `npm test`')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await administer(cluster, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`)
+  const url = new URL(cluster)
+  url.pathname = `/${name}`
+  const database = openTestDatabase(url.href)
+  t.after(async () => {
+    await database.close()
+    await administer(cluster, `DROP DATABASE ${name} WITH (FORCE)`)
+  })
+  return { url: url.href, database }
+}
+
+/** Another pool on a test's database, as another process would have. */
+export function openTestDatabase(url: string, connections = 4): Database {
+  return openDatabase({
+    url,
+    name: 'pixgate test',
+    connections,
+    logger: pino({ level: 'silent' }),
+    role: APPLICATION_ROLE,
+  })
+}
+
+/** Runs one statement as the cluster's owner. */
+export async function administer(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
