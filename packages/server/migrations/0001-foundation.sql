@@ -210,7 +210,8 @@ CREATE TABLE inbox (
   state        text NOT NULL CHECK (state IN ('NEW', 'DONE', 'PARKED', 'QUARANTINED', 'CONFLICT')),
   outcome      text,
   operation_id uuid,
-  attempts     integer NOT NULL DEFAULT 0,
+  -- Storing it counts as the first: the process that stored it applies it at once.
+  attempts     integer NOT NULL DEFAULT 1,
   received_at  timestamptz NOT NULL,
   -- When it is taken up (again); the process that stored it holds it until then.
   due_at       timestamptz,

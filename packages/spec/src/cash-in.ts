@@ -259,7 +259,7 @@ export const cashIn = machine({
       to: 'RECONCILIATION_REQUIRED',
       posts: 'arrived_unattributed',
       opens: 'second_payment',
-      source: 'rules#cash-in.reconciliation.3',
+      source: 'rules#cash-in.reconciliation.2',
     },
     {
       from: 'RECONCILIATION_REQUIRED',
@@ -285,7 +285,7 @@ export const cashIn = machine({
       to: 'RECONCILIATION_REQUIRED',
       posts: 'arrived_unattributed',
       opens: 'paid_in_doubt',
-      source: 'rules#cash-in.reconciliation.4',
+      source: 'rules#cash-in.reconciliation.3',
     },
     {
       from: 'RECONCILIATION_REQUIRED',

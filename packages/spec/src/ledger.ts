@@ -43,11 +43,23 @@ export const entryOperations = [
 /** See {@link entryOperations}. */
 export type EntryOperation = (typeof entryOperations)[number]
 
-/**
- * The amounts a posting is made of: v value, f fee, p what the partner states, r refund, w returned, t tariff, x repaid
- * debt, d taken now, h held again, a and b the parts of a late confirmation.
- */
-export type Variable = 'v' | 'f' | 'p' | 'r' | 'w' | 't' | 'x' | 'd' | 'h' | 'a' | 'b'
+/** The amounts a posting is made of. */
+export const variables = {
+  v: 'the value',
+  f: 'the fee',
+  p: 'what the partner states',
+  r: 'the refund',
+  w: 'what was returned',
+  t: 'the tariff',
+  x: 'what is repaid of a debt',
+  d: 'what is taken now',
+  h: 'what is held again',
+  a: 'the part of the value that a late confirmation finds held',
+  b: 'the part of the fee that a late confirmation finds held',
+} as const
+
+/** See {@link variables}. */
+export type Variable = keyof typeof variables
 
 /** A sum of amounts: `{ v: 1, f: -1 }` is v − f. */
 export type Terms = Readonly<Partial<Record<Variable, 1 | -1>>>

@@ -1,0 +1,159 @@
+import { endpoints } from '@pixgate/spec'
+import type { Config } from './config.ts'
+import { createEngine, type Engine } from './engine/engine.ts'
+import { createApiKeysModule } from './modules/api-keys/index.ts'
+import { createBalanceHandlers } from './modules/balance/index.ts'
+import { createCashInModule } from './modules/cash-in/index.ts'
+import { createHealthHandlers } from './modules/health/index.ts'
+import { createLedgerModule } from './modules/ledger/index.ts'
+import { createPartnerInboxModule } from './modules/partner-inbox/index.ts'
+import { createSandboxHandlers } from './modules/sandbox/index.ts'
+import { createWebhooksModule } from './modules/webhooks/index.ts'
+import { createHttpPartner } from './partner/http-partner.ts'
+import { openPartnerLink } from './partner/link.ts'
+import { createSimulatorControl } from './partner/simulator-control.ts'
+import type { DatabaseClock } from './platform/clock.ts'
+import { APPLICATION_ROLE, openDatabase, statement } from './platform/db/database.ts'
+import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
+import { createIds } from './platform/ids.ts'
+import type { Pause } from './platform/jobs/pause.ts'
+import { startWorker, type Worker } from './platform/jobs/worker.ts'
+import type { Logger } from './platform/log.ts'
+
+/**
+ * Builds the service by hand. The only file that sees every module.
+ */
+
+/** A service, not yet listening. */
+export interface Service {
+  readonly http: HttpServer
+  readonly engine: Engine
+  /** Starts the workers. */
+  startWorkers(): void
+  /** Finishes what is under way, takes nothing new, and lets go of everything. */
+  stop(): Promise<void>
+}
+
+/** Everything the environment provides. */
+export interface Surroundings {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly adminToken: string
+  readonly encryptionKey: string
+  readonly partner: { readonly url: string; readonly token: string; readonly secret: string }
+  readonly clock: DatabaseClock
+  readonly pause: Pause
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly logger: Logger
+}
+
+/** How often a worker that nobody woke looks for work. */
+const POLL_MS = 1_000
+
+/** Builds everything. The schema must be up to date. */
+export async function compose(surroundings: Surroundings): Promise<Service> {
+  const { config, clock, logger } = surroundings
+  const ids = createIds(clock)
+  const open = (name: string, connections: number) =>
+    openDatabase({
+      url: surroundings.databaseUrl,
+      name: `pixgate ${name}`,
+      connections,
+      logger,
+      role: APPLICATION_ROLE,
+    })
+  // Pools of their own: a flood at one door must not starve the others.
+  const databases = { engine: open('engine', 1), api: open('api', 10), inbox: open('inbox', 4), work: open('work', 6) }
+
+  const engine = createEngine({
+    ...surroundings,
+    ids,
+    database: databases.engine,
+    onNotifications: () => webhooks.wake(),
+  })
+  const link = openPartnerLink({ ...surroundings.partner, timeoutMs: config.partner.timeoutMs })
+  const cashIns = createCashInModule({
+    ...surroundings,
+    engine,
+    ids,
+    database: databases.api,
+    partner: createHttpPartner(link),
+    terms: { merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
+    createBudgetMs: config.partner.createBudgetMs,
+  })
+  const inbox = createPartnerInboxModule({
+    ...surroundings,
+    engine,
+    ids,
+    cashIns,
+    database: databases.inbox,
+    credentials: {
+      secrets: [surroundings.partner.secret, config.partner.secretPrevious].filter((secret) => secret !== undefined),
+      apiKey: config.partner.inboundApiKey,
+    },
+  })
+  const webhooks = await createWebhooksModule({
+    ...surroundings,
+    ids,
+    database: databases.work,
+    allowPrivate: config.webhookAllowPrivate,
+  })
+  const apiKeys = createApiKeysModule({ ...surroundings, ids, database: databases.api, mode: config.mode })
+  const ledger = await createLedgerModule(databases.api)
+
+  let isDraining = false
+  const http = createHttpServer({
+    endpoints,
+    handlers: {
+      ...apiKeys.handlers,
+      ...cashIns.handlers,
+      ...createBalanceHandlers(databases.api),
+      ...ledger.handlers,
+      ...webhooks.handlers,
+      ...inbox.handlers,
+      ...createSandboxHandlers(createSimulatorControl(link), cashIns),
+      ...createHealthHandlers({
+        clock,
+        databaseNow: async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN,
+        isDraining: () => isDraining,
+      }),
+    },
+    authenticate: {
+      'api-key': apiKeys.authenticateApiKey,
+      admin: apiKeys.authenticateAdmin,
+      partner: inbox.authenticatePartner,
+    },
+    logger,
+    ids,
+    trustProxy: config.trustProxy,
+    strictTransportSecurity: config.mode === 'production',
+    omit: ({ sandboxOnly }) => sandboxOnly === true && config.mode === 'production',
+  })
+
+  const workers: Worker[] = []
+  return {
+    http,
+    engine,
+    startWorkers: () => {
+      workers.push(
+        startWorker({ name: 'cash-in', idleMs: POLL_MS, logger, processNext: cashIns.processNext }),
+        startWorker({ name: 'partner-inbox', idleMs: POLL_MS, logger, processNext: inbox.processNext }),
+      )
+      webhooks.start()
+    },
+    stop: async () => {
+      isDraining = true
+      http.beginDrain()
+      await Promise.all(workers.map((worker) => worker.stop()))
+      await http.close()
+      await inbox.drained()
+      await engine.drained()
+      await webhooks.stop()
+      await link.close()
+      await Promise.all(Object.values(databases).map((database) => database.close()))
+    },
+  }
+}
+
+const selectNow = statement<[], { now: number }>('health.now', 'SELECT clock_timestamp() AS now')

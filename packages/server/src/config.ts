@@ -1,0 +1,351 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { limits } from '@pixgate/spec'
+
+/**
+ * Configuration: one table of variables, one frozen object. Nothing else reads the environment.
+ */
+
+/** How the service runs: `sandbox` with a simulated bank, or `production`. */
+export type Mode = 'sandbox' | 'production'
+
+/** One variable. */
+export interface Variable {
+  readonly name: string
+  readonly description: string
+  /** As text; where absent, what the description says. */
+  readonly default?: string
+  /** Bounds and unit, for the documentation. */
+  readonly range?: string
+  readonly secret?: true
+  /** Production does not start without it. */
+  readonly requiredInProduction?: true
+}
+
+/** Every variable the service knows, in the order of the documentation. */
+export const configTable = [
+  { name: 'HOST', description: 'Address the API listens on.', default: '127.0.0.1' },
+  { name: 'PORT', description: 'Port the API listens on; 0 takes any free one.', default: '8080', range: '0…65535' },
+  {
+    name: 'DATABASE_URL',
+    description: 'A PostgreSQL 15 or newer. Unset: the service starts its own, in the data directory.',
+    secret: true,
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_DATA_DIR',
+    description: 'Where the embedded database, the simulated bank and the sandbox secrets are kept.',
+    default: '.pixgate',
+  },
+  {
+    name: 'PIXGATE_MODE',
+    description: '`sandbox` simulates the bank; `production` refuses insecure settings.',
+    default: 'sandbox',
+    range: 'sandbox, production',
+  },
+  {
+    name: 'PIXGATE_ADMIN_TOKEN',
+    description: 'Makes API keys. In the sandbox made once and kept in the data directory.',
+    range: 'at least 32 characters',
+    secret: true,
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_ENCRYPTION_KEY',
+    description: 'Seals secrets at rest. In the sandbox made once and kept in the data directory.',
+    range: 'at least 32 characters',
+    secret: true,
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_PARTNER_URL',
+    description: 'Address of the bank. In the sandbox the simulator that is started.',
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_PARTNER_TOKEN',
+    description: 'Bearer token we send to the bank.',
+    secret: true,
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_PARTNER_SECRET',
+    description: "HMAC secret of the bank's events.",
+    range: 'at least 32 characters in production',
+    secret: true,
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_PARTNER_SECRET_PREVIOUS',
+    description: 'The HMAC secret before it; accepted too, while the bank changes over.',
+    secret: true,
+  },
+  {
+    name: 'PIXGATE_PARTNER_INBOUND_API_KEY',
+    description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
+    secret: true,
+  },
+  {
+    name: 'PIXGATE_PARTNER_TIMEOUT_MS',
+    description: 'Time for one call to the bank.',
+    default: '3000',
+    range: '100…10000 milliseconds',
+  },
+  {
+    name: 'PIXGATE_PARTNER_CREATE_BUDGET_MS',
+    description: 'Time for the bank within the creation of a charge, all tries together.',
+    default: '8000',
+    range: '100…14000 milliseconds',
+  },
+  {
+    name: 'PIXGATE_MERCHANT_PIX_KEY',
+    description: 'The Pix key that receives.',
+    default: 'financeiro@loja.example',
+    range: 'at most 77 characters',
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_MERCHANT_NAME',
+    description: 'Name in the BR Code.',
+    default: 'Loja Exemplo',
+    range: 'at most 25 characters',
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_MERCHANT_CITY',
+    description: 'City in the BR Code.',
+    default: 'Sao Paulo',
+    range: 'at most 15 characters',
+    requiredInProduction: true,
+  },
+  {
+    name: 'PIXGATE_FEE_CASH_IN_CENTS',
+    description: 'Fixed fee of a cash-in.',
+    default: '0',
+    range: '0…10000000 centavos',
+  },
+  {
+    name: 'PIXGATE_FEE_CASH_IN_BPS',
+    description: 'Fee of a cash-in relative to its value.',
+    default: '0',
+    range: '0…10000 basis points',
+  },
+  {
+    name: 'PIXGATE_MAX_VALUE_CENTS',
+    description: 'Highest value of one operation.',
+    default: String(limits.valueMaxCents),
+    range: `1…${limits.valueMaxCents} centavos`,
+  },
+  {
+    name: 'PIXGATE_SIMULATOR_PORT',
+    description: 'Port of the simulated bank. Unset and taken: the next free one.',
+    default: '8081',
+    range: '0…65535',
+  },
+  {
+    name: 'PIXGATE_WEBHOOK_ALLOW_PRIVATE',
+    description: 'Whether receivers may be http, on any port, at private addresses. Production refuses true.',
+    default: 'true in the sandbox, false in production',
+    range: 'true, false',
+  },
+  {
+    name: 'PIXGATE_TRUST_PROXY',
+    description: 'Proxies whose X-Forwarded-For is believed. Unset: none.',
+    range: 'addresses or CIDRs, separated by commas',
+  },
+  {
+    name: 'PIXGATE_LOG_LEVEL',
+    description: 'Lowest level that is logged.',
+    default: 'info',
+    range: 'fatal, error, warn, info, debug, trace, silent',
+  },
+] as const satisfies readonly Variable[]
+
+/** A name in the table. */
+export type VariableName = (typeof configTable)[number]['name']
+
+/** What is wrong with the configuration: all of it at once. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(`the configuration is not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    this.faults = faults
+  }
+}
+
+/** The configuration. Secrets that the sandbox makes for itself are `undefined` here. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  readonly databaseUrl: string | undefined
+  /** Absolute. */
+  readonly dataDirectory: string
+  readonly mode: Mode
+  readonly adminToken: string | undefined
+  readonly encryptionKey: string | undefined
+  readonly partner: {
+    readonly url: string | undefined
+    readonly token: string | undefined
+    readonly secret: string | undefined
+    readonly secretPrevious: string | undefined
+    readonly inboundApiKey: string | undefined
+    readonly timeoutMs: number
+    readonly createBudgetMs: number
+  }
+  readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
+  readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
+  readonly maxValueCents: bigint
+  /** `undefined`: 8081 or the next free one. */
+  readonly simulatorPort: number | undefined
+  readonly webhookAllowPrivate: boolean
+  readonly trustProxy: readonly string[]
+  readonly logLevel: string
+}
+
+/** Variables of the process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const SECRET_MIN_LENGTH = 32
+
+/**
+ * Reads the configuration.
+ * @throws ConfigError every fault at once, each naming its variable, none repeating a secret
+ * @source rules#config.1
+ */
+export function readConfig(environment: Environment): Config {
+  const reader = new Reader(environment)
+  const mode = reader.oneOf('PIXGATE_MODE', ['sandbox', 'production'])
+  const isProduction = mode === 'production'
+  const config: Config = {
+    host: reader.text('HOST'),
+    port: reader.integer('PORT', 0, 65_535),
+    databaseUrl: reader.optional('DATABASE_URL'),
+    dataDirectory: resolve(reader.text('PIXGATE_DATA_DIR')),
+    mode,
+    adminToken: reader.secret('PIXGATE_ADMIN_TOKEN', SECRET_MIN_LENGTH),
+    encryptionKey: reader.secret('PIXGATE_ENCRYPTION_KEY', SECRET_MIN_LENGTH),
+    partner: {
+      url: reader.url('PIXGATE_PARTNER_URL'),
+      token: reader.optional('PIXGATE_PARTNER_TOKEN'),
+      secret: reader.secret('PIXGATE_PARTNER_SECRET', isProduction ? SECRET_MIN_LENGTH : 1),
+      secretPrevious: reader.optional('PIXGATE_PARTNER_SECRET_PREVIOUS'),
+      inboundApiKey: reader.optional('PIXGATE_PARTNER_INBOUND_API_KEY'),
+      timeoutMs: reader.integer('PIXGATE_PARTNER_TIMEOUT_MS', 100, 10_000),
+      createBudgetMs: reader.integer('PIXGATE_PARTNER_CREATE_BUDGET_MS', 100, 14_000),
+    },
+    merchant: {
+      pixKey: reader.text('PIXGATE_MERCHANT_PIX_KEY', limits.pixKeyMaxLength),
+      name: reader.text('PIXGATE_MERCHANT_NAME', 25),
+      city: reader.text('PIXGATE_MERCHANT_CITY', 15),
+    },
+    feeCashIn: {
+      cents: BigInt(reader.integer('PIXGATE_FEE_CASH_IN_CENTS', 0, 10_000_000)),
+      basisPoints: BigInt(reader.integer('PIXGATE_FEE_CASH_IN_BPS', 0, 10_000)),
+    },
+    maxValueCents: BigInt(reader.integer('PIXGATE_MAX_VALUE_CENTS', 1, Number(limits.valueMaxCents))),
+    simulatorPort: environment.PIXGATE_SIMULATOR_PORT ? reader.integer('PIXGATE_SIMULATOR_PORT', 0, 65_535) : undefined,
+    webhookAllowPrivate: reader.boolean('PIXGATE_WEBHOOK_ALLOW_PRIVATE', !isProduction),
+    trustProxy: reader.list('PIXGATE_TRUST_PROXY'),
+    logLevel: reader.oneOf('PIXGATE_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  }
+  if (isProduction) reader.assertSecure(config)
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults)
+  return Object.freeze(config)
+}
+
+/** Reads variables and collects what is wrong with them. */
+class Reader {
+  readonly faults: string[] = []
+  readonly #environment: Environment
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  optional(name: VariableName): string | undefined {
+    return this.#environment[name] || undefined
+  }
+
+  text(name: VariableName, maxLength = 4_096): string {
+    const value = this.optional(name) ?? defaultOf(name)
+    if (value.length > maxLength) this.faults.push(`${name} is longer than ${maxLength} characters`)
+    return value
+  }
+
+  integer(name: VariableName, min: number, max: number): number {
+    const text = this.text(name)
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= min && value <= max)) this.faults.push(`${name} must be a whole number from ${min} to ${max}`)
+    return Number.isNaN(value) ? min : value
+  }
+
+  oneOf<const Value extends string>(name: VariableName, values: readonly [Value, ...Value[]]): Value {
+    const text = this.text(name)
+    const value = values.find((candidate) => candidate === text)
+    if (value === undefined) this.faults.push(`${name} must be one of ${values.join(', ')}`)
+    return value ?? values[0]
+  }
+
+  boolean(name: VariableName, otherwise: boolean): boolean {
+    const text = this.optional(name)
+    if (text === undefined) return otherwise
+    if (text !== 'true' && text !== 'false') this.faults.push(`${name} must be true or false`)
+    return text === 'true'
+  }
+
+  secret(name: VariableName, minLength: number): string | undefined {
+    const value = this.optional(name)
+    if (value !== undefined && value.length < minLength) {
+      this.faults.push(`${name} is too short: it needs at least ${minLength} characters`)
+    }
+    return value
+  }
+
+  url(name: VariableName): string | undefined {
+    const value = this.optional(name)
+    if (value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
+      this.faults.push(`${name} must be an absolute http or https address`)
+    }
+    return value
+  }
+
+  list(name: VariableName): string[] {
+    const values = (this.optional(name) ?? '').split(',').map((value) => value.trim())
+    const given = values.filter((value) => value !== '')
+    for (const value of given) {
+      if (isIP(value.split('/')[0] ?? '') === 0) this.faults.push(`${name} must hold addresses or CIDRs`)
+    }
+    return given
+  }
+
+  /** Production refuses what is insecure, by name. @source rules#config.2 */
+  assertSecure(config: Config): void {
+    for (const variable of configTable) {
+      if ('requiredInProduction' in variable && this.optional(variable.name) === undefined) {
+        this.faults.push(`${variable.name} is required in production`)
+      }
+    }
+    if (config.webhookAllowPrivate) {
+      this.faults.push('PIXGATE_WEBHOOK_ALLOW_PRIVATE = true would let webhooks reach private addresses')
+    }
+    if (config.partner.url?.startsWith('http:')) {
+      this.faults.push('PIXGATE_PARTNER_URL must be https: payments are ordered over it')
+    }
+  }
+}
+
+function defaultOf(name: VariableName): string {
+  const variable: Variable | undefined = configTable.find((candidate) => candidate.name === name)
+  return variable?.default ?? ''
+}
+
+/** The configuration as it may be shown: every secret that is set is `***`. */
+export function describeConfig(environment: Environment): Record<string, string> {
+  const shown = configTable.map((variable: Variable) => {
+    const value = environment[variable.name]
+    return [variable.name, value ? (variable.secret ? '***' : value) : (variable.default ?? '')] as const
+  })
+  return Object.fromEntries(shown)
+}

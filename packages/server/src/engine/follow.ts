@@ -1,0 +1,84 @@
+import { type Machine, type Row, rowFor } from '@pixgate/spec'
+import { type Decision, type Document, type Journal, type Move, moved, type Operation } from './operation.ts'
+
+/** What a move may change besides the status. */
+export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId'>
+
+/** One input to a state machine, with everything a row may need. */
+export interface Step<Trigger extends string, Guard extends string, Outcome> {
+  readonly on: Trigger
+  /** Whether a condition of the table holds for this input. */
+  readonly holds: (guard: Guard) => boolean
+  /** What the move changes besides the status, should there be one. */
+  readonly changes?: (row: { readonly to: string; readonly posts?: string }) => Changes
+  /** Amounts of the journal, should the row post one. */
+  readonly amounts?: Journal['amounts']
+  /** End-to-end or return id that identifies journal, notification and case. */
+  readonly reference: string
+  /** The notification's exact bytes, should the row emit one. */
+  readonly notification?: (status: string) => Buffer
+  /** What a case tells its operator. */
+  readonly evidence?: Document
+  /** What the caller is told, given the operation as it will be; `false`: the table has no row for this. */
+  readonly outcome: (after: Operation, isApplied: boolean) => Outcome
+}
+
+/** The state whose entering opens a doubt and whose leaving ends it. */
+const DOUBT = 'RECONCILIATION_REQUIRED'
+
+/**
+ * Looks the input up in the resource's table and decides what its row says. No row: nothing changes.
+ * @source rules#engine.1
+ */
+export function follow<
+  State extends string,
+  Trigger extends string,
+  Guard extends string,
+  CaseKind extends string,
+  Outcome,
+>(
+  machine: Machine<State, Trigger, Guard, CaseKind>,
+  operation: Operation,
+  step: Step<Trigger, Guard, Outcome>,
+  now: number,
+): Decision<Outcome> {
+  const row = rowFor(machine, operation.status as State, step.on, step.holds)
+  if (!row) return { outcome: step.outcome(operation, false) }
+  const move = moveOf(operation, row, step)
+  return {
+    moves: [move],
+    journals: row.posts
+      ? [{ operationId: operation.id, kind: row.posts, reference: step.reference, amounts: step.amounts ?? {} }]
+      : [],
+    notifications:
+      row.emits && step.notification
+        ? [
+            {
+              operationId: operation.id,
+              eventType: row.emits,
+              status: row.to,
+              reference: '',
+              body: step.notification(row.to),
+            },
+          ]
+        : [],
+    cases: row.opens
+      ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: step.evidence ?? {} }]
+      : [],
+    outcome: step.outcome(moved(operation, move, now), true),
+  }
+}
+
+function moveOf(
+  operation: Operation,
+  row: Pick<Row<string, string, string, string>, 'to' | 'posts'>,
+  step: Step<string, never, unknown>,
+): Move {
+  return {
+    operationId: operation.id,
+    trigger: step.on,
+    to: row.to,
+    closesCases: operation.status === DOUBT && row.to !== DOUBT,
+    ...step.changes?.(row),
+  }
+}

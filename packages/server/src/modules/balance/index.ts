@@ -1,0 +1,1 @@
+export { type BalanceHandlers, createBalanceHandlers } from './routes.ts'

@@ -1,0 +1,53 @@
+import type { Engine } from '../../engine/engine.ts'
+import type { Partner } from '../../partner/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Database } from '../../platform/db/database.ts'
+import type { Ids } from '../../platform/ids.ts'
+import type { Pause } from '../../platform/jobs/pause.ts'
+import { createCashInCommands } from './commands.ts'
+import { createCashInJobs } from './jobs.ts'
+import { type CashInHandlers, createCashInHandlers } from './routes.ts'
+import type { CashInInput, CashInOutcome, CashInTerms } from './rules.ts'
+import { createCashInStore, type PartnerReferences } from './store.ts'
+
+export type { CashInInput, CashInOutcome } from './rules.ts'
+export type { PartnerReferences } from './store.ts'
+
+/** Cash-ins: their endpoints, their work, and what other modules may do with them. */
+export interface CashInModule {
+  readonly handlers: CashInHandlers
+  /** Does what is due; see the worker that calls it. */
+  processNext(): Promise<boolean>
+  /** Lets a cash-in take an input; `undefined` where it does not exist. */
+  apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+  /** For each pair of references, the ids of all cash-ins that it could mean. */
+  match(references: readonly PartnerReferences[]): Promise<string[][]>
+  exists(id: string): Promise<boolean>
+}
+
+/** What the module needs. */
+export interface CashInOptions {
+  readonly engine: Engine
+  readonly database: Database
+  readonly partner: Partner
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly pause: Pause
+  readonly terms: CashInTerms
+  readonly createBudgetMs: number
+}
+
+/** Builds the module. */
+export function createCashInModule(options: CashInOptions): CashInModule {
+  const { engine, database, clock, ids, terms } = options
+  const store = createCashInStore(database)
+  const commands = createCashInCommands(engine, clock, terms)
+  const jobs = createCashInJobs({ ...options, commands, store })
+  return {
+    handlers: createCashInHandlers({ commands, jobs, store, clock, ids }),
+    processNext: jobs.processNext,
+    apply: commands.apply,
+    match: store.match,
+    exists: async (id) => (await store.get(id)) !== undefined,
+  }
+}

@@ -1,0 +1,208 @@
+import { parseBrCode } from '@pixgate/brcode'
+import type { Charge, ChargeAnswer, ChargeQueryAnswer, ChargeRequest, Partner } from '../../partner/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Pause } from '../../platform/jobs/pause.ts'
+import type { CashInCommands } from './commands.ts'
+import type { CashIn, CashInInput } from './rules.ts'
+import type { CashInStore } from './store.ts'
+
+/**
+ * What talks to the partner about charges: within a create, and afterwards whenever work is due. Nothing here holds a
+ * transaction; every answer is another input to the engine.
+ */
+export interface CashInJobs {
+  /**
+   * Asks the partner for the charge of a new cash-in, within the request.
+   * @returns the cash-in as it then is
+   * @source rules#cash-in.create.5
+   */
+  requestCharge(cashIn: CashIn): Promise<CashIn>
+  /**
+   * Claims what is due and does it.
+   * @returns whether more may be due right away
+   * @source rules#cash-in.work
+   */
+  processNext(): Promise<boolean>
+}
+
+/** What the jobs need. */
+export interface CashInJobsOptions {
+  readonly commands: CashInCommands
+  readonly store: CashInStore
+  readonly partner: Partner
+  readonly clock: Clock
+  readonly pause: Pause
+  /** How long a create may take with the partner. */
+  readonly createBudgetMs: number
+}
+
+/** A claimed cash-in is nobody else's for this long; longer than any one step takes. */
+const LEASE_MS = 30_000
+
+/** Cash-ins worked on at the same time. */
+const CONCURRENT = 32
+
+/** Waits between tries within a create whose request never left; doubled each time. */
+const FIRST_RETRY_MS = 100
+
+/** Makes the jobs. */
+export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
+  const { commands, store, partner, clock, pause } = options
+
+  async function requestCharge(cashIn: CashIn): Promise<CashIn> {
+    const deadline = clock.now() + options.createBudgetMs
+    let wait = FIRST_RETRY_MS
+    let answer = await partner.createCharge(cashIn.id, chargeRequest(cashIn), remaining(deadline))
+    while (answer.kind === 'NOT_SENT' && clock.now() + wait < deadline) {
+      await pause.for(wait)
+      wait *= 2
+      answer = await partner.createCharge(cashIn.id, chargeRequest(cashIn), remaining(deadline))
+    }
+    return take(cashIn, answer)
+  }
+
+  function remaining(deadline: number): AbortSignal {
+    return AbortSignal.timeout(Math.max(0, deadline - clock.now()))
+  }
+
+  async function processNext(): Promise<boolean> {
+    const due = await store.due(clock.now(), CONCURRENT)
+    await Promise.all(due.map(work))
+    return due.length === CONCURRENT
+  }
+
+  async function work(seen: CashIn): Promise<void> {
+    const claim = await commands.apply(seen.id, { on: 'work.claimed', leaseMs: LEASE_MS })
+    if (claim?.result !== 'APPLIED') return
+    await ask(claim.cashIn)
+  }
+
+  /** Asks first, whatever is to be done: a charge may have been made, paid or ended without our knowing. */
+  async function ask(cashIn: CashIn): Promise<void> {
+    const answer = await partner.getCharge(cashIn.id, terms(cashIn))
+    if (answer.kind === 'NOT_FOUND') return neverSeen(cashIn)
+    await take(cashIn, answer)
+    const isOver = cashIn.expiresAt !== null && clock.now() > cashIn.expiresAt
+    if (answer.kind === 'ACCEPTED' && isOver) await expire(cashIn)
+    else if (answer.kind === 'ACCEPTED' || answer.kind === 'FINAL') await commands.apply(cashIn.id, { on: 'work.done' })
+  }
+
+  /** The partner has no such charge: while there is time it is asked for, under the same id; afterwards it expired. */
+  async function neverSeen(cashIn: CashIn): Promise<void> {
+    const isOpen = OPEN.has(cashIn.status)
+    if (isOpen && cashIn.expiresAt !== null && clock.now() > cashIn.expiresAt) {
+      await commands.apply(cashIn.id, { on: 'clock.expired' })
+    } else if (isOpen && isCharged(cashIn)) {
+      await commands.apply(cashIn.id, { on: 'charge.contradicted', reason: 'the partner no longer knows the charge' })
+    } else if (isOpen && partner.capabilities.has('idempotent-charge')) {
+      await take(cashIn, await partner.createCharge(cashIn.id, chargeRequest(cashIn)))
+    } else {
+      await commands.apply(cashIn.id, { on: 'work.done' })
+    }
+  }
+
+  /** Cancels at the partner before it is final here, so that nobody pays a charge that is over. */
+  async function expire(cashIn: CashIn): Promise<void> {
+    const answer = await partner.cancelCharge(cashIn.id)
+    if (answer.kind === 'CANCELLED' || answer.kind === 'NOT_FOUND') {
+      await commands.apply(cashIn.id, { on: 'clock.expired' })
+    } else if (answer.kind === 'REJECTED') {
+      const paid = await partner.getCharge(cashIn.id, terms(cashIn))
+      if (paid.kind !== 'NOT_FOUND') await take(cashIn, paid)
+    }
+  }
+
+  /** Turns an answer of the partner into inputs, in the order in which they happened. */
+  async function take(
+    cashIn: CashIn,
+    answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
+  ): Promise<CashIn> {
+    let after = cashIn
+    for (const input of inputsOf(cashIn, answer, clock.now())) {
+      after = (await commands.apply(cashIn.id, input))?.cashIn ?? after
+    }
+    if (after.facts.doubt === 'contradiction' && after.transactionId === null) await partner.cancelCharge(cashIn.id)
+    return after
+  }
+
+  return { requestCharge, processNext }
+}
+
+/** States in which a charge is still wanted. */
+const OPEN = new Set(['PENDING', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'])
+
+/**
+ * What an answer of the partner means for a cash-in.
+ * @source failure-modes P5
+ */
+export function inputsOf(
+  cashIn: CashIn,
+  answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
+  now: number,
+): CashInInput[] {
+  switch (answer.kind) {
+    case 'REJECTED':
+      return [{ on: 'charge.rejected', errorCode: answer.errorCode, errorMessage: answer.errorMessage ?? null }]
+    case 'NOT_SENT':
+      return isCharged(cashIn) ? [] : [{ on: 'charge.not_sent', reason: answer.reason }]
+    case 'UNKNOWN':
+      return isCharged(cashIn) ? [] : [{ on: 'charge.unknown', reason: answer.reason }]
+    case 'CONTRADICTED':
+      return [{ on: 'charge.contradicted', reason: answer.reason }]
+    case 'ACCEPTED':
+      return chargeInputs(answer.charge)
+    case 'FINAL':
+      return [...chargeInputs(answer.charge), ...endInputs(cashIn, answer.charge, now)]
+  }
+}
+
+/** A question that failed says nothing about a charge that is known to exist. */
+function isCharged({ facts }: CashIn): boolean {
+  return facts.pixCode !== undefined
+}
+
+function chargeInputs({ transactionId, pixCode, payments }: Charge): CashInInput[] {
+  if (!isBrCode(pixCode)) return [{ on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' }]
+  return [
+    { on: 'charge.accepted', transactionId, pixCode },
+    ...payments.map((payment) => ({ on: 'partner.confirmed', payment, transactionId }) as const),
+  ]
+}
+
+function isBrCode(text: string): boolean {
+  try {
+    parseBrCode(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A charge that ended unpaid: by our expiry, or, before it, by the partner. */
+function endInputs(cashIn: CashIn, { status, transactionId, payments }: Charge, now: number): CashInInput[] {
+  if (payments.length > 0) return []
+  if (status !== 'FAILED' && cashIn.expiresAt !== null && now > cashIn.expiresAt) return [{ on: 'clock.expired' }]
+  return [
+    {
+      on: 'partner.failed',
+      errorCode: `charge_${status.toLowerCase()}`,
+      errorMessage: null,
+      transactionId,
+      occurredAt: null,
+    },
+  ]
+}
+
+function terms(cashIn: CashIn) {
+  return { valueCents: cashIn.valueCents, expiresAt: cashIn.expiresAt ?? cashIn.createdAt }
+}
+
+function chargeRequest(cashIn: CashIn): ChargeRequest {
+  const { description, payer, merchant } = cashIn.detail
+  return {
+    ...terms(cashIn),
+    merchant,
+    ...(description === null ? {} : { description }),
+    ...(payer === null ? {} : { payer: { name: payer.fullName, document: payer.document } }),
+  }
+}

@@ -1,0 +1,71 @@
+import { type createCashIn, type getCashIn, limits, maskDocument, normaliseDocument } from '@pixgate/spec'
+import type { Static } from 'typebox'
+import { type CashIn, statusAt } from './rules.ts'
+
+/** Rows of cash-ins as clients read them. */
+
+type Created = Static<(typeof createCashIn)['responses'][201]['schema']>
+type Detail = Static<(typeof getCashIn)['responses'][200]['schema']>
+
+/**
+ * The answer to a create. Its status is always `PENDING`.
+ * @source rules#cash-in.create.5
+ */
+export function createdView(cashIn: CashIn): Created {
+  return { ...common(cashIn), status: 'PENDING' }
+}
+
+/**
+ * The detail at an instant.
+ * @source rules#cash-in.detail.1
+ */
+export function detailView(cashIn: CashIn, at: number): Detail {
+  const { detail, facts } = cashIn
+  const status = statusAt(cashIn, at) as Detail['status']
+  const isPaid = status === 'PAID'
+  return {
+    ...common(cashIn),
+    status,
+    description: detail.description,
+    payer: detail.payer,
+    endToEndId: cashIn.endToEndId,
+    paidAt: instantText(facts.paidAt),
+    payerName: facts.payerName ?? null,
+    payerDocument: maskedDocument(facts.payerDocument),
+    payerIspb: facts.payerIspb ?? null,
+    feeAmountCents: Number(cashIn.feeCents),
+    refundedCents: 0,
+    refundableCents: isPaid ? Number(cashIn.valueCents) : 0,
+    refundDeadline: isPaid && facts.paidAt !== undefined ? instantText(facts.paidAt + REFUND_WINDOW_MS) : null,
+    failureCode: facts.failureCode ?? null,
+    failureReason: facts.failureReason ?? null,
+    createdAt: instantText(cashIn.createdAt) ?? '',
+    updatedAt: instantText(cashIn.updatedAt) ?? '',
+  }
+}
+
+const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
+
+function common(cashIn: CashIn) {
+  const { pixCode } = cashIn.facts
+  return {
+    id: cashIn.id,
+    correlationId: cashIn.correlationId,
+    externalId: cashIn.externalId,
+    valueCents: Number(cashIn.valueCents),
+    ...(pixCode !== undefined && cashIn.detail.generateQrCode ? { pixCode } : {}),
+    generateTime: new Date(cashIn.createdAt).toISOString(),
+    expirationDate: new Date(cashIn.expiresAt ?? cashIn.createdAt).toISOString(),
+    providerTransactionId: cashIn.transactionId,
+  }
+}
+
+function instantText(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString()
+}
+
+/** Documents of payers come from banks: what is no CPF or CNPJ is not shown at all. */
+function maskedDocument(text: string | null | undefined): string | null {
+  const document = text ? normaliseDocument(text) : null
+  return document === null ? null : maskDocument(document)
+}

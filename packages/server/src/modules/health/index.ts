@@ -1,0 +1,1 @@
+export { createHealthHandlers, type HealthHandlers } from './routes.ts'

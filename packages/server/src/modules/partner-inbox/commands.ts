@@ -1,0 +1,101 @@
+import type { PartnerEvent } from '@pixgate/spec'
+import type { Clock } from '../../platform/clock.ts'
+import { sha256 } from '../../platform/crypto.ts'
+import type { Ids } from '../../platform/ids.ts'
+import { createBatcher } from '../../platform/jobs/batcher.ts'
+import type { CashInModule } from '../cash-in/index.ts'
+import { type InboxEndpoint, readBody } from './rules.ts'
+import type { InboxRow, InboxStore, NewInboxRow } from './store.ts'
+
+/** Taking events in: committed before they are answered. */
+export interface InboxCommands {
+  /**
+   * Stores an authentic body. When this resolves it is committed, or was before.
+   * @throws DatabaseUnavailable · QueueFull the partner must send it again
+   * @source rules#partner-inbox.3, failure-modes EV-1, EV-2, EV-8, EV-8b
+   */
+  accept(endpoint: InboxEndpoint, body: Buffer): Promise<void>
+  /**
+   * Commits «ask the partner now» on the cash-in that an untimely event means, so that its news is not lost.
+   * @source failure-modes EV-9
+   */
+  askInstead(body: Buffer): Promise<void>
+}
+
+/** A stored event is this process's to apply for so long; then anybody's. */
+export const LEASE_MS = 60_000
+
+/** An event that contradicts a stored one is looked at when that one must have been dealt with. */
+const CONFLICT_DELAY_MS = 1_000
+
+/** What the commands need. */
+export interface InboxCommandsOptions {
+  readonly store: InboxStore
+  readonly cashIns: Pick<CashInModule, 'match' | 'apply'>
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Called with what was stored new, to be applied at once. */
+  readonly onStored: (rows: readonly InboxRow[]) => void
+}
+
+/** Makes the commands. */
+export function createInboxCommands(options: InboxCommandsOptions): InboxCommands {
+  const { store, cashIns, clock, ids, onStored } = options
+
+  const batcher = createBatcher<NewInboxRow, void>(
+    async (rows) => {
+      const now = clock.now()
+      const fresh = await store.insert(rows, now, now + LEASE_MS)
+      await keepContradictions(
+        rows.filter(({ id }) => !fresh.has(id)),
+        now,
+      )
+      onStored(rows.filter(({ id, fault }) => fresh.has(id) && fault === null).map(asStored))
+      return rows.map(() => ({ result: undefined }))
+    },
+    { batchMax: 256, queueMax: 5_000 },
+  )
+
+  /** The same event again is nothing; the same event with other content is evidence of a contradiction. */
+  async function keepContradictions(repeated: readonly NewInboxRow[], now: number): Promise<void> {
+    if (repeated.length === 0) return
+    const hashes = await store.hashes(repeated.map(({ dedupeKey }) => dedupeKey))
+    const contradicting = repeated.filter(({ dedupeKey, bodyHash }) => !hashes.get(dedupeKey)?.equals(bodyHash))
+    if (contradicting.length > 0) await store.insertConflicts(contradicting, now, now + CONFLICT_DELAY_MS)
+  }
+
+  return {
+    accept: (endpoint, body) => {
+      const reading = readBody(endpoint, body)
+      return batcher.submit({
+        id: ids.uuid(),
+        endpoint,
+        dedupeKey: reading.dedupeKey,
+        body,
+        bodyHash: sha256('event' in reading ? contentOf(reading.event) : body),
+        fault: 'fault' in reading ? reading.fault : null,
+      })
+    },
+    askInstead: async (body) => {
+      const reading = readBody('cash-in', body)
+      if (!('event' in reading)) return
+      const [matches = []] = await cashIns.match([referencesOf(reading.event)])
+      for (const id of matches) await cashIns.apply(id, { on: 'work.requested' })
+    },
+  }
+}
+
+/** What an event asserts: a retry may carry another `eventId`, never another of these. */
+function contentOf(event: PartnerEvent): string {
+  const { event: name, transactionId, externalId, status, endToEndId, valueCents, returnId } = event
+  return JSON.stringify([name, transactionId, externalId, status, endToEndId, valueCents, returnId])
+}
+
+function asStored({ id, endpoint, dedupeKey, body }: NewInboxRow): InboxRow {
+  return { id, endpoint, dedupeKey, body, state: 'NEW', attempts: 1 }
+}
+
+/** What an event calls its charge. */
+export function referencesOf({ transactionId, externalId }: PartnerEvent) {
+  return { transactionId, externalId: externalId ?? null }
+}

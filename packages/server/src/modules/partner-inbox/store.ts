@@ -1,0 +1,167 @@
+import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
+import type { InboxEndpoint } from './rules.ts'
+
+/** All SQL of the inbox. What the partner said is only ever added; what became of it is noted beside it. */
+export interface InboxStore {
+  /** Stores new events in one statement, held for this process until `dueAt`. Returns the ids of those that are new. */
+  insert(rows: readonly NewInboxRow[], receivedAt: number, dueAt: number): Promise<Set<string>>
+  /** The stored hash for each of these keys. */
+  hashes(dedupeKeys: readonly string[]): Promise<Map<string, Buffer>>
+  /** Stores events that contradict one stored before under the same key. */
+  insertConflicts(rows: readonly NewInboxRow[], receivedAt: number, dueAt: number): Promise<void>
+  /** Takes up what is due and nobody holds. */
+  claim(at: number, until: number, most: number): Promise<InboxRow[]>
+  /** Notes what became of events. */
+  mark(results: readonly InboxResult[], at: number): Promise<void>
+  /** Whether the event that this one contradicts has been dealt with. */
+  isOriginalDone(dedupeKey: string): Promise<boolean>
+}
+
+/** An event to store. */
+export interface NewInboxRow {
+  readonly id: string
+  readonly endpoint: InboxEndpoint
+  readonly dedupeKey: string
+  readonly body: Buffer
+  readonly bodyHash: Buffer
+  /** What is wrong with it, where it is kept as evidence only. */
+  readonly fault: string | null
+}
+
+/** An event to deal with. */
+export interface InboxRow {
+  readonly id: string
+  readonly endpoint: InboxEndpoint
+  readonly dedupeKey: string
+  readonly body: Buffer
+  readonly state: 'NEW' | 'PARKED' | 'CONFLICT'
+  readonly attempts: number
+}
+
+/** What became of an event. */
+export interface InboxResult {
+  readonly id: string
+  readonly state: 'NEW' | 'DONE' | 'PARKED' | 'QUARANTINED' | 'CONFLICT'
+  readonly outcome: string
+  readonly operationId: string | null
+  /** When it is taken up again; `null`: never. */
+  readonly dueAt: number | null
+}
+
+const COLUMNS = 'id, endpoint, dedupe_key, body, body_hash, state, outcome, received_at, due_at'
+
+const NEW_ROWS = 'unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::text[])'
+
+type InsertParameters = [
+  ids: readonly string[],
+  endpoints: readonly string[],
+  dedupeKeys: readonly string[],
+  bodies: readonly Buffer[],
+  hashes: readonly Buffer[],
+  faults: readonly (string | null)[],
+  receivedAt: string,
+  dueAt: string,
+]
+
+const insert = statement<InsertParameters, { id: string }>(
+  'inbox.insert',
+  `INSERT INTO inbox (${COLUMNS})
+   SELECT n.id, n.endpoint, n.dedupe_key, n.body, n.body_hash,
+          CASE WHEN n.fault IS NULL THEN 'NEW' ELSE 'QUARANTINED' END, n.fault, $7::timestamptz,
+          CASE WHEN n.fault IS NULL THEN $8::timestamptz END
+     FROM ${NEW_ROWS} AS n (id, endpoint, dedupe_key, body, body_hash, fault)
+   ON CONFLICT (dedupe_key) WHERE state <> 'CONFLICT' DO NOTHING
+   RETURNING id`,
+)
+
+const insertConflicts = statement<InsertParameters>(
+  'inbox.insert_conflicts',
+  `INSERT INTO inbox (${COLUMNS})
+   SELECT n.id, n.endpoint, n.dedupe_key, n.body, n.body_hash, 'CONFLICT', n.fault, $7::timestamptz, $8::timestamptz
+     FROM ${NEW_ROWS} AS n (id, endpoint, dedupe_key, body, body_hash, fault)
+   ON CONFLICT (dedupe_key, body_hash) WHERE state = 'CONFLICT' DO NOTHING`,
+)
+
+const selectHashes = statement<[dedupeKeys: readonly string[]], { dedupe_key: string; body_hash: Buffer }>(
+  'inbox.hashes',
+  `SELECT dedupe_key, body_hash FROM inbox WHERE dedupe_key = ANY ($1::text[]) AND state <> 'CONFLICT'`,
+)
+
+const claim = statement<
+  [at: string, until: string, most: number],
+  { id: string; endpoint: InboxEndpoint; dedupe_key: string; body: Buffer; state: InboxRow['state']; attempts: number }
+>(
+  'inbox.claim',
+  `UPDATE inbox SET due_at = $2, attempts = attempts + 1
+    WHERE id IN (SELECT id FROM inbox WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+   RETURNING id, endpoint, dedupe_key, body, state, attempts`,
+)
+
+const mark = statement<
+  [
+    ids: readonly string[],
+    states: readonly string[],
+    outcomes: readonly string[],
+    operationIds: readonly (string | null)[],
+    dueAts: readonly (string | null)[],
+    at: string,
+  ]
+>(
+  'inbox.mark',
+  `UPDATE inbox i
+      SET state = r.state, outcome = r.outcome, operation_id = r.operation_id, due_at = r.due_at,
+          processed_at = CASE WHEN r.due_at IS NULL THEN $6::timestamptz END
+     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[])
+       AS r (id, state, outcome, operation_id, due_at)
+    WHERE i.id = r.id`,
+)
+
+const selectOriginal = statement<[dedupeKey: string], { done: boolean }>(
+  'inbox.original',
+  `SELECT processed_at IS NOT NULL AS done FROM inbox WHERE dedupe_key = $1 AND state <> 'CONFLICT'`,
+)
+
+/** Makes the store of a database. */
+export function createInboxStore(database: Database): InboxStore {
+  return {
+    insert: async (rows, receivedAt, dueAt) =>
+      new Set((await database.rows(insert, insertParameters(rows, receivedAt, dueAt))).map(({ id }) => id)),
+    hashes: async (dedupeKeys) => {
+      const rows = await database.rows(selectHashes, [dedupeKeys])
+      return new Map(rows.map(({ dedupe_key, body_hash }) => [dedupe_key, body_hash]))
+    },
+    insertConflicts: async (rows, receivedAt, dueAt) => {
+      await database.rows(insertConflicts, insertParameters(rows, receivedAt, dueAt))
+    },
+    claim: async (at, until, most) => {
+      const rows = await database.rows(claim, [instantParameter(at), instantParameter(until), most])
+      return rows.map(({ dedupe_key, ...row }) => ({ ...row, dedupeKey: dedupe_key }))
+    },
+    mark: async (results, at) => {
+      await database.rows(mark, [
+        results.map(({ id }) => id),
+        results.map(({ state }) => state),
+        results.map(({ outcome }) => outcome),
+        results.map(({ operationId }) => operationId),
+        results.map(({ dueAt }) => (dueAt === null ? null : instantParameter(dueAt))),
+        instantParameter(at),
+      ])
+    },
+    isOriginalDone: async (dedupeKey) => (await database.rows(selectOriginal, [dedupeKey]))[0]?.done ?? false,
+  }
+}
+
+/** Sorted by key, so that two processes taking the same events never wait for each other in a circle. */
+function insertParameters(unsorted: readonly NewInboxRow[], receivedAt: number, dueAt: number): InsertParameters {
+  const rows = [...unsorted].sort((one, other) => (one.dedupeKey < other.dedupeKey ? -1 : 1))
+  return [
+    rows.map(({ id }) => id),
+    rows.map(({ endpoint }) => endpoint),
+    rows.map(({ dedupeKey }) => dedupeKey),
+    rows.map(({ body }) => body),
+    rows.map(({ bodyHash }) => bodyHash),
+    rows.map(({ fault }) => fault),
+    instantParameter(receivedAt),
+    instantParameter(dueAt),
+  ]
+}

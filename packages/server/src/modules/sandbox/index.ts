@@ -1,0 +1,1 @@
+export { createSandboxHandlers, type SandboxHandlers } from './routes.ts'

@@ -1,0 +1,36 @@
+import { type failCashIn, type payCashIn, Refusal } from '@pixgate/spec'
+import type { SimulatorControl } from '../../partner/simulator-control.ts'
+import type { Handler } from '../../platform/http/handler.ts'
+import { isUuid } from '../../platform/ids.ts'
+import type { CashInModule } from '../cash-in/index.ts'
+
+/** The levers of the simulated bank, by the ids of our operations. */
+export interface SandboxHandlers {
+  readonly payCashIn: Handler<typeof payCashIn>
+  readonly failCashIn: Handler<typeof failCashIn>
+}
+
+/**
+ * Makes the handlers. Nothing is changed here: the simulator's own webhook does that.
+ * @source rules#sandbox.1
+ */
+export function createSandboxHandlers(
+  control: SimulatorControl,
+  cashIns: Pick<CashInModule, 'exists'>,
+): SandboxHandlers {
+  async function assertExists(id: string): Promise<void> {
+    if (!isUuid(id) || !(await cashIns.exists(id))) throw new Refusal('not_found')
+  }
+  return {
+    payCashIn: async ({ params, body }) => {
+      await assertExists(params.id)
+      const { endToEndId } = await control.pay(params.id, body)
+      return { status: 202, body: { accepted: true, endToEndId } }
+    },
+    failCashIn: async ({ params }) => {
+      await assertExists(params.id)
+      await control.fail(params.id)
+      return { status: 202, body: { accepted: true } }
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** Whether a port of a host can be listened on; 0 asks for any. @returns the port, or `undefined` where it is taken */
+export async function probePort(port: number, host = '127.0.0.1'): Promise<number | undefined> {
+  const server = createServer().unref()
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined
+    throw error
+  }
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : undefined
+}
+
+const PORT_MAX = 65_535
+
+/**
+ * The first free loopback port from `first` upwards.
+ * @throws Error where none is free
+ */
+export async function freePort(first: number): Promise<number> {
+  for (let port = first; port <= PORT_MAX; port++) {
+    const free = await probePort(port)
+    if (free !== undefined) return free
+  }
+  throw new Error(`no free port from ${first} upwards`)
+}

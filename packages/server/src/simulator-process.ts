@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from './platform/log.ts'
+import { freePort } from './platform/ports.ts'
+
+/** The simulated bank of a sandbox: a process of its own, as a bank is. */
+export interface Simulator {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** How the simulator is started. */
+export interface SimulatorOptions {
+  readonly dataDirectory: string
+  /** `undefined`: 8081 or the next free one. */
+  readonly simulatorPort: number | undefined
+  readonly partnerToken: string
+  readonly partnerSecret: string
+  /** Where the service takes the bank's events. */
+  readonly eventsUrl: string
+  readonly logger: Logger
+}
+
+const PROGRAM = fileURLToPath(new URL('../../bank-simulator/src/main.ts', import.meta.url))
+
+const DEFAULT_PORT = 8_081
+
+/**
+ * Starts the simulator and waits until it is ready. It ends with this process, however that ends.
+ * @throws Error where it does not start
+ */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const port = options.simulatorPort ?? (await freePort(DEFAULT_PORT))
+  const child = spawn(process.execPath, [PROGRAM], {
+    // Its standard input is a pipe that closes when this process is gone.
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // A terminal's Ctrl-C is for this process, which then stops the simulator in its turn.
+    detached: true,
+    env: {
+      ...process.env,
+      PIXGATE_SIMULATOR_PORT: String(port),
+      PIXGATE_SIMULATOR_DATA_DIR: join(options.dataDirectory, 'bank'),
+      PIXGATE_SIMULATOR_EVENTS_URL: options.eventsUrl,
+      PIXGATE_SIMULATOR_EXIT_WITH_PARENT: '1',
+      PIXGATE_PARTNER_TOKEN: options.partnerToken,
+      PIXGATE_PARTNER_SECRET: options.partnerSecret,
+    },
+  })
+  const exited = once(child, 'exit')
+  const ready = Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    exited.then(([code]) => Promise.reject(new Error(`the simulated bank ended with exit status ${code}`))),
+  ])
+  const [line] = (await ready) as [string]
+  const { port: listening } = JSON.parse(line) as { port: number }
+  let stopping = false
+  void exited.then(([code]) => {
+    if (!stopping) options.logger.error({ code }, 'the simulated bank stopped')
+  })
+  return {
+    url: `http://127.0.0.1:${listening}`,
+    stop: async () => {
+      stopping = true
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { cashIn, createCashIn } from '../src/cash-in.ts'
+import { ajv } from './support/ajv.ts'
+import { rowsOf } from './support/rows.ts'
+
+const NOTIFIED = ['PAID', 'FAILED']
+
+for (const { row, title } of rowsOf(cashIn)) {
+  test(`${title}: money, notification and case agree`, () => {
+    const isPayment = row.on === 'partner.confirmed' && row.when !== 'payment restated'
+    const enters = row.from !== row.to
+
+    assert.equal(row.posts !== undefined, isPayment, 'money that arrived is booked, and nothing else is')
+    assert.equal(row.posts === 'cash_in_paid', enters && row.to === 'PAID', 'the merchant is credited once, by PAID')
+    assert.equal(row.emits, enters && NOTIFIED.includes(row.to) ? 'pix_cash_in' : undefined)
+    if (row.posts === 'arrived_unattributed') assert.ok(row.opens, 'money in suspense always has a case')
+    if (enters && row.to === 'RECONCILIATION_REQUIRED') assert.ok(row.opens, 'a doubt always has a case')
+  })
+}
+
+test('[cash-in.paid.5] a paid charge is never taken back', () => {
+  const left = cashIn.rows.filter((row) => row.from === 'PAID').map((row) => row.to)
+  assert.deepEqual(new Set(left), new Set(['PAID', 'RECONCILIATION_REQUIRED']))
+})
+
+const isCreate = ajv.compile(createCashIn.body)
+const transaction = { value: 150, externalId: 'order-1001' }
+
+test('[cash-in.create.1] a value and an external id are enough; an unknown field is too much', () => {
+  assert.ok(isCreate({ transaction }))
+  assert.ok(isCreate(createCashIn.example))
+  const wrong = [
+    {},
+    { transaction: { value: 150 } },
+    { transaction: { externalId: 'order-1001' } },
+    { transaction, status: 'PAID' },
+    { transaction: { ...transaction, valueCents: 1 } },
+    { transaction, payer: { fullName: 'Maria da Silva' } },
+    { transaction: { ...transaction, description: 'x'.repeat(141) } },
+    { transaction: { ...transaction, description: 'a\u0000b' } },
+    { transaction: { ...transaction, description: 'a\ud800b' } },
+  ]
+  for (const body of wrong) assert.equal(isCreate(body), false, JSON.stringify(body))
+})
+
+test('[money.1] a value is a number and nothing that could be made one', () => {
+  for (const value of ['10', true, null, [10], {}])
+    assert.equal(isCreate({ transaction: { ...transaction, value } }), false)
+})
+
+test('[cash-in.create.3] a charge lives from one second to thirty days', () => {
+  const isAccepted = (expirationTime: unknown) => isCreate({ transaction: { ...transaction, expirationTime } })
+  for (const seconds of [1, 3_600, 2_592_000]) assert.ok(isAccepted(seconds))
+  for (const seconds of [0, -1, 1.5, 2_592_001, '3600', null]) assert.equal(isAccepted(seconds), false)
+})

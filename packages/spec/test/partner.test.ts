@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type PartnerVerdict, partnerEvent, partnerEvents, verdictOf } from '../src/partner.ts'
+import { ajv } from './support/ajv.ts'
+
+const words: Record<PartnerVerdict, string[]> = {
+  confirmed: ['CONFIRMED', 'PAID', 'CONCLUIDA', 'COMPLETED', 'REALIZADO', 'DEVOLVIDO'],
+  failed: [
+    'FAILED',
+    'REJECTED',
+    'ERROR',
+    'CANCELED',
+    'CANCELLED',
+    'NAO_REALIZADO',
+    'REMOVIDA_PELO_PSP',
+    'REMOVIDA_PELO_USUARIO_RECEBEDOR',
+  ],
+  'in progress': ['PENDING', 'PROCESSING', 'ATIVA', 'EM_PROCESSAMENTO'],
+  unclear: ['', 'paid', 'REMOVIDA', 'RETURNED', 'PAID ', 'constructor'],
+}
+
+for (const [verdict, statuses] of Object.entries(words)) {
+  test(`[partner-inbox.6] ${statuses.join(', ')}: ${verdict}`, () => {
+    for (const status of statuses) assert.equal(verdictOf(status), verdict, status)
+  })
+}
+
+const event = {
+  event: 'CashIn',
+  eventId: 'event-1',
+  transactionId: 'charge-1',
+  status: 'PAID',
+  valueCents: 15000,
+  occurredAt: '2026-11-21T13:15:00.000Z',
+}
+const isEvent = ajv.compile(partnerEvent)
+
+test('[partner-inbox.4] an event may leave out what the bank does not know, and say more than we ask', () => {
+  assert.ok(isEvent(event))
+  assert.ok(isEvent({ ...event, endToEndId: null, payer: null, feeCents: 0, channel: 'app' }))
+})
+
+test('[partner-inbox.4] an event without amount, with half a centavo or with control characters is none', () => {
+  const { valueCents, ...rest } = event
+  const wrong = [
+    rest,
+    { ...event, valueCents: 0 },
+    { ...event, valueCents: -1 },
+    { ...event, valueCents: 1.5 },
+    { ...event, valueCents: String(valueCents) },
+    { ...event, currency: 'USD' },
+    { ...event, status: 'PAID\u0000' },
+    { ...event, transactionId: 'a\ud800' },
+    { ...event, event: 'CashBack' },
+  ]
+  for (const body of wrong) assert.equal(isEvent(body), false, JSON.stringify(body))
+})
+
+test('[partner-inbox.5] each event has one endpoint', () => {
+  const names = Object.values(partnerEvents).flat()
+  assert.deepEqual([...names].sort(), [...partnerEvent.properties.event.enum].sort())
+})
