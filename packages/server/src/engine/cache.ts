@@ -1,12 +1,12 @@
 import { type AccountCode, accounts as accountTable } from '@pixgate/spec'
-import type { Account, Known } from './draft.ts'
+import type { Account } from './draft.ts'
 import type { Operation } from './operation.ts'
 
 /**
  * What the writer believes the rows to be. Every belief is compared in the statement that relies on it; it is changed
  * only after the database's reply, and dropped on any doubt.
  */
-export class Cache implements Known {
+export class Cache {
   readonly #operations = new Map<string, Operation>()
   readonly #accounts = new Map<AccountCode, Account>()
   readonly #operationsMax: number
@@ -19,10 +19,8 @@ export class Cache implements Known {
     return this.#operations.get(id)
   }
 
-  account(code: AccountCode): Account {
-    const account = this.#accounts.get(code)
-    if (!account) throw new Error(`account ${code} was not read`)
-    return account
+  get accounts(): ReadonlyMap<AccountCode, Account> {
+    return this.#accounts
   }
 
   get hasAccounts(): boolean {

@@ -10,10 +10,10 @@ export interface Account {
   readonly balanceCents: bigint
 }
 
-/** What is known before a batch: the cache, or rows just read. */
+/** What is known before a batch: every operation it reads that exists, and every account. */
 export interface Known {
-  operation(id: string): Operation | undefined
-  account(code: AccountCode): Account
+  readonly operations: ReadonlyMap<string, Operation>
+  readonly accounts: ReadonlyMap<AccountCode, Account>
 }
 
 /** A move with what the operation was before and is after it. */
@@ -59,16 +59,16 @@ export class Draft implements State {
   }
 
   operation(id: string): Operation | undefined {
-    return this.createdOperations.get(id) ?? this.movedOperations.get(id) ?? this.#known.operation(id)
+    return this.createdOperations.get(id) ?? this.movedOperations.get(id) ?? this.#known.operations.get(id)
   }
 
   balance(code: AccountCode): bigint {
-    return this.#known.account(code).balanceCents + (this.accountChanges.get(code)?.delta ?? 0n)
+    return this.#account(code).balanceCents + (this.accountChanges.get(code)?.delta ?? 0n)
   }
 
   /** The version of an account that the decisions saw. */
   accountVersion(code: AccountCode): bigint {
-    return this.#known.account(code).version
+    return this.#account(code).version
   }
 
   /** The operation of this batch that took the external id, if one did. */
@@ -101,6 +101,12 @@ export class Draft implements State {
     this.cases.push(...(decision.cases ?? []))
   }
 
+  #account(code: AccountCode): Account {
+    const account = this.#known.accounts.get(code)
+    assert.ok(account, `account ${code} was not read`)
+    return account
+  }
+
   #operationsAfter(decision: Decision<unknown>): WrittenMove[] {
     const after = new Map<string, Operation>()
     const writes: WrittenMove[] = (decision.creates ?? []).map((create) => {
@@ -120,7 +126,7 @@ export class Draft implements State {
   }
 
   #noteRead(id: string): void {
-    const known = this.#known.operation(id)
+    const known = this.#known.operations.get(id)
     if (known && !this.createdOperations.has(id)) this.readVersions.set(id, known.version)
   }
 

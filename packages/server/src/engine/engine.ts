@@ -6,7 +6,7 @@ import { createBatcher, QueueFull, type Settled } from '../platform/jobs/batcher
 import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
 import { Cache } from './cache.ts'
-import { Draft } from './draft.ts'
+import { Draft, type Known } from './draft.ts'
 import type { Command, Operation } from './operation.ts'
 import { createReader, type Reader } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -62,7 +62,7 @@ export interface EngineBounds {
 
 const DEFAULT_BOUNDS: EngineBounds = { batchMax: 256, queueMax: 5_000, cachedOperations: 10_000 }
 
-/** A batch whose compare is lost this often is run item by item, and an item alone is given up. */
+/** A batch whose compare is lost this often is run item by item, holding the rows. */
 const TRIES = 5
 
 /** Any command; the batch does not look into outcomes. */
@@ -88,7 +88,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** What a caller can only try again later is one refusal. */
 function asOverload(error: unknown): never {
-  if (error instanceof QueueFull || error instanceof DatabaseUnavailable) {
+  if (error instanceof QueueFull || error instanceof DatabaseUnavailable || error instanceof Contended) {
     throw new Refusal('overloaded', { retryAfterSeconds: 1 })
   }
   throw error
@@ -137,10 +137,27 @@ class Batch {
     }
   }
 
+  /** What keeps losing the compare is decided while its rows are held. @throws Contended where they cannot be had */
+  async #settleHolding(command: AnyCommand, settled: Map<AnyCommand, Settled<unknown>>): Promise<void> {
+    let plan: Plan | undefined
+    const result = await this.#writer.writeHolding(command.reads, (known) => {
+      plan = this.#plan([command], known)
+      return plan.draft
+    })
+    if (result === 'stale' || !plan) throw new Contended()
+    if (result === 'external id taken') await this.#answerTaken([command], settled)
+    else this.#answer(plan, settled)
+    for (const idle of plan.idle)
+      settled.set(idle, this.#decideIdle(idle, await this.#load([idle])) ?? { error: new Contended() })
+  }
+
   async #settle(commands: readonly AnyCommand[], settled: Map<AnyCommand, Settled<unknown>>): Promise<void> {
     let pending = commands
     for (let attempt = 1; pending.length > 0; attempt++) {
-      if (attempt > TRIES) throw new Contended(pending.length)
+      if (attempt > TRIES) {
+        for (const command of pending) await this.#settleHolding(command, settled)
+        return
+      }
       pending = await this.#round(pending, settled, attempt)
     }
   }
@@ -151,23 +168,38 @@ class Batch {
     settled: Map<AnyCommand, Settled<unknown>>,
     attempt: number,
   ): Promise<readonly AnyCommand[]> {
-    await this.#load(commands)
-    const plan = this.#plan(commands)
+    const plan = this.#plan(commands, await this.#load(commands))
     if (!plan.draft.isEmpty) {
       const result = await this.#writer.write(plan.draft, attempt)
       if (result === 'stale') return commands
       if (result === 'external id taken') return this.#answerTaken(commands, settled)
     }
-    for (const [command, outcome] of plan.decided) settled.set(command, { result: outcome })
-    for (const [command, error] of plan.broken) settled.set(command, { error })
+    this.#answer(plan, settled)
     return plan.idle.length === 0 ? [] : this.#answerIdle(plan.idle, settled)
   }
 
-  /** Reads the operations and accounts that no cache holds. */
-  async #load(commands: readonly AnyCommand[]): Promise<void> {
-    const missing = [...new Set(commands.flatMap(({ reads }) => reads))].filter((id) => !this.#cache.operation(id))
-    if (missing.length > 0) for (const operation of await this.#reader.operations(missing)) this.#cache.put(operation)
+  #answer(plan: Plan, settled: Map<AnyCommand, Settled<unknown>>): void {
+    for (const [command, outcome] of plan.decided) settled.set(command, { result: outcome })
+    for (const [command, error] of plan.broken) settled.set(command, { error })
+  }
+
+  /** What the commands look at: from the cache, and read where that does not have it. */
+  async #load(commands: readonly AnyCommand[]): Promise<Known> {
+    const operations = new Map<string, Operation>()
+    const missing: string[] = []
+    for (const id of new Set(commands.flatMap(({ reads }) => reads))) {
+      const cached = this.#cache.operation(id)
+      if (cached) operations.set(id, cached)
+      else missing.push(id)
+    }
+    if (missing.length > 0) {
+      for (const operation of await this.#reader.operations(missing)) {
+        operations.set(operation.id, operation)
+        this.#cache.put(operation)
+      }
+    }
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
+    return { operations, accounts: this.#cache.accounts }
   }
 
   async #loadAccounts(): Promise<void> {
@@ -177,9 +209,9 @@ class Batch {
   }
 
   /** Decides each command on the state that the ones before it leave. */
-  #plan(commands: readonly AnyCommand[]): Plan {
+  #plan(commands: readonly AnyCommand[], known: Known): Plan {
     const now = this.#options.clock.now()
-    const plan: Plan = { draft: new Draft(this.#cache, now), decided: new Map(), broken: new Map(), idle: [] }
+    const plan: Plan = { draft: new Draft(known, now), decided: new Map(), broken: new Map(), idle: [] }
     for (const command of commands) this.#planOne(command, plan, now)
     return plan
   }
@@ -213,13 +245,12 @@ class Batch {
     settled: Map<AnyCommand, Settled<unknown>>,
   ): Promise<readonly AnyCommand[]> {
     const rest = await this.#answerTaken(idle, settled)
-    const reads = [...new Set(rest.flatMap((command) => command.reads))]
-    for (const id of reads) this.#cache.drop(id)
-    if (reads.length > 0) for (const operation of await this.#reader.operations(reads)) this.#cache.put(operation)
+    for (const id of rest.flatMap((command) => command.reads)) this.#cache.drop(id)
     await this.#loadAccounts()
+    const known = await this.#load(rest)
     const again: AnyCommand[] = []
     for (const command of rest) {
-      const outcome = this.#decideIdle(command)
+      const outcome = this.#decideIdle(command, known)
       if (outcome) settled.set(command, outcome)
       else again.push(command)
     }
@@ -227,10 +258,10 @@ class Batch {
   }
 
   /** The outcome of a command that still changes nothing; `undefined` where it now does. */
-  #decideIdle(command: AnyCommand): Settled<unknown> | undefined {
+  #decideIdle(command: AnyCommand, known: Known): Settled<unknown> | undefined {
     const now = this.#options.clock.now()
     try {
-      const decision = command.decide(new Draft(this.#cache, now), now)
+      const decision = command.decide(new Draft(known, now), now)
       const changes = decision.creates?.length || decision.moves?.length || decision.cases?.length
       return changes ? undefined : { result: decision.outcome }
     } catch (error) {
@@ -267,11 +298,11 @@ interface Plan {
   readonly idle: AnyCommand[]
 }
 
-/** The same rows were changed by others on every try. */
+/** The rows could not be had in time: others hold them. */
 class Contended extends Error {
   override readonly name = 'Contended'
 
-  constructor(items: number) {
-    super(`${items} commands lost the compare ${TRIES} times`)
+  constructor() {
+    super('the rows of a command could not be had in time')
   }
 }

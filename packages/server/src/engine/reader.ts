@@ -1,10 +1,10 @@
 import type { AccountCode } from '@pixgate/spec'
-import { type Database, statement } from '../platform/db/database.ts'
+import { type Queries, statement } from '../platform/db/database.ts'
 import type { Account } from './draft.ts'
 import type { Operation, OperationKind } from './operation.ts'
 import { accountCode, OPERATION_COLUMNS, type OperationRow } from './statement.ts'
 
-/** The engine's plain reads: what it decides on before the statement compares it. */
+/** The engine's reads: what it decides on before the statement compares it. */
 export interface Reader {
   operations(ids: readonly string[]): Promise<Operation[]>
   byExternalIds(wanted: readonly { readonly kind: OperationKind; readonly externalId: string }[]): Promise<Operation[]>
@@ -13,9 +13,15 @@ export interface Reader {
   isCommitted(batchId: string): Promise<boolean>
 }
 
-const selectOperations = statement<[ids: readonly string[]], OperationRow>(
-  'engine.operations',
-  `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($1::uuid[])`,
+const OPERATIONS = `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($1::uuid[])`
+const ACCOUNTS = 'SELECT id, version, balance_cents, clock_timestamp() AS now FROM account'
+
+const selectOperations = statement<[ids: readonly string[]], OperationRow>('engine.operations', OPERATIONS)
+
+/** Locks are taken in the order of the engine's statement: accounts first, each kind by id. */
+const lockOperations = statement<[ids: readonly string[]], OperationRow>(
+  'engine.lock_operations',
+  `${OPERATIONS} ORDER BY id FOR UPDATE`,
 )
 
 const selectByExternalIds = statement<[kinds: readonly string[], externalIds: readonly string[]], OperationRow>(
@@ -24,34 +30,44 @@ const selectByExternalIds = statement<[kinds: readonly string[], externalIds: re
     WHERE (kind, external_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
 )
 
-const selectAccounts = statement<[], { id: number; version: bigint; balance_cents: bigint; now: number }>(
-  'engine.accounts',
-  'SELECT id, version, balance_cents, clock_timestamp() AS now FROM account',
-)
+type AccountRow = { id: number; version: bigint; balance_cents: bigint; now: number }
+
+const selectAccounts = statement<[], AccountRow>('engine.accounts', ACCOUNTS)
+
+const lockAccounts = statement<[], AccountRow>('engine.lock_accounts', `${ACCOUNTS} ORDER BY id FOR UPDATE`)
 
 const selectBatch = statement<[batchId: string], { found: number }>(
   'engine.batch',
   'SELECT 1 AS found FROM move WHERE batch_id = $1 LIMIT 1',
 )
 
-/** Makes a reader of a database. */
-export function createReader(database: Database): Reader {
+/** Reads that lock nothing. */
+export function createReader(queries: Queries): Reader {
   return {
-    operations: async (ids) => (await database.rows(selectOperations, [ids])).map(operationOf),
+    operations: async (ids) => (await queries.rows(selectOperations, [ids])).map(operationOf),
     byExternalIds: async (wanted) => {
       const kinds = wanted.map(({ kind }) => kind)
       const externalIds = wanted.map(({ externalId }) => externalId)
-      return (await database.rows(selectByExternalIds, [kinds, externalIds])).map(operationOf)
+      return (await queries.rows(selectByExternalIds, [kinds, externalIds])).map(operationOf)
     },
-    accounts: async () => {
-      const rows = await database.rows(selectAccounts, [])
-      const accounts = new Map(
-        rows.map(({ id, version, balance_cents }) => [accountCode(id), { version, balanceCents: balance_cents }]),
-      )
-      return { now: rows[0]?.now ?? 0, accounts }
-    },
-    isCommitted: async (batchId) => (await database.rows(selectBatch, [batchId])).length > 0,
+    accounts: async () => accountsOf(await queries.rows(selectAccounts, [])),
+    isCommitted: async (batchId) => (await queries.rows(selectBatch, [batchId])).length > 0,
   }
+}
+
+/** Reads that lock what they read until the transaction ends. Accounts must come before operations. */
+export function createLockingReader(queries: Queries): Pick<Reader, 'accounts' | 'operations'> {
+  return {
+    accounts: async () => accountsOf(await queries.rows(lockAccounts, [])),
+    operations: async (ids) => (await queries.rows(lockOperations, [ids])).map(operationOf),
+  }
+}
+
+function accountsOf(rows: readonly AccountRow[]) {
+  const accounts = new Map<AccountCode, Account>(
+    rows.map(({ id, version, balance_cents }) => [accountCode(id), { version, balanceCents: balance_cents }]),
+  )
+  return { now: rows[0]?.now ?? 0, accounts }
 }
 
 /** Maps a row to what the engine works with. */

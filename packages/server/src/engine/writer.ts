@@ -5,8 +5,8 @@ import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Cache } from './cache.ts'
-import type { Account, Draft } from './draft.ts'
-import { createReader, operationOf, type Reader } from './reader.ts'
+import type { Account, Draft, Known } from './draft.ts'
+import { createLockingReader, createReader, operationOf, type Reader } from './reader.ts'
 import { type AccountReply, accountCode, accountId, type Write, type WriteReply, writeOf } from './statement.ts'
 
 /** What became of a write. Both failures changed nothing. */
@@ -53,13 +53,35 @@ export class Writer {
   async write(draft: Draft, attempt: number): Promise<WriteResult> {
     const write = writeOf(draft, this.#options.ids)
     if (attempt > 1) await this.#options.pause.jittered(attempt * 5)
-    const result = await this.#send(write).catch((error) => this.#judge(error, write))
+    return this.#learn(await this.#send(write).catch((error) => this.#judge(error, write)), draft)
+  }
+
+  #learn(result: WriteReply[] | WriteResult | 'committed unseen', draft: Draft): WriteResult {
     if (result === 'committed unseen') {
       this.#cache.clear()
       return this.#committed(draft)
     }
-    if (typeof result === 'string') return result
-    return this.#absorb(result, draft)
+    return typeof result === 'string' ? result : this.#absorb(result, draft)
+  }
+
+  /**
+   * Decides and writes while holding the rows, so that nobody can be faster: for a command that keeps losing the
+   * compare to a busier process. Costs round trips with the accounts locked, so it is the last resort.
+   * @returns `undefined` where there was nothing to write
+   */
+  async writeHolding(reads: readonly string[], plan: (known: Known) => Draft): Promise<WriteResult | undefined> {
+    let held: { draft: Draft; write: Write } | undefined
+    const decideAndSend = this.#options.database.transaction(async (queries) => {
+      const reader = createLockingReader(queries)
+      const { accounts } = await reader.accounts()
+      const operations = new Map((await reader.operations(reads)).map((operation) => [operation.id, operation]))
+      const draft = plan({ accounts, operations })
+      if (draft.isEmpty) return undefined
+      held = { draft, write: writeOf(draft, this.#options.ids) }
+      return queries.rows(held.write.statement, held.write.values)
+    })
+    const result = await decideAndSend.catch((error) => (held ? this.#judge(error, held.write) : this.#refused(error)))
+    return held && result ? this.#learn(result, held.draft) : undefined
   }
 
   /** Lets a caller go when a commit stays in doubt; the work goes on and a retry will find it. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cashIn, cashOut, refundIn } from '@pixgate/spec'
@@ -20,6 +20,8 @@ let cluster: Awaited<ReturnType<typeof startEmbeddedPostgres>> | undefined
 /** Starts the cluster and makes the template. */
 export async function globalSetup(): Promise<void> {
   directory = await mkdtemp(join(tmpdir(), 'pixgate-test-'))
+  // As root, PostgreSQL runs as another user, who must be able to enter.
+  await chmod(directory, 0o711)
   cluster = await startEmbeddedPostgres({ dataDirectory: directory, settings: { max_connections: '200' } })
   const admin = new pg.Client({ connectionString: cluster.url })
   await admin.connect()

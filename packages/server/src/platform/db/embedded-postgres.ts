@@ -33,7 +33,7 @@ export interface EmbeddedPostgres {
  * as the user `postgres` or `nobody`, and what that user cannot reach is kept under `/var/lib/pixgate`: the programs,
  * and the database itself where it cannot enter the data directory (`postgres` there is then a link to it).
  * @throws EmbeddedPostgresError where another server runs on this data directory or PostgreSQL does not run here
- * @source design/architecture.md, runtime
+ * @source rules#database.2, rules#database.3, rules#database.4, rules#database.5, rules#database.6
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDirectory = resolve(options.dataDirectory)
@@ -88,7 +88,7 @@ async function takeOver(
   const patienceEndsAt = performance.now() + RETRY_PATIENCE_MS
   for (;;) {
     const noted = await notedPostmaster(cluster)
-    if (noted !== undefined && (await isRunning(noted, cluster))) {
+    if (noted !== undefined && (await isRunning(noted.pid, cluster.directory))) {
       const session = await takeOwnership(cluster, noted)
       if (session !== undefined) return { postmaster: noted, session }
       continue

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { readFile, stat } from 'node:fs/promises'
+import { EmbeddedPostgresError } from './error.ts'
+
+/**
+ * The operating system's user that PostgreSQL runs as. PostgreSQL refuses to run as root, so root needs another one.
+ */
+
+/** Spread into the options of `spawn`. Empty where it is the server's own user. */
+export interface Account {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** Who runs a cluster that is already there: whoever it belongs to. */
+export async function accountOfCluster(directory: string): Promise<Account> {
+  if (!isRoot()) return {}
+  const { uid, gid } = await stat(directory)
+  return uid === 0 ? unprivilegedAccount() : { uid, gid }
+}
+
+/**
+ * Who runs a new cluster. `initdb` looks its own user up by number, so it must be one of `/etc/passwd`.
+ * @throws EmbeddedPostgresError where root finds none
+ */
+export async function accountForNewCluster(): Promise<Account> {
+  return isRoot() ? unprivilegedAccount() : {}
+}
+
+async function unprivilegedAccount(): Promise<Account> {
+  const passwd = await readFile('/etc/passwd', 'utf8')
+  for (const wanted of ['postgres', 'nobody']) {
+    const [, uid, gid] = passwd.match(new RegExp(`^${wanted}:[^:]*:(\\d+):(\\d+):`, 'm')) ?? []
+    if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new EmbeddedPostgresError(
+    'PostgreSQL refuses to run as root, and this machine has neither a user "postgres" nor a user "nobody" to run it as. Add one, start Pixgate as a normal user, or set DATABASE_URL.',
+  )
+}
+
+function isRoot(): boolean {
+  return process.geteuid?.() === 0
+}
+
+/** All that a program of PostgreSQL sees of our environment. English messages, because some are looked for. */
+export const ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/' }
+
+/** Whether the account can enter a directory, found out by entering it: modes, ACLs and mounts all have a say. */
+export async function canEnter(account: Account, directory: string): Promise<boolean> {
+  return (await runAs(account, '/bin/sh', ['-c', 'cd "$1"', 'sh', directory])).succeeded
+}
+
+/** Runs a program to its end, out of reach of the terminal's Ctrl-C. Never throws because of what the program does. */
+export function runAs(
+  account: Account,
+  program: string,
+  parameters: readonly string[],
+): Promise<{ succeeded: boolean; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(program, parameters, {
+      ...account,
+      cwd: '/',
+      env: ENVIRONMENT,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text))
+    child.stderr.setEncoding('utf8').on('data', (text) => (output += text))
+    child.once('error', (error) => resolve({ succeeded: false, output: error.message }))
+    child.once('close', (code) => resolve({ succeeded: code === 0, output: output.trim() }))
+  })
+}

@@ -1,0 +1,9 @@
+/** The embedded PostgreSQL cannot run here or now. The message says what to do. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError'
+}
+
+/** Whether the operating system refused a call for one of these reasons. */
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { type Cluster, OWNER } from './cluster.ts'
+import { EmbeddedPostgresError } from './error.ts'
+import { isRunning, logOf, type Postmaster } from './postmaster.ts'
+
+/**
+ * One server owns a cluster: it holds an advisory lock on a connection of its own, which PostgreSQL gives back when the
+ * server is gone, however it went.
+ */
+
+/** Any number all versions agree on. */
+const LOCK = 7_046_741_002
+
+const POLL_MS = 20
+/** A killed server's lock is free as soon as its backend has noticed. */
+const LOCK_PATIENCE_MS = 1_000
+/** Recovery after a crash reads at most some `max_wal_size` of log. */
+const RECOVERY_PATIENCE_MS = 300_000
+
+/**
+ * Waits until the postmaster takes connections and takes the lock.
+ * @returns the connection that holds it, or `undefined` where the postmaster went away
+ * @throws EmbeddedPostgresError where another server holds it, or the postmaster does not let us in
+ */
+export async function takeOwnership(cluster: Cluster, postmaster: Postmaster): Promise<pg.Client | undefined> {
+  const patienceEndsAt = performance.now() + RECOVERY_PATIENCE_MS
+  while (await isRunning(postmaster.pid, cluster.directory)) {
+    const session = newSession(cluster, postmaster)
+    try {
+      await session.connect()
+      if (await lock(session)) return session
+      await session.end()
+    } catch (cause) {
+      if (isRefusal(cause) || performance.now() > patienceEndsAt) {
+        throw new EmbeddedPostgresError(
+          `PostgreSQL runs on ${cluster.directory} (process ${postmaster.pid}) but takes no connection: ${cause}. See ${logOf(cluster)}.`,
+          { cause },
+        )
+      }
+      await delay(POLL_MS)
+      continue
+    }
+    throw new EmbeddedPostgresError(
+      `Another Pixgate is already running on ${cluster.dataDirectory}. Stop it first, or set PIXGATE_DATA_DIR to another directory.`,
+    )
+  }
+  return undefined
+}
+
+/**
+ * Waits until the ownership is lost for good. When PostgreSQL restarts itself because a backend crashed, the lock is
+ * taken again.
+ * @param isStopping whether we ourselves are stopping PostgreSQL
+ * @returns why: the postmaster has gone, or another server has the lock; `undefined` where we stopped it
+ */
+export async function untilLost(
+  cluster: Cluster,
+  postmaster: Postmaster,
+  first: pg.Client,
+  isStopping: () => boolean,
+): Promise<Error | undefined> {
+  let lost = new EmbeddedPostgresError(`PostgreSQL has stopped (process ${postmaster.pid}). See ${logOf(cluster)}.`)
+  for (let session: pg.Client | undefined = first; session; ) {
+    await ended(session)
+    if (isStopping()) return undefined
+    session = await takeOwnership(cluster, postmaster).catch((error) => {
+      lost = error
+      return undefined
+    })
+  }
+  return isStopping() ? undefined : lost
+}
+
+function ended(session: pg.Client): Promise<void> {
+  return new Promise((resolve) => session.once('end', resolve))
+}
+
+function newSession(cluster: Cluster, { port }: Postmaster): pg.Client {
+  const session = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: OWNER,
+    password: cluster.password,
+    database: 'postgres',
+    application_name: 'pixgate owner',
+    options: '-c idle_session_timeout=0',
+    connectionTimeoutMillis: 5_000,
+  })
+  // Whoever waits for a session hears 'end', which follows; without a listener 'error' would end the process.
+  session.on('error', () => {})
+  return session
+}
+
+/** SQLSTATE class 28: the password does not fit. Anything else may pass, as when PostgreSQL is still starting. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code?.startsWith('28') === true
+}
+
+async function lock(session: pg.Client): Promise<boolean> {
+  const patienceEndsAt = performance.now() + LOCK_PATIENCE_MS
+  for (;;) {
+    const { rows } = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK])
+    if (rows[0]?.locked) return true
+    if (performance.now() > patienceEndsAt) return false
+    await delay(POLL_MS)
+  }
+}

@@ -1,0 +1,67 @@
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { createEngine, type Engine, type EngineBounds } from '../../src/engine/engine.ts'
+import { type CashInCommands, createCashInCommands } from '../../src/modules/cash-in/commands.ts'
+import type { CashInRequest } from '../../src/modules/cash-in/rules.ts'
+import type { Payment } from '../../src/partner/port.ts'
+import { createDatabaseClock, type DatabaseClock } from '../../src/platform/clock.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
+import { createIds, type Ids } from '../../src/platform/ids.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { openTestDatabase } from './database.ts'
+
+/** An engine as one process has it: a connection, a cache and a clock of its own. */
+export interface TestEngine {
+  readonly engine: Engine
+  readonly cashIns: CashInCommands
+  readonly clock: DatabaseClock
+  readonly ids: Ids
+}
+
+/** Starts an engine on a test's database. */
+export function testEngine(t: TestContext, url: string, bounds?: EngineBounds): TestEngine {
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  const clock = createDatabaseClock()
+  const ids = createIds(clock)
+  const engine = createEngine({
+    database,
+    clock,
+    ids,
+    pause: realPause,
+    logger: pino({ level: 'silent' }),
+    ...(bounds ? { bounds } : {}),
+  })
+  return { engine, clock, ids, cashIns: createCashInCommands(engine, clock, TERMS) }
+}
+
+/** What the merchant of the tests has configured. */
+export const TERMS = {
+  merchant: { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' },
+  fee: { cents: 0n, basisPoints: 100n },
+  maxValueCents: 100_000_00n,
+}
+
+/** A valid create; what a test cares about is given. */
+export function cashInRequest(given: Partial<CashInRequest> & Pick<CashInRequest, 'id' | 'externalId'>): CashInRequest {
+  return {
+    valueCents: 100_00n,
+    description: null,
+    expirationSeconds: 3_600,
+    generateQrCode: true,
+    payer: null,
+    correlationId: 'test',
+    bodyHash: sha256(JSON.stringify([given.externalId, String(given.valueCents)])),
+    ...given,
+  }
+}
+
+/** A payment of a charge. */
+export function payment(given: Partial<Payment> & Pick<Payment, 'endToEndId'>): Payment {
+  return {
+    valueCents: 100_00n,
+    occurredAt: 1_700_000_000_000,
+    payer: { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' },
+    ...given,
+  }
+}

@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** Which way bytes go: from whoever connected, or back to it. */
+export type Direction = 'request' | 'response'
+
+/** What is done with bytes under way: let through, cut both ends off, or thrown away with the ends left hanging. */
+export type Fate = 'pass' | 'cut' | 'swallow'
+
+/** A proxy on loopback whose judge sees every piece of bytes before it goes on. */
+export interface TcpProxy {
+  readonly port: number
+  /** Decides the fate of each piece; everything passes until a test says otherwise. */
+  judge: (direction: Direction, bytes: Buffer) => Fate | Promise<Fate>
+}
+
+/** Starts a proxy in front of a port; it goes with the test. */
+export async function tcpProxy(t: TestContext, targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>()
+  const proxy: { port: number; judge: TcpProxy['judge'] } = { port: 0, judge: () => 'pass' }
+
+  function pipe(from: Socket, to: Socket, direction: Direction): void {
+    let order = Promise.resolve()
+    from.on('data', (bytes) => {
+      order = order.then(async () => {
+        const fate = await proxy.judge(direction, bytes as Buffer)
+        if (fate === 'pass' && to.writable) to.write(bytes)
+        if (fate === 'cut') {
+          from.destroy()
+          to.destroy()
+        }
+      })
+    })
+    from.on('end', () => {
+      order = order.then(() => {
+        to.end()
+      })
+    })
+    from.on('error', () => to.destroy())
+    from.on('close', () => {
+      sockets.delete(from)
+      order.then(() => to.destroy())
+    })
+  }
+
+  const server = createServer((client) => {
+    const target = connect(targetPort, '127.0.0.1')
+    for (const socket of [client, target]) sockets.add(socket)
+    pipe(client, target, 'request')
+    pipe(target, client, 'response')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the proxy listens on no port')
+  proxy.port = address.port
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return proxy
+}

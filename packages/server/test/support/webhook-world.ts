@@ -1,0 +1,188 @@
+import type { TestContext } from 'node:test'
+import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec'
+import { pino } from 'pino'
+import { createDelivery, createFanOut, type Delivery, type Job } from '../../src/modules/webhooks/jobs.ts'
+import { createWebhookHandlers, type WebhookHandlers } from '../../src/modules/webhooks/routes.ts'
+import { openSigner, type Signer } from '../../src/modules/webhooks/signer.ts'
+import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
+import type { RequestContext } from '../../src/platform/http/handler.ts'
+import {
+  type AddressGate,
+  openGate,
+  publicAddressGate,
+  type Resolve,
+} from '../../src/platform/http-client/address-gate.ts'
+import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
+import { createIds, type Ids } from '../../src/platform/ids.ts'
+import { openTestDatabase, testDatabase } from './database.ts'
+
+/** The webhooks module on a real database, with a clock that only the test moves and jobs that the test steps. */
+export interface WebhookWorld extends WebhookProcess {
+  readonly database: Database
+  readonly clock: { now(): number; advance(ms: number): void }
+  readonly ids: Ids
+  /** Another process on the same database, at the same time. */
+  anotherProcess(options?: ProcessOptions): Promise<WebhookProcess>
+  /** Handlers as in production: public receivers only, with names resolved by this. */
+  productionHandlers(resolve: Resolve): WebhookHandlers
+  /** Commits a notification as the engine would. @returns its id */
+  notify(eventType?: EventType, body?: string): Promise<string>
+  deliveries(): Promise<DeliveryRow[]>
+  attempts(): Promise<AttemptRow[]>
+}
+
+/** In what a process differs. */
+export interface ProcessOptions {
+  /** Which addresses it may send to; any, unless told otherwise. */
+  readonly gate?: AddressGate
+  /** Its statements that fail, by name. */
+  readonly failing?: string
+}
+
+/** One process of the service. */
+export interface WebhookProcess {
+  readonly signer: Signer
+  readonly handlers: WebhookHandlers
+  readonly fanOut: Job
+  readonly delivery: Delivery
+  /** Registers a receiver. @returns its id */
+  subscribe(url: string, events?: readonly EventType[]): Promise<string>
+  /** Fans out, sends what is due and waits until the attempts have ended. */
+  deliverDue(): Promise<void>
+}
+
+/** A row of `delivery`. */
+export interface DeliveryRow {
+  readonly subscriptionId: string
+  readonly notificationId: string
+  readonly state: string
+  readonly attempts: number
+  readonly nextAttemptAt: number | null
+  readonly lastOutcome: string | null
+  readonly finishedAt: number | null
+}
+
+/** A row of `delivery_attempt`. */
+export interface AttemptRow {
+  readonly attempt: number
+  readonly outcome: string
+  readonly statusCode: number | null
+}
+
+/** What a handler gets besides the endpoint's input. */
+export const requestContext: RequestContext = {
+  endpoint: createWebhook,
+  correlationId: 'test',
+  headers: {},
+  remoteAddress: '127.0.0.1',
+  caller: { credential: 'api-key', id: 'test' },
+  rawBody: Buffer.alloc(0),
+}
+
+/** A world of its own for one test. */
+export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
+  const { url, database } = await testDatabase(t)
+  let now = Date.parse('2026-11-21T13:00:00Z')
+  const clock = {
+    now: () => now,
+    advance: (ms: number) => {
+      now += ms
+    },
+  }
+  const ids = createIds(clock)
+
+  async function createProcess(database: Database, gate = openGate()): Promise<WebhookProcess> {
+    const signer = await openSigner({ database, clock, encryptionKey: 'test encryption key' })
+    const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
+    t.after(() => dispatcher.destroy())
+    const handlers = createWebhookHandlers({ database, clock, ids, signer, gate, allowPrivate: true })
+    const fanOut = createFanOut({ database, clock, ids, onDeliveries: () => undefined })
+    const delivery = createDelivery({
+      database,
+      clock,
+      ids,
+      random: () => 0,
+      logger: pino({ level: 'silent' }),
+      signer,
+      dispatcher,
+      onAttemptEnded: () => undefined,
+    })
+    return {
+      signer,
+      handlers,
+      fanOut,
+      delivery,
+      subscribe: async (url, events = eventTypes) => {
+        const body = { url, events: [...events] }
+        const reply = await handlers.createWebhook({
+          params: undefined,
+          query: undefined,
+          body,
+          context: requestContext,
+        })
+        return reply.body.webhook_id
+      },
+      deliverDue: async () => {
+        await fanOut.processNext()
+        await delivery.processNext()
+        await delivery.settled()
+      },
+    }
+  }
+
+  const process = await createProcess(database)
+  return {
+    ...process,
+    database,
+    clock,
+    ids,
+    anotherProcess: async ({ gate, failing } = {}) => {
+      const pool = openTestDatabase(url)
+      t.after(() => pool.close())
+      return createProcess(failing === undefined ? pool : withFailing(failing, pool), gate)
+    },
+    productionHandlers: (resolve) =>
+      createWebhookHandlers({
+        database,
+        clock,
+        ids,
+        signer: process.signer,
+        gate: publicAddressGate(resolve),
+        allowPrivate: false,
+      }),
+    notify: async (eventType = 'pix_cash_in', body = `{"event_type":"${eventType}","event":{}}`) => {
+      const id = ids.uuid()
+      await database.rows(insertNotification, [id, ids.uuid(), eventType, Buffer.from(body), instantParameter(now)])
+      return id
+    },
+    deliveries: () => database.rows(selectDeliveries, []),
+    attempts: () => database.rows(selectAttempts, []),
+  }
+}
+
+function withFailing(name: string, database: Database): Database {
+  return {
+    ...database,
+    rows: (query, parameters) =>
+      query.name === name ? Promise.reject(new Error(`${name} fails`)) : database.rows(query, parameters),
+  }
+}
+
+const insertNotification = statement<[string, string, EventType, Buffer, string]>(
+  'test.insertNotification',
+  `INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
+   VALUES ($1, $2, $3, 'PAID', '', $4, $5)`,
+)
+
+const selectDeliveries = statement<[], DeliveryRow>(
+  'test.selectDeliveries',
+  `SELECT subscription_id AS "subscriptionId", notification_id AS "notificationId", state, attempts,
+          next_attempt_at AS "nextAttemptAt", last_outcome AS "lastOutcome", finished_at AS "finishedAt"
+     FROM delivery
+    ORDER BY created_at, id`,
+)
+
+const selectAttempts = statement<[], AttemptRow>(
+  'test.selectAttempts',
+  `SELECT attempt, outcome, status_code AS "statusCode" FROM delivery_attempt ORDER BY started_at, attempt`,
+)

@@ -1,0 +1,28 @@
+import type { Check } from './check/check.ts'
+import { fileNames } from './check/file-names.ts'
+import { generated } from './check/generated.ts'
+import { imports } from './check/imports.ts'
+import { lint } from './check/lint.ts'
+import { openapi } from './check/openapi.ts'
+import { rules } from './check/rules.ts'
+import { timeAndChance } from './check/time-and-chance.ts'
+import { types } from './check/types.ts'
+import { words } from './check/words.ts'
+
+/**
+ * `npm run check`: everything that can be said of the repository without running it. Ends with 1 on any problem.
+ * `npm run check -- rules imports` runs only these.
+ */
+const checks: readonly Check[] = [types, lint, imports, timeAndChance, fileNames, words, rules, generated, openapi]
+
+const wanted = process.argv.slice(2)
+
+for (const { name, run } of checks.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+  const startedAt = performance.now()
+  const problems = await run().catch((error: unknown) => [String(error)])
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+  const verdict = problems.length === 0 ? '✔' : '✘'
+  console.log(`${verdict} ${name.padEnd(16)} ${seconds.padStart(5)} s`)
+  for (const problem of problems) console.log(`    ${problem}`)
+  if (problems.length > 0) process.exitCode = 1
+}

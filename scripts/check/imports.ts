@@ -1,0 +1,110 @@
+import { posix } from 'node:path'
+import type { Check } from './check.ts'
+import { repositoryFiles, type SourceFile } from './repository.ts'
+
+interface Unit {
+  readonly unit: string
+  readonly level: string
+  /** Levels, or single units. A unit may always import itself. */
+  readonly mayImport: readonly string[]
+}
+
+/**
+ * Who may import whom: down only, equals never unless listed.
+ * Tests, scripts, examples and benchmarks may import anything.
+ */
+const table: readonly Unit[] = [
+  { unit: 'spec', level: '0', mayImport: [] },
+  { unit: 'brcode', level: '0', mayImport: [] },
+
+  { unit: 'server/platform', level: '1', mayImport: ['0'] },
+  { unit: 'server/partner', level: '1', mayImport: ['0', 'server/platform'] },
+
+  { unit: 'modules/ledger', level: '2', mayImport: ['0', '1'] },
+  { unit: 'modules/balance', level: '2', mayImport: ['0', '1'] },
+  { unit: 'modules/api-keys', level: '2', mayImport: ['0', '1'] },
+  { unit: 'modules/health', level: '2', mayImport: ['0', '1'] },
+
+  { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
+
+  { unit: 'modules/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'modules/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'modules/webhooks', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'modules/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'modules/cash-in'] },
+
+  { unit: 'modules/partner-inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+  { unit: 'modules/sandbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+
+  // config.ts and what else stands beside main.ts.
+  { unit: 'server/start', level: '6', mayImport: ['0', '1'] },
+  { unit: 'server/compose.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6', '–'] },
+  { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6', '–'] },
+
+  { unit: 'bank-simulator', level: '–', mayImport: ['spec', 'brcode'] },
+  { unit: 'sdk', level: '–', mayImport: [] },
+  { unit: 'cli', level: '–', mayImport: ['sdk'] },
+  { unit: 'console', level: '–', mayImport: ['sdk', 'spec'] },
+]
+
+/** Where the SQL tag may be used: the stores, the engine, the platform's database and jobs, and what supports tests. */
+const MAY_USE_SQL = /\/(?:engine|platform\/db|platform\/jobs|test\/support)\/|\/(?:store(?:\.test)?|compose|main)\.ts$/
+
+/** `import … from '…'`, `import '…'`, `export … from '…'` and `import('…')`; before `from` stands what is imported. */
+const IMPORT = /^(?:import|export)\b(?:([^'";]*?)\bfrom)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/gm
+
+/** Imports that the table does not allow. */
+export function importProblems(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(IMPORT)].flatMap(([, names = '', fixed, dynamic]) => {
+      const target = targetOf(path, fixed ?? dynamic ?? '')
+      const problem = target === undefined ? undefined : problemOf(path, target, names)
+      return problem === undefined ? [] : [`${path} imports ${target}: ${problem}`]
+    }),
+  )
+}
+
+/** The check over the repository's packages. */
+export const imports: Check = {
+  name: 'imports',
+  run: async () => importProblems(repositoryFiles(/^packages\/[^/]+\/(?:src|test)\/.*\.tsx?$/)),
+}
+
+function problemOf(path: string, target: string, names: string): string | undefined {
+  if (/\bstatement\b/.test(names) && target.includes('/platform/db/') && !MAY_USE_SQL.test(path)) {
+    return 'SQL belongs in a store'
+  }
+  if (/^packages\/[^/]+\/test\//.test(path)) return undefined
+
+  const [from, to] = [unitOf(path), unitOf(target)]
+  if (from === to) return undefined
+  const [rule, targetRule] = [from, to].map((unit) => table.find((it) => it.unit === unit))
+  if (rule === undefined) return `${from} is not in the table of units`
+  if (targetRule === undefined) return `${to} is not in the table of units`
+  if (!rule.mayImport.includes(to) && !rule.mayImport.includes(targetRule.level)) return `${from} may not import ${to}`
+  if (rule.level === '6') return undefined
+  if (to.startsWith('modules/') && !target.endsWith('/index.ts')) return 'a module is imported by its index.ts'
+  if (from.startsWith('modules/') && to === 'server/partner' && !mayNamePartner(path, names)) {
+    return 'only jobs.ts talks to the partner'
+  }
+  return undefined
+}
+
+/** So that no call is ever made inside a transaction. Types call nobody, but a command has no use for them either. */
+function mayNamePartner(path: string, names: string): boolean {
+  return path.endsWith('/jobs.ts') || (/^\s*type\b/.test(names) && !path.endsWith('/commands.ts'))
+}
+
+/** The file of ours that an import names, or `undefined` where it names a library. */
+function targetOf(path: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return posix.join(posix.dirname(path), specifier)
+  const [, name] = /^@pixgate\/([^/]+)/.exec(specifier) ?? []
+  return name === undefined ? undefined : `packages/${name}/src/index.ts`
+}
+
+function unitOf(path: string): string {
+  const [, name = '', inside = ''] = /^packages\/([^/]+)\/(?:src|test)\/(.*)$/.exec(path) ?? []
+  if (name !== 'server') return name
+  const [first = '', second] = inside.split('/')
+  if (first === 'modules') return `modules/${second}`
+  return second === undefined && !/^(?:compose|main)\.ts$/.test(first) ? 'server/start' : `server/${first}`
+}

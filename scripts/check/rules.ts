@@ -1,0 +1,114 @@
+import { cashIn, cashOut, refundIn } from '@pixgate/spec'
+import type { Check } from './check.ts'
+import { readText, repositoryFiles, type SourceFile } from './repository.ts'
+
+/** A rule of docs/rules.md, or a group of rules: an anchor with others beneath it. */
+export interface Rule {
+  readonly anchor: string
+  readonly text: string
+  readonly isGroup: boolean
+}
+
+/** A place that names a rule. */
+export interface Citation {
+  readonly anchor: string
+  readonly path: string
+  readonly line: number
+}
+
+/** A state machine under the name it is exported by; its rows cite the rules they follow. */
+export type Machines = Readonly<Record<string, { readonly rows: readonly { readonly source: string }[] }>>
+
+/** Where rules are written. */
+export const RULES = 'docs/rules.md'
+
+/** Where rules are cited. */
+export const CODE = /^packages\/[^/]+\/(?:src\/.*\.tsx?|migrations\/.*\.sql)$/
+
+/** Where rules are proven. */
+export const TESTS = /^packages\/[^/]+\/test\/.*\.tsx?$/
+
+const ANCHOR = '[a-z][a-z0-9-]*(?:\\.[a-z0-9-]+)*'
+
+/** The rules in the order they are written. */
+export function rulesIn(text: string): Rule[] {
+  const found = [...text.matchAll(new RegExp(`<a id="(${ANCHOR})"></a>(.*(?:\\n +.*)*)`, 'g'))]
+  const anchors = found.map(([, anchor = '']) => anchor)
+  return found.map(([, anchor = '', body = '']) => ({
+    anchor,
+    text: body.replace(`**[${anchor}]**`, '').replace(/\s+/g, ' ').trim(),
+    isGroup: anchors.some((other) => other.startsWith(`${anchor}.`)),
+  }))
+}
+
+/** Where code cites a rule: `rules#money.1`. */
+export function citationsIn(files: readonly SourceFile[]): Citation[] {
+  return matchesIn(files, new RegExp(`rules#(${ANCHOR})`, 'g'))
+}
+
+/**
+ * Where the name of a test begins with a rule, or with several: `[money.1] [money.2] …`. A loop at the top of a test
+ * file over `cashIn.rows` or `rowsOf(cashIn)` makes one test per row of that machine, and so names the rule of each row.
+ */
+export function proofsIn(files: readonly SourceFile[], machines: Machines): Citation[] {
+  const rows = Object.entries(machines).flatMap(([name, { rows }]) =>
+    matchesIn(files, new RegExp(`^for \\(.+ of (?:${name}\\.rows|rowsOf\\(${name}\\))\\)`, 'g')).flatMap((place) =>
+      rows.map(({ source }) => ({ ...place, anchor: source.replace('rules#', '') })),
+    ),
+  )
+  return [...matchesIn(files, new RegExp(`(?<=['"\`]|\\] )\\[(${ANCHOR})\\]`, 'g')), ...rows]
+}
+
+/** The machines of the specification. */
+export const specMachines: Machines = { cashIn, cashOut, refundIn }
+
+/**
+ * Rules that are cited but not written, written twice, or not both cited and proven. Of a group only its rules are
+ * asked for.
+ */
+export function ruleProblems(
+  text: string,
+  code: readonly SourceFile[],
+  tests: readonly SourceFile[],
+  machines: Machines,
+): string[] {
+  const rules = rulesIn(text)
+  const written = new Set(rules.map(({ anchor }) => anchor))
+  const sections = new Set(rules.map(({ anchor }) => sectionOf(anchor)))
+  const citations = citationsIn(code)
+  const proofs = proofsIn(tests, machines)
+  const cited = new Set(citations.map(({ anchor }) => anchor))
+  const proven = new Set(proofs.map(({ anchor }) => anchor))
+  const leaves = rules.filter(({ isGroup }) => !isGroup)
+
+  return [
+    ...rules
+      .filter(({ anchor }, index) => rules.findIndex((other) => other.anchor === anchor) < index)
+      .map(({ anchor }) => `${RULES}: [${anchor}] is written twice`),
+    ...[...citations, ...proofs.filter(({ anchor }) => sections.has(sectionOf(anchor)))]
+      .filter(({ anchor }) => !written.has(anchor))
+      .map(({ anchor, path, line }) => `${path}:${line} names [${anchor}], which is not in ${RULES}`),
+    ...leaves.filter(({ anchor }) => !cited.has(anchor)).map(({ anchor }) => `[${anchor}] is cited by no code`),
+    ...leaves.filter(({ anchor }) => !proven.has(anchor)).map(({ anchor }) => `[${anchor}] is named by no test`),
+  ]
+}
+
+/** The check of docs/rules.md against the packages. */
+export const rules: Check = {
+  name: 'rules',
+  run: async () => ruleProblems(readText(RULES) ?? '', repositoryFiles(CODE), repositoryFiles(TESTS), specMachines),
+}
+
+function sectionOf(anchor: string): string {
+  return anchor.split('.')[0] ?? anchor
+}
+
+function matchesIn(files: readonly SourceFile[], pattern: RegExp): Citation[] {
+  return files.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((content, index) =>
+        [...content.matchAll(pattern)].map(([, anchor = '']) => ({ anchor, path, line: index + 1 })),
+      ),
+  )
+}

@@ -1,0 +1,36 @@
+import type { Check } from './check.ts'
+import { repositoryFiles, type SourceFile } from './repository.ts'
+
+/** What is injected everywhere, so that a test can decide it: the time, chance, the network, the environment. */
+const BANNED: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ['Date.now', /\bDate\.now\b/],
+  ['new Date()', /\bnew Date\(\s*\)/],
+  ['Math.random', /\bMath\.random\b/],
+  ['a timer', /(?<![.\w])set(?:Timeout|Interval)\b/],
+  ['fetch', /(?<![.\w])fetch\s*\(/],
+  ['process.env', /\bprocess\.env\b/],
+]
+
+const COMMENT = /^\s*(?:\/\/|\/?\*)/
+
+/** Uses of time, chance, network and environment outside of the files that stand for them. */
+export function timeAndChanceProblems(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) =>
+      BANNED.filter(([, pattern]) => !COMMENT.test(line) && pattern.test(line))
+        .filter(([what]) => !mayUse(path, what))
+        .map(([what]) => `${path}:${index + 1} uses ${what}; take it from the platform`),
+    ),
+  )
+}
+
+/** The check over the sources of the server, the rules and the BR Code. */
+export const timeAndChance: Check = {
+  name: 'time and chance',
+  run: async () => timeAndChanceProblems(repositoryFiles(/^packages\/(?:server|spec|brcode)\/src\/.*\.ts$/)),
+}
+
+function mayUse(path: string, what: string): boolean {
+  if (/^packages\/server\/src\/(?:config|main)\.ts$/.test(path)) return true
+  return what !== 'process.env' && path.startsWith('packages/server/src/platform/')
+}

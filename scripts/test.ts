@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { existsSync, globSync } from 'node:fs'
+
+/**
+ * `npm test`: every test, two files at a time.
+ *
+ * Words after `--` choose the files whose path contains one of them; options are node's own:
+ * `npm test -- money cash-in --test-name-pattern=fees`.
+ */
+const TESTS = ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts']
+
+/** Runs once before and after all tests: starts the database they share and tells its address by the environment. */
+const GLOBAL_SETUP = 'packages/server/test/support/database-cluster.ts'
+
+const given = process.argv.slice(2)
+const options = given.filter((argument) => argument.startsWith('-'))
+const words = given.filter((argument) => !argument.startsWith('-'))
+const files = globSync(TESTS).filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
+
+if (files.length === 0) {
+  console.error(`No test file has ${words.join(' or ')} in its path.`)
+  process.exitCode = 1
+} else {
+  const setup = existsSync(GLOBAL_SETUP) ? [`--test-global-setup=${GLOBAL_SETUP}`] : []
+  const child = spawn(process.execPath, ['--test', '--test-concurrency=2', ...setup, ...options, ...files.sort()], {
+    stdio: 'inherit',
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code) => {
+    process.exitCode = code ?? 1
+  })
+}

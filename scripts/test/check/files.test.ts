@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { fileNameProblems } from '../../check/file-names.ts'
+import { timeAndChanceProblems } from '../../check/time-and-chance.ts'
+import { wordProblems } from '../../check/words.ts'
+
+test('time, chance, network and environment come from the platform', () => {
+  const count = (path: string, text: string) => timeAndChanceProblems([{ path, text }]).length
+  const rules = 'packages/server/src/modules/cash-in/rules.ts'
+
+  for (const used of ['Date.now()', 'new Date()', 'Math.random()', 'setTimeout(f, 1)', "await fetch('/')"]) {
+    assert.equal(count(rules, used), 1, used)
+    assert.equal(count('packages/server/src/platform/clock.ts', used), 0, used)
+    assert.equal(count('packages/server/src/main.ts', used), 0, used)
+  }
+  assert.equal(count(rules, 'process.env.PORT'), 1)
+  assert.equal(count('packages/server/src/platform/clock.ts', 'process.env.PORT'), 1)
+  assert.equal(count('packages/server/src/config.ts', 'process.env.PORT'), 0)
+  assert.equal(count(rules, 'new Date(at).toISOString(); cache.fetch(id)'), 0)
+  assert.equal(count(rules, ' * Not Date.now(): the clock is injected.'), 0)
+})
+
+test('a file name says what is in it', () => {
+  assert.deepEqual(fileNameProblems(['packages/server/src/platform/http/problem.ts', 'packages/a/x.test.ts']), [])
+  for (const vague of ['utils.ts', 'test-helper.ts', 'common/a.ts', 'key-manager.ts', 'misc.ts', 'charge-service.ts']) {
+    assert.equal(fileNameProblems([vague]).length, 1, vague)
+  }
+  assert.equal(fileNameProblems(['cashIn.ts']).length, 1)
+})
+
+test('nothing names a machine or a registry', () => {
+  const count = (text: string) => wordProblems([{ path: 'README.md', text }]).length
+  assert.equal(count(`see /${'work'}/notes.md`), 1)
+  assert.equal(count(`see /${'home'}/maria/pixgate`), 1)
+  assert.equal(count(`from https://registry.npmjs.${'org'}/pg`), 1)
+  assert.equal(count('the /work of a worker, and https://example.com/home/'), 0)
+})
