@@ -164,7 +164,7 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON entry
 -- What the modules read of the engine's tables.
 
 CREATE VIEW cash_in AS
-  SELECT id, external_id, status, version, value_cents, fee_cents, correlation_id, expires_at, due_at,
+  SELECT id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, expires_at, due_at,
          transaction_id, end_to_end_id, detail, facts, created_at, updated_at
     FROM operation WHERE kind = 'cash_in';
 

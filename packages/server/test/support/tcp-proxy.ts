@@ -13,12 +13,17 @@ export interface TcpProxy {
   readonly port: number
   /** Decides the fate of each piece; everything passes until a test says otherwise. */
   judge: (direction: Direction, bytes: Buffer) => Fate | Promise<Fate>
+  /** Cuts every connection there is now. */
+  cutAll(): void
 }
 
 /** Starts a proxy in front of a port; it goes with the test. */
 export async function tcpProxy(t: TestContext, targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
-  const proxy: { port: number; judge: TcpProxy['judge'] } = { port: 0, judge: () => 'pass' }
+  const cutAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const proxy: { port: number; judge: TcpProxy['judge']; cutAll(): void } = { port: 0, judge: () => 'pass', cutAll }
 
   function pipe(from: Socket, to: Socket, direction: Direction): void {
     let order = Promise.resolve()
@@ -56,7 +61,7 @@ export async function tcpProxy(t: TestContext, targetPort: number): Promise<TcpP
   if (typeof address !== 'object' || address === null) throw new Error('the proxy listens on no port')
   proxy.port = address.port
   t.after(() => {
-    for (const socket of sockets) socket.destroy()
+    cutAll()
     server.close()
   })
   return proxy

@@ -142,7 +142,13 @@ export function inputsOf(
 ): CashInInput[] {
   switch (answer.kind) {
     case 'REJECTED':
-      return [{ on: 'charge.rejected', errorCode: answer.errorCode, errorMessage: answer.errorMessage ?? null }]
+      return [
+        {
+          on: 'charge.rejected',
+          errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
+          errorMessage: answer.errorMessage ?? null,
+        },
+      ]
     case 'NOT_SENT':
       return isCharged(cashIn) ? [] : [{ on: 'charge.not_sent', reason: answer.reason }]
     case 'UNKNOWN':
@@ -155,6 +161,9 @@ export function inputsOf(
       return [...chargeInputs(answer.charge), ...endInputs(cashIn, answer.charge, now)]
   }
 }
+
+/** What the detail shows of a bank's code at most. */
+const FAILURE_CODE_MAX = 64
 
 /** A question that failed says nothing about a charge that is known to exist. */
 function isCharged({ facts }: CashIn): boolean {

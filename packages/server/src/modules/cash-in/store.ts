@@ -1,5 +1,5 @@
 import { operationOf } from '../../engine/reader.ts'
-import type { OperationRow } from '../../engine/statement.ts'
+import { OPERATION_COLUMNS, type OperationRow } from '../../engine/statement.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
 import type { CashIn } from './rules.ts'
 
@@ -19,14 +19,14 @@ export interface PartnerReferences {
   readonly externalId: string | null
 }
 
-const COLUMNS = `id, 'cash_in' AS kind, external_id, status, version, value_cents, fee_cents, correlation_id,
-  body_hash, expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at`
-
-const getById = statement<[id: string], OperationRow>('cash_in.get', `SELECT ${COLUMNS} FROM cash_in WHERE id = $1`)
+const getById = statement<[id: string], OperationRow>(
+  'cash_in.get',
+  `SELECT ${OPERATION_COLUMNS} FROM cash_in WHERE id = $1`,
+)
 
 const selectDue = statement<[at: string, most: number], OperationRow>(
   'cash_in.due',
-  `SELECT ${COLUMNS} FROM cash_in WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
+  `SELECT ${OPERATION_COLUMNS} FROM cash_in WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
 )
 
 const selectMatches = statement<

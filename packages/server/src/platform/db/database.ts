@@ -94,6 +94,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     types: { getTypeParser },
     options: sessionOptions(options.role),
   })
+  // A connection that breaks while it is lent tells whoever waits for an answer; without a listener it would also end
+  // the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
   return {
     rows: (query, parameters) => withClient(pool, (client) => run(client, query, parameters)),

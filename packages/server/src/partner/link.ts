@@ -1,0 +1,130 @@
+import { limits } from '@pixgate/spec'
+import { type Dispatcher, Pool } from 'undici'
+
+/**
+ * HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read.
+ */
+export interface PartnerLink {
+  /**
+   * Does one call, once. Never follows a redirect, never throws because of the network.
+   * @param deadline ends the call before its own time limit does
+   */
+  exchange(call: PartnerCall, deadline?: AbortSignal): Promise<Outcome>
+  /** Waits for the calls under way, then closes the connections. */
+  close(): Promise<void>
+}
+
+/** A call: `path` is relative to the bank's address, `body` is sent as JSON. */
+export interface PartnerCall {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly body?: object
+}
+
+/**
+ * What came of a call: a whole answer, or the proof that no byte of the request left, or neither. `json` is `undefined`
+ * where the answer's body is no JSON.
+ */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly httpStatus: number; readonly json: unknown }
+  | { readonly kind: 'not sent'; readonly reason: string }
+  | { readonly kind: 'lost'; readonly reason: string }
+
+/** How a link is made. */
+export interface PartnerLinkOptions {
+  /** The bank's address; a path in it is put before every call's. */
+  readonly url: string
+  /** Sent as the bearer token. */
+  readonly token: string
+  /** For one call, from waiting for a connection to the last byte of the answer. */
+  readonly timeoutMs: number
+  /** Calls beyond it wait for a connection, and count as not sent where their time ends first. */
+  readonly connectionsMax?: number
+}
+
+/** Opens a link. Connections are made when they are first needed and kept for the next call. */
+export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
+  const { origin, pathname } = new URL(options.url)
+  const pool = new Pool(origin, {
+    connections: options.connectionsMax ?? 64,
+    connectTimeout: options.timeoutMs,
+    // HTTP/1.1 only: with several requests on one connection nobody could tell which of them were read.
+    allowH2: false,
+    maxResponseSize: limits.bodyMaxBytes,
+    // The signal rules over all phases of a call.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  return {
+    exchange: ({ method, path, body }, deadline) => {
+      const timeout = AbortSignal.timeout(options.timeoutMs)
+      return send(
+        pool,
+        {
+          method,
+          path: pathname.replace(/\/$/, '') + path,
+          headers: {
+            authorization: `Bearer ${options.token}`,
+            accept: 'application/json',
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          body: body === undefined ? null : JSON.stringify(body),
+        },
+        deadline === undefined ? timeout : AbortSignal.any([timeout, deadline]),
+      )
+    },
+    close: () => pool.close(),
+  }
+}
+
+/**
+ * The dispatcher calls `onRequestStart` with a connection in hand, right before it writes the first byte. Until then a
+ * failure (DNS, connect, TLS, no free connection) proves that nothing was sent; from then on nothing does, not even a
+ * reset of a kept connection that the bank may have closed before.
+ */
+function send(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions, signal: AbortSignal): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let started: Dispatcher.DispatchController | undefined
+    let httpStatus = 0
+    const chunks: Buffer[] = []
+
+    function settle(outcome: Outcome): void {
+      signal.removeEventListener('abort', giveUp)
+      resolve(outcome)
+    }
+    function fail(reason: string): void {
+      settle({ kind: started ? 'lost' : 'not sent', reason })
+    }
+    function giveUp(): void {
+      fail('timeout')
+      started?.abort(signal.reason)
+    }
+
+    if (signal.aborted) return giveUp()
+    signal.addEventListener('abort', giveUp)
+    dispatcher.dispatch(request, {
+      onRequestStart: (controller) => {
+        if (signal.aborted) controller.abort(signal.reason)
+        else started = controller
+      },
+      onResponseStart: (_, statusCode) => {
+        httpStatus = statusCode
+      },
+      onResponseData: (_, chunk) => {
+        chunks.push(chunk)
+      },
+      onResponseEnd: () => settle({ kind: 'answered', httpStatus, json: readJson(Buffer.concat(chunks)) }),
+      onResponseError: (_, error: NodeJS.ErrnoException) => fail(error.code ?? error.name),
+    })
+  })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function readJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(body))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,60 @@
+import { lookup, Resolver } from 'node:dns/promises'
+import { NotConnected } from './not-connected.ts'
+import { isPublicAddress } from './public-address.ts'
+
+/** Decides which addresses this process connects to. */
+export interface AddressGate {
+  allows(address: string): boolean
+  /**
+   * Every address of a name, all of them allowed.
+   * @throws NotConnected `dns` where it has none, `address_not_allowed` where any of them is not allowed
+   */
+  addressesOf(hostname: string): Promise<readonly string[]>
+}
+
+/** Looks up all addresses of a name; rejects or resolves to an empty list where there are none. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+/**
+ * Public addresses only. One answer that is not public refuses the name, whatever the others are.
+ * @source security.md §5
+ */
+export function publicAddressGate(resolve: Resolve = resolveByDns): AddressGate {
+  return createGate(resolve, isPublicAddress)
+}
+
+/** Any address, with names as this machine knows them: for the sandbox. */
+export function openGate(): AddressGate {
+  return createGate(resolveBySystem, () => true)
+}
+
+/** What to throw for an address the gate does not allow. */
+export function addressNotAllowed(address: string): NotConnected {
+  return new NotConnected('address_not_allowed', `${address} is not a public address`)
+}
+
+function createGate(resolve: Resolve, allows: AddressGate['allows']): AddressGate {
+  return {
+    allows,
+    addressesOf: async (hostname) => {
+      const addresses = await resolve(hostname).catch((error) => {
+        throw new NotConnected('dns', `${hostname} cannot be resolved`, error)
+      })
+      const refused = addresses.find((address) => !allows(address))
+      if (refused !== undefined) throw addressNotAllowed(refused)
+      if (addresses.length === 0) throw new NotConnected('dns', `${hostname} has no address`)
+      return addresses
+    },
+  }
+}
+
+/** Asks the name servers directly: a stalled one holds no thread of the pool, and /etc/hosts has no say. */
+async function resolveByDns(hostname: string): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: 500, tries: 2 })
+  const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+}
+
+async function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address)
+}

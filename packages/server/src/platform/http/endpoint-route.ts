@@ -1,0 +1,84 @@
+import { type Endpoint, Refusal } from '@pixgate/spec'
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { TSchema } from 'typebox'
+import type { Authenticators, Caller, IncomingRequest, RequestContext } from './handler.ts'
+import { compileQueryReader, type QueryText } from './query-string.ts'
+import { compileJsonReader, readBody } from './request-body.ts'
+import { responseSchemas } from './response-schemas.ts'
+import { countHeader } from './transport.ts'
+import { compileValidator, refuseFaults } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the route answers; absent on a route that nobody declared. */
+    endpoint?: Endpoint
+  }
+}
+
+/** A handler as the edge sees it: the types of its endpoint are checked where the two are bound. */
+export type UntypedHandler = (input: {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly context: RequestContext
+}) => Promise<{
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}>
+
+/**
+ * Binds an endpoint to its handler. The order of judgement: bearer token → bytes of the body → the partner's signature
+ * over them → path → query → content type, JSON, shape → handler.
+ * @source rules#http.5
+ */
+export function endpointRoute(endpoint: Endpoint, handle: UntypedHandler, authenticate: Authenticators): RouteOptions {
+  const { auth, responses } = endpoint
+  const readParams = endpoint.params && compileParamsReader(endpoint.params)
+  const readQuery = endpoint.query && compileQueryReader(endpoint.query)
+  const readJson = endpoint.body && auth !== 'partner' ? compileJsonReader(endpoint.body) : undefined
+
+  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { id: correlationId, headers, ip: remoteAddress, raw } = request
+    const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
+    let caller = ANYONE
+    if (auth === 'api-key' || auth === 'admin') {
+      // Of two tokens none is the right one: rules#http.6.
+      if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
+      caller = await authenticate[auth](incoming)
+    }
+    const rawBody = endpoint.body ? await readBody(raw) : NO_BODY
+    if (auth === 'partner') caller = await authenticate.partner({ ...incoming, rawBody })
+
+    const answer = await handle({
+      params: readParams?.(request.params),
+      query: readQuery?.(request.query as QueryText),
+      body: readJson?.(rawBody, headers['content-type']),
+      context: { ...incoming, caller, rawBody },
+    })
+    const contentType = responses[answer.status]?.contentType
+    if (contentType) reply.type(contentType)
+    if (answer.headers) reply.headers(answer.headers)
+    return reply.code(answer.status).send(answer.body)
+  }
+
+  return {
+    method: endpoint.method,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    schema: { response: responseSchemas(endpoint) },
+    config: { endpoint },
+    handler: serve,
+  }
+}
+
+const NO_BODY = Buffer.alloc(0)
+
+const ANYONE: Caller = { credential: 'none', id: 'anyone' }
+
+function compileParamsReader(schema: TSchema): (params: unknown) => unknown {
+  const validate = compileValidator(schema)
+  return (params) => {
+    refuseFaults(validate(params))
+    return params
+  }
+}

@@ -1,0 +1,102 @@
+import type { FieldError } from '@pixgate/spec'
+import type { ErrorObject } from 'ajv'
+
+/** How many faulty fields an answer names, at most. */
+const MAX_FIELDS = 20
+
+/** How much of a client's own key an answer repeats. */
+const MAX_KEY_LENGTH = 64
+
+/**
+ * What Ajv found, as a client reads it: one fault per field, the most basic one, with `field` such as
+ * `transaction.value` or `events[0]`.
+ * @source rules#http.1
+ */
+export function fieldErrors(found: readonly ErrorObject[]): readonly FieldError[] {
+  const byField = new Map<string, FieldError>()
+  for (const error of found) {
+    if (isUnionNoise(error)) continue
+    const field = fieldOf(error)
+    if (byField.size === MAX_FIELDS) break
+    if (!byField.has(field)) byField.set(field, { field, ...describe(error, found, field) })
+  }
+  return [...byField.values()]
+}
+
+/** A value that may be null fails twice more: as not null, and as the union of both. */
+function isUnionNoise(error: ErrorObject): boolean {
+  return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null')
+}
+
+function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
+  const path = instancePath
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((field, segment) => (/^\d+$/.test(segment) ? `${field}[${segment}]` : join(field, segment)), '')
+  if (keyword === 'required') return join(path, params.missingProperty)
+  if (keyword === 'additionalProperties') return join(path, params.additionalProperty.slice(0, MAX_KEY_LENGTH))
+  return path
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`
+}
+
+function describe(error: ErrorObject, found: readonly ErrorObject[], field: string): Omit<FieldError, 'field'> {
+  const { params } = error
+  const name = field === '' ? 'the body' : field
+  switch (error.keyword) {
+    case 'required':
+      return { code: 'required', message: `${name} is required` }
+    case 'additionalProperties':
+      return { code: 'unknown_field', message: `${name} is not a known field` }
+    case 'type':
+      return { code: 'type', message: `${name} must be ${TYPES[params.type] ?? params.type}` }
+    case 'minimum':
+      return { code: 'out_of_range', message: `${name} must be at least ${params.limit}` }
+    case 'maximum':
+      return { code: 'out_of_range', message: `${name} must be at most ${params.limit}` }
+    case 'minLength':
+      return { code: 'too_short', message: `${name} must have at least ${params.limit} characters` }
+    case 'maxLength':
+      return { code: 'too_long', message: `${name} must have at most ${params.limit} characters` }
+    case 'minItems':
+      return { code: 'too_short', message: `${name} must have at least ${params.limit} items` }
+    case 'maxItems':
+      return { code: 'too_long', message: `${name} must have at most ${params.limit} items` }
+    case 'pattern':
+      return { code: 'pattern', message: `${name} must match ${params.pattern}` }
+    case 'format':
+      return { code: 'format', message: `${name} must be ${FORMATS[params.format] ?? params.format}` }
+    case 'enum':
+    case 'const':
+      return { code: 'enum', message: `${name} must be one of ${allowedValues(error, found).join(', ')}` }
+    case 'uniqueItems':
+      return { code: 'duplicate', message: `${name} must not have the same item twice` }
+    default:
+      return { code: 'invalid', message: `${name} is not valid` }
+  }
+}
+
+/** The values of an enum, or those of all the constants that a union offers in this place. */
+function allowedValues({ instancePath }: ErrorObject, found: readonly ErrorObject[]): readonly unknown[] {
+  return found
+    .filter((error) => error.instancePath === instancePath)
+    .flatMap(({ params }) => params.allowedValues ?? params.allowedValue ?? [])
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'a UUID',
+  date: 'a day of the calendar, YYYY-MM-DD',
+  'date-time': 'an instant in ISO 8601 with its offset',
+}

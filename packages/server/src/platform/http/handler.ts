@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Credential, Endpoint, EndpointInput, EndpointResponse } from '@pixgate/spec'
+import type { Static, TSchema } from 'typebox'
+
+/**
+ * What stands between the HTTP edge and the modules: the modules answer endpoints and check credentials, the edge does
+ * the rest.
+ */
+
+/** The service's endpoints, by the name of their handler. */
+export type EndpointTable = Readonly<Record<string, Endpoint>>
+
+/** One handler for every endpoint of a table; a missing one is a type error. */
+export type Handlers<Table extends EndpointTable> = { readonly [Name in keyof Table]: Handler<Table[Name]> }
+
+/**
+ * Answers one endpoint. Gets what was validated, returns one of the endpoint's responses.
+ * @throws Refusal for every answer that is a problem
+ */
+export type Handler<E extends Endpoint> = (input: HandlerInput<E>) => Promise<Reply<E>>
+
+/**
+ * Params, query and body as the endpoint's schemas say. The partner's body is not judged at the edge: whatever is
+ * authentic must be stored, so its handler reads `context.rawBody`.
+ */
+export type HandlerInput<E extends Endpoint> = Omit<EndpointInput<E>, 'body'> & {
+  readonly body: E['auth'] extends 'partner' ? undefined : EndpointInput<E>['body']
+  readonly context: RequestContext
+}
+
+/** One of the endpoint's responses, picked by its status. */
+export type Reply<E extends Endpoint> = {
+  [Status in keyof E['responses'] & number]: {
+    readonly status: Status
+    readonly headers?: Readonly<Record<string, string>>
+  } & BodyOf<E['responses'][Status] & EndpointResponse>
+}[keyof E['responses'] & number]
+
+type BodyOf<Response extends EndpointResponse> = Response extends { readonly schema: infer Schema extends TSchema }
+  ? { readonly body: Static<Schema> }
+  : { readonly body?: undefined }
+
+/** A request before anything of it was judged. */
+export interface IncomingRequest {
+  readonly endpoint: Endpoint
+  /** The client's `X-Correlation-ID`, or the one made for it. */
+  readonly correlationId: string
+  readonly headers: IncomingHttpHeaders
+  /** The client's address, behind trusted proxies the one they report. */
+  readonly remoteAddress: string
+}
+
+/** A request whose caller is known. */
+export interface RequestContext extends IncomingRequest {
+  readonly caller: Caller
+  /** The body as it came, byte for byte; empty where the endpoint takes none. */
+  readonly rawBody: Buffer
+}
+
+/** Who calls. */
+export interface Caller {
+  readonly credential: Credential
+  /** Names the credential in audit rows and scopes; never the secret itself. */
+  readonly id: string
+}
+
+/**
+ * Checks credentials. A bearer token is judged before the body is read; the partner signs the body's bytes.
+ * @throws Refusal `unauthorized`, or another that keeps the caller out, such as `rate_limited`
+ */
+export interface Authenticators {
+  readonly 'api-key': (request: IncomingRequest) => Promise<Caller>
+  readonly admin: (request: IncomingRequest) => Promise<Caller>
+  readonly partner: (request: IncomingRequest & { readonly rawBody: Buffer }) => Promise<Caller>
+}

@@ -1,0 +1,128 @@
+import { type Endpoint, Refusal } from '@pixgate/spec'
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { Ids } from '../ids.ts'
+import type { Logger } from '../log.ts'
+import { answerMalformedHttp } from './client-error.ts'
+import { CORRELATION_HEADER, correlationIdOf, correlationRefusal } from './correlation-id.ts'
+import { endpointRoute, type UntypedHandler } from './endpoint-route.ts'
+import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
+import { sendProblem } from './problem.ts'
+import { logFailure, logRequest } from './request-log.ts'
+import { transportFault } from './transport.ts'
+
+/** What an HTTP server is made of. */
+export interface HttpServerOptions<Table extends EndpointTable> {
+  readonly endpoints: Table
+  readonly handlers: Handlers<Table>
+  readonly authenticate: Authenticators
+  readonly logger: Logger
+  readonly ids: Ids
+  /** Addresses or CIDRs of the proxies whose `X-Forwarded-For` is believed; nobody's where absent. */
+  readonly trustProxy?: readonly string[]
+  /** Whether browsers are told to use HTTPS only; for servers that stand behind it. */
+  readonly strictTransportSecurity?: boolean
+  /** Endpoints that do not exist here; they answer 404. */
+  readonly omit?: (endpoint: Endpoint) => boolean
+}
+
+/** A server that can be told to empty itself. */
+export type HttpServer = FastifyInstance & {
+  /** From now on every answer closes its connection; new connections are still taken until `close()`. */
+  beginDrain(): void
+}
+
+/**
+ * Builds the HTTP server: every endpoint bound to its handler, every failure answered as problem+json. It does not
+ * listen yet.
+ * @throws Error where an endpoint's schema is at fault
+ * @source rules#http.1, rules#http.2
+ */
+export function createHttpServer<const Table extends EndpointTable>(options: HttpServerOptions<Table>): HttpServer {
+  const { ids, logger } = options
+  const app = fastify({
+    ...SERVER_SETTINGS,
+    trustProxy: options.trustProxy ? [...options.trustProxy] : false,
+    genReqId: (request) => correlationIdOf(request, ids),
+    clientErrorHandler: (error, socket) => answerMalformedHttp(error, socket, ids),
+    frameworkErrors: (_error, request, reply) => {
+      setStandardHeaders(reply)
+      sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
+      logRequest(logger, request, reply)
+    },
+  })
+  app.server.maxConnections = MAX_CONNECTIONS
+  app.server.maxHeadersCount = MAX_HEADERS
+  // Fastify's rules for bodies and content types are not ours: to it no method has a body, each route reads its own.
+  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+
+  let draining = false
+  function setStandardHeaders(reply: FastifyReply): void {
+    reply.header(CORRELATION_HEADER, reply.request.id)
+    reply.header('cache-control', 'no-store')
+    reply.header('x-content-type-options', 'nosniff')
+    if (options.strictTransportSecurity) reply.header('strict-transport-security', ONE_YEAR_OF_HTTPS)
+    if (draining) reply.header('connection', 'close')
+  }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    setStandardHeaders(reply)
+    const fault = transportFault(request.raw)
+    if (fault) reply.header('connection', 'close')
+    done(fault ? new Refusal('validation_error', { message: fault }) : correlationRefusal(request))
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(logger, request, reply)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => {
+    if (!(error instanceof Refusal)) logFailure(logger, request, error)
+    sendProblem(reply, error instanceof Refusal ? error : new Refusal('internal_error'), request.id)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = allowedMethods(app, request.url)
+    if (allowed.length === 0) throw new Refusal('not_found')
+    reply.header('allow', allowed.join(', '))
+    throw new Refusal('method_not_allowed')
+  })
+
+  const handlers: Readonly<Record<string, unknown>> = options.handlers
+  for (const [name, endpoint] of Object.entries(options.endpoints)) {
+    if (options.omit?.(endpoint)) continue
+    app.route(endpointRoute(endpoint, handlers[name] as UntypedHandler, options.authenticate))
+  }
+  return Object.assign(app, {
+    beginDrain: () => {
+      draining = true
+    },
+  })
+}
+
+/** Time for headers and bodies to arrive, for idle connections, and what one connection may hold. @source reliability §6 */
+const SERVER_SETTINGS = {
+  requestTimeout: 15_000,
+  connectionTimeout: 20_000,
+  keepAliveTimeout: 10_000,
+  maxRequestsPerSocket: 1_000,
+  http: {
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 1_000,
+    // We refuse a missing Host ourselves, so that the answer is a problem as well.
+    requireHostHeader: false,
+  },
+  // While the server closes, requests on open connections are still answered, each with `Connection: close`.
+  return503OnClosing: false,
+  // How long a parameter may be is its schema's to say.
+  routerOptions: { maxParamLength: 16_384 },
+} as const
+
+const MAX_CONNECTIONS = 2_000
+const MAX_HEADERS = 100
+
+const ONE_YEAR_OF_HTTPS = 'max-age=31536000; includeSubDomains'
+
+/** The methods that a path answers. @source rules#http.8 */
+function allowedMethods(app: FastifyInstance, url: string): readonly string[] {
+  return METHODS.filter((method) => app.findRoute({ method, url }) !== null)
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const

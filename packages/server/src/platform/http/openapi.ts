@@ -1,0 +1,257 @@
+import {
+  type Credential,
+  type Endpoint,
+  type EndpointResponse,
+  type ErrorCode,
+  errors,
+  errorsOf,
+  limits,
+  REFERENCE,
+  Refusal,
+} from '@pixgate/spec'
+import type { EndpointTable } from './handler.ts'
+import { PROBLEM_MEDIA_TYPE, problemOf, RETRY_STATUSES } from './problem.ts'
+
+/** What a document says of itself. */
+export interface OpenApiInfo {
+  readonly title: string
+  readonly version: string
+  readonly description: string
+  /** An SPDX identifier. */
+  readonly license: string
+  /** Host and port a reader finds filled in. */
+  readonly defaultHost: string
+}
+
+/** A document, ready to be written as JSON. */
+export type OpenApiDocument = Readonly<Record<string, unknown>>
+
+/**
+ * The OpenAPI 3.1 document of the endpoints, as the server answers them.
+ */
+export function openApiDocument(endpoints: EndpointTable, info: OpenApiInfo): OpenApiDocument {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const endpoint of Object.values(endpoints)) {
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationOf(endpoint) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: info.title,
+      version: info.version,
+      description: info.description,
+      license: { name: info.license, identifier: info.license },
+    },
+    servers: [
+      {
+        url: '{scheme}://{host}',
+        variables: {
+          scheme: { enum: ['https', 'http'], default: 'https' },
+          host: { default: info.defaultHost },
+        },
+      },
+    ],
+    paths,
+    components: {
+      schemas: { Problem: problemSchema },
+      parameters: { CorrelationId: correlationIdParameter },
+      headers: { CorrelationId: correlationIdHeader, RetryAfter: retryAfterHeader },
+      securitySchemes,
+    },
+  }
+}
+
+function operationOf(endpoint: Endpoint) {
+  const { id, tag, summary, description, auth, params, query, body, example, responses } = endpoint
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description && { description }),
+    security: SECURITY[auth],
+    parameters: [
+      ...parametersOf('path', params),
+      ...parametersOf('query', query),
+      { $ref: '#/components/parameters/CorrelationId' },
+    ],
+    ...(body && {
+      requestBody: {
+        required: 'required' in body,
+        content: { 'application/json': { schema: body, ...(example !== undefined && { example }) } },
+      },
+    }),
+    responses: withProblems(
+      Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, responseOf(response)])),
+      errorsOf(endpoint),
+    ),
+  }
+}
+
+function parametersOf(place: 'path' | 'query', schema: Endpoint['params']) {
+  const { properties = {}, required = [] } = (schema ?? {}) as ObjectSchema
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: required.includes(name),
+    ...(description && { description }),
+    schema: rest,
+  }))
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>
+  readonly required?: readonly string[]
+}
+
+interface ResponseObject {
+  readonly description: string
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly content?: Readonly<Record<string, unknown>>
+}
+
+function responseOf({ description, schema, contentType = 'application/json', example }: EndpointResponse) {
+  return {
+    description,
+    headers: { 'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' } },
+    ...(schema && { content: { [contentType]: { schema, ...(example !== undefined && { example }) } } }),
+  }
+}
+
+/** Adds one problem per status, and a second content where the status has an answer of its own. */
+function withProblems(responses: Readonly<Record<string, ResponseObject>>, codes: readonly ErrorCode[]) {
+  const all: Record<string, ResponseObject> = { ...responses }
+  for (const status of new Set(codes.map((code) => errors[code].status))) {
+    const problem = problemResponse(
+      status,
+      codes.filter((code) => errors[code].status === status),
+    )
+    const own = responses[status]
+    all[status] = own
+      ? {
+          description: `${own.description}, or a problem. ${problem.description}`,
+          headers: problem.headers,
+          content: { ...own.content, ...problem.content },
+        }
+      : problem
+  }
+  return all
+}
+
+function problemResponse(status: number, codes: readonly ErrorCode[]): ResponseObject {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errors[code].message}.`).join(' '),
+    headers: {
+      'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' },
+      ...(RETRY_STATUSES.includes(status) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
+    },
+    content: {
+      [PROBLEM_MEDIA_TYPE]: {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(
+          codes.map((code) => [
+            code,
+            { summary: errors[code].title, value: problemOf(new Refusal(code, EXAMPLE_DETAILS[code]), 'checkout-77') },
+          ]),
+        ),
+      },
+    },
+  }
+}
+
+const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ConstructorParameters<typeof Refusal>[1]>> = {
+  validation_error: { fields: [{ field: 'limit', code: 'out_of_range', message: 'limit must be at most 100' }] },
+  duplicate_external_id: {
+    existing: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', status: 'PENDING', samePayload: true },
+  },
+  partner_refused: { existing: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', status: 'FAILED' } },
+}
+
+const problemSchema = {
+  description: 'Every error: RFC 9457, with a stable `code` to decide on.',
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'message', 'correlationId', 'errors'],
+  properties: {
+    type: { type: 'string', format: 'uri-reference', description: 'Where the code is documented.' },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(errors) },
+    message: { type: 'string', description: 'The same as `detail`.' },
+    correlationId: { type: 'string', maxLength: limits.correlationIdMaxLength },
+    errors: {
+      type: 'array',
+      description: 'What is wrong with which field.',
+      items: {
+        type: 'object',
+        required: ['field', 'code', 'message'],
+        properties: {
+          field: { type: 'string', description: 'A path such as `transaction.value` or `events[0]`.' },
+          code: { type: 'string' },
+          message: { type: 'string' },
+        },
+      },
+    },
+    existing: {
+      type: 'object',
+      description: 'The operation that exists, where a create was refused because of it or after storing it.',
+      required: ['id', 'status'],
+      properties: {
+        id: { type: 'string', format: 'uuid' },
+        status: { type: 'string' },
+        samePayload: { type: 'boolean', description: 'Whether this very body made it.' },
+      },
+    },
+  },
+}
+
+const correlationIdSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: limits.correlationIdMaxLength,
+  pattern: REFERENCE,
+}
+
+const correlationIdParameter = {
+  name: 'X-Correlation-ID',
+  in: 'header',
+  required: false,
+  description: 'Follows this request through your systems and ours; made for you where absent.',
+  schema: correlationIdSchema,
+  example: 'checkout-77',
+}
+
+const correlationIdHeader = {
+  description: 'The `X-Correlation-ID` of the request, or the one made for it.',
+  required: true,
+  schema: correlationIdSchema,
+}
+
+const retryAfterHeader = {
+  description: 'Seconds to wait before the same request may succeed.',
+  required: true,
+  schema: { type: 'integer', minimum: 1 },
+}
+
+const securitySchemes = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+  adminToken: { type: 'http', scheme: 'bearer', description: 'The administrative token of this installation.' },
+  partnerSignature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Partner-Signature',
+    description: '`sha256=` and the hexadecimal HMAC-SHA-256 of the raw body.',
+  },
+  partnerTimestamp: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Partner-Timestamp',
+    description: 'When the event was sent; at most 300 s from now.',
+  },
+}
+
+const SECURITY: Readonly<Record<Credential, readonly Readonly<Record<string, readonly string[]>>[]>> = {
+  'api-key': [{ apiKey: [] }],
+  admin: [{ adminToken: [] }],
+  partner: [{ partnerSignature: [], partnerTimestamp: [] }],
+  none: [],
+}

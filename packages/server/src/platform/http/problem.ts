@@ -1,0 +1,57 @@
+import { type ExistingOperation, errors, type FieldError, type Refusal } from '@pixgate/spec'
+import type { FastifyReply } from 'fastify'
+
+/**
+ * The body of every error: RFC 9457, extended by a stable code.
+ * @source rules#http.1
+ */
+export interface Problem {
+  /** Where the code is documented, relative to the service, which has no domain of its own. */
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  /** The same as `detail`. */
+  readonly message: string
+  readonly correlationId: string
+  readonly errors: readonly FieldError[]
+  readonly existing?: ExistingOperation
+}
+
+/** Media type of a {@link Problem}. */
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
+
+/** The problem that tells of a refusal. */
+export function problemOf(refusal: Refusal, correlationId: string): Problem {
+  const { status, title } = errors[refusal.code]
+  return {
+    type: `/docs/errors#${refusal.code}`,
+    title,
+    status,
+    detail: refusal.message,
+    code: refusal.code,
+    message: refusal.message,
+    correlationId,
+    errors: refusal.fields,
+    ...(refusal.existing && { existing: refusal.existing }),
+  }
+}
+
+/** Statuses that ask the client to come again; `Retry-After` always says when. @source rules#http.9 */
+export const RETRY_STATUSES: readonly number[] = [429, 503]
+
+const RETRY_AFTER_DEFAULT_SECONDS = 1
+
+/** Answers a request with the problem of a refusal. */
+export function sendProblem(reply: FastifyReply, refusal: Refusal, correlationId: string): void {
+  const problem = problemOf(refusal, correlationId)
+  const retryAfterSeconds =
+    refusal.retryAfterSeconds ?? (RETRY_STATUSES.includes(problem.status) ? RETRY_AFTER_DEFAULT_SECONDS : undefined)
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  // A sender may still be writing a body that was refused; the next request must not be looked for behind it.
+  if (refusal.code === 'body_too_large') reply.header('connection', 'close')
+  // RFC 9110 wants a challenge with every 401.
+  if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  reply.code(problem.status).type(`${PROBLEM_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(problem))
+}

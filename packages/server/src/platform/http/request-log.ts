@@ -1,0 +1,37 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from '../log.ts'
+
+/**
+ * Writes the one line of a request. The route as declared and never the URL, which carries ids; no header, no body.
+ * @source rules#logs.1
+ */
+export function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const { endpoint } = request.routeOptions.config
+  const line = {
+    correlationId: request.id,
+    method: request.method,
+    route: endpoint?.path,
+    status: reply.statusCode,
+    durationMs: Math.round(reply.elapsedTime * 10) / 10,
+  }
+  if (endpoint?.tag === 'Health') logger.debug(line, 'request')
+  else logger.info(line, 'request')
+}
+
+/**
+ * Writes what broke while a request was answered. Of the error only what is known to be harmless: a driver's errors
+ * carry rows.
+ */
+export function logFailure(logger: Logger, request: FastifyRequest, error: unknown): void {
+  const { endpoint } = request.routeOptions.config
+  logger.error(
+    { correlationId: request.id, method: request.method, route: endpoint?.path, error: describe(error) },
+    'request failed',
+  )
+}
+
+function describe(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const code = 'code' in error ? error.code : undefined
+  return { type: error.name, code, message: error.message, stack: error.stack }
+}

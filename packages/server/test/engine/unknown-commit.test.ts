@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import pg from 'pg'
+import { statement } from '../../src/platform/db/database.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { testDatabase } from '../support/database.ts'
+import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { type Direction, type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts'
+
+/** Every message that carries out the engine's statement names it. */
+const WRITE = 'engine.write'
+
+const batches = statement<[], { batches: bigint; moves: bigint }>(
+  'test.batches',
+  'SELECT count(DISTINCT batch_id) AS batches, count(*) AS moves FROM move',
+)
+
+/** A database that the engine reaches through a proxy, and an engine on it with one cash-in. */
+async function world(t: TestContext) {
+  const { url, database } = await testDatabase(t)
+  const direct = new URL(url)
+  const proxy = await tcpProxy(t, Number(direct.port))
+  const through = new URL(url)
+  through.port = String(proxy.port)
+  const one = testEngine(t, through.href)
+  const { id } = await one.cashIns.create(cashInRequest({ id: one.ids.uuid(), externalId: 'a' }))
+  const pay = () =>
+    one.cashIns.apply(id, {
+      on: 'partner.confirmed',
+      payment: payment({ endToEndId: 'E1' }),
+      transactionId: 'tx',
+    })
+  return { url, database, proxy, one, id, pay }
+}
+
+/** Cuts the connection once: at the next write on its way, or at the answer that comes back for it. */
+function cutOnce(proxy: TcpProxy, at: Direction): void {
+  let armed = true
+  let written = false
+  proxy.judge = (direction, bytes) => {
+    if (direction === 'request' && bytes.includes(WRITE)) written = true
+    if (!armed || !written || direction !== at) return 'pass'
+    armed = false
+    return 'cut'
+  }
+}
+
+test('[engine.13] a write that never arrived is sent again and happens once', async (t) => {
+  const { database, proxy, pay } = await world(t)
+  cutOnce(proxy, 'request')
+  assert.equal((await pay())?.cashIn.status, 'PAID')
+  assert.deepEqual(await database.rows(batches, []), [{ batches: 2n, moves: 2n }])
+  await assertBooks(database)
+})
+
+test('[engine.13] a commit whose answer was lost is found and not repeated', async (t) => {
+  const { database, proxy, pay } = await world(t)
+  cutOnce(proxy, 'response')
+  assert.equal((await pay())?.cashIn.status, 'PAID')
+  assert.deepEqual(await database.rows(batches, []), [{ batches: 2n, moves: 2n }])
+  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+  await assertBooks(database)
+})
+
+test('[engine.13] our own row, found after a lost answer, is a success and no duplicate', async (t) => {
+  const { database, proxy, one } = await world(t)
+  cutOnce(proxy, 'response')
+  const request = cashInRequest({ id: one.ids.uuid(), externalId: 'b' })
+  assert.equal((await one.cashIns.create(request)).id, request.id)
+  await assert.rejects(one.cashIns.create({ ...request, id: one.ids.uuid() }), { code: 'duplicate_external_id' })
+  await assertBooks(database)
+})
+
+test('[engine.13] a backend that still waits when its client is gone commits once, not twice', async (t) => {
+  const { url, database, proxy, id, pay } = await world(t)
+  // Somebody holds the operation, so that the first backend waits for it while its connection is cut.
+  const holder = await client(t, url)
+  const observer = await client(t, url)
+  await holder.query('BEGIN')
+  await holder.query('SELECT FROM operation WHERE id = $1 FOR UPDATE', [id])
+  let writes = 0
+  proxy.judge = (direction, bytes) => {
+    if (direction === 'request' && bytes.includes(WRITE)) writes += 1
+    return 'pass'
+  }
+  const paying = pay()
+  await waitingBackends(observer, 1)
+  proxy.cutAll()
+  // The same statement, sent again, waits behind the first one.
+  await waitingBackends(observer, 2)
+  await holder.query('COMMIT')
+  assert.equal((await paying)?.cashIn.status, 'PAID')
+  assert.equal(writes, 2)
+  assert.deepEqual(await database.rows(batches, []), [{ batches: 2n, moves: 2n }])
+  await assertBooks(database)
+})
+
+async function client(t: TestContext, url: string): Promise<pg.Client> {
+  const connected = new pg.Client({ connectionString: url })
+  connected.on('error', () => undefined)
+  await connected.connect()
+  t.after(() => connected.end())
+  return connected
+}
+
+/** Resolves when so many backends wait for a lock. */
+async function waitingBackends(observer: pg.Client, wanted: number): Promise<void> {
+  for (;;) {
+    const { rows } = await observer.query(
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    )
+    if (rows[0].waiting >= wanted) return
+  }
+}

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { type AddressGate, openGate, publicAddressGate } from '../../../src/platform/http-client/address-gate.ts'
+import { createGuardedAgent } from '../../../src/platform/http-client/guarded-agent.ts'
+import { type Answer, post } from '../../../src/platform/http-client/post.ts'
+
+const BODY = Buffer.from('{"event_type":"pix_cash_in"}')
+
+test('[webhooks.5] sends the bytes and the headers as they are, and tells the status and Retry-After', async (t) => {
+  const received = Promise.withResolvers<{ method: string; path: string; headers: object; body: string }>()
+  const port = await serve(t, async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    received.resolve({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
+    response.writeHead(503, { 'retry-after': '7' }).end('busy')
+  })
+  const answer = await postTo(t, `http://127.0.0.1:${port}/a/b?c=d`, openGate())
+  assert.deepEqual(answer, { statusCode: 503, retryAfter: '7' })
+  const { headers, ...request } = await received.promise
+  assert.deepEqual(request, { method: 'POST', path: '/a/b?c=d', body: BODY.toString() })
+  assert.partialDeepStrictEqual(headers, { 'x-test': 'yes', 'content-length': String(BODY.length) })
+})
+
+test('[webhooks.1] a redirect is not followed', async (t) => {
+  const canary = await listenCanary(t)
+  const port = await serve(t, (_, response) =>
+    response.writeHead(307, { location: `http://127.0.0.1:${canary.port}/` }).end(),
+  )
+  const answer = await postTo(t, `http://127.0.0.1:${port}/`, openGate())
+  assert.deepEqual(answer, { statusCode: 307, retryAfter: undefined })
+  assert.equal(canary.connections(), 0)
+})
+
+test('[webhooks.1] a guarded agent reaches no private address, however it is spelt', async (t) => {
+  const canary = await listenCanary(t)
+  const hosts = [
+    '127.0.0.1',
+    '127.1',
+    '127.0.1',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.1',
+    '017700000001',
+    '0177.0.0.1',
+    '①②⑦.0.0.1',
+    '127。0。0。1',
+    '127.0.0.1.',
+    '0',
+    '0.0.0.0',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[0:0:0:0:0:ffff:7f00:0001]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+  ]
+  for (const host of hosts) {
+    for (const protocol of ['http', 'https']) {
+      const url = new URL(`${protocol}://${host}:${canary.port}/`).href
+      assert.deepEqual(await postTo(t, url, publicAddressGate()), { failure: 'address_not_allowed' }, url)
+    }
+  }
+  assert.equal(canary.connections(), 0)
+})
+
+test('[webhooks.1] one private address among the answers refuses the name', async (t) => {
+  const canary = await listenCanary(t)
+  for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::1', '2606:4700::1'], ['::ffff:127.0.0.1']]) {
+    const gate = publicAddressGate(async () => addresses)
+    const answer = await postTo(t, `http://rebinding.example:${canary.port}/`, gate)
+    assert.deepEqual(answer, { failure: 'address_not_allowed' }, addresses.join())
+  }
+  assert.equal(canary.connections(), 0)
+})
+
+test('[webhooks.1] a name that was public at registration is looked up again at every connection', async (t) => {
+  const canary = await listenCanary(t)
+  const answers = [['8.8.8.8'], ['127.0.0.1']]
+  const gate = publicAddressGate(async () => answers.shift() ?? [])
+  assert.deepEqual(await gate.addressesOf('rebinding.example'), ['8.8.8.8'])
+  const answer = await postTo(t, `http://rebinding.example:${canary.port}/`, gate)
+  assert.deepEqual(answer, { failure: 'address_not_allowed' })
+  assert.equal(canary.connections(), 0)
+})
+
+test('[webhooks.1] the peer is judged once more after connecting, before a byte is written', async (t) => {
+  for (const protocol of ['http', 'https']) {
+    const canary = await listenCanary(t)
+    const gate: AddressGate = { allows: () => false, addressesOf: async () => ['127.0.0.1'] }
+    const answer = await postTo(t, `${protocol}://name.example:${canary.port}/`, gate)
+    assert.deepEqual(answer, { failure: 'address_not_allowed' })
+    assert.equal(await canary.bytesOfFirst(), 0)
+  }
+})
+
+test('[webhooks.1] the address that was judged is the one connected to', async (t) => {
+  const port = await serve(t, (_, response) => response.end())
+  let lookups = 0
+  const gate: AddressGate = {
+    allows: (address) => address === '127.0.0.1',
+    addressesOf: async () => {
+      lookups += 1
+      return ['127.0.0.1']
+    },
+  }
+  const answer = await postTo(t, `http://name.example:${port}/`, gate)
+  assert.deepEqual(answer, { statusCode: 200, retryAfter: undefined })
+  assert.equal(lookups, 1)
+})
+
+test('[webhooks.6] what keeps an answer away is named', async (t) => {
+  const closed = await serve(t, () => undefined, { close: true })
+  const resetting = await listen(
+    t,
+    createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
+  )
+  const garbage = await listen(
+    t,
+    createTcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0\r\n'))),
+  )
+  const plain = await serve(t, (_, response) => response.end())
+  const failures = [
+    [`http://127.0.0.1:${closed}/`, openGate(), 'connect'],
+    [`http://127.0.0.1:${resetting}/`, openGate(), 'broken'],
+    [`http://127.0.0.1:${garbage}/`, openGate(), 'broken'],
+    [`https://127.0.0.1:${plain}/`, openGate(), 'tls'],
+    ['http://nowhere.example/', publicAddressGate(async () => []), 'dns'],
+    ['http://nowhere.example/', publicAddressGate(() => Promise.reject(new Error('SERVFAIL'))), 'dns'],
+    ['http://stalled.example/', publicAddressGate(() => new Promise(() => undefined)), 'timeout'],
+  ] as const
+  for (const [url, gate, failure] of failures) assert.deepEqual(await postTo(t, url, gate), { failure }, url)
+})
+
+test('[webhooks.5] the time limit covers everything up to the end of the headers', async (t) => {
+  const silent = await listen(
+    t,
+    createTcpServer(() => undefined),
+  )
+  const dripping = await listen(
+    t,
+    createTcpServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nX-Drip: ')
+      const drip = setInterval(() => socket.write('.'), 20)
+      socket.on('close', () => clearInterval(drip)).on('error', () => undefined)
+    }),
+  )
+  for (const port of [silent, dripping]) {
+    assert.deepEqual(await postTo(t, `http://127.0.0.1:${port}/`, openGate(), { timeoutMs: 200 }), {
+      failure: 'timeout',
+    })
+  }
+})
+
+test('[webhooks.5] an endless or hanging body does not change a status that came in time', async (t) => {
+  const endless = await serve(t, (_, response) => {
+    response.writeHead(200)
+    const pour = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(4_096)));
+    }
+    response.on('drain', pour)
+    pour()
+  })
+  const hanging = await serve(t, (_, response) => response.writeHead(200).write('wait'))
+  for (const port of [endless, hanging]) {
+    const answer = await postTo(t, `http://127.0.0.1:${port}/`, openGate(), { responseTimeoutMs: 100 })
+    assert.deepEqual(answer, { statusCode: 200, retryAfter: undefined })
+  }
+})
+
+test('[webhooks.5] a connection is kept and used again', async (t) => {
+  const ports = new Set<number | undefined>()
+  const port = await serve(t, (request, response) => {
+    ports.add(request.socket.remotePort)
+    response.end('ok')
+  })
+  const agent = createGuardedAgent(openGate(), 500)
+  t.after(() => agent.destroy())
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await post(agent, requestTo(`http://127.0.0.1:${port}/`))
+  }
+  // Two take turns: a connection is free again a moment after its answer was read.
+  assert.ok(ports.size <= 2, `${ports.size} connections`)
+})
+
+test('[webhooks.1] TLS 1.2 at least, and only with a certificate that verifies for the name', async (t) => {
+  const certificate = makeCertificate(t)
+  if (certificate === undefined) return t.skip('openssl is not on this machine')
+  const port = await listen(
+    t,
+    createTlsServer(certificate, (_, response) => response.end()),
+  )
+  const old = await listen(
+    t,
+    createTlsServer(
+      { ...certificate, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      (_, response) => response.end(),
+    ),
+  )
+  const gate: AddressGate = { allows: () => true, addressesOf: async () => ['127.0.0.1'] }
+
+  assert.deepEqual(await postTo(t, `https://receiver.example:${port}/`, gate), { failure: 'tls' })
+
+  const trusted = getCACertificates('default')
+  setDefaultCACertificates([...trusted, certificate.cert])
+  t.after(() => setDefaultCACertificates(trusted))
+  assert.deepEqual(await postTo(t, `https://receiver.example:${port}/`, gate), {
+    statusCode: 200,
+    retryAfter: undefined,
+  })
+  assert.deepEqual(await postTo(t, `https://other.example:${port}/`, gate), { failure: 'tls' })
+  assert.deepEqual(await postTo(t, `https://receiver.example:${old}/`, gate), { failure: 'tls' })
+})
+
+function requestTo(url: string) {
+  return {
+    url,
+    headers: { 'x-test': 'yes' },
+    body: BODY,
+    timeoutMs: 2_000,
+    responseMaxBytes: 16_384,
+    responseTimeoutMs: 1_000,
+  }
+}
+
+async function postTo(
+  t: TestContext,
+  url: string,
+  gate: AddressGate,
+  limits: { timeoutMs?: number; responseTimeoutMs?: number } = {},
+): Promise<Answer> {
+  const agent = createGuardedAgent(gate, 500)
+  t.after(() => agent.destroy())
+  return post(agent, { ...requestTo(url), ...limits })
+}
+
+async function listen(t: TestContext, server: Server): Promise<number> {
+  t.after(() => server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+async function serve(t: TestContext, listener: RequestListener, { close = false } = {}): Promise<number> {
+  const server = createServer(listener)
+  const port = await listen(t, server)
+  if (close) await new Promise((resolve) => server.close(resolve))
+  t.after(() => server.closeAllConnections())
+  return port
+}
+
+/** A listener that counts its connections and the bytes of the first. */
+async function listenCanary(t: TestContext) {
+  let connections = 0
+  const first = Promise.withResolvers<number>()
+  const server = createTcpServer((socket) => {
+    connections += 1
+    socket.on('error', () => undefined).on('close', () => first.resolve(socket.bytesRead))
+    socket.resume()
+  })
+  return { port: await listen(t, server), connections: () => connections, bytesOfFirst: () => first.promise }
+}
+
+function makeCertificate(t: TestContext): { key: string; cert: string } | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'pixgate-tls-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-subj', '/CN=receiver.example', '-addext', 'subjectAltName=DNS:receiver.example']
+  const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key]
+  try {
+    execFileSync('openssl', ['req', '-x509', ...keys, '-out', cert, '-days', '2', ...subject], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}

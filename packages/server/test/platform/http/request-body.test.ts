@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest, IncomingMessage } from 'node:http'
+import { connect, Socket } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
+import test from 'node:test'
+import { limits } from '@pixgate/spec'
+import { readBody } from '../../../src/platform/http/request-body.ts'
+import { exchange, good, head, listen, thingServer } from './thing-server.ts'
+
+const json = { 'content-type': 'application/json' }
+
+test('[http.4] a body needs Content-Type: application/json, with or without parameters', async (t) => {
+  const { app } = thingServer(t)
+  const send = async (type: string | undefined) => {
+    const headers = { ...good, ...(type !== undefined && { 'content-type': type }) }
+    return app.inject({ method: 'POST', url: '/things', headers, payload: '{"name":"cup"}' })
+  }
+  for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON ;x=y']) {
+    assert.equal((await send(type)).statusCode, 201, type)
+  }
+  for (const type of [
+    undefined,
+    '',
+    'text/plain',
+    'application/jsonp',
+    'application/json+x',
+    'text/json',
+    '!',
+    'json',
+  ]) {
+    const answer = await send(type)
+    assert.equal(answer.statusCode, 400, type)
+    assert.equal(answer.json().code, 'content_type_required')
+  }
+})
+
+test('[http.4] a call that takes no body ignores one, of any type', async (t) => {
+  const { app } = thingServer(t)
+  for (const headers of [good, { ...good, ...json }, { ...good, 'content-type': '!' }]) {
+    for (const payload of [undefined, '', '{', '{"name":1}']) {
+      const touched = await app.inject({ method: 'POST', url: '/touch', headers, ...(payload && { payload }) })
+      assert.equal(touched.statusCode, 200)
+      const deleted = await app.inject({ method: 'DELETE', url: '/things/1', headers, ...(payload && { payload }) })
+      assert.equal(deleted.statusCode, 204)
+    }
+  }
+})
+
+test('[http.10] an ignored body does not become the next request', async (t) => {
+  const { app, log } = thingServer(t)
+  const port = await listen(app)
+  const inner = head('GET /things HTTP/1.1', 'Host: x')
+  const answers = await exchange(
+    port,
+    head('GET /healthz HTTP/1.1', 'Host: x', `Content-Length: ${inner.length}`) +
+      inner +
+      head('GET /key HTTP/1.1', 'Host: x', 'Connection: close'),
+  )
+  assert.equal(answers.match(/HTTP\/1\.1 200 /g)?.length, 2)
+  assert.deepEqual(
+    log.map(({ route }) => route),
+    ['/healthz', '/key'],
+  )
+})
+
+test('[http.4] no body stands for {} where {} is valid, and is required elsewhere', async (t) => {
+  const { app } = thingServer(t)
+  for (const headers of [{}, json, { 'content-type': '!' }]) {
+    const mood = await app.inject({ method: 'PUT', url: '/mood', headers })
+    assert.equal(mood.statusCode, 200)
+    assert.deepEqual(mood.json(), {})
+    const thing = await app.inject({ method: 'POST', url: '/things', headers: { ...good, ...headers } })
+    assert.equal(thing.statusCode, 400)
+    assert.equal(thing.json().code, 'validation_error')
+    assert.deepEqual(thing.json().errors, [{ field: '', code: 'required', message: 'the body is required' }])
+  }
+})
+
+test('[http.11] what is no JSON is malformed_json', async (t) => {
+  const { app } = thingServer(t)
+  const send = (payload: string | Buffer) =>
+    app.inject({ method: 'POST', url: '/things', headers: { ...good, ...json }, payload })
+  const aThing = '{"name":"cup"}'
+  for (const payload of [
+    '{',
+    '{"name":"cup"',
+    '{"name":"cup"}x',
+    '{name:"cup"}',
+    "{'name':'cup'}",
+    '{"name":"cup",}',
+    '{"name":"a\tb"}',
+    '{"name":"cup","count":01}',
+    '{"name":"cup","count":NaN}',
+    ' ',
+    `\ufeff${aThing}`,
+  ]) {
+    const answer = await send(payload)
+    assert.equal(answer.statusCode, 400, payload)
+    assert.equal(answer.json().code, 'malformed_json', payload)
+    assert.equal(answer.json().detail, 'the request body is not valid JSON')
+  }
+})
+
+test('[http.11] ill-formed UTF-8, repeated keys, depth and __proto__ are malformed_json and say so', async (t) => {
+  const { app } = thingServer(t)
+  const detail = async (payload: string | Buffer) => {
+    const answer = await app.inject({ method: 'POST', url: '/things', headers: { ...good, ...json }, payload })
+    assert.equal(answer.statusCode, 400)
+    assert.equal(answer.json().code, 'malformed_json')
+    return answer.json().detail
+  }
+  assert.match(await detail(Buffer.from('{"name":"\xff"}', 'latin1')), /UTF-8/)
+  assert.match(await detail(Buffer.from('{"name":"\xed\xa0\x80"}', 'latin1')), /UTF-8/)
+  assert.match(await detail('{"name":"cup","name":"cup"}'), /"name" twice/)
+  assert.match(await detail(`{"name":${'['.repeat(60_000)}`), /deeper than 16/)
+  assert.match(await detail('{"name":"cup","__proto__":{"x":1}}'), /__proto__/)
+  assert.equal(({} as Record<string, unknown>).x, undefined)
+})
+
+test('[http.4] 64 KiB pass, one byte more is 413', async (t) => {
+  const { app } = thingServer(t)
+  const padded = (length: number) => '{"name":"cup"}'.padEnd(length)
+  const send = (payload: string) =>
+    app.inject({ method: 'POST', url: '/things', headers: { ...good, ...json }, payload })
+  assert.equal((await send(padded(limits.bodyMaxBytes))).statusCode, 201)
+  const answer = await send(padded(limits.bodyMaxBytes + 1))
+  assert.equal(answer.statusCode, 413)
+  assert.equal(answer.json().code, 'body_too_large')
+  assert.equal(answer.headers.connection, 'close')
+})
+
+test('[http.4] who sends ten mebibytes can read the 413, with and without a length', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  const tenMebibytes = Buffer.alloc(10 * 1_024 * 1_024, ' ')
+  for (const length of [{ 'content-length': tenMebibytes.length }, {}]) {
+    const request = httpRequest({ port, method: 'POST', path: '/things', headers: { ...good, ...json, ...length } })
+    request.end(tenMebibytes)
+    const [answer] = await once(request, 'response')
+    assert.equal(answer.statusCode, 413)
+    assert.equal(JSON.parse(await readText(answer)).code, 'body_too_large')
+    assert.equal(answer.headers.connection, 'close')
+  }
+})
+
+test('[http.4] a body without end is not read for ever', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  const socket = connect({ host: '127.0.0.1', port })
+  // The server closes while we write: that the write fails is the point.
+  socket.on('error', () => {})
+  const closed = new Promise((resolve) => socket.on('close', resolve))
+  socket.write(
+    head('POST /events HTTP/1.1', 'Host: x', 'X-Signature: good', `Content-Length: ${1_024 * 1_024 * 1_024}`),
+  )
+  const mebibyte = Buffer.alloc(1_024 * 1_024)
+  const send = () => {
+    while (socket.writable && socket.write(mebibyte));
+  }
+  socket.on('drain', send)
+  send()
+  await closed
+  assert.ok(socket.bytesWritten < 64 * 1_024 * 1_024)
+})
+
+test('[http.4] a body whose sender leaves, or left before, is not waited for', async () => {
+  const endedEarly = { code: 'validation_error', message: 'the request body ended early' }
+  const leaving = new IncomingMessage(new Socket())
+  const body = readBody(leaving)
+  leaving.destroy()
+  await assert.rejects(body, endedEarly)
+  await assert.rejects(readBody(leaving), endedEarly)
+})
+
+test('[http.4] a sender who hangs up within the body reaches no handler and breaks nothing', async (t) => {
+  let handled = 0
+  const { app, log } = thingServer(t, {
+    handlers: {
+      receiveEvent: async () => {
+        handled += 1
+        return { status: 200, body: { hex: '' } }
+      },
+    },
+  })
+  const port = await listen(app)
+  const begun = once(app.server, 'request')
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.write(`${head('POST /events HTTP/1.1', 'Host: x', 'X-Signature: good', 'Content-Length: 100')}half`)
+  const [request] = await begun
+  const closed = new Promise((resolve) => request.on('close', resolve))
+  socket.destroy()
+  await closed
+  assert.match(await exchange(port, head('GET /healthz HTTP/1.1', 'Host: x', 'Connection: close')), /^HTTP\/1\.1 200 /)
+  assert.equal(handled, 0)
+  assert.deepEqual(
+    log.filter(({ msg }) => msg === 'request failed'),
+    [],
+  )
+})

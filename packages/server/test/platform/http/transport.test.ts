@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
+import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { exchange, head, listen, thingServer } from './thing-server.ts'
+
+const HOST = 'Host: x'
+
+test('[http.10] what two parsers might read differently is 400 and closes the connection', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  const chunked = '5\r\nhello\r\n0\r\n\r\n'
+  for (const [request, fault] of [
+    [head('GET /healthz HTTP/1.1', HOST, 'Host: y'), 'exactly one Host header is required'],
+    [head('GET /healthz HTTP/1.1', HOST, 'hOST: x'), 'exactly one Host header is required'],
+    [head('GET /healthz HTTP/1.1'), 'exactly one Host header is required'],
+    [
+      head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: identity', 'Transfer-Encoding: chunked') + chunked,
+      'Transfer-Encoding was sent twice',
+    ],
+    [head('PUT /mood HTTP/1.0', HOST, 'Transfer-Encoding: chunked') + chunked, 'only HTTP/1.1 is spoken here'],
+    [head('GET /healthz HTTP/1.0', HOST, 'Connection: keep-alive'), 'only HTTP/1.1 is spoken here'],
+    ['GET /healthz\r\n\r\n', 'only HTTP/1.1 is spoken here'],
+    [head('GET http://evil/healthz HTTP/1.1', HOST), 'the request target must be a path'],
+  ] as const) {
+    const answer = await exchange(port, request)
+    assert.match(answer, /^HTTP\/1\.1 400 /, request)
+    assert.match(answer, /connection: close/i, request)
+    assert.match(answer, /content-type: application\/problem\+json/i)
+    assert.ok(answer.includes(`"code":"validation_error","message":"${fault}"`), answer)
+    assert.match(answer, /x-correlation-id: made-\d+/i)
+    assert.equal(answer.match(/^HTTP\/1\.1 \d/gm)?.length, 1)
+  }
+})
+
+test('[http.1] bytes that are no HTTP are answered as a problem', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  for (const request of [
+    'garbage\r\n\r\n',
+    head('GET /healthz HTTP/1.1', HOST, 'Content-Length: 1', 'Transfer-Encoding: chunked'),
+    head('PUT /mood HTTP/1.1', HOST, 'Content-Length: 1', 'Content-Length: 2'),
+    head('PUT /mood HTTP/1.1', HOST, 'Content-Length: +1'),
+    head('GET /healthz HTTP/1.1', HOST, 'X-A : b'),
+    head('GET /healthz HTTP/1.1', HOST, 'X-A: b\0c'),
+    head('GET /healthz HTTP/1.1', HOST, 'X-A: b', ' folded'),
+    'GET /healthz HTTP/1.1\nHost: x\n\n',
+  ]) {
+    const answer = await exchange(port, request)
+    assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/, request)
+    assert.match(answer, /Connection: close\r\n/)
+    assert.match(answer, /Content-Type: application\/problem\+json; charset=utf-8\r\n/)
+    const [, correlationId] = /X-Correlation-ID: (made-\d+)\r\n/.exec(answer) ?? []
+    const body = answer.slice(answer.indexOf('\r\n\r\n') + 4)
+    assert.match(answer, new RegExp(`Content-Length: ${Buffer.byteLength(body)}\r\n`))
+    assert.equal(JSON.parse(body).correlationId, correlationId)
+    assert.equal(JSON.parse(body).detail, 'the request is not valid HTTP/1.1')
+  }
+})
+
+test('[http.10] headers of more than 16 KiB are 431', async (t) => {
+  const { app } = thingServer(t)
+  const answer = await exchange(await listen(app), head('GET /healthz HTTP/1.1', HOST, `X-A: ${'a'.repeat(17_000)}`))
+  assert.match(answer, /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/)
+  assert.match(answer, /X-Correlation-ID: made-1\r\n/)
+})
+
+test('[http.3] a correlation id sent twice is 400', async (t) => {
+  const { app } = thingServer(t)
+  const answer = await exchange(
+    await listen(app),
+    head('GET /healthz HTTP/1.1', HOST, 'Connection: close', 'X-Correlation-ID: a', 'X-Correlation-ID: a'),
+  )
+  assert.match(answer, /^HTTP\/1\.1 400 /)
+  assert.match(answer, /"field":"X-Correlation-ID"/)
+})
+
+test('[http.9] a draining server answers and closes the connections it has', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  const socket = connect({ host: '127.0.0.1', port }).setEncoding('utf8')
+  const ask = async () => {
+    socket.write(head('GET /healthz HTTP/1.1', HOST))
+    const [answer] = await once(socket, 'data')
+    return answer
+  }
+  assert.match(await ask(), /connection: keep-alive/i)
+  app.beginDrain()
+  const closed = once(socket, 'close')
+  const last = await ask()
+  assert.match(last, /^HTTP\/1\.1 200 /)
+  assert.match(last, /connection: close/i)
+  await closed
+})
+
+test('[http.9] a closing server still answers a request that had begun to arrive', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  const connected = once(app.server, 'connection')
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.write('GET /healthz HTTP/1.1\r\n')
+  const [serverSide] = await connected
+  while (serverSide.bytesRead === 0) await setImmediate()
+  const closed = app.close()
+  socket.write(head(HOST))
+  const answer = await readText(socket)
+  assert.match(answer, /^HTTP\/1\.1 200 /)
+  assert.match(answer, /connection: close/i)
+  await closed
+})
