@@ -35,6 +35,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     const onClose = () => {
       if (!request.readableEnded) reject(new Refusal('validation_error', { message: 'the request body ended early' }))
     }
+    request.on('close', onClose)
     // The sender may have hung up while its token was looked up.
     if (request.destroyed) onClose()
   })

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { startSimulator } from '@pixgate/bank-simulator'
+import { pino } from 'pino'
+import { compose, type Service } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { createDatabaseClock, type DatabaseClock } from '../../src/platform/clock.ts'
+import type { Database } from '../../src/platform/db/database.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { probePort } from '../../src/platform/ports.ts'
+import { assertBooks, balances } from './books.ts'
+import { testDatabase } from './database.ts'
+import { type Receiver, startReceiver } from './webhook-receiver.ts'
+
+/**
+ * A merchant, a gateway and a bank, for stories: the whole service over real HTTP on a real database, the simulated bank
+ * over real HTTP, and a plain server that takes notifications. Time is stepped, never waited for.
+ */
+
+/** An answer of the API. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for, and asserts on it.
+  readonly body: any
+}
+
+/** The parts of a story. */
+export interface World {
+  readonly url: string
+  readonly apiKey: string
+  readonly service: Service
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly clock: SteppedClock
+  readonly receiver: Receiver
+  /** Calls the API as the merchant. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** Calls the simulated bank's controls. */
+  bank(method: string, path: string, body?: unknown): Promise<Answer>
+  /** Creates a charge and returns the 201. */
+  charge(value: string, more?: Record<string, unknown>): Promise<Answer['body']>
+  /** Resolves with the detail as soon as it has this status. */
+  becomes(id: string, status: string): Promise<Answer['body']>
+  /** Our books against all invariants and against the bank's own. */
+  assertBooksAgree(): Promise<void>
+}
+
+/** A clock that follows the database and can be put forward. */
+export interface SteppedClock extends DatabaseClock {
+  advance(ms: number): void
+}
+
+/** Follows the database, plus everything it was put forward. */
+export function steppedClock(): SteppedClock {
+  const clock = createDatabaseClock()
+  let ahead = 0
+  return {
+    ...clock,
+    now: () => clock.now() + ahead,
+    advance: (ms) => {
+      ahead += ms
+    },
+  }
+}
+
+const PARTNER_TOKEN = 'partner-token-of-the-tests-0123456789'
+export const PARTNER_SECRET = 'partner-secret-of-the-tests-0123456789'
+export const ADMIN_TOKEN = 'admin-token-of-the-tests-0123456789abcdef'
+
+/** Builds a world; it goes with the test. `environment` is configuration. */
+export async function world(t: TestContext, environment: Record<string, string> = {}): Promise<World> {
+  const { url: databaseUrl, database } = await testDatabase(t)
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-world-'))
+  const port = (await probePort(0)) ?? 0
+  const url = `http://127.0.0.1:${port}`
+  const simulator = await startSimulator({
+    port: 0,
+    dataDirectory: directory,
+    token: PARTNER_TOKEN,
+    secret: PARTNER_SECRET,
+    eventsUrl: url,
+  })
+  const clock = steppedClock()
+  const service = await compose({
+    config: readConfig({ PIXGATE_LOG_LEVEL: 'silent', ...environment }),
+    databaseUrl,
+    adminToken: ADMIN_TOKEN,
+    encryptionKey: 'encryption-key-of-the-tests-0123456789',
+    partner: { url: simulator.url, token: PARTNER_TOKEN, secret: PARTNER_SECRET },
+    clock,
+    pause: realPause,
+    random: Math.random,
+    logger: pino({ level: 'silent' }),
+  })
+  service.startWorkers()
+  await service.http.listen({ host: '127.0.0.1', port })
+  const receiver = await startReceiver(t)
+  t.after(async () => {
+    await service.stop()
+    await simulator.stop()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  const ask = async (base: string, token: string, method: string, path: string, body?: unknown, headers = {}) => {
+    const response = await fetch(base + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json')
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  }
+
+  const made = await ask(url, ADMIN_TOKEN, 'POST', '/api-key/generate')
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  const { apiKey } = made.body
+  const call: World['call'] = (method, path, body, headers) => ask(url, apiKey, method, path, body, headers)
+  const bank: World['bank'] = (method, path, body) => ask(simulator.url, PARTNER_TOKEN, method, path, body)
+  const subscribed = await call('POST', '/webhook', { url: `${receiver.url}pix`, events: ['pix_cash_in'] })
+  assert.equal(subscribed.status, 201, JSON.stringify(subscribed.body))
+
+  let charges = 0
+  return {
+    url,
+    apiKey,
+    service,
+    database,
+    databaseUrl,
+    clock,
+    receiver,
+    call,
+    bank,
+    charge: async (value, more = {}) => {
+      charges += 1
+      const transaction = { value: Number(value), externalId: `order-${charges}`, ...more }
+      const { status, body } = await call('POST', '/api/pix/cash-in', { transaction })
+      assert.equal(status, 201, JSON.stringify(body))
+      return body
+    },
+    becomes: async (id, status) => {
+      for (;;) {
+        const { body } = await call('GET', `/api/pix/cash-in/${id}`)
+        if (body.status === status) return body
+      }
+    },
+    assertBooksAgree: async () => {
+      await assertBooks(database)
+      const { settlement = 0n } = await balances(database)
+      const { body } = await bank('GET', '/balance')
+      assert.equal(BigInt(body.availableCents), -settlement, 'the bank holds what our books say it holds')
+    },
+  }
+}
