@@ -40,7 +40,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     // A terminal's Ctrl-C is for this process, which then stops the simulator in its turn.
     detached: true,
     env: {
-      ...process.env,
       PIXGATE_SIMULATOR_PORT: String(port),
       PIXGATE_SIMULATOR_DATA_DIR: join(options.dataDirectory, 'bank'),
       PIXGATE_SIMULATOR_EVENTS_URL: options.eventsUrl,

@@ -56,12 +56,18 @@ export interface EndpointInput<E extends Endpoint> {
   readonly body: ShapeOf<E, 'body'>
 }
 
-/** Every error an endpoint may answer, its own and those that come with its credential and its body. */
+/**
+ * Every error an endpoint may answer, its own and those that come with its credential and its body. Whatever the
+ * partner signed is stored, so its bodies are never refused for what they say.
+ */
 export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
       'validation_error',
-      ...(definition.body ? (['malformed_json', 'content_type_required', 'body_too_large'] as const) : []),
+      ...(definition.body ? (['body_too_large'] as const) : []),
+      ...(definition.body && definition.auth !== 'partner'
+        ? (['malformed_json', 'content_type_required'] as const)
+        : []),
       ...(definition.auth === 'none' ? [] : (['unauthorized'] as const)),
       ...definition.errors,
       'rate_limited',

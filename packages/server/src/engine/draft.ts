@@ -49,13 +49,14 @@ export class Draft implements State {
   readonly notifications: Notification[] = []
   readonly cases: Case[] = []
   readonly closedCaseOperations = new Set<string>()
+  /** When the batch is decided, epoch milliseconds. */
+  readonly now: number
   readonly #known: Known
-  readonly #now: number
   readonly #externalIds = new Map<string, Operation>()
 
   constructor(known: Known, now: number) {
     this.#known = known
-    this.#now = now
+    this.now = now
   }
 
   operation(id: string): Operation | undefined {
@@ -110,7 +111,7 @@ export class Draft implements State {
   #operationsAfter(decision: Decision<unknown>): WrittenMove[] {
     const after = new Map<string, Operation>()
     const writes: WrittenMove[] = (decision.creates ?? []).map((create) => {
-      const operation = created(create, this.#now)
+      const operation = created(create, this.now)
       assert.equal(this.operation(operation.id), undefined, `operation ${operation.id} exists`)
       after.set(operation.id, operation)
       return { before: undefined, after: operation, trigger: 'create', facts: operation.facts }
@@ -118,7 +119,7 @@ export class Draft implements State {
     for (const move of decision.moves ?? []) {
       const before = after.get(move.operationId) ?? this.operation(move.operationId)
       assert.ok(before, `operation ${move.operationId} does not exist`)
-      const operation = moved(before, move, this.#now)
+      const operation = moved(before, move, this.now)
       after.set(operation.id, operation)
       writes.push({ before, after: operation, trigger: move.trigger, facts: factsOf(move) })
     }

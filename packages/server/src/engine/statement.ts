@@ -81,7 +81,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { text: string; values:
   const moved = [...draft.movedOperations.values()]
   const reads = [...draft.readVersions]
   const entries = changes.flatMap(({ id, change }) => runningEntries(id, change))
-  const now = draft.moves[0]?.after.updatedAt ?? 0
+  const { now } = draft
 
   const text = `
 WITH

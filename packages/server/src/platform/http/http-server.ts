@@ -1,6 +1,8 @@
 import { type Endpoint, Refusal } from '@pixgate/spec'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { DatabaseUnavailable } from '../db/database.ts'
 import type { Ids } from '../ids.ts'
+import { QueueFull } from '../jobs/batcher.ts'
 import type { Logger } from '../log.ts'
 import { answerMalformedHttp } from './client-error.ts'
 import { CORRELATION_HEADER, correlationIdOf, correlationRefusal } from './correlation-id.ts'
@@ -75,8 +77,9 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
     done()
   })
   app.setErrorHandler((error, request, reply) => {
-    if (!(error instanceof Refusal)) logFailure(logger, request, error)
-    sendProblem(reply, error instanceof Refusal ? error : new Refusal('internal_error'), request.id)
+    const refusal = refusalOf(error)
+    if (refusal.code === 'internal_error') logFailure(logger, request, error)
+    sendProblem(reply, refusal, request.id)
   })
   app.setNotFoundHandler((request, reply) => {
     const allowed = allowedMethods(app, request.url)
@@ -95,6 +98,15 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
       draining = true
     },
   })
+}
+
+/** What can only be tried again later is one refusal; what nobody foresaw tells the client nothing. @source rules#http.9 */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof DatabaseUnavailable || error instanceof QueueFull) {
+    return new Refusal('overloaded', { retryAfterSeconds: 1 })
+  }
+  return new Refusal('internal_error')
 }
 
 /** Time for headers and bodies to arrive, for idle connections, and what one connection may hold. @source reliability §6 */
