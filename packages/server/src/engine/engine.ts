@@ -73,12 +73,13 @@ export function createEngine(options: EngineOptions): Engine {
   const bounds = options.bounds ?? DEFAULT_BOUNDS
   const reader = createReader(options.database)
   const cache = new Cache(bounds.cachedOperations)
-  const writer = new Writer(options, cache)
+  // The work goes on until the doubt is over; a client that comes back then finds what it asked for.
+  const onLongDoubt = () => batcher.abandon(new DatabaseUnavailable('a commit is in doubt', true))
+  const writer = new Writer({ ...options, onLongDoubt }, cache)
   const batch = new Batch(options, reader, cache, writer)
   const batcher = createBatcher<AnyCommand, unknown>((commands) => batch.run(commands), bounds)
   return {
-    execute: <Outcome>(command: Command<Outcome>) =>
-      writer.orDoubt(batcher.submit(command)).catch(asOverload) as Promise<Outcome>,
+    execute: <Outcome>(command: Command<Outcome>) => batcher.submit(command).catch(asOverload) as Promise<Outcome>,
     get waiting() {
       return batcher.waiting
     },

@@ -31,6 +31,8 @@ export interface WriterOptions {
   readonly logger: Logger
   readonly pause: Pause
   readonly onNotifications?: () => void
+  /** Called when a commit stays in doubt for longer than callers should wait. */
+  readonly onLongDoubt: () => void
 }
 
 /** Sends drafts to the database and learns, whatever happens to the connection, what became of them. */
@@ -84,21 +86,6 @@ export class Writer {
     return held && result ? this.#learn(result, held.draft) : undefined
   }
 
-  /** Lets a caller go when a commit stays in doubt; the work goes on and a retry will find it. */
-  orDoubt<Result>(promise: Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.add(reject)
-      const settle =
-        <T>(then: (value: T) => void) =>
-        (value: T) => {
-          this.#waiting.delete(reject)
-          then(value)
-        }
-      promise.then(settle(resolve), settle(reject))
-    })
-  }
-  readonly #waiting = new Set<(error: unknown) => void>()
-
   #send({ statement, values }: Write): Promise<WriteReply[]> {
     return this.#options.database.rows(statement, values)
   }
@@ -127,7 +114,7 @@ export class Writer {
     this.#options.logger.warn({ batch: write.batchId }, 'the answer to a commit was lost; sending it again')
     const patience = new AbortController()
     void this.#options.pause.for(DOUBT_PATIENCE_MS, patience.signal).then(
-      () => this.#releaseCallers(),
+      () => this.#options.onLongDoubt(),
       () => undefined,
     )
     try {
@@ -156,12 +143,6 @@ export class Writer {
       if (committed === undefined) return undefined
       return committed ? 'committed unseen' : this.#refused(error)
     }
-  }
-
-  #releaseCallers(): void {
-    const error = new DatabaseUnavailable('a commit is in doubt', true)
-    for (const reject of this.#waiting) reject(error)
-    this.#waiting.clear()
   }
 
   #absorb(reply: WriteReply[], draft: Draft): WriteResult {

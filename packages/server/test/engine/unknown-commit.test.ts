@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import pg from 'pg'
 import { statement } from '../../src/platform/db/database.ts'
+import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
@@ -16,13 +17,13 @@ const batches = statement<[], { batches: bigint; moves: bigint }>(
 )
 
 /** A database that the engine reaches through a proxy, and an engine on it with one cash-in. */
-async function world(t: TestContext) {
+async function world(t: TestContext, pause: Partial<Pause> = {}) {
   const { url, database } = await testDatabase(t)
   const direct = new URL(url)
   const proxy = await tcpProxy(t, Number(direct.port))
   const through = new URL(url)
   through.port = String(proxy.port)
-  const one = testEngine(t, through.href)
+  const one = testEngine(t, through.href, undefined, { ...realPause, ...pause })
   const { id } = await one.cashIns.create(cashInRequest({ id: one.ids.uuid(), externalId: 'a' }))
   const pay = () =>
     one.cashIns.apply(id, {
@@ -112,3 +113,14 @@ async function waitingBackends(observer: pg.Client, wanted: number): Promise<voi
     if (rows[0].waiting >= wanted) return
   }
 }
+
+test('[engine.13] callers do not wait for ever: told to come back, they find what was committed', async (t) => {
+  const { proxy, one, database } = await world(t, { for: (ms) => realPause.for(Math.min(ms, 50)) })
+  proxy.judge = (direction) => (direction === 'response' ? 'cut' : 'pass')
+  const request = cashInRequest({ id: one.ids.uuid(), externalId: 'b' })
+  const waiting = [one.cashIns.create(request), one.cashIns.create({ ...request, id: one.ids.uuid(), externalId: 'c' })]
+  for (const caller of waiting) await assert.rejects(caller, { code: 'overloaded' })
+  proxy.judge = () => 'pass'
+  await assert.rejects(one.cashIns.create({ ...request, id: one.ids.uuid() }), { code: 'duplicate_external_id' })
+  await assertBooks(database)
+})

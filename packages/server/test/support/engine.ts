@@ -7,7 +7,7 @@ import type { Payment } from '../../src/partner/port.ts'
 import { createDatabaseClock, type DatabaseClock } from '../../src/platform/clock.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
-import { realPause } from '../../src/platform/jobs/pause.ts'
+import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { openTestDatabase } from './database.ts'
 
 /** An engine as one process has it: a connection, a cache and a clock of its own. */
@@ -19,7 +19,7 @@ export interface TestEngine {
 }
 
 /** Starts an engine on a test's database. */
-export function testEngine(t: TestContext, url: string, bounds?: EngineBounds): TestEngine {
+export function testEngine(t: TestContext, url: string, bounds?: EngineBounds, pause: Pause = realPause): TestEngine {
   const database = openTestDatabase(url, 1)
   t.after(() => database.close())
   const clock = createDatabaseClock()
@@ -28,7 +28,7 @@ export function testEngine(t: TestContext, url: string, bounds?: EngineBounds): 
     database,
     clock,
     ids,
-    pause: realPause,
+    pause,
     logger: pino({ level: 'silent' }),
     ...(bounds ? { bounds } : {}),
   })

@@ -48,7 +48,7 @@ export interface Database extends Queries {
  */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
-  /** `false`: no connection could be had, so nothing happened. `true`: what was sent may or may not have happened. */
+  /** `false`: nothing happened, no connection could be had or the server refused. `true`: what was sent may or may not have happened. */
   readonly sent: boolean
 
   constructor(message: string, sent: boolean, options?: ErrorOptions) {
@@ -173,11 +173,18 @@ async function inTransaction<Result>(
 /** SQLSTATE classes that end a connection rather than a statement. */
 const CONNECTION_LOST = /^(08|57P0)/
 
+/** The statement was not carried out because the server cannot now: out of resources, read-only, out of time. */
+const CANNOT_NOW = /^(53|25006|57014)/
+
 /** An error of the connection becomes {@link DatabaseUnavailable}; one of the statement stays what it is. */
 function asUnavailable(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error
-  if (error instanceof pg.DatabaseError && !CONNECTION_LOST.test(error.code ?? '')) return error
-  return new DatabaseUnavailable(error instanceof Error ? error.message : String(error), true, { cause: error })
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof pg.DatabaseError) {
+    if (CANNOT_NOW.test(error.code ?? '')) return new DatabaseUnavailable(message, false, { cause: error })
+    if (!CONNECTION_LOST.test(error.code ?? '')) return error
+  }
+  return new DatabaseUnavailable(message, true, { cause: error })
 }
 
 /** SQLSTATE and constraint of an error the database gave, or `undefined` for any other. */

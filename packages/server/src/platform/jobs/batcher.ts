@@ -10,6 +10,11 @@ export interface Batcher<Item, Result> {
   submit(item: Item): Promise<Result>
   /** How many wait. */
   readonly waiting: number
+  /**
+   * Lets everybody go: who waits, whose items are dropped, and whose items are being run, which run to their end
+   * unheard.
+   */
+  abandon(error: unknown): void
   /** Resolves when nothing waits and nothing runs. */
   drained(): Promise<void>
 }
@@ -35,6 +40,7 @@ export function createBatcher<Item, Result>(
     readonly reject: (error: unknown) => void
   }
   let queue: Waiting[] = []
+  let current: readonly Waiting[] = []
   let running = false
   let whenIdle: (() => void)[] = []
 
@@ -43,10 +49,11 @@ export function createBatcher<Item, Result>(
     // Everything submitted in this turn of the event loop goes into the same batch.
     await Promise.resolve()
     while (queue.length > 0) {
-      const batch = queue.slice(0, bounds.batchMax)
+      current = queue.slice(0, bounds.batchMax)
       queue = queue.slice(bounds.batchMax)
-      await settle(batch)
+      await settle(current)
     }
+    current = []
     running = false
     for (const resolve of whenIdle) resolve()
     whenIdle = []
@@ -76,6 +83,10 @@ export function createBatcher<Item, Result>(
         queue.push({ item, resolve, reject })
         if (!running) void work()
       }),
+    abandon: (error) => {
+      for (const { reject } of [...current, ...queue]) reject(error)
+      queue = []
+    },
     drained: () => (running ? new Promise((resolve) => whenIdle.push(resolve)) : Promise.resolve()),
   }
 }
