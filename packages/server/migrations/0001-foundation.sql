@@ -36,6 +36,7 @@ CREATE TABLE operation (
 
 CREATE INDEX operation_due ON operation (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX operation_list ON operation (kind, created_at DESC, id DESC);
+CREATE INDEX operation_list_by_status ON operation (kind, status, created_at DESC, id DESC);
 CREATE INDEX operation_transaction_id ON operation (transaction_id) WHERE transaction_id IS NOT NULL;
 CREATE INDEX operation_end_to_end_id ON operation (end_to_end_id) WHERE end_to_end_id IS NOT NULL;
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { machine, type StateOf } from './machine.ts'
-import { cents, externalId, instant, nullable, reais, text, uuid } from './shapes.ts'
+import { cents, externalId, instant, nullable, PLAIN_TEXT, pageList, pageQuery, reais, text, uuid } from './shapes.ts'
 
 /**
  * Cash-in: a charge that a payer pays. Its life, its shapes, its endpoints.
@@ -420,6 +420,26 @@ export const createCashIn = endpoint({
   errors: ['duplicate_external_id', 'value_not_positive', 'value_too_large', 'invalid_document', 'partner_refused'],
 })
 
+const detailExample = {
+  ...createdExample,
+  status: 'PAID',
+  description: 'Order 1001',
+  payer: { fullName: 'Maria da Silva', document: '52998224725' },
+  endToEndId: 'E9999901020261121131500aB3dE5fG7',
+  paidAt: '2026-11-21T13:15:00.000Z',
+  payerName: 'Maria da Silva',
+  payerDocument: '***.982.247-**',
+  payerIspb: '99999010',
+  feeAmountCents: 0,
+  refundedCents: 0,
+  refundableCents: 15000,
+  refundDeadline: '2027-02-18T13:15:00.000Z',
+  failureCode: null,
+  failureReason: null,
+  createdAt: '2026-11-21T13:14:31.902Z',
+  updatedAt: '2026-11-21T13:15:02.417Z',
+}
+
 /** @source rules#cash-in.detail.1 */
 export const getCashIn = endpoint({
   id: 'getCashIn',
@@ -433,26 +453,75 @@ export const getCashIn = endpoint({
     200: {
       description: 'The charge as it stands now',
       schema: cashInDetail,
-      example: {
-        ...createdExample,
-        status: 'PAID',
-        description: 'Order 1001',
-        payer: { fullName: 'Maria da Silva', document: '52998224725' },
-        endToEndId: 'E9999901020261121131500aB3dE5fG7',
-        paidAt: '2026-11-21T13:15:00.000Z',
-        payerName: 'Maria da Silva',
-        payerDocument: '***.982.247-**',
-        payerIspb: '99999010',
-        feeAmountCents: 0,
-        refundedCents: 0,
-        refundableCents: 15000,
-        refundDeadline: '2027-02-18T13:15:00.000Z',
-        failureCode: null,
-        failureReason: null,
-        createdAt: '2026-11-21T13:14:31.902Z',
-        updatedAt: '2026-11-21T13:15:02.417Z',
-      },
+      example: detailExample,
     },
   },
   errors: ['not_found'],
+})
+
+const listQuery = Type.Object(
+  {
+    ...pageQuery,
+    status: Type.Optional(status),
+    external_id: Type.Optional(externalId),
+    end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
+  },
+  { additionalProperties: false },
+)
+
+const pagination = { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false }
+
+/** @source rules#cash-in.list.1 */
+export const listCashIns = endpoint({
+  id: 'listCashIns',
+  method: 'GET',
+  path: '/api/pix/cash-in',
+  auth: 'api-key',
+  tag: 'Cash-in',
+  summary: 'List charges, newest first',
+  query: listQuery,
+  responses: {
+    200: {
+      description: 'A page of charges as they stand now',
+      schema: pageList(cashInDetail),
+      example: { data: [detailExample], pagination },
+    },
+  },
+  errors: [],
+})
+
+const incoming = Type.Object(
+  { operation: Type.Literal('cash_in'), ...cashInDetail.properties },
+  { additionalProperties: false },
+)
+
+const incomingList = {
+  method: 'GET',
+  auth: 'api-key',
+  tag: 'Transactions',
+  summary: 'List incoming transactions, newest first',
+  description: 'The cash-in list under the path that aggregates transactions; each item tells its operation.',
+  query: listQuery,
+  responses: {
+    200: {
+      description: 'A page of incoming transactions',
+      schema: pageList(incoming),
+      example: { data: [{ operation: 'cash_in', ...detailExample }], pagination },
+    },
+  },
+  errors: [],
+} as const
+
+/** @source rules#cash-in.list.5 */
+export const listIncomingTransactions = endpoint({
+  ...incomingList,
+  id: 'listIncomingTransactions',
+  path: '/api/transactions/cash-in',
+})
+
+/** The same under its short path. @source rules#cash-in.list.5 */
+export const listIncomingTransactionsShort = endpoint({
+  ...incomingList,
+  id: 'listIncomingTransactionsShort',
+  path: '/transactions/cash-in',
 })

@@ -3,7 +3,13 @@
  */
 import { generateApiKey } from './api-key.ts'
 import { getBalance } from './balance.ts'
-import { createCashIn, getCashIn } from './cash-in.ts'
+import {
+  createCashIn,
+  getCashIn,
+  listCashIns,
+  listIncomingTransactions,
+  listIncomingTransactionsShort,
+} from './cash-in.ts'
 import { getHealth, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
@@ -34,6 +40,9 @@ export const endpoints = {
   generateApiKey,
   createCashIn,
   getCashIn,
+  listCashIns,
+  listIncomingTransactions,
+  listIncomingTransactionsShort,
   getBalance,
   getLedgerEntry,
   listLedgerEntries,

@@ -84,3 +84,32 @@ export function cursorList<T extends TSchema>(item: T) {
     { additionalProperties: false },
   )
 }
+
+/** What every list read by page may be asked. @source rules#lists.1 */
+export const pageQuery = {
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageMax, default: limits.pageDefault })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault })),
+  start_date: Type.Optional(utcDay('First UTC day of creation, inclusive')),
+  end_date: Type.Optional(utcDay('Last UTC day of creation, inclusive')),
+}
+
+/** The envelope of a list read by page. @source rules#lists.1 */
+export function pageList<T extends TSchema>(item: T) {
+  const total = (description: string) => nullable(Type.Integer({ minimum: 0, maximum: 1e12, description }))
+  return Type.Object(
+    {
+      data: Type.Array(item, { maxItems: limits.pageLimitMax }),
+      pagination: Type.Object(
+        {
+          page: Type.Integer({ minimum: 1, maximum: limits.pageMax }),
+          limit: Type.Integer({ minimum: 1, maximum: limits.pageLimitMax }),
+          total: total(`Exact up to ${limits.exactTotalMax}, beyond that null`),
+          totalPages: total('Null where the total is'),
+          hasMore: Type.Boolean(),
+        },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  )
+}

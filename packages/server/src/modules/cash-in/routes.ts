@@ -1,18 +1,32 @@
-import { type createCashIn, type EndpointInput, type getCashIn, limits, Refusal, reaisToCents } from '@pixgate/spec'
+import {
+  type createCashIn,
+  type EndpointInput,
+  type getCashIn,
+  limits,
+  type listCashIns,
+  type listIncomingTransactions,
+  type listIncomingTransactionsShort,
+  Refusal,
+  reaisToCents,
+} from '@pixgate/spec'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import type { Handler } from '../../platform/http/handler.ts'
+import { pageOf, pageView } from '../../platform/http/page.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import type { CashInCommands } from './commands.ts'
 import type { CashInJobs } from './jobs.ts'
-import type { CashInRequest } from './rules.ts'
+import type { CashIn, CashInRequest } from './rules.ts'
 import type { CashInStore } from './store.ts'
-import { createdView, detailView } from './view.ts'
+import { createdView, detailView, incomingView } from './view.ts'
 
 /** The endpoints of cash-ins. */
 export interface CashInHandlers {
   readonly createCashIn: Handler<typeof createCashIn>
   readonly getCashIn: Handler<typeof getCashIn>
+  readonly listCashIns: Handler<typeof listCashIns>
+  readonly listIncomingTransactions: Handler<typeof listIncomingTransactions>
+  readonly listIncomingTransactionsShort: Handler<typeof listIncomingTransactionsShort>
 }
 
 /** What the handlers need. */
@@ -26,7 +40,19 @@ export interface CashInRoutesOptions {
 
 /** Makes the handlers. */
 export function createCashInHandlers({ commands, jobs, store, clock, ids }: CashInRoutesOptions): CashInHandlers {
+  /** A page of cash-ins as they stand at one instant. @source rules#cash-in.list.1, rules#cash-in.list.4 */
+  async function list<Item>(query: ListQuery, view: (cashIn: CashIn, at: number) => Item) {
+    const page = pageOf(query)
+    const at = clock.now()
+    const filter = { ...filterOf(query), ...page, at, most: page.limit }
+    const [rows, counted] = await Promise.all([store.list(filter), store.count(filter, limits.exactTotalMax + 1)])
+    return { status: 200, body: pageView(page, rows, counted, (row) => view(row, at)) } as const
+  }
+
   return {
+    listCashIns: ({ query }) => list(query, detailView),
+    listIncomingTransactions: ({ query }) => list(query, incomingView),
+    listIncomingTransactionsShort: ({ query }) => list(query, incomingView),
     createCashIn: async ({ body, context }) => {
       const request = requestOf(body, ids.uuid(), context.correlationId)
       const cashIn = await jobs.requestCharge(await commands.create(request))
@@ -41,6 +67,16 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
       if (!cashIn) throw new Refusal('not_found')
       return { status: 200, body: detailView(cashIn, clock.now()) }
     },
+  }
+}
+
+type ListQuery = EndpointInput<typeof listCashIns>['query']
+
+function filterOf({ status, external_id, end_to_end_id }: ListQuery) {
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(external_id === undefined ? {} : { externalId: external_id }),
+    ...(end_to_end_id === undefined ? {} : { endToEndId: end_to_end_id }),
   }
 }
 

@@ -44,6 +44,11 @@ export function detailView(cashIn: CashIn, at: number): Detail {
   }
 }
 
+/** The same among transactions of other kinds. @source rules#cash-in.list.5 */
+export function incomingView(cashIn: CashIn, at: number) {
+  return { operation: 'cash_in' as const, ...detailView(cashIn, at) }
+}
+
 const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
 
 function common(cashIn: CashIn) {

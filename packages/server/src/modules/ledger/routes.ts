@@ -1,5 +1,6 @@
 import { type EndpointInput, type getLedgerEntry, limits, type listLedgerEntries, Refusal } from '@pixgate/spec'
 import type { Handler } from '../../platform/http/handler.ts'
+import { daysOf } from '../../platform/http/page.ts'
 import { entryVersion } from './entry-id.ts'
 import type { LedgerFilter, LedgerStore } from './store.ts'
 import { cursorAfter, cursorVersion, entryView } from './view.ts'
@@ -9,8 +10,6 @@ export interface LedgerHandlers {
   readonly getLedgerEntry: Handler<typeof getLedgerEntry>
   readonly listLedgerEntries: Handler<typeof listLedgerEntries>
 }
-
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 /** Makes the handlers. */
 export function createLedgerHandlers(store: LedgerStore, accountId: string): LedgerHandlers {
@@ -44,11 +43,7 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
 function filterOf(query: EndpointInput<typeof listLedgerEntries>['query']): Omit<LedgerFilter, 'most'> {
   const before = query.cursor === undefined ? null : cursorVersion(query.cursor)
   if (before === undefined) throw invalid('cursor', 'invalid', 'cursor must be nextCursor of a page before')
-  const from = query.start_date === undefined ? null : Date.parse(query.start_date)
-  const to = query.end_date === undefined ? null : Date.parse(query.end_date) + DAY_MS
-  if (from !== null && to !== null && from >= to) {
-    throw invalid('end_date', 'out_of_range', 'end_date must not be before start_date')
-  }
+  const { from = null, to = null } = daysOf(query.start_date, query.end_date)
   return {
     before,
     type: query.type ?? null,

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { statement } from '../../src/platform/db/database.ts'
+import { world } from '../support/world.ts'
+
+type Item = Record<string, unknown>
+
+const references = ({ data }: { data: Item[] }) => data.map(({ externalId }) => externalId)
+
+test('[cash-in.list.1] the list has the newest charge first, page by page, each exactly once', async (t) => {
+  const pix = await world(t)
+  for (let charge = 0; charge < 5; charge++) await pix.charge('1.00')
+  const { status, body: first } = await pix.call('GET', '/api/pix/cash-in?limit=2')
+  assert.equal(status, 200)
+  assert.deepEqual(references(first), ['order-5', 'order-4'])
+  assert.deepEqual(first.pagination, { page: 1, limit: 2, total: 5, totalPages: 3, hasMore: true })
+  const { body: last } = await pix.call('GET', '/api/pix/cash-in?limit=2&page=3')
+  assert.deepEqual(references(last), ['order-1'])
+  assert.equal(last.pagination.hasMore, false)
+  const { body: detail } = await pix.call('GET', `/api/pix/cash-in/${last.data[0].id}`)
+  assert.deepEqual(last.data[0], detail)
+})
+
+test('[cash-in.list.2] a charge whose time is over is listed and counted as EXPIRED before anybody noticed', async (t) => {
+  const pix = await world(t)
+  const short = await pix.charge('1.00', { expirationTime: 1 })
+  await pix.charge('2.00')
+  const paid = await pix.charge('3.00')
+  await pix.call('POST', `/sandbox/cash-in/${paid.id}/pay`)
+  await pix.becomes(paid.id, 'PAID')
+  // Past its expiry, but not so far that a worker looks at it.
+  pix.clock.advance(1_500)
+  const of = async (status: string) => (await pix.call('GET', `/api/pix/cash-in?status=${status}`)).body
+  const expired = await of('EXPIRED')
+  assert.deepEqual(references(expired), [short.externalId])
+  assert.equal(expired.data[0].status, 'EXPIRED')
+  assert.equal(expired.pagination.total, 1)
+  assert.deepEqual(references(await of('PENDING')), ['order-2'])
+  assert.deepEqual(references(await of('PAID')), ['order-3'])
+  for (const status of ['FAILED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED']) {
+    assert.deepEqual(references(await of(status)), [])
+  }
+})
+
+test('[cash-in.list.3] references find exactly what has them', async (t) => {
+  const pix = await world(t)
+  await pix.charge('1.00')
+  const paid = await pix.charge('2.00')
+  const { body: ordered } = await pix.call('POST', `/sandbox/cash-in/${paid.id}/pay`)
+  await pix.becomes(paid.id, 'PAID')
+  const { body: byReference } = await pix.call('GET', '/api/pix/cash-in?external_id=order-1')
+  assert.deepEqual(references(byReference), ['order-1'])
+  const { body: byPayment } = await pix.call('GET', `/api/pix/cash-in?end_to_end_id=${ordered.endToEndId}&status=PAID`)
+  assert.deepEqual(references(byPayment), ['order-2'])
+  const { body: neither } = await pix.call('GET', '/api/pix/cash-in?external_id=order')
+  assert.deepEqual(references(neither), [])
+})
+
+const copies = statement<[copies: number]>(
+  'test.copies',
+  `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash,
+                          expires_at, detail, facts, created_at, updated_at)
+   SELECT gen_random_uuid(), kind, 'copy-' || n, status, version, value_cents, fee_cents, correlation_id, body_hash,
+          expires_at, detail, facts, created_at - n * interval '1 minute', updated_at
+     FROM operation, generate_series(1, $1) n`,
+)
+
+test('[cash-in.list.4] totals are exact up to 10,000 and null beyond; hasMore is always right', async (t) => {
+  const pix = await world(t)
+  await pix.charge('1.00')
+  await pix.database.rows(copies, [9_999])
+  const list = async (query: string) => (await pix.call('GET', `/api/pix/cash-in?limit=100${query}`)).body.pagination
+  assert.deepEqual(await list(''), { page: 1, limit: 100, total: 10_000, totalPages: 100, hasMore: true })
+  assert.equal((await list('&page=100')).hasMore, false)
+  await pix.charge('1.00')
+  assert.deepEqual(await list(''), { page: 1, limit: 100, total: null, totalPages: null, hasMore: true })
+  assert.deepEqual(await list('&page=101'), { page: 101, limit: 100, total: null, totalPages: null, hasMore: false })
+})
+
+test('[cash-in.list.5] both aggregated paths are the same list and tell the operation', async (t) => {
+  const pix = await world(t)
+  await pix.charge('1.00')
+  const { body: list } = await pix.call('GET', '/api/pix/cash-in')
+  for (const path of ['/api/transactions/cash-in', '/transactions/cash-in']) {
+    const { status, body } = await pix.call('GET', path)
+    assert.equal(status, 200)
+    assert.deepEqual(body, { ...list, data: list.data.map((item: Item) => ({ operation: 'cash_in', ...item })) })
+  }
+})
+
+test('[lists.1] [lists.2] bounds, days and unknown or repeated parameters are refused by name', async (t) => {
+  const pix = await world(t)
+  const wrong: Record<string, string> = {
+    'limit=101': 'limit',
+    'limit=0': 'limit',
+    'limit=ten': 'limit',
+    'page=0': 'page',
+    'page=1.5': 'page',
+    'status=PAYED': 'status',
+    'status=PAID&status=FAILED': 'status',
+    'start_date=2026-02-30': 'start_date',
+    'start_date=21/11/2026': 'start_date',
+    'start_date=2026-11-22&end_date=2026-11-21': 'end_date',
+    'unknown=1': 'unknown',
+  }
+  for (const [query, field] of Object.entries(wrong)) {
+    const { status, body } = await pix.call('GET', `/api/pix/cash-in?${query}`)
+    assert.equal(status, 400, query)
+    assert.equal(body.code, 'validation_error')
+    assert.deepEqual(
+      body.errors.map((error: Item) => error.field),
+      [field],
+      query,
+    )
+  }
+})
+
+test('[lists.2] both days are UTC days and inclusive', async (t) => {
+  const pix = await world(t)
+  const { generateTime } = await pix.charge('1.00')
+  const day = generateTime.slice(0, 10)
+  const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+  const before = new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
+  const found = async (query: string) => (await pix.call('GET', `/api/pix/cash-in?${query}`)).body.data.length
+  assert.equal(await found(`start_date=${day}&end_date=${day}`), 1)
+  assert.equal(await found(`start_date=${before}`), 1)
+  assert.equal(await found(`end_date=${before}`), 0)
+  assert.equal(await found(`start_date=${next}`), 0)
+})
