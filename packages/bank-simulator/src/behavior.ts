@@ -1,43 +1,39 @@
 import { type Static, Type } from 'typebox'
 
+const moneyOut = ['auto', 'manual', 'fail', 'reject', 'timeout', 'lost-response'] as const
+
 /**
- * How the simulated bank behaves from now on. A restart resets it.
- * @source rules#sandbox.5
+ * A change of how the bank behaves; fields left out keep their value.
+ * @source decisions, «Running it», `PUT /sandbox/behavior`
  */
-
-const outcome = Type.Union([
-  Type.Literal('auto'),
-  Type.Literal('manual'),
-  Type.Literal('fail'),
-  Type.Literal('reject'),
-  Type.Literal('timeout'),
-  Type.Literal('lost-response'),
-])
-
-/** Fields left out keep their value. */
 export const behaviorChange = Type.Partial(
   Type.Object({
-    cashIn: Type.Union([
-      Type.Literal('answer'),
-      Type.Literal('reject'),
-      Type.Literal('timeout'),
-      Type.Literal('lost-response'),
-    ]),
-    cashOut: outcome,
-    refundIn: outcome,
+    /**
+     * What `PUT /charges/{id}` meets: `answer`; `reject`, a definite refusal; `timeout`, never executed and never
+     * answered; `lost-response`, executed and never answered.
+     */
+    cashIn: Type.Enum(['answer', 'reject', 'timeout', 'lost-response']),
+    /** What becomes of payouts. */
+    cashOut: Type.Enum([...moneyOut]),
+    /** What becomes of refunds. */
+    refundIn: Type.Enum([...moneyOut]),
+    /** By how much every answer to the service is late. What was asked for is done at once. */
     latencyMs: Type.Integer({ minimum: 0, maximum: 600_000 }),
-    eventDelayMs: Type.Integer({ minimum: 0, maximum: 600_000 }),
+    /** From what happens to the first attempt to tell of it. */
+    eventDelayMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
+    /** How often each event is delivered. */
     eventCopies: Type.Integer({ minimum: 1, maximum: 5 }),
+    /** Whether events overtake each other. */
     eventsShuffled: Type.Boolean(),
   }),
   { additionalProperties: false },
 )
 
-/** The whole behaviour. */
-export type Behavior = Required<Static<typeof behaviorChange>>
+/** How the bank behaves. */
+export type Behavior = Readonly<Required<Static<typeof behaviorChange>>>
 
-/** A bank that does what it should. */
-export const GOOD_BEHAVIOR: Behavior = {
+/** How every start begins. */
+const WELL_BEHAVED: Behavior = {
   cashIn: 'answer',
   cashOut: 'auto',
   refundIn: 'auto',
@@ -45,4 +41,20 @@ export const GOOD_BEHAVIOR: Behavior = {
   eventDelayMs: 0,
   eventCopies: 1,
   eventsShuffled: false,
+}
+
+/** The switches by which a test or a developer changes the bank until it is started again. */
+export class Switchboard {
+  #behavior = WELL_BEHAVED
+
+  /** How the bank behaves now. */
+  get behavior(): Behavior {
+    return this.#behavior
+  }
+
+  /** Changes the fields given. @returns the whole behaviour that follows */
+  change(change: Partial<Behavior>): Behavior {
+    this.#behavior = { ...this.#behavior, ...change }
+    return this.#behavior
+  }
 }

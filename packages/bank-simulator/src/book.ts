@@ -1,97 +1,145 @@
-import type { PartnerChargeRequest, PartnerEvent, PartnerPayment } from '@pixgate/spec'
-import { openJournal } from './journal.ts'
+import { join } from 'node:path'
+import type { PartnerChargeRequest } from '@pixgate/spec'
+import { type BankEvent, confirmationEvent, failureEvent } from './events.ts'
+import type { Fact, Payment } from './facts.ts'
+import { Journal } from './journal.ts'
 
-/** The bank's book: what it knows, derived from its journal and nothing else. */
-
-/** A charge as the bank keeps it. `EXPIRED` is not kept: it is a matter of the clock. */
+/** A charge as the facts left it. That it expired is no fact: it is seen by looking at the clock. */
 export interface Charge {
   readonly id: string
   readonly transactionId: string
-  readonly request: PartnerChargeRequest
   readonly pixCode: string
-  status: 'ACTIVE' | 'PAID' | 'CANCELLED' | 'FAILED'
-  readonly payments: PartnerPayment[]
+  readonly terms: PartnerChargeRequest
+  readonly status: 'ACTIVE' | 'PAID' | 'CANCELLED' | 'FAILED'
+  /** In the order of booking; more than one where it was paid twice. */
+  readonly payments: readonly Payment[]
 }
 
-/** Which of the service's doors an event goes to. */
-export type EventEndpoint = 'cash-in' | 'cash-out'
-
-/** An event that must reach the service. */
-export interface QueuedEvent {
-  readonly id: string
-  readonly endpoint: EventEndpoint
-  readonly event: PartnerEvent
+/** Money that moved: a line of the statement. */
+export interface Entry {
+  readonly kind: 'PAYMENT_RECEIVED'
+  readonly endToEndId: string
+  /** The id the service gave to what the money moved for. */
+  readonly reference: string
+  readonly valueCents: number
+  readonly sign: '+' | '-'
+  /** ISO 8601, UTC. */
+  readonly occurredAt: string
+  /** Epoch milliseconds. */
+  readonly bookedAt: number
 }
 
-/** One line of the journal. */
-export type Entry =
-  | { readonly type: 'charge created'; readonly charge: Omit<Charge, 'status' | 'payments'> }
-  | { readonly type: 'charge cancelled' | 'charge failed'; readonly id: string }
-  | { readonly type: 'charge paid'; readonly id: string; readonly payment: PartnerPayment }
-  | { readonly type: 'event queued'; readonly event: QueuedEvent }
-  | { readonly type: 'event delivered'; readonly id: string }
+/** The bank's own account of what happened: facts on the disk, and the state that follows from them in memory. */
+export class Book {
+  readonly #journal: Journal
+  readonly #charges = new Map<string, Charge>()
+  readonly #entries: Entry[] = []
+  readonly #events = new Map<string, BankEvent>()
+  #listener: ((event: BankEvent) => void) | undefined
 
-/** The book in memory, and the way to write in it. */
-export interface Book {
-  readonly charges: ReadonlyMap<string, Charge>
-  /** Events that the service has not acknowledged yet. */
-  readonly pendingEvents: ReadonlyMap<string, QueuedEvent>
-  /** Every payment received, oldest first. */
-  readonly payments: readonly { readonly chargeId: string; readonly payment: PartnerPayment }[]
-  /** Writes entries together; they count at once, and are on the disk when this resolves. */
-  write(entries: readonly Entry[]): Promise<void>
-  close(): Promise<void>
-}
+  private constructor(journal: Journal) {
+    this.#journal = journal
+  }
 
-/** Opens the book of a directory, as it stood when the bank last answered. */
-export async function openBook(directory: string): Promise<Book> {
-  const charges = new Map<string, Charge>()
-  const pendingEvents = new Map<string, QueuedEvent>()
-  const payments: { chargeId: string; payment: PartnerPayment }[] = []
+  /**
+   * Opens the book kept in a directory, or begins one there.
+   * @throws Error where the directory cannot be used or a line of the book cannot be read
+   */
+  static async open(directory: string): Promise<Book> {
+    const { journal, lines } = await Journal.open(join(directory, 'book.jsonl'))
+    const book = new Book(journal)
+    try {
+      for (const line of lines) book.#apply(JSON.parse(line) as Fact)
+    } catch (error) {
+      await journal.close()
+      throw error
+    }
+    return book
+  }
 
-  function apply(entry: Entry): void {
-    switch (entry.type) {
-      case 'charge created':
-        charges.set(entry.charge.id, { ...entry.charge, status: 'ACTIVE', payments: [] })
-        break
-      case 'charge cancelled':
-        known(entry.id).status = 'CANCELLED'
-        break
-      case 'charge failed':
-        known(entry.id).status = 'FAILED'
-        break
-      case 'charge paid': {
-        const charge = known(entry.id)
-        charge.status = 'PAID'
-        charge.payments.push(entry.payment)
-        payments.push({ chargeId: entry.id, payment: entry.payment })
+  /** By id. */
+  get charges(): ReadonlyMap<string, Charge> {
+    return this.#charges
+  }
+
+  /** In the order of booking. */
+  get entries(): readonly Entry[] {
+    return this.#entries
+  }
+
+  /** In the order of what they tell, by event id. */
+  get events(): ReadonlyMap<string, BankEvent> {
+    return this.#events
+  }
+
+  /** Books a fact. It shows at once, but nobody may be told before {@link durable} has resolved. */
+  record(fact: Fact): void {
+    this.#journal.append(JSON.stringify(fact))
+    this.#apply(fact)
+  }
+
+  /** Resolves when all that was booked so far would survive the death of the process. */
+  durable(): Promise<void> {
+    return this.#journal.flushed()
+  }
+
+  /** Hands over every event the service has not taken yet: those of the past now, and each new one when it is booked. */
+  onEvent(listener: (event: BankEvent) => void): void {
+    this.#listener = listener
+    for (const event of this.#events.values()) if (event.deliveredAt === undefined) listener(event)
+  }
+
+  /** Makes everything durable and closes the file; nothing can be booked afterwards. */
+  close(): Promise<void> {
+    return this.#journal.close()
+  }
+
+  #apply(fact: Fact): void {
+    switch (fact.fact) {
+      case 'charge created': {
+        const { chargeId: id, transactionId, pixCode, terms } = fact
+        this.#charges.set(id, { id, transactionId, pixCode, terms, status: 'ACTIVE', payments: [] })
         break
       }
-      case 'event queued':
-        pendingEvents.set(entry.event.id, entry.event)
+      case 'charge paid': {
+        const { payment } = fact
+        const charge = this.#charge(fact.chargeId)
+        this.#charges.set(charge.id, { ...charge, status: 'PAID', payments: [...charge.payments, payment] })
+        const { endToEndId, valueCents, occurredAt } = payment
+        const moved = { endToEndId, reference: charge.id, valueCents, occurredAt, bookedAt: fact.at }
+        this.#entries.push({ kind: 'PAYMENT_RECEIVED', sign: '+', ...moved })
+        this.#tell(confirmationEvent(charge, fact))
         break
-      case 'event delivered':
-        pendingEvents.delete(entry.id)
+      }
+      case 'charge cancelled': {
+        const charge = this.#charge(fact.chargeId)
+        this.#charges.set(charge.id, { ...charge, status: 'CANCELLED' })
         break
+      }
+      case 'charge failed': {
+        const charge = this.#charge(fact.chargeId)
+        this.#charges.set(charge.id, { ...charge, status: 'FAILED' })
+        this.#tell(failureEvent(charge, fact))
+        break
+      }
+      case 'event delivered': {
+        const event = this.#events.get(fact.eventId)
+        if (event) this.#events.set(fact.eventId, { ...event, deliveredAt: fact.at })
+        break
+      }
+      default:
+        throw new Error(`the book has a fact that this bank does not know: ${JSON.stringify(fact satisfies never)}`)
     }
   }
 
-  function known(id: string): Charge {
-    const charge = charges.get(id)
-    if (!charge) throw new Error(`the book has no charge ${id}`)
+  #charge(id: string): Charge {
+    const charge = this.#charges.get(id)
+    if (!charge) throw new Error(`the book tells of charge ${id} before it was created`)
     return charge
   }
 
-  const journal = await openJournal<Entry>(directory)
-  for (const entry of journal.entries) apply(entry)
-  return {
-    charges,
-    pendingEvents,
-    payments,
-    write: (entries) => {
-      for (const entry of entries) apply(entry)
-      return journal.append(entries)
-    },
-    close: () => journal.close(),
+  #tell(event: BankEvent): void {
+    this.#events.set(event.body.eventId, event)
+    this.#listener?.(event)
   }
 }

@@ -1,85 +1,156 @@
-import { randomBytes, randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { buildDynamicBrCode, formatEndToEndId } from '@pixgate/brcode'
-import type { PartnerCharge, PartnerChargeRequest, PartnerEvent, PartnerPayment } from '@pixgate/spec'
-import type { Charge, Entry } from './book.ts'
+import { BrCodeError, buildDynamicBrCode, formatEndToEndId } from '@pixgate/brcode'
+import type { PartnerCharge, PartnerChargeRequest } from '@pixgate/spec'
+import type { Book, Charge } from './book.ts'
+import type { Chance } from './chance.ts'
+import type { Clock } from './clock.ts'
+import type { Payment } from './facts.ts'
+import { Refused } from './refused.ts'
 
-/** What the bank does with charges. Pure but for chance: the book is written by whoever calls. */
-
-/** The simulated bank among the participants of the Pix. */
-const ISPB = '99999010'
-
-/** Makes a charge out of what was asked for. */
-export function newCharge(id: string, request: PartnerChargeRequest): Extract<Entry, { type: 'charge created' }> {
-  const transactionId = randomBytes(16).toString('hex')
-  const pixCode = buildDynamicBrCode({
-    url: `bank.example/qr/v2/${transactionId}`,
-    merchantName: request.merchant.name,
-    merchantCity: request.merchant.city,
-  })
-  return { type: 'charge created', charge: { id, transactionId, request, pixCode } }
+/**
+ * The rules of charges. They decide on the book as it stands and book what follows, in one go; whoever answers waits
+ * for {@link Book.durable} first.
+ */
+export interface Charges {
+  /**
+   * Takes a charge on, once: the same id with the same terms is the same charge.
+   * @throws Refused conflict (the id is known with other terms) · invalid_request (no BR Code can name the merchant)
+   * @source rules#partner.1
+   */
+  create(id: string, terms: PartnerChargeRequest): { readonly isNew: boolean; readonly charge: PartnerCharge }
+  /** @throws Refused not_found */
+  get(id: string): PartnerCharge
+  /**
+   * Withdraws a charge, also one that expired; doing it again does nothing.
+   * @throws Refused not_found · already_paid (with the charge and its payments) · not_possible (it failed)
+   */
+  cancel(id: string): void
+  /**
+   * Pays a charge: also after it expired, after it was cancelled, and again. The payer's bank may have sent the money
+   * before any of that was known to it.
+   * @throws Refused not_found · not_possible (it failed)
+   * @source rules#sandbox.2
+   */
+  pay(id: string, order: PaymentOrder): Payment
+  /**
+   * Gives a charge up.
+   * @throws Refused not_found · not_possible (paid, cancelled or failed already)
+   * @source rules#sandbox.3
+   */
+  fail(id: string): void
 }
 
-/** Whether a repeated request asks for the same charge. */
-export function isSameRequest(charge: Charge, request: PartnerChargeRequest): boolean {
-  return isDeepStrictEqual(charge.request, request)
+/** What is left out pays exactly the charge's value, now, by the payer it names or one the bank makes up. */
+export interface PaymentOrder {
+  readonly valueCents?: number
+  readonly payerName?: string
+  /** ISO 8601, any offset. */
+  readonly occurredAt?: string
 }
 
-/** A charge as the bank tells it. */
-export function chargeView({ id, transactionId, request, pixCode, status }: Charge, at: number): PartnerCharge {
-  const isExpired = status === 'ACTIVE' && at > Date.parse(request.expiresAt)
-  const { valueCents, expiresAt } = request
-  return { id, transactionId, status: isExpired ? 'EXPIRED' : status, valueCents, pixCode, expiresAt }
+/** ISPB of the bank where every payer has an account. */
+const PAYER_ISPB = '99999010'
+
+const PAYER = { name: 'Maria da Silva', document: '52998224725' }
+
+/** What the rules need. */
+export interface ChargesOptions {
+  readonly book: Book
+  readonly clock: Clock
+  readonly chance: Chance
 }
 
-/** The same with its payments, as a query tells it. */
-export function chargeDetail(charge: Charge, at: number): PartnerCharge {
-  return { ...chargeView(charge, at), payments: charge.payments }
-}
+/** Makes the rules over a book. */
+export function createCharges({ book, clock, chance }: ChargesOptions): Charges {
+  function known(id: string): Charge {
+    const charge = book.charges.get(id)
+    if (!charge) throw new Refused('not_found', 'there is no such charge')
+    return charge
+  }
 
-/** A payment of a charge by somebody. */
-export function newPayment(
-  { request }: Charge,
-  order: { readonly valueCents?: number; readonly payerName?: string; readonly occurredAt?: string },
-  at: number,
-): PartnerPayment {
   return {
-    endToEndId: formatEndToEndId({ ispb: ISPB, at: new Date(at), suffix: randomSuffix() }),
-    valueCents: order.valueCents ?? request.valueCents,
-    occurredAt: order.occurredAt ?? new Date(at).toISOString(),
-    payer: {
-      name: order.payerName ?? request.payer?.name ?? 'Cliente Exemplo',
-      document: request.payer?.document ?? '52998224725',
-      ispb: ISPB,
+    create(id, terms) {
+      const existing = book.charges.get(id)
+      if (existing) {
+        if (isDeepStrictEqual(existing.terms, terms)) return { isNew: false, charge: chargeBody(existing, clock.now()) }
+        throw new Refused('conflict', 'the bank knows another charge under this id')
+      }
+      const transactionId = chance.transactionId()
+      const pixCode = pixCodeOf(transactionId, terms)
+      book.record({ fact: 'charge created', at: clock.now(), chargeId: id, transactionId, pixCode, terms })
+      return { isNew: true, charge: chargeBody(known(id), clock.now()) }
+    },
+
+    get(id) {
+      return chargeWithPayments(known(id), clock.now())
+    },
+
+    cancel(id) {
+      const charge = known(id)
+      if (charge.status === 'CANCELLED') return
+      if (charge.status === 'PAID') {
+        const paid = chargeWithPayments(charge, clock.now())
+        throw new Refused('already_paid', 'the charge was paid', paid)
+      }
+      if (charge.status === 'FAILED') throw notPossible(charge)
+      book.record({ fact: 'charge cancelled', at: clock.now(), chargeId: id })
+    },
+
+    pay(id, order) {
+      const charge = known(id)
+      if (charge.status === 'FAILED') throw notPossible(charge)
+      const now = clock.now()
+      const at = order.occurredAt === undefined ? now : Date.parse(order.occurredAt)
+      const payer = charge.terms.payer ?? PAYER
+      const payment: Payment = {
+        endToEndId: formatEndToEndId({ ispb: PAYER_ISPB, at: new Date(at), suffix: chance.endToEndSuffix() }),
+        valueCents: order.valueCents ?? charge.terms.valueCents,
+        occurredAt: new Date(at).toISOString(),
+        payer: { name: order.payerName ?? payer.name, document: payer.document, ispb: PAYER_ISPB },
+      }
+      book.record({ fact: 'charge paid', at: now, chargeId: id, payment, eventId: chance.uuid() })
+      return payment
+    },
+
+    fail(id) {
+      const charge = known(id)
+      if (charge.status !== 'ACTIVE') throw notPossible(charge)
+      book.record({
+        fact: 'charge failed',
+        at: clock.now(),
+        chargeId: id,
+        errorCode: 'removed_by_bank',
+        errorMessage: 'the bank removed the charge',
+        eventId: chance.uuid(),
+      })
     },
   }
 }
 
-const SUFFIX_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-
-function randomSuffix(): string {
-  return Array.from({ length: 11 }, () => SUFFIX_ALPHABET[randomInt(SUFFIX_ALPHABET.length)]).join('')
+/** A charge as `GET /charges/{id}` tells it. */
+export function chargeWithPayments(charge: Charge, now: number): PartnerCharge {
+  return { ...chargeBody(charge, now), payments: [...charge.payments] }
 }
 
-/** What the service is told of a payment. */
-export function paidEvent(charge: Charge, payment: PartnerPayment, eventId: string): PartnerEvent {
-  const { endToEndId, valueCents, occurredAt, payer } = payment
-  return { ...common(charge, eventId), status: 'CONFIRMED', endToEndId, valueCents, payer: payer ?? null, occurredAt }
+function chargeBody({ id, transactionId, pixCode, terms, status }: Charge, now: number): PartnerCharge {
+  const { valueCents, expiresAt } = terms
+  const isExpired = status === 'ACTIVE' && Date.parse(expiresAt) <= now
+  return { id, transactionId, status: isExpired ? 'EXPIRED' : status, valueCents, pixCode, expiresAt }
 }
 
-/** What the service is told of a failure. */
-export function failedEvent(charge: Charge, eventId: string, at: number): PartnerEvent {
-  return {
-    ...common(charge, eventId),
-    status: 'FAILED',
-    endToEndId: null,
-    valueCents: charge.request.valueCents,
-    errorCode: 'charge_failed',
-    errorMessage: 'The charge failed at the bank',
-    occurredAt: new Date(at).toISOString(),
+function pixCodeOf(transactionId: string, { merchant }: PartnerChargeRequest): string {
+  try {
+    return buildDynamicBrCode({
+      url: `bank.example/qr/v2/${transactionId}`,
+      merchantName: merchant.name,
+      merchantCity: merchant.city,
+    })
+  } catch (error) {
+    if (error instanceof BrCodeError) throw new Refused('invalid_request', error.message)
+    throw error
   }
 }
 
-function common({ id, transactionId }: Charge, eventId: string) {
-  return { event: 'CashIn', eventId, transactionId, externalId: id } as const
+function notPossible({ status }: Charge): Refused {
+  return new Refused('not_possible', `the charge is ${status}`)
 }

@@ -1,4 +1,15 @@
-/** The bank's own clock, epoch milliseconds. Everything else in the simulator is told the time. */
-export function now(): number {
-  return Date.now()
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Time; injected, so that tests decide it. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number
+  /** Waits; rejects when the signal is aborted first. Does not keep the process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** The machine's time. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) => delay(ms, undefined, { ref: false, ...(signal && { signal }) }),
 }

@@ -1,100 +1,45 @@
-import { createHmac, randomInt } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import { Agent, request } from 'undici'
-import type { Behavior } from './behavior.ts'
-import type { Book, EventEndpoint, QueuedEvent } from './book.ts'
-import { now } from './clock.ts'
+import type { PartnerEvent, partnerEvents } from '@pixgate/spec'
+import type { Charge } from './book.ts'
+import type { ChargeFailed, ChargePaid } from './facts.ts'
 
-/** Tells the service what happened, again and again until it answers 200. */
-export interface EventSender {
-  /** An event is in the book: it goes out now, or as the behaviour says. */
-  send(event: QueuedEvent): void
-  /** Sends bytes once, right or wrong, and returns the service's answer. */
-  sendOnce(message: EventMessage): Promise<number>
-  /** Ends what is under way; what was not acknowledged stays in the book. */
-  stop(): Promise<void>
-}
-
-/** Bytes for one of the service's doors. */
-export interface EventMessage {
+/** What the bank has to tell the service, and whether the service has taken it. */
+export interface BankEvent {
   readonly endpoint: EventEndpoint
-  readonly body: string
-  /** Signs with another secret than the agreed one. */
-  readonly secret?: string
-  readonly timestampOffsetSeconds?: number
+  readonly body: PartnerEvent
+  /** Epoch milliseconds; `undefined` while it is still being sent. */
+  readonly deliveredAt: number | undefined
 }
 
-/** What a sender needs. */
-export interface EventSenderOptions {
-  readonly book: Book
-  readonly behavior: () => Behavior
-  /** The service's address. */
-  readonly eventsUrl: string
-  readonly secret: string
+/** Which of the service's two endpoints takes an event. */
+export type EventEndpoint = keyof typeof partnerEvents
+
+/** Tells that a charge was paid. @source decisions#29 */
+export function confirmationEvent(charge: Charge, { eventId, payment }: ChargePaid): BankEvent {
+  return cashInEvent(charge, { eventId, status: 'CONFIRMED', ...payment })
 }
 
-/** Waits after each failed attempt, the last one repeated. */
-const RETRY_DELAYS_MS = [200, 500, 1_000, 2_000, 5_000]
+/** Tells that a charge came to nothing. @source decisions#29 */
+export function failureEvent(charge: Charge, { eventId, errorCode, errorMessage, at }: ChargeFailed): BankEvent {
+  const { valueCents } = charge.terms
+  const occurredAt = new Date(at).toISOString()
+  return cashInEvent(charge, {
+    eventId,
+    status: 'FAILED',
+    endToEndId: null,
+    valueCents,
+    errorCode,
+    errorMessage,
+    occurredAt,
+  })
+}
 
-const ATTEMPT_MS = 5_000
-
-/** Within this time a shuffled event goes out. */
-const SHUFFLE_MS = 300
-
-/** Starts a sender, which takes up at once what the book says was never acknowledged. */
-export function startEventSender({ book, behavior, eventsUrl, secret }: EventSenderOptions): EventSender {
-  const stopping = new AbortController()
-  const sending = new Set<Promise<void>>()
-  const agent = new Agent({ connections: 32 })
-
-  async function attempt({ endpoint, body, ...given }: EventMessage): Promise<number> {
-    const bytes = Buffer.from(body)
-    const mac = createHmac('sha256', given.secret ?? secret)
-      .update(bytes)
-      .digest('hex')
-    const timestamp = Math.floor(now() / 1_000) + (given.timestampOffsetSeconds ?? 0)
-    const answer = await request(`${eventsUrl}/api/webhooks/pix/${endpoint}`, {
-      method: 'POST',
-      dispatcher: agent,
-      headers: {
-        'content-type': 'application/json',
-        'x-partner-signature': `sha256=${mac}`,
-        'x-partner-timestamp': String(timestamp),
-      },
-      body: bytes,
-      signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(ATTEMPT_MS)]),
-    })
-    await answer.body.dump()
-    return answer.statusCode
-  }
-
-  async function deliver({ id, endpoint, event }: QueuedEvent): Promise<void> {
-    const { eventDelayMs, eventsShuffled, eventCopies } = behavior()
-    await delay(eventDelayMs + (eventsShuffled ? randomInt(SHUFFLE_MS) : 0), undefined, { signal: stopping.signal })
-    const message = { endpoint, body: JSON.stringify(event) }
-    for (let failures = 0; (await attempt(message).catch(() => 0)) !== 200; failures++) {
-      const wait = RETRY_DELAYS_MS[Math.min(failures, RETRY_DELAYS_MS.length - 1)]
-      await delay(wait, undefined, { signal: stopping.signal })
-    }
-    for (let copy = 1; copy < eventCopies; copy++) await attempt(message).catch(() => 0)
-    await book.write([{ type: 'event delivered', id }])
-  }
-
-  function send(event: QueuedEvent): void {
-    const work = deliver(event)
-      .catch(() => undefined)
-      .finally(() => sending.delete(work))
-    sending.add(work)
-  }
-
-  for (const event of book.pendingEvents.values()) send(event)
+function cashInEvent(
+  { id, transactionId }: Charge,
+  told: Omit<PartnerEvent, 'event' | 'transactionId' | 'externalId'>,
+): BankEvent {
   return {
-    send,
-    sendOnce: attempt,
-    stop: async () => {
-      stopping.abort()
-      await Promise.all(sending)
-      await agent.close()
-    },
+    endpoint: 'cash-in',
+    body: { event: 'CashIn', transactionId, externalId: id, ...told },
+    deliveredAt: undefined,
   }
 }

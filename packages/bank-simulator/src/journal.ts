@@ -1,61 +1,71 @@
-import { mkdirSync } from 'node:fs'
-import { type FileHandle, open, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** Books hold names and documents. */
+const OWNER_ONLY = 0o600
 
 /**
- * An append-only file of JSON lines. What was appended is on the disk before anybody is told; all that wait at the same
- * time share one fsync.
+ * A file of lines that only grows. Lines reach the disk in groups: while one group is written and synced the next one
+ * gathers, so that a thousand callers wait for few syncs and a single one for nobody.
  */
-export interface Journal<Entry> {
-  /** What the file held when it was opened, oldest first. */
-  readonly entries: readonly Entry[]
-  /** Appends entries together; resolves when they are on the disk. */
-  append(entries: readonly Entry[]): Promise<void>
-  close(): Promise<void>
-}
+export class Journal {
+  readonly #file: FileHandle
+  #gathering: string[] = []
+  #gathered: Promise<void> | undefined
+  #writing: Promise<void> = Promise.resolve()
 
-/** Opens `<directory>/book.jsonl`. A line that was cut off by a crash was never answered for, and is dropped. */
-export async function openJournal<Entry>(directory: string): Promise<Journal<Entry>> {
-  mkdirSync(directory, { recursive: true })
-  const path = join(directory, 'book.jsonl')
-  const file = await open(path, 'a', 0o600)
-  const text = await readFile(path, 'utf8')
-  const wholeText = text.slice(0, text.lastIndexOf('\n') + 1)
-  if (wholeText.length < text.length) await file.truncate(Buffer.byteLength(wholeText))
-  const entries = wholeText.split('\n').filter((line) => line !== '')
-  return { entries: entries.map((line) => JSON.parse(line) as Entry), ...appender(file) }
-}
-
-function appender<Entry>(file: FileHandle): Pick<Journal<Entry>, 'append' | 'close'> {
-  let waiting = ''
-  let flushing: Promise<void> | undefined
-
-  /** Takes everything that waits by the time the flush before it has ended. */
-  async function flush(): Promise<void> {
-    const lines = waiting
-    waiting = ''
-    await file.appendFile(lines)
-    await file.datasync()
+  private constructor(file: FileHandle) {
+    this.#file = file
   }
 
-  let next: Promise<void> | undefined
-  function flushed(): Promise<void> {
-    next ??= (flushing ?? Promise.resolve()).then(() => {
-      next = undefined
-      flushing = flush()
-      return flushing
+  /**
+   * Opens the file and reads it, making it and its directory where they are missing. A last line without its end was
+   * never promised to anyone: the process died in the middle of it, and it is cut off.
+   */
+  static async open(path: string): Promise<{ journal: Journal; lines: Iterable<string> }> {
+    await mkdir(dirname(path), { recursive: true })
+    const file = await open(path, 'a+', OWNER_ONLY)
+    const bytes = await file.readFile()
+    const end = bytes.lastIndexOf('\n') + 1
+    if (end < bytes.length) await file.truncate(end)
+    return { journal: new Journal(file), lines: linesOf(bytes.subarray(0, end)) }
+  }
+
+  /** Adds a line, which is on the disk when a later {@link flushed} resolves. */
+  append(line: string): void {
+    this.#gathering.push(`${line}\n`)
+  }
+
+  /**
+   * Resolves when everything appended so far is on the disk.
+   * @throws Error where the disk refused it; from then on always, because what follows would stand after a gap
+   */
+  flushed(): Promise<void> {
+    if (this.#gathering.length === 0) return this.#writing
+    this.#gathered ??= this.#writing.then(() => {
+      this.#gathered = undefined
+      this.#writing = this.#write(this.#gathering.splice(0).join(''))
+      return this.#writing
     })
-    return next
+    return this.#gathered
   }
 
-  return {
-    append: (entries) => {
-      for (const entry of entries) waiting += `${JSON.stringify(entry)}\n`
-      return flushed()
-    },
-    close: async () => {
-      await flushed()
-      await file.close()
-    },
+  /** Writes what is left and closes the file. */
+  async close(): Promise<void> {
+    await this.flushed().finally(() => this.#file.close())
+  }
+
+  async #write(text: string): Promise<void> {
+    await this.#file.appendFile(text)
+    await this.#file.datasync()
+  }
+}
+
+/** Line by line: a long book is larger than the longest string. */
+function* linesOf(bytes: Buffer): Iterable<string> {
+  let start = 0
+  for (let end = bytes.indexOf('\n'); end >= 0; end = bytes.indexOf('\n', start)) {
+    yield bytes.toString('utf8', start, end)
+    start = end + 1
   }
 }

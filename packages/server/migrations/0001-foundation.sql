@@ -20,6 +20,9 @@ CREATE TABLE operation (
   fee_cents       bigint NOT NULL CHECK (fee_cents >= 0),
   correlation_id  text NOT NULL,
   body_hash       bytea NOT NULL,
+  -- The client's Idempotency-Key with its scope, and the day it counts for: a key is used once in 24 hours.
+  idempotency_key text,
+  idempotency_day integer,
   expires_at      timestamptz,
   -- When work is due on this operation: asking the partner, expiring. A claim moves it to the end of its lease.
   due_at          timestamptz,
@@ -34,6 +37,8 @@ CREATE TABLE operation (
   CONSTRAINT operation_external_id_key UNIQUE (kind, external_id)
 ) WITH (fillfactor = 80);
 
+CREATE UNIQUE INDEX operation_idempotency_key ON operation (idempotency_key, idempotency_day)
+  WHERE idempotency_key IS NOT NULL;
 CREATE INDEX operation_due ON operation (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX operation_list ON operation (kind, created_at DESC, id DESC);
 CREATE INDEX operation_list_by_status ON operation (kind, status, created_at DESC, id DESC);
@@ -165,8 +170,8 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON entry
 -- What the modules read of the engine's tables.
 
 CREATE VIEW cash_in AS
-  SELECT id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, expires_at, due_at,
-         transaction_id, end_to_end_id, detail, facts, created_at, updated_at
+  SELECT id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
+         expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at
     FROM operation WHERE kind = 'cash_in';
 
 CREATE VIEW ledger_entry AS

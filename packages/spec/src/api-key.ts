@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { instant } from './shapes.ts'
+import { limits } from './limits.ts'
+import { cursorList, instant, nullable, uuid } from './shapes.ts'
 
 /**
  * API keys: `pix_test_` or `pix_live_`, 43 base62 characters (256 random bits), 6 base62 characters of CRC-32 over what
@@ -32,4 +33,65 @@ export const generateApiKey = endpoint({
     },
   },
   errors: [],
+})
+
+const apiKey = Type.Object(
+  {
+    id: uuid,
+    display: Type.String({ maxLength: 8, description: 'The first characters after the prefix, to tell keys apart' }),
+    createdAt: instant,
+    deactivatedAt: nullable(instant),
+  },
+  { additionalProperties: false, description: 'A key, never its text.' },
+)
+
+/** @source rules#api-keys.5 */
+export const listApiKeys = endpoint({
+  id: 'listApiKeys',
+  method: 'GET',
+  path: '/api-key',
+  auth: 'admin',
+  tag: 'API keys',
+  summary: 'List the API keys, newest first',
+  query: Type.Object(
+    {
+      cursor: Type.Optional({ ...uuid, description: '`nextCursor` of the page before' }),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of keys, deactivated ones too',
+      schema: cursorList(apiKey),
+      example: {
+        data: [
+          {
+            id: '0198c0de-3f00-7000-8000-1a2b3c4d5e6f',
+            display: '003aUlTJ',
+            createdAt: '2026-11-21T13:00:00.000Z',
+            deactivatedAt: null,
+          },
+        ],
+        pagination: { limit: 20, hasMore: false, nextCursor: null },
+      },
+    },
+  },
+  errors: [],
+})
+
+/** @source rules#api-keys.6 */
+export const deactivateApiKey = endpoint({
+  id: 'deactivateApiKey',
+  method: 'DELETE',
+  path: '/api-key/{id}',
+  auth: 'admin',
+  tag: 'API keys',
+  summary: 'Deactivate an API key, for ever',
+  description: 'It stops working within five seconds everywhere. Make the key that follows it first.',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'The `id` in the list of keys' }) }),
+  responses: { 204: { description: 'Deactivated' } },
+  errors: ['not_found'],
 })

@@ -2,7 +2,19 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { machine, type StateOf } from './machine.ts'
-import { cents, externalId, instant, nullable, PLAIN_TEXT, pageList, pageQuery, reais, text, uuid } from './shapes.ts'
+import {
+  cents,
+  externalId,
+  idempotencyKey,
+  instant,
+  nullable,
+  PLAIN_TEXT,
+  pageList,
+  pageQuery,
+  reais,
+  text,
+  uuid,
+} from './shapes.ts'
 
 /**
  * Cash-in: a charge that a payer pays. Its life, its shapes, its endpoints.
@@ -411,13 +423,22 @@ export const createCashIn = endpoint({
   summary: 'Create a charge',
   description:
     'Asks the bank for a charge and answers with its BR Code. When the bank is slow the answer has no `pixCode` yet: read the cash-in again. Retry a lost answer with the **same** `externalId`: the 409 tells the id of the charge that exists.',
+  headers: { 'Idempotency-Key': idempotencyKey },
   body: createBody,
   example: {
     transaction: { value: 150, externalId: 'order-1001', description: 'Order 1001', expirationTime: 3600 },
     payer: { fullName: 'Maria da Silva', document: '529.982.247-25' },
   },
   responses: { 201: { description: 'Created', schema: cashInCreated, example: createdExample } },
-  errors: ['duplicate_external_id', 'value_not_positive', 'value_too_large', 'invalid_document', 'partner_refused'],
+  errors: [
+    'idempotency_key_reused',
+    'request_in_progress',
+    'duplicate_external_id',
+    'value_not_positive',
+    'value_too_large',
+    'invalid_document',
+    'partner_refused',
+  ],
 })
 
 const detailExample = {

@@ -31,6 +31,8 @@ export interface Endpoint {
   readonly description?: string
   readonly params?: TSchema
   readonly query?: TSchema
+  /** Request headers of its own, by name, for the documentation; the handler reads them. */
+  readonly headers?: Readonly<Record<string, TSchema>>
   readonly body?: TSchema
   /** Example of a request body. */
   readonly example?: unknown

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { nullable, text } from './shapes.ts'
@@ -56,5 +56,89 @@ export const failCashIn = endpoint({
   params,
   responses: accepted,
   errors: ['not_found', 'not_possible_in_state', 'partner_unavailable'],
+  sandboxOnly: true,
+})
+
+const moneyOut = ['auto', 'manual', 'fail', 'reject', 'timeout', 'lost-response'] as const
+
+/** How the simulated bank behaves. @source rules#sandbox.5 */
+export const bankBehavior = Type.Object(
+  {
+    cashIn: Type.Enum(['answer', 'reject', 'timeout', 'lost-response'], {
+      description:
+        'What the creation of a charge meets: `reject` is a definite refusal, `timeout` never executed and never answered, `lost-response` executed and never answered',
+    }),
+    cashOut: Type.Enum([...moneyOut], {
+      description:
+        'What becomes of payouts: `auto` is confirmed by itself, `manual` waits for a control, `fail` is accepted and then failed',
+    }),
+    refundIn: Type.Enum([...moneyOut], { description: 'What becomes of refunds' }),
+    latencyMs: Type.Integer({
+      minimum: 0,
+      maximum: 600_000,
+      description: 'By how much every answer to the service is late; what was asked for is done at once',
+    }),
+    eventDelayMs: Type.Integer({
+      minimum: 0,
+      maximum: 3_600_000,
+      description: 'From what happens to the first attempt to tell of it',
+    }),
+    eventCopies: Type.Integer({ minimum: 1, maximum: 5, description: 'How often each event is delivered' }),
+    eventsShuffled: Type.Boolean({ description: 'Whether events overtake each other' }),
+  },
+  { additionalProperties: false },
+)
+
+/** See {@link bankBehavior}. */
+export type BankBehavior = Readonly<Static<typeof bankBehavior>>
+
+/** A change of it: fields left out keep their value. @source rules#sandbox.6 */
+export const bankBehaviorChange = Type.Partial(bankBehavior)
+
+/** See {@link bankBehaviorChange}. */
+export type BankBehaviorChange = Readonly<Static<typeof bankBehaviorChange>>
+
+const wholeBehavior = {
+  200: {
+    description: 'The whole behaviour from now on',
+    schema: bankBehavior,
+    example: {
+      cashIn: 'answer',
+      cashOut: 'auto',
+      refundIn: 'auto',
+      latencyMs: 0,
+      eventDelayMs: 0,
+      eventCopies: 3,
+      eventsShuffled: true,
+    },
+  },
+} as const
+
+/** @source rules#sandbox.6 */
+export const getBankBehavior = endpoint({
+  id: 'getBankBehavior',
+  method: 'GET',
+  path: '/sandbox/behavior',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  summary: 'How the simulated bank behaves',
+  responses: wholeBehavior,
+  errors: ['partner_unavailable'],
+  sandboxOnly: true,
+})
+
+/** @source rules#sandbox.6 */
+export const changeBankBehavior = endpoint({
+  id: 'changeBankBehavior',
+  method: 'PUT',
+  path: '/sandbox/behavior',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  summary: 'Change how the simulated bank behaves',
+  description: 'Fields left out keep their value. A restart of the bank makes it a good bank again.',
+  body: bankBehaviorChange,
+  example: { eventCopies: 3, eventsShuffled: true },
+  responses: wholeBehavior,
+  errors: ['partner_unavailable'],
   sandboxOnly: true,
 })

@@ -52,6 +52,14 @@ export const externalId = Type.String({
   description: 'Your reference: unique per operation type, for ever. Never change it when you retry.',
 })
 
+/** The request header `Idempotency-Key`. @source rules#idempotency.1 */
+export const idempotencyKey = Type.String({
+  minLength: 1,
+  maxLength: 257,
+  description:
+    'Replays the 201 of the same request within 24 hours (`Idempotent-Replayed: true`). Optional: `externalId` is the lasting key.',
+})
+
 /**
  * Reais in a request. Decimals, sign and ceiling are judged after the shape, each with its own error.
  * @source rules#money.1

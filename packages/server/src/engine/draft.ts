@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type AccountCode, accounts } from '@pixgate/spec'
-import type { Case, Command, Decision, Move, Notification, Operation, OperationKind, State } from './operation.ts'
+import type { Case, Command, Decision, Identity, Move, Notification, Operation, State } from './operation.ts'
 import { created, moved } from './operation.ts'
 import { type Entry, entriesOf } from './postings.ts'
 
@@ -52,7 +52,7 @@ export class Draft implements State {
   /** When the batch is decided, epoch milliseconds. */
   readonly now: number
   readonly #known: Known
-  readonly #externalIds = new Map<string, Operation>()
+  readonly #identities = new Set<string>()
 
   constructor(known: Known, now: number) {
     this.#known = known
@@ -72,9 +72,9 @@ export class Draft implements State {
     return this.#account(code).version
   }
 
-  /** The operation of this batch that took the external id, if one did. */
-  takenBy(kind: OperationKind, externalId: string): Operation | undefined {
-    return this.#externalIds.get(`${kind} ${externalId}`)
+  /** Whether an operation of this batch has the same external id or idempotency key. */
+  isTaken(identity: Identity): boolean {
+    return identityKeys(identity).some((key) => this.#identities.has(key))
   }
 
   /** Whether there is anything to write. */
@@ -136,7 +136,7 @@ export class Draft implements State {
     this.moves.push(move)
     if (before === undefined || this.createdOperations.has(after.id)) {
       this.createdOperations.set(after.id, after)
-      this.#externalIds.set(`${after.kind} ${after.externalId}`, after)
+      for (const key of identityKeys(after)) this.#identities.add(key)
     } else {
       this.#noteRead(after.id)
       this.movedOperations.set(after.id, after)
@@ -170,6 +170,10 @@ export class Draft implements State {
       assert.ok(bound !== 'not positive' || balance <= 0n, `${account} would go above zero`)
     }
   }
+}
+
+function identityKeys({ kind, externalId, idempotencyKey }: Identity): string[] {
+  return [`${kind} ${externalId}`, ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`])]
 }
 
 function factsOf(move: Move): Operation['facts'] {

@@ -20,7 +20,7 @@ export interface Engine {
   /**
    * Carries out a command.
    * @throws Refusal what `decide` refused, once it is certain that the rows it saw are the latest ones
-   * @throws ExternalIdTaken the operation's external id belongs to another operation
+   * @throws ExternalIdTaken · IdempotencyKeyTaken what it creates is known by belongs to another operation
    * @throws Refusal overloaded: the queue is full, or the database does not answer
    */
   execute<Outcome>(command: Command<Outcome>): Promise<Outcome>
@@ -37,6 +37,17 @@ export class ExternalIdTaken extends Error {
 
   constructor(operation: Operation) {
     super(`the external id of operation ${operation.id} was used again`)
+    this.operation = operation
+  }
+}
+
+/** A create used an idempotency key again within its time. `operation` is the one that used it first. */
+export class IdempotencyKeyTaken extends Error {
+  override readonly name = 'IdempotencyKeyTaken'
+  readonly operation: Operation
+
+  constructor(operation: Operation) {
+    super(`the idempotency key of operation ${operation.id} was used again`)
     this.operation = operation
   }
 }
@@ -64,6 +75,12 @@ const DEFAULT_BOUNDS: EngineBounds = { batchMax: 256, queueMax: 5_000, cachedOpe
 
 /** A batch whose compare is lost this often is run item by item, holding the rows. */
 const TRIES = 5
+
+/** How long an idempotency key is remembered. @source rules#idempotency.1 */
+const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
+
+/** Results of a write that the latest rows explain. */
+const TAKEN = new Set<unknown>(['external id taken', 'idempotency key taken'])
 
 /** Any command; the batch does not look into outcomes. */
 type AnyCommand = Command<unknown>
@@ -146,7 +163,7 @@ class Batch {
       return plan.draft
     })
     if (result === 'stale' || !plan) throw new Contended()
-    if (result === 'external id taken') await this.#answerTaken([command], settled)
+    if (TAKEN.has(result)) await this.#answerTaken([command], settled)
     else this.#answer(plan, settled)
     for (const idle of plan.idle)
       settled.set(idle, this.#decideIdle(idle, await this.#load([idle])) ?? { error: new Contended() })
@@ -169,11 +186,12 @@ class Batch {
     settled: Map<AnyCommand, Settled<unknown>>,
     attempt: number,
   ): Promise<readonly AnyCommand[]> {
-    const plan = this.#plan(commands, await this.#load(commands))
+    const open = await this.#answerRepeated(commands, settled)
+    const plan = this.#plan(open, await this.#load(open))
     if (!plan.draft.isEmpty) {
       const result = await this.#writer.write(plan.draft, attempt)
-      if (result === 'stale') return commands
-      if (result === 'external id taken') return this.#answerTaken(commands, settled)
+      if (result === 'stale') return open
+      if (TAKEN.has(result)) return this.#answerTaken(open, settled)
     }
     this.#answer(plan, settled)
     return plan.idle.length === 0 ? [] : this.#answerIdle(plan.idle, settled)
@@ -219,7 +237,7 @@ class Batch {
 
   #planOne(command: AnyCommand, plan: Plan, now: number): void {
     const { creates } = command
-    if (creates && plan.draft.takenBy(creates.kind, creates.externalId)) {
+    if (creates && plan.draft.isTaken(creates)) {
       plan.idle.push(command)
       return
     }
@@ -270,20 +288,37 @@ class Batch {
     }
   }
 
-  /** Looks up the external ids of all creates in one read, answers those that are taken, and returns the rest. */
+  /** Answers creates whose idempotency key was used before, and returns the rest. */
+  async #answerRepeated(
+    commands: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+  ): Promise<readonly AnyCommand[]> {
+    const keys = commands.flatMap(({ creates }) => creates?.idempotencyKey ?? [])
+    if (keys.length === 0) return commands
+    const used = await this.#reader.byIdempotencyKeys(keys, this.#options.clock.now() - IDEMPOTENCY_MS)
+    const found = new Map(used.map((operation) => [operation.idempotencyKey, operation]))
+    return commands.filter((command) => {
+      const existing = command.creates?.idempotencyKey ? found.get(command.creates.idempotencyKey) : undefined
+      if (existing) settled.set(command, { error: new IdempotencyKeyTaken(existing) })
+      return !existing
+    })
+  }
+
+  /** Looks up what all creates are known by, answers those that are taken, and returns the rest. */
   async #answerTaken(
     commands: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
   ): Promise<readonly AnyCommand[]> {
-    const wanted = commands.flatMap(({ creates }) => (creates ? [creates] : []))
-    if (wanted.length === 0) return commands
+    const rest = await this.#answerRepeated(commands, settled)
+    const wanted = rest.flatMap(({ creates }) => creates ?? [])
+    if (wanted.length === 0) return rest
     const found = new Map(
       (await this.#reader.byExternalIds(wanted)).map((operation) => [
         `${operation.kind} ${operation.externalId}`,
         operation,
       ]),
     )
-    return commands.filter((command) => {
+    return rest.filter((command) => {
       const existing = command.creates && found.get(`${command.creates.kind} ${command.creates.externalId}`)
       if (existing) settled.set(command, { error: new ExternalIdTaken(existing) })
       return !existing

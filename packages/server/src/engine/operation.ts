@@ -27,6 +27,8 @@ export interface Operation<Detail extends Document = Document, Facts extends Doc
   readonly correlationId: string
   /** SHA-256 of the normalised request body. */
   readonly bodyHash: Buffer
+  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
+  readonly idempotencyKey: string | null
   readonly expiresAt: number | null
   /** When a worker must look at it; `null` when nothing is to be done. */
   readonly dueAt: number | null
@@ -106,6 +108,14 @@ export interface State {
   balance(code: AccountCode): bigint
 }
 
+/** What tells a client's intention apart from every other. */
+export interface Identity {
+  readonly kind: OperationKind
+  readonly externalId: string
+  /** With its scope; `null` where the client sent none. */
+  readonly idempotencyKey: string | null
+}
+
 /**
  * One input to the engine. `decide` is pure: same state, same time, same decision; it may be called several times.
  * It throws a `Refusal` to change nothing.
@@ -113,8 +123,8 @@ export interface State {
 export interface Command<Outcome> {
   /** Ids of the operations it looks at or moves. */
   readonly reads: readonly string[]
-  /** The operation it creates, so that its external id is looked up before any refusal is answered. */
-  readonly creates?: { readonly kind: OperationKind; readonly externalId: string }
+  /** What the operation it creates is known by, so that this is looked up before any refusal is answered. */
+  readonly creates?: Identity
   decide(state: State, now: number): Decision<Outcome>
 }
 

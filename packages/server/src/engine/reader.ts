@@ -1,5 +1,5 @@
 import type { AccountCode } from '@pixgate/spec'
-import { type Queries, statement } from '../platform/db/database.ts'
+import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import type { Account } from './draft.ts'
 import type { Operation, OperationKind } from './operation.ts'
 import { accountCode, OPERATION_COLUMNS, type OperationRow } from './statement.ts'
@@ -7,6 +7,8 @@ import { accountCode, OPERATION_COLUMNS, type OperationRow } from './statement.t
 /** The engine's reads: what it decides on before the statement compares it. */
 export interface Reader {
   operations(ids: readonly string[]): Promise<Operation[]>
+  /** Operations that used one of these keys after an instant. */
+  byIdempotencyKeys(keys: readonly string[], after: number): Promise<Operation[]>
   byExternalIds(wanted: readonly { readonly kind: OperationKind; readonly externalId: string }[]): Promise<Operation[]>
   accounts(): Promise<{ now: number; accounts: Map<AccountCode, Account> }>
   /** Whether a batch was committed. */
@@ -17,6 +19,11 @@ const OPERATIONS = `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($
 const ACCOUNTS = 'SELECT id, version, balance_cents, clock_timestamp() AS now FROM account'
 
 const selectOperations = statement<[ids: readonly string[]], OperationRow>('engine.operations', OPERATIONS)
+
+const selectByIdempotencyKeys = statement<[keys: readonly string[], after: string], OperationRow>(
+  'engine.by_idempotency_keys',
+  `SELECT ${OPERATION_COLUMNS} FROM operation WHERE idempotency_key = ANY ($1::text[]) AND created_at > $2`,
+)
 
 /** Locks are taken in the order of the engine's statement: accounts first, each kind by id. */
 const lockOperations = statement<[ids: readonly string[]], OperationRow>(
@@ -45,6 +52,8 @@ const selectBatch = statement<[batchId: string], { found: number }>(
 export function createReader(queries: Queries): Reader {
   return {
     operations: async (ids) => (await queries.rows(selectOperations, [ids])).map(operationOf),
+    byIdempotencyKeys: async (keys, after) =>
+      (await queries.rows(selectByIdempotencyKeys, [keys, instantParameter(after)])).map(operationOf),
     byExternalIds: async (wanted) => {
       const kinds = wanted.map(({ kind }) => kind)
       const externalIds = wanted.map(({ externalId }) => externalId)
@@ -82,6 +91,7 @@ export function operationOf(row: OperationRow): Operation {
     feeCents: row.fee_cents,
     correlationId: row.correlation_id,
     bodyHash: row.body_hash,
+    idempotencyKey: row.idempotency_key,
     expiresAt: row.expires_at,
     dueAt: row.due_at,
     transactionId: row.transaction_id,

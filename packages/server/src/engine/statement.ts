@@ -19,8 +19,8 @@ import type { Operation } from './operation.ts'
 
 /** An operation's columns as a row tells them. */
 export const OPERATION_COLUMNS = `
-  id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, expires_at, due_at,
-  transaction_id, end_to_end_id, detail, facts, created_at, updated_at`
+  id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
+  expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at`
 
 /** A row of `operation`. */
 export interface OperationRow {
@@ -33,6 +33,7 @@ export interface OperationRow {
   readonly fee_cents: bigint
   readonly correlation_id: string
   readonly body_hash: Buffer
+  readonly idempotency_key: string | null
   readonly expires_at: number | null
   readonly due_at: number | null
   readonly transaction_id: string | null
@@ -122,7 +123,7 @@ WITH
            ) AS yes
   ),
   inserted_operation AS (
-    INSERT INTO operation (${OPERATION_COLUMNS})
+    INSERT INTO operation (${OPERATION_COLUMNS}, idempotency_day)
     SELECT * FROM ${p.rows('o', operationColumns(created))} WHERE (SELECT yes FROM go)
   ),
   updated_operation AS (
@@ -277,6 +278,7 @@ function operationColumns(operations: readonly Operation[]) {
     fee_cents: ['bigint', operations.map(({ feeCents }) => feeCents)],
     correlation_id: ['text', operations.map(({ correlationId }) => correlationId)],
     body_hash: ['bytea', operations.map(({ bodyHash }) => bodyHash)],
+    idempotency_key: ['text', operations.map(({ idempotencyKey }) => idempotencyKey)],
     expires_at: ['timestamptz', operations.map(({ expiresAt }) => instant(expiresAt))],
     due_at: ['timestamptz', operations.map(({ dueAt }) => instant(dueAt))],
     transaction_id: ['text', operations.map(({ transactionId }) => transactionId)],
@@ -285,8 +287,19 @@ function operationColumns(operations: readonly Operation[]) {
     facts: ['jsonb', operations.map(({ facts }) => JSON.stringify(facts))],
     created_at: ['timestamptz', operations.map(({ createdAt }) => instant(createdAt))],
     updated_at: ['timestamptz', operations.map(({ updatedAt }) => instant(updatedAt))],
+    idempotency_day: ['integer', operations.map(idempotencyDay)],
   } as const
 }
+
+/**
+ * Two uses of one key within 24 hours are kept apart by looking it up; this keeps two at the same moment apart. A use
+ * 24 hours later always falls on another day.
+ */
+function idempotencyDay({ idempotencyKey, createdAt }: Operation): number | null {
+  return idempotencyKey === null ? null : Math.floor(createdAt / DAY_MS)
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000
 
 function byKindAndExternalId(one: Operation, other: Operation): number {
   const a = `${one.kind} ${one.externalId}`

@@ -10,12 +10,18 @@ import { createLockingReader, createReader, operationOf, type Reader } from './r
 import { type AccountReply, accountCode, accountId, type Write, type WriteReply, writeOf } from './statement.ts'
 
 /** What became of a write. Both failures changed nothing. */
-export type WriteResult = 'committed' | 'stale' | 'external id taken'
+export type WriteResult = 'committed' | 'stale' | 'external id taken' | 'idempotency key taken'
 
 /** SQLSTATEs after which the same statement may simply be sent again: serialization, deadlock, lock not available. */
 const TRY_AGAIN = new Set(['40001', '40P01', '55P03'])
 
 const UNIQUE_VIOLATION = '23505'
+
+/** What a violated constraint means, by its name; any other is a broken invariant. */
+const TAKEN = new Map<string, WriteResult>([
+  ['operation_external_id_key', 'external id taken'],
+  ['operation_idempotency_key', 'idempotency key taken'],
+])
 
 /** How long callers wait for a commit whose answer was lost before they are told to come back. */
 const DOUBT_PATIENCE_MS = 5_000
@@ -100,7 +106,8 @@ export class Writer {
   #refused(error: unknown): WriteResult {
     const known = databaseError(error)
     if (known && TRY_AGAIN.has(known.code)) return 'stale'
-    if (known?.code === UNIQUE_VIOLATION && known.constraint === 'operation_external_id_key') return 'external id taken'
+    const taken = known?.code === UNIQUE_VIOLATION ? TAKEN.get(known.constraint ?? '') : undefined
+    if (taken) return taken
     throw error
   }
 

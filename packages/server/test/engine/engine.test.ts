@@ -24,7 +24,7 @@ function paid(endToEndId: string, valueCents = 100_00n) {
 }
 
 async function create({ cashIns, ids }: TestEngine, externalId: string, valueCents = 100_00n) {
-  return cashIns.create(cashInRequest({ id: ids.uuid(), externalId, valueCents }))
+  return (await cashIns.create(cashInRequest({ id: ids.uuid(), externalId, valueCents }))).cashIn
 }
 
 /** Spends from the available balance, as a payout does: what a hot balance is about. */
@@ -32,7 +32,7 @@ function spend({ ids }: TestEngine, externalId: string, valueCents: bigint): Com
   const id = ids.uuid()
   return {
     reads: [],
-    creates: { kind: 'cash_out', externalId },
+    creates: { kind: 'cash_out', externalId, idempotencyKey: null },
     decide: (state, now) => {
       if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
       return {
@@ -47,6 +47,7 @@ function spend({ ids }: TestEngine, externalId: string, valueCents: bigint): Com
               feeCents: 0n,
               correlationId: 'test',
               bodyHash: Buffer.alloc(32),
+              idempotencyKey: null,
               expiresAt: null,
               dueAt: now,
               transactionId: null,

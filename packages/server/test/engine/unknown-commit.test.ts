@@ -24,7 +24,8 @@ async function world(t: TestContext, pause: Partial<Pause> = {}) {
   const through = new URL(url)
   through.port = String(proxy.port)
   const one = testEngine(t, through.href, undefined, { ...realPause, ...pause })
-  const { id } = await one.cashIns.create(cashInRequest({ id: one.ids.uuid(), externalId: 'a' }))
+  const { cashIn } = await one.cashIns.create(cashInRequest({ id: one.ids.uuid(), externalId: 'a' }))
+  const { id } = cashIn
   const pay = () =>
     one.cashIns.apply(id, {
       on: 'partner.confirmed',
@@ -67,7 +68,7 @@ test('[engine.13] our own row, found after a lost answer, is a success and no du
   const { database, proxy, one } = await world(t)
   cutOnce(proxy, 'response')
   const request = cashInRequest({ id: one.ids.uuid(), externalId: 'b' })
-  assert.equal((await one.cashIns.create(request)).id, request.id)
+  assert.equal((await one.cashIns.create(request)).cashIn.id, request.id)
   await assert.rejects(one.cashIns.create({ ...request, id: one.ids.uuid() }), { code: 'duplicate_external_id' })
   await assertBooks(database)
 })

@@ -51,6 +51,7 @@ export function cashInRequest(given: Partial<CashInRequest> & Pick<CashInRequest
     generateQrCode: true,
     payer: null,
     correlationId: 'test',
+    idempotencyKey: null,
     bodyHash: sha256(JSON.stringify([given.externalId, String(given.valueCents)])),
     ...given,
   }

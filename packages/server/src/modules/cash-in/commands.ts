@@ -1,5 +1,5 @@
-import { Refusal } from '@pixgate/spec'
-import { type Engine, ExternalIdTaken } from '../../engine/engine.ts'
+import { limits, Refusal } from '@pixgate/spec'
+import { type Engine, ExternalIdTaken, IdempotencyKeyTaken } from '../../engine/engine.ts'
 import type { Clock } from '../../platform/clock.ts'
 import {
   type CashIn,
@@ -15,13 +15,20 @@ import {
 /** One function per intention; each goes through the engine. */
 export interface CashInCommands {
   /**
-   * Commits the intent to create a charge.
-   * @throws duplicate_external_id (409) · value_not_positive · value_too_large · invalid_document (422)
+   * Commits the intent to create a charge, or finds the one that the same `Idempotency-Key` made.
+   * @throws idempotency_key_reused (422) · request_in_progress · duplicate_external_id (409) · value_not_positive ·
+   *   value_too_large · invalid_document (422)
    * @source rules#cash-in.create.4
    */
-  create(request: CashInRequest): Promise<CashIn>
+  create(request: CashInRequest): Promise<Created>
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+}
+
+/** A charge that a request made, now or when it came before. */
+export interface Created {
+  readonly cashIn: CashIn
+  readonly isReplayed: boolean
 }
 
 /** Makes the commands of an engine. */
@@ -29,13 +36,16 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
   return {
     create: async (request) => {
       try {
-        return await engine.execute({
+        const cashIn = await engine.execute({
           reads: [],
-          creates: { kind: 'cash_in', externalId: request.externalId },
+          creates: { kind: 'cash_in', externalId: request.externalId, idempotencyKey: request.idempotencyKey },
           decide: (_state, now) => decideCreate(request, terms, now),
         })
+        return { cashIn, isReplayed: false }
       } catch (error) {
-        throw error instanceof ExternalIdTaken ? duplicate(error, request, clock.now()) : error
+        if (error instanceof ExternalIdTaken) throw duplicate(error.operation as CashIn, request, clock.now())
+        if (error instanceof IdempotencyKeyTaken) return repeated(error.operation as CashIn, request, clock.now())
+        throw error
       }
     },
     apply: (id, input) =>
@@ -50,13 +60,30 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
 }
 
 /** A client whose 201 was lost finds its charge in `existing`. @source rules#external-id.2 */
-function duplicate({ operation }: ExternalIdTaken, request: CashInRequest, at: number): Refusal {
+function duplicate(existing: CashIn, request: CashInRequest, at: number): Refusal {
   return new Refusal('duplicate_external_id', {
     fields: [{ field: 'transaction.externalId', code: 'duplicate', message: 'externalId was already used' }],
     existing: {
-      id: operation.id,
-      status: statusAt(operation, at),
-      samePayload: operation.bodyHash.equals(request.bodyHash),
+      id: existing.id,
+      status: statusAt(existing, at),
+      samePayload: existing.bodyHash.equals(request.bodyHash),
     },
   })
+}
+
+/**
+ * What a second request with the same key gets: the first one's 201, and nothing else is ever replayed.
+ * @source rules#idempotency.2, rules#idempotency.3
+ */
+function repeated(cashIn: CashIn, request: CashInRequest, at: number): Created {
+  if (!cashIn.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
+  if (wasAnswered(cashIn)) return { cashIn, isReplayed: true }
+  if (cashIn.status === 'FAILED') throw duplicate(cashIn, request, at)
+  if (at < cashIn.createdAt + limits.abandonedIntentMs) throw new Refusal('request_in_progress')
+  return { cashIn, isReplayed: true }
+}
+
+/** Whether the partner's word, or its silence, has already made the first request's answer. */
+function wasAnswered({ facts }: CashIn): boolean {
+  return facts.pixCode !== undefined || facts.payments !== undefined || (facts.questions ?? 0) > 0
 }

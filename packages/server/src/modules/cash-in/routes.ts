@@ -6,17 +6,19 @@ import {
   type listCashIns,
   type listIncomingTransactions,
   type listIncomingTransactionsShort,
+  normaliseDocument,
   Refusal,
   reaisToCents,
 } from '@pixgate/spec'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import type { Handler } from '../../platform/http/handler.ts'
+import { idempotencyKeyOf } from '../../platform/http/idempotency-key.ts'
 import { pageOf, pageView } from '../../platform/http/page.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import type { CashInCommands } from './commands.ts'
 import type { CashInJobs } from './jobs.ts'
-import type { CashIn, CashInRequest } from './rules.ts'
+import type { CashIn } from './rules.ts'
 import type { CashInStore } from './store.ts'
 import { createdView, detailView, incomingView } from './view.ts'
 
@@ -54,12 +56,21 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
     listIncomingTransactions: ({ query }) => list(query, incomingView),
     listIncomingTransactionsShort: ({ query }) => list(query, incomingView),
     createCashIn: async ({ body, context }) => {
-      const request = requestOf(body, ids.uuid(), context.correlationId)
-      const cashIn = await jobs.requestCharge(await commands.create(request))
-      if (cashIn.status === 'FAILED') {
+      const key = idempotencyKeyOf(context.headers)
+      const { cashIn: intent, isReplayed } = await commands.create({
+        ...contentOf(body),
+        id: ids.uuid(),
+        correlationId: context.correlationId,
+        idempotencyKey: key === null ? null : `${context.caller.id} createCashIn ${key}`,
+      })
+      const cashIn = isReplayed ? intent : await jobs.requestCharge(intent)
+      if (cashIn.status === 'FAILED' && !isReplayed) {
         throw new Refusal('partner_refused', { existing: { id: cashIn.id, status: cashIn.status } })
       }
-      const headers = { location: `/api/pix/cash-in/${cashIn.id}` }
+      const headers = {
+        location: `/api/pix/cash-in/${cashIn.id}`,
+        ...(isReplayed ? { 'idempotent-replayed': 'true' } : {}),
+      }
       return { status: 201, body: createdView(cashIn), headers }
     },
     getCashIn: async ({ params }) => {
@@ -81,15 +92,11 @@ function filterOf({ status, external_id, end_to_end_id }: ListQuery) {
 }
 
 /**
- * A body whose shape is right, as a request.
+ * A body whose shape is right, as what it asks for, and the hash that tells whether two ask for the same.
  * @throws validation_error (400) more than two decimals
- * @source rules#cash-in.create.1
+ * @source rules#cash-in.create.1, rules#external-id.3
  */
-function requestOf(
-  { transaction, payer }: EndpointInput<typeof createCashIn>['body'],
-  id: string,
-  correlationId: string,
-): CashInRequest {
+function contentOf({ transaction, payer }: EndpointInput<typeof createCashIn>['body']) {
   const valueCents = reaisToCents(transaction.value)
   if (valueCents === null) {
     const message = 'transaction.value must be in reais with at most two decimals'
@@ -104,8 +111,8 @@ function requestOf(
     description: transaction.description ?? null,
     expirationSeconds: transaction.expirationTime ?? limits.expirationDefaultSeconds,
     generateQrCode: transaction.generateQrCode ?? true,
-    payer: payer ? { fullName: payer.fullName, document: payer.document } : null,
+    // An invalid document is refused later, after duplicates were looked up; until then it stays as it came.
+    payer: payer ? { fullName: payer.fullName, document: normaliseDocument(payer.document) ?? payer.document } : null,
   }
-  const bodyHash = sha256(JSON.stringify({ ...content, valueCents: String(valueCents) }))
-  return { ...content, id, correlationId, bodyHash }
+  return { ...content, bodyHash: sha256(JSON.stringify({ ...content, valueCents: String(valueCents) })) }
 }

@@ -84,6 +84,8 @@ export interface CashInRequest {
   readonly payer: { readonly fullName: string; readonly document: string } | null
   readonly correlationId: string
   readonly bodyHash: Buffer
+  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
+  readonly idempotencyKey: string | null
 }
 
 /** The merchant's part of a create: configuration. */
@@ -120,6 +122,7 @@ export function decideCreate(request: CashInRequest, terms: CashInTerms, now: nu
       feeCents: fee < request.valueCents ? fee : request.valueCents,
       correlationId: request.correlationId,
       bodyHash: request.bodyHash,
+      idempotencyKey: request.idempotencyKey,
       expiresAt: now + request.expirationSeconds * 1_000,
       dueAt: now + limits.abandonedIntentMs,
       transactionId: null,

@@ -9,6 +9,7 @@ import {
   REFERENCE,
   Refusal,
 } from '@pixgate/spec'
+import { Type } from 'typebox'
 import type { EndpointTable } from './handler.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf, RETRY_STATUSES } from './problem.ts'
 
@@ -62,7 +63,7 @@ export function openApiDocument(endpoints: EndpointTable, info: OpenApiInfo): Op
 }
 
 function operationOf(endpoint: Endpoint) {
-  const { id, tag, summary, description, auth, params, query, body, example, responses } = endpoint
+  const { id, tag, summary, description, auth, params, query, headers, body, example, responses } = endpoint
   return {
     operationId: id,
     tags: [tag],
@@ -72,6 +73,7 @@ function operationOf(endpoint: Endpoint) {
     parameters: [
       ...parametersOf('path', params),
       ...parametersOf('query', query),
+      ...parametersOf('header', headers && Type.Partial(Type.Object({ ...headers }))),
       { $ref: '#/components/parameters/CorrelationId' },
     ],
     ...(body && {
@@ -87,7 +89,7 @@ function operationOf(endpoint: Endpoint) {
   }
 }
 
-function parametersOf(place: 'path' | 'query', schema: Endpoint['params']) {
+function parametersOf(place: 'path' | 'query' | 'header', schema: Endpoint['params']) {
   const { properties = {}, required = [] } = (schema ?? {}) as ObjectSchema
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     name,

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { styleText } from 'node:util'
+import { encodeQR } from 'qr'
+import { type Client, createClient } from './demo/client.ts'
+import { type Receiver, startReceiver } from './demo/receiver.ts'
+import { openSandbox, type Sandbox } from './demo/sandbox.ts'
+
+/**
+ * `npm run demo`: one payment from the API key to the ledger, on the sandbox that is running or on one that is started
+ * for it. Ends with 0 only if all of it happened.
+ */
+
+const VALUE_REAIS = 42.5
+const VALUE_CENTS = 4_250
+
+interface Charge {
+  readonly id: string
+  readonly status: string
+  readonly pixCode?: string
+  readonly expirationDate: string
+}
+
+async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
+  tell('Sandbox', isOurs ? `${url}, started for this tour` : `${url} is running`)
+
+  const { apiKey } = await createClient(url, adminToken).post<{ apiKey: string }>('/api-key/generate')
+  const pix = createClient(url, apiKey)
+  tell('API key', `${apiKey.slice(0, 17)}… made with the admin token, and shown this once`)
+
+  const receiver = await startReceiver(await pix.get<string>('/public-key'))
+  const subscription = { url: receiver.url, events: ['pix_cash_in'] }
+  const { webhook_id } = await pix.post<{ webhook_id: string }>('/webhook', subscription)
+  tell('Webhook', `${receiver.url} is told of pix_cash_in`)
+
+  try {
+    const before = await readBalance(pix)
+    const charge = await createCharge(pix)
+    await pay(pix, charge)
+
+    const notification = await until('no notification arrived', () =>
+      receiver.notifications.find(({ event }) => event.id === charge.id),
+    )
+    assert.equal(notification.event.status, 'PAID', 'the notification does not say PAID')
+    tell('Notification', 'pix_cash_in PAID, and its signature is right')
+    await forge(receiver)
+
+    const netCents = VALUE_CENTS - notification.event.fee_amount_cents
+    await readLedger(pix, charge, netCents)
+    const after = await readBalance(pix)
+    assert.equal(after - before, netCents, 'the balance did not grow by what was paid')
+    tell('Balance', `${reais(before)} → ${reais(after)}`)
+  } finally {
+    await pix.delete(`/webhook/${webhook_id}`)
+    await receiver.stop()
+  }
+}
+
+async function createCharge(pix: Client): Promise<Charge> {
+  const charge = await pix.post<Charge>('/api/pix/cash-in', {
+    transaction: {
+      value: VALUE_REAIS,
+      externalId: `demo-${crypto.randomUUID()}`,
+      description: 'Café com pão de queijo',
+      expirationTime: 3_600,
+    },
+    payer: { fullName: 'Maria da Silva', document: '529.982.247-25' },
+  })
+  assert.equal(charge.status, 'PENDING', 'the charge is not PENDING')
+  assert.ok(charge.pixCode, 'the charge has no Pix code')
+  tell('Charge', `${reais(VALUE_CENTS)}, PENDING until ${charge.expirationDate}; scan it or paste it:`)
+  console.log(`\n${drawing(charge.pixCode)}\n\n${charge.pixCode}\n`)
+  return charge
+}
+
+/** Black on white whatever the terminal's colours are, as scanners expect it. */
+function drawing(pixCode: string): string {
+  const lines = encodeQR(pixCode, 'ascii', { ecc: 'low' }).trimEnd().split('\n')
+  return lines.map((line) => styleText(['whiteBright', 'bgBlack'], line)).join('\n')
+}
+
+/** The simulated bank takes the money and tells Pixgate by its own signed event, as a real one would. */
+async function pay(pix: Client, { id }: Charge): Promise<void> {
+  const { endToEndId } = await pix.post<{ endToEndId: string }>(`/sandbox/cash-in/${id}/pay`)
+  const paid = await until('the charge did not become PAID', async () => {
+    const charge = await pix.get<Charge & { endToEndId: string | null }>(`/api/pix/cash-in/${id}`)
+    return charge.status === 'PAID' ? charge : undefined
+  })
+  assert.equal(paid.endToEndId, endToEndId, 'the charge was paid by another payment')
+  tell('Payment', `PAID, end-to-end id ${endToEndId}`)
+}
+
+/** What somebody else sends to the merchant's receiver. */
+async function forge({ url }: Receiver): Promise<void> {
+  const headers = { 'digital-signature': Buffer.from('forged').toString('base64') }
+  const { status } = await fetch(url, { method: 'POST', headers, body: '{"event_type":"pix_cash_in"}' })
+  assert.equal(status, 401, 'the receiver believed a forged notification')
+  tell('Forgery', 'refused by the receiver with 401')
+}
+
+async function readLedger(pix: Client, { id }: Charge, netCents: number): Promise<void> {
+  const { data } = await pix.get<{ data: LedgerEntry[] }>(`/api/pix/ledger?reference_id=${id}`)
+  const bookedCents = data.reduce((sum, entry) => sum + signedCents(entry), 0)
+  assert.equal(bookedCents, netCents, 'the ledger does not say what was paid')
+  const lines = data.map((entry) => `${entry.operation} ${reais(signedCents(entry))}`)
+  tell('Ledger', lines.reverse().join(', '))
+}
+
+interface LedgerEntry {
+  readonly operation: string
+  readonly type: 'CREDIT' | 'DEBIT'
+  readonly amountCents: number
+}
+
+function signedCents({ type, amountCents }: LedgerEntry): number {
+  return type === 'CREDIT' ? amountCents : -amountCents
+}
+
+/** @returns centavos */
+async function readBalance(pix: Client): Promise<number> {
+  const [brl] = await pix.get<{ amount: number }[]>('/organization/balance')
+  assert.ok(brl, 'there is no balance')
+  return Math.round(brl.amount * 100)
+}
+
+const PATIENCE_MS = 10_000
+const POLL_MS = 50
+
+/** Looks until there is something. @throws Error that says what is missing, after ten seconds */
+async function until<Found>(missing: string, look: () => Found | Promise<Found>): Promise<NonNullable<Found>> {
+  const patienceEndsAt = performance.now() + PATIENCE_MS
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    if (performance.now() > patienceEndsAt) throw new Error(`${missing} within ${PATIENCE_MS / 1_000} s`)
+    await delay(POLL_MS)
+  }
+}
+
+function reais(cents: number): string {
+  return new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }).format(cents / 100)
+}
+
+function tell(what: string, how: string): void {
+  console.log(`${styleText('green', '✔')} ${what.padEnd(13)} ${how}`)
+}
+
+try {
+  const sandbox = await openSandbox()
+  await tour(sandbox).finally(sandbox.stop)
+  console.log('\nAll of it happened.')
+} catch (error) {
+  console.error(`\n✘ ${error instanceof Error ? error.message : error}`)
+  process.exitCode = 1
+}

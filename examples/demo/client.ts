@@ -1,0 +1,28 @@
+/** All that a client of Pixgate needs: JSON over HTTP, with a bearer token. */
+export interface Client {
+  get<Body>(path: string): Promise<Body>
+  post<Body>(path: string, body?: object): Promise<Body>
+  delete(path: string): Promise<void>
+}
+
+const TIMEOUT_MS = 15_000
+
+/** Makes a client. Its calls throw an Error that tells the whole answer when that is no 2xx. */
+export function createClient(url: string, token: string): Client {
+  async function call(method: string, path: string, body?: object) {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
+    return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
+  }
+  return {
+    get: (path) => call('GET', path),
+    post: (path, body) => call('POST', path, body),
+    delete: (path) => call('DELETE', path),
+  }
+}

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+/** A Pixgate in sandbox mode. */
+export interface Sandbox {
+  readonly url: string
+  readonly adminToken: string
+  /** Whether it was started for the tour, and ends with it. */
+  readonly isOurs: boolean
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * The sandbox at `PIXGATE_URL`; else the one that `npm start` has started in this directory; else a new one, with a
+ * data directory of its own.
+ * @throws Error where there is none at `PIXGATE_URL`, or the new one does not start
+ */
+export async function openSandbox(): Promise<Sandbox> {
+  return (await findSandbox()) ?? (await startSandbox())
+}
+
+async function findSandbox(): Promise<Sandbox | undefined> {
+  const { PIXGATE_URL, PIXGATE_ADMIN_TOKEN, PIXGATE_DATA_DIR = '.pixgate' } = process.env
+  const url = PIXGATE_URL ?? 'http://127.0.0.1:8080'
+  const adminToken = PIXGATE_ADMIN_TOKEN ?? (await adminTokenIn(PIXGATE_DATA_DIR).catch(() => undefined))
+  if (adminToken !== undefined && (await isReady(url))) {
+    return { url, adminToken, isOurs: false, stop: async () => undefined }
+  }
+  if (PIXGATE_URL === undefined) return undefined
+  throw new Error(
+    adminToken === undefined ? `set PIXGATE_ADMIN_TOKEN to use ${url}` : `there is no Pixgate at ${url} that is ready`,
+  )
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) })
+    return JSON.parse(await answer.text()).status === 'ready'
+  } catch {
+    return false
+  }
+}
+
+const SERVER = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+
+async function startSandbox(): Promise<Sandbox> {
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-'))
+  // PostgreSQL never runs as root: where root starts the tour, another user must be able to enter.
+  await chmod(directory, 0o711)
+  const server = spawn(process.execPath, [SERVER], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PIXGATE_DATA_DIR: directory, PORT: '0', PIXGATE_SIMULATOR_PORT: '0' },
+  })
+  const exited = once(server, 'exit')
+  const stop = async () => {
+    server.kill()
+    await exited
+    await rm(directory, { recursive: true, force: true })
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop().then(() => process.exit(1)))
+
+  try {
+    const failed = exited.then(() => Promise.reject(new Error('the sandbox did not start')))
+    const port = await Promise.race([readyPort(server.stdout), failed])
+    const adminToken = await adminTokenIn(directory)
+    return { url: `http://127.0.0.1:${port}`, adminToken, isOurs: true, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The server's log tells when it is ready, and on which port. */
+function readyPort(log: Readable): Promise<number> {
+  return new Promise((resolve) => {
+    createInterface({ input: log }).on('line', (line) => {
+      const { msg, port } = line.startsWith('{') ? JSON.parse(line) : {}
+      if (msg === 'ready') resolve(port)
+    })
+  })
+}
+
+async function adminTokenIn(dataDirectory: string): Promise<string> {
+  return JSON.parse(await readFile(join(dataDirectory, 'sandbox-secrets.json'), 'utf8')).adminToken
+}

@@ -1,0 +1,89 @@
+import { limits, PLAIN_TEXT } from '@pixgate/spec'
+import type { FastifyInstance } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Bank } from './bank.ts'
+import { behaviorChange } from './behavior.ts'
+import { chargeWithPayments } from './charges.ts'
+import { type IdParams, idParams } from './partner-routes.ts'
+import { balanceCents } from './statement.ts'
+
+const paymentOrder = Type.Object(
+  {
+    valueCents: Type.Optional(Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })),
+    payerName: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })),
+    occurredAt: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { additionalProperties: false },
+)
+
+/** An event by hand, right or wrong: `event` as JSON, or the text of `rawBody`, whatever it is. */
+const eventOrder = Type.Object(
+  {
+    endpoint: Type.Enum(['cash-in', 'cash-out']),
+    event: Type.Optional(Type.Object({})),
+    rawBody: Type.Optional(Type.String()),
+    timestampOffsetSeconds: Type.Optional(Type.Integer()),
+    secret: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false, anyOf: [{ required: ['event'] }, { required: ['rawBody'] }] },
+)
+
+/** The levers that no real bank has: what payers and the bank itself do, and how the bank behaves. */
+export function controlRoutes(app: FastifyInstance, { book, charges, switchboard, sender, clock }: Bank): void {
+  // Without a body, with or without a content type, nothing is wished for in particular.
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
+    text === '' ? done(null) : parseJson(request, text, done),
+  )
+  app.addHook('preValidation', async (request) => {
+    request.body ??= {}
+  })
+
+  app.post<{ Params: IdParams; Body: Static<typeof paymentOrder> }>(
+    '/charges/:id/pay',
+    { schema: { params: idParams, body: paymentOrder } },
+    async ({ params: { id }, body }, reply) => {
+      const { endToEndId } = charges.pay(id, body)
+      return reply.code(202).send({ accepted: true, endToEndId })
+    },
+  )
+
+  app.post<{ Params: IdParams }>(
+    '/charges/:id/fail',
+    { schema: { params: idParams } },
+    async ({ params: { id } }, reply) => {
+      charges.fail(id)
+      return reply.code(202).send({ accepted: true })
+    },
+  )
+
+  app.get('/behavior', async () => switchboard.behavior)
+
+  app.put<{ Body: Static<typeof behaviorChange> }>(
+    '/behavior',
+    { schema: { body: behaviorChange } },
+    async ({ body }) => switchboard.change(body),
+  )
+
+  app.post<{ Body: Static<typeof eventOrder> }>(
+    '/events',
+    { schema: { body: eventOrder } },
+    async ({ body: order }) => {
+      const { endpoint, event, rawBody = JSON.stringify(event), ...forgery } = order
+      return { status: (await sender.attempt(endpoint, rawBody, forgery)) ?? null }
+    },
+  )
+
+  app.get('/book', async () => {
+    const now = clock.now()
+    const events = [...book.events.values()]
+    return {
+      receivedCents: balanceCents(book.entries),
+      charges: [...book.charges.values()].map((charge) => chargeWithPayments(charge, now)),
+      events: {
+        delivered: events.filter(({ deliveredAt }) => deliveredAt !== undefined).map(({ body }) => body),
+        pending: events.filter(({ deliveredAt }) => deliveredAt === undefined).map(({ body }) => body),
+      },
+    }
+  })
+}

@@ -1,0 +1,77 @@
+import { type PartnerChargeRequest, PLAIN_TEXT, partnerChargeRequest } from '@pixgate/spec'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Bank } from './bank.ts'
+import { Refused } from './refused.ts'
+import { balanceCents, statementOf } from './statement.ts'
+
+/** A path that names one thing by the service's id. */
+export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128, pattern: PLAIN_TEXT }) })
+
+/** What {@link idParams} reads. */
+export type IdParams = Static<typeof idParams>
+
+const statementParams = Type.Object(
+  {
+    from: Type.Optional(Type.String({ format: 'date-time' })),
+    to: Type.Optional(Type.String({ format: 'date-time' })),
+    cursor: Type.Optional(Type.String({ pattern: '^\\d{1,12}$' })),
+  },
+  { additionalProperties: false },
+)
+
+/** A caller that has not hung up by then is hung up on. */
+const SILENCE_MAX_MS = 60_000
+
+/** The calls of the partner protocol. @source partner-protocol */
+export function partnerRoutes(app: FastifyInstance, { book, charges, switchboard, clock }: Bank): void {
+  app.addHook('onSend', async () => {
+    const { latencyMs } = switchboard.behavior
+    if (latencyMs > 0) await clock.sleep(latencyMs)
+  })
+
+  app.put<{ Params: IdParams; Body: PartnerChargeRequest }>(
+    '/charges/:id',
+    { schema: { params: idParams, body: partnerChargeRequest } },
+    async ({ params: { id }, body }, reply) => {
+      const { cashIn } = switchboard.behavior
+      if (cashIn === 'timeout') return keepSilent(reply)
+      // What was accepted once stays accepted.
+      if (cashIn === 'reject' && !book.charges.has(id)) throw new Refused('charge_refused', 'the bank refuses charges')
+      const { isNew, charge } = charges.create(id, body)
+      if (cashIn === 'lost-response') return book.durable().then(() => hangUp(reply))
+      return reply.code(isNew ? 201 : 200).send(charge)
+    },
+  )
+
+  app.get<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) =>
+    charges.get(id),
+  )
+
+  app.delete<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
+    charges.cancel(id)
+    return { status: 'CANCELLED' }
+  })
+
+  app.get('/balance', async () => ({ availableCents: balanceCents(book.entries) }))
+
+  app.get<{ Querystring: Static<typeof statementParams> }>(
+    '/statement',
+    { schema: { querystring: statementParams } },
+    async ({ query: { from, to, cursor } }) =>
+      statementOf(book.entries, {
+        from: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
+        to: to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to),
+        cursor: Number(cursor ?? 0),
+      }),
+  )
+}
+
+function keepSilent(reply: FastifyReply): void {
+  const { socket } = reply.hijack().request
+  socket.setTimeout(SILENCE_MAX_MS, () => socket.destroy())
+}
+
+function hangUp(reply: FastifyReply): void {
+  reply.hijack().request.socket.destroy()
+}

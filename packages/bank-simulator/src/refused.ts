@@ -1,0 +1,27 @@
+/** Why the bank says no, and the HTTP status that goes with it. */
+export const refusalStatuses = {
+  invalid_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  already_paid: 409,
+  conflict: 409,
+  not_possible: 409,
+  charge_refused: 422,
+} as const
+
+/** A code of {@link refusalStatuses}. */
+export type RefusalCode = keyof typeof refusalStatuses
+
+/** A definite no: nothing was done, and the answer says so. @source partner-protocol, «What an answer means» */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly errorCode: RefusalCode
+  /** What the answer tells besides. */
+  readonly details: object
+
+  constructor(errorCode: RefusalCode, message: string, details: object = {}) {
+    super(message)
+    this.errorCode = errorCode
+    this.details = details
+  }
+}

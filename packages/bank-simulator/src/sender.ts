@@ -1,0 +1,138 @@
+import { createHmac } from 'node:crypto'
+import { receiveCashInEvent, receiveCashOutEvent } from '@pixgate/spec'
+import { Pool } from 'undici'
+import type { Switchboard } from './behavior.ts'
+import type { Book } from './book.ts'
+import type { Chance } from './chance.ts'
+import type { Clock } from './clock.ts'
+import type { BankEvent, EventEndpoint } from './events.ts'
+
+/** What the sender needs. */
+export interface EventSenderOptions {
+  readonly book: Book
+  readonly switchboard: Switchboard
+  readonly clock: Clock
+  readonly chance: Chance
+  /** Base address of the service. */
+  readonly eventsUrl: string
+  /** Signs every event. */
+  readonly secret: string
+  /** Says on the bank's side that something is wrong on the other one. */
+  readonly warn: (message: string) => void
+}
+
+/** What may be wrong with an event that a test sends by hand. */
+export interface Forgery {
+  readonly secret?: string | undefined
+  /** How far the timestamp is off; negative is the past. */
+  readonly timestampOffsetSeconds?: number | undefined
+}
+
+/** Waits before each attempt after the first, the last one repeated for ever. */
+const RETRY_DELAYS_MS = [200, 500, 1_000, 2_000, 5_000] as const
+
+/** For connecting, and then for the answer. */
+const ATTEMPT_TIMEOUT_MS = 5_000
+
+/** Shuffled events wait up to this long. */
+const SHUFFLE_MS = 250
+
+const CONNECTIONS_MAX = 32
+
+const PATHS: Readonly<Record<EventEndpoint, string>> = {
+  'cash-in': receiveCashInEvent.path,
+  'cash-out': receiveCashOutEvent.path,
+}
+
+/** Tells the service what happened, over its signed webhook, until it answers 200. @source decisions#28 */
+export class EventSender {
+  readonly #options: EventSenderOptions
+  readonly #pool: Pool
+  readonly #basePath: string
+  readonly #stopping = new AbortController()
+  readonly #deliveries = new Set<Promise<void>>()
+
+  constructor(options: EventSenderOptions) {
+    const { origin, pathname } = new URL(options.eventsUrl)
+    this.#options = options
+    this.#basePath = pathname.replace(/\/$/, '')
+    this.#pool = new Pool(origin, {
+      connections: CONNECTIONS_MAX,
+      connectTimeout: ATTEMPT_TIMEOUT_MS,
+      headersTimeout: ATTEMPT_TIMEOUT_MS,
+      bodyTimeout: ATTEMPT_TIMEOUT_MS,
+    })
+  }
+
+  /** Begins to deliver an event, as often and as late as the bank now behaves; goes on until the service has it. */
+  deliver(event: BankEvent): void {
+    const delivery = this.#deliver(event)
+      .catch((error: unknown) => {
+        if (!this.#stopping.signal.aborted) this.#options.warn(`an event stays undelivered: ${error}`)
+      })
+      .finally(() => this.#deliveries.delete(delivery))
+    this.#deliveries.add(delivery)
+  }
+
+  /**
+   * Makes one attempt.
+   * @returns the status of the answer, `undefined` where there was none
+   */
+  async attempt(endpoint: EventEndpoint, body: string, forgery: Forgery = {}): Promise<number | undefined> {
+    const { clock, secret } = this.#options
+    const timestamp = Math.trunc(clock.now() / 1_000) + (forgery.timestampOffsetSeconds ?? 0)
+    try {
+      const answer = await this.#pool.request({
+        method: 'POST',
+        path: this.#basePath + PATHS[endpoint],
+        headers: {
+          'content-type': 'application/json',
+          'x-partner-signature': signatureOf(body, forgery.secret ?? secret),
+          'x-partner-timestamp': String(timestamp),
+        },
+        body,
+      })
+      await answer.body.dump()
+      return answer.statusCode
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Gives up what is under way; the book keeps it for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#pool.destroy()
+    await Promise.all(this.#deliveries)
+  }
+
+  async #deliver(event: BankEvent): Promise<void> {
+    const { book, switchboard, clock } = this.#options
+    const { eventCopies, eventDelayMs, eventsShuffled } = switchboard.behavior
+    await book.durable()
+    await Promise.all(Array.from({ length: eventCopies }, () => this.#deliverCopy(event, eventDelayMs, eventsShuffled)))
+    book.record({ fact: 'event delivered', at: clock.now(), eventId: event.body.eventId })
+    await book.durable()
+  }
+
+  async #deliverCopy({ endpoint, body }: BankEvent, delayMs: number, isShuffled: boolean): Promise<void> {
+    const { chance, warn } = this.#options
+    const text = JSON.stringify(body)
+    await this.#sleep(delayMs + (isShuffled ? chance.below(SHUFFLE_MS) : 0))
+    for (let failures = 0; ; failures++) {
+      const status = await this.attempt(endpoint, text)
+      if (status === 200) return
+      if (failures === 0) warn(`event ${body.eventId} is not taken (${status ?? 'no answer'}); it is sent again`)
+      await this.#sleep(RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS[4])
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (ms > 0) await this.#options.clock.sleep(ms, this.#stopping.signal)
+  }
+}
+
+/** `X-Partner-Signature`. @source rules#partner-inbox.1 */
+function signatureOf(body: string, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+}

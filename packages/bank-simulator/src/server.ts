@@ -1,0 +1,61 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { limits } from '@pixgate/spec'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import type { Bank } from './bank.ts'
+import { controlRoutes } from './control-routes.ts'
+import { partnerRoutes } from './partner-routes.ts'
+import { Refused, refusalStatuses } from './refused.ts'
+
+/** RFC 3339 without leap seconds, which no clock of a computer knows. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
+
+/** How long an id may be in a path, each character percent-encoded. */
+const PARAM_MAX_LENGTH = 512
+
+/**
+ * Builds the bank's HTTP server; it does not listen yet. No answer leaves before everything the bank knew when it was
+ * made is on the disk, so that nobody is ever told what a crash could take back.
+ * @param token the bearer token of every call
+ * @param warn is told of every answer 500
+ */
+export function createServer(bank: Bank, token: string, warn: (message: string) => void): FastifyInstance {
+  const app = fastify({
+    bodyLimit: limits.bodyMaxBytes,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: PARAM_MAX_LENGTH },
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false },
+      onCreate: (ajv) => ajv.addFormat('date-time', (text) => INSTANT.test(text) && !Number.isNaN(Date.parse(text))),
+    },
+  })
+  app.addHook('onRequest', async ({ headers }) => {
+    if (!isEqual(headers.authorization ?? '', `Bearer ${token}`)) {
+      throw new Refused('unauthorized', 'the bearer token is missing or wrong')
+    }
+  })
+  app.addHook('onSend', () => bank.book.durable())
+  app.setNotFoundHandler(async () => {
+    throw new Refused('not_found', 'the bank has no such path')
+  })
+  app.setErrorHandler<FastifyError | Refused>((error, _request, reply) => {
+    if (error instanceof Refused) return refuse(reply, error)
+    // Fastify's own refusals: the body's shape, its JSON, its size, its type.
+    const { statusCode = 500, message } = error
+    if (statusCode < 500) return reply.code(statusCode).send({ errorCode: 'invalid_request', errorMessage: message })
+    warn(`the bank failed: ${error.stack}`)
+    return reply.code(500).send({ errorCode: 'internal_error' })
+  })
+  app.register(async (scope) => partnerRoutes(scope, bank))
+  app.register(async (scope) => controlRoutes(scope, bank), { prefix: '/control' })
+  return app
+}
+
+function refuse(reply: FastifyReply, { errorCode, message, details }: Refused): FastifyReply {
+  return reply.code(refusalStatuses[errorCode]).send({ errorCode, errorMessage: message, ...details })
+}
+
+/** In constant time, whatever the lengths. */
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer]
+  return timingSafeEqual(a, b)
+}

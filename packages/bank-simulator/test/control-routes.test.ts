@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { ID, startBank, TERMS } from './support/bank.ts'
+import { steppedClock } from './support/stepped-clock.ts'
+
+test('[sandbox.2] pay is 202 and tells the end-to-end id, with a body or without', async (t) => {
+  const bank = await startBank(t)
+  await bank.charge()
+  for (const body of [{}, undefined, '']) {
+    const answer = await bank.call('POST', `/control/charges/${ID}/pay`, body)
+    assert.equal(answer.status, 202, JSON.stringify(answer.body))
+    assert.equal(answer.body.accepted, true)
+    assert.match(answer.body.endToEndId, /^E99999010\d{12}[0-9A-Za-z]{11}$/)
+  }
+})
+
+test('[sandbox.2] pay takes another amount, another payer and another time', async (t) => {
+  const bank = await startBank(t, { clock: steppedClock() })
+  await bank.charge()
+  const order = { valueCents: 1, payerName: 'Outra Pessoa', occurredAt: '2026-11-20T23:59:00-03:00' }
+  const { endToEndId } = (await bank.call('POST', `/control/charges/${ID}/pay`, order)).body
+  assert.ok(endToEndId.startsWith('E99999010202611210259'), endToEndId)
+  const [payment] = (await bank.call('GET', `/charges/${ID}`)).body.payments
+  assert.deepEqual(payment, {
+    endToEndId,
+    valueCents: 1,
+    occurredAt: '2026-11-21T02:59:00.000Z',
+    payer: { name: 'Outra Pessoa', document: '11144477735', ispb: '99999010' },
+  })
+})
+
+test('[sandbox.2] a charge without a payer is paid by somebody', async (t) => {
+  const bank = await startBank(t)
+  const { payer: _, ...terms } = TERMS
+  await bank.charge(ID, terms)
+  await bank.call('POST', `/control/charges/${ID}/pay`)
+  const [{ payer }] = (await bank.call('GET', `/charges/${ID}`)).body.payments
+  assert.deepEqual(payer, { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' })
+})
+
+test('[sandbox.2] an expired charge is paid', async (t) => {
+  const clock = steppedClock()
+  const bank = await startBank(t, { clock })
+  await bank.charge()
+  clock.at = Date.parse(TERMS.expiresAt) + 1
+  assert.equal((await bank.call('POST', `/control/charges/${ID}/pay`)).status, 202)
+  assert.equal((await bank.call('GET', `/charges/${ID}`)).body.status, 'PAID')
+})
+
+test('[sandbox.2] a cancelled charge is paid: the money was on its way', async (t) => {
+  const bank = await startBank(t)
+  await bank.charge()
+  await bank.call('DELETE', `/charges/${ID}`)
+  assert.equal((await bank.call('POST', `/control/charges/${ID}/pay`)).status, 202)
+  assert.equal((await bank.call('GET', `/charges/${ID}`)).body.status, 'PAID')
+})
+
+test('[sandbox.2] a paid charge is paid again, each payment with its own end-to-end id', async (t) => {
+  const bank = await startBank(t)
+  await bank.charge()
+  const first = await bank.call('POST', `/control/charges/${ID}/pay`)
+  const second = await bank.call('POST', `/control/charges/${ID}/pay`)
+  assert.notEqual(first.body.endToEndId, second.body.endToEndId)
+  const { payments } = (await bank.call('GET', `/charges/${ID}`)).body
+  assert.deepEqual(
+    payments.map(({ endToEndId }: { endToEndId: string }) => endToEndId),
+    [first.body.endToEndId, second.body.endToEndId],
+  )
+})
+
+test('[sandbox.3] fail is 202; what failed cannot be paid', async (t) => {
+  const bank = await startBank(t)
+  await bank.charge()
+  assert.deepEqual(await bank.call('POST', `/control/charges/${ID}/fail`), { status: 202, body: { accepted: true } })
+  assert.equal((await bank.call('GET', `/charges/${ID}`)).body.status, 'FAILED')
+  const { status, body } = await bank.call('POST', `/control/charges/${ID}/pay`)
+  assert.deepEqual([status, body.errorCode], [409, 'not_possible'])
+})
+
+for (const [before, method, path] of [
+  ['paid', 'POST', `/control/charges/${ID}/pay`],
+  ['cancelled', 'DELETE', `/charges/${ID}`],
+  ['failed', 'POST', `/control/charges/${ID}/fail`],
+] as const) {
+  test(`[sandbox.3] a ${before} charge cannot fail any more`, async (t) => {
+    const bank = await startBank(t)
+    await bank.charge()
+    await bank.call(method, path)
+    const { status, body } = await bank.call('POST', `/control/charges/${ID}/fail`)
+    assert.deepEqual([status, body.errorCode], [409, 'not_possible'])
+  })
+}
+
+test('[sandbox.1] a charge the bank never saw is 404', async (t) => {
+  const bank = await startBank(t)
+  for (const lever of ['pay', 'fail']) {
+    const { status, body } = await bank.call('POST', `/control/charges/${ID}/${lever}`)
+    assert.deepEqual([status, body.errorCode], [404, 'not_found'])
+  }
+})
+
+const WELL_BEHAVED = {
+  cashIn: 'answer',
+  cashOut: 'auto',
+  refundIn: 'auto',
+  latencyMs: 0,
+  eventDelayMs: 0,
+  eventCopies: 1,
+  eventsShuffled: false,
+}
+
+test('[decisions] the behaviour changes field by field', async (t) => {
+  const bank = await startBank(t)
+  assert.deepEqual(await bank.call('GET', '/control/behavior'), { status: 200, body: WELL_BEHAVED })
+  await bank.call('PUT', '/control/behavior', { cashOut: 'manual', eventCopies: 5 })
+  const changed = { ...WELL_BEHAVED, cashOut: 'manual', eventCopies: 5, refundIn: 'fail' }
+  assert.deepEqual(await bank.call('PUT', '/control/behavior', { refundIn: 'fail' }), { status: 200, body: changed })
+  assert.deepEqual(await bank.call('GET', '/control/behavior'), { status: 200, body: changed })
+})
+
+test('[decisions] a restart resets the behaviour', async (t) => {
+  const bank = await startBank(t)
+  await bank.call('PUT', '/control/behavior', { cashIn: 'reject' })
+  await bank.stop()
+  const again = await startBank(t, { dataDirectory: bank.directory })
+  assert.deepEqual((await again.call('GET', '/control/behavior')).body, WELL_BEHAVED)
+})
+
+test('[decisions] an unknown field or value of the behaviour is 400 and changes nothing', async (t) => {
+  const bank = await startBank(t)
+  for (const change of [
+    { cashin: 'reject' },
+    { cashIn: 'manual' },
+    { cashOut: 'answer' },
+    { latencyMs: '5' },
+    { latencyMs: -1 },
+    { eventCopies: 0 },
+    { eventCopies: 6 },
+    { eventsShuffled: 1 },
+    { cashIn: 'reject', unknown: true },
+    [],
+  ]) {
+    const { status, body } = await bank.call('PUT', '/control/behavior', change)
+    assert.deepEqual([status, body.errorCode], [400, 'invalid_request'], JSON.stringify(change))
+  }
+  assert.deepEqual((await bank.call('GET', '/control/behavior')).body, WELL_BEHAVED)
+})

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { bankDirectory, callsTo, chargeBy, SECRET, TOKEN } from './support/bank.ts'
+import { startService } from './support/service.ts'
+
+const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+test('[partner-protocol] after kill -9 the book has everything that was answered, and events go on', async (t) => {
+  const directory = await bankDirectory(t)
+  const refusing = await startService(t, () => 503)
+  const bank = await startProcess(t, directory, { PIXGATE_SIMULATOR_EVENTS_URL: refusing.url })
+  assert.equal((await chargeBy(bank.call, 'paid')).status, 201)
+  const { endToEndId } = (await bank.call('POST', '/control/charges/paid/pay')).body
+
+  const answered: string[] = []
+  const callers = Array.from({ length: 16 }, async (_, caller) => {
+    for (let turn = 0; ; turn++) {
+      const id = `${caller}-${turn}`
+      await chargeBy(bank.call, id)
+      if (answered.push(id) === 200) bank.process.kill('SIGKILL')
+    }
+  })
+  await Promise.allSettled([...callers, once(bank.process, 'exit')])
+  assert.ok(answered.length >= 200)
+  await appendFile(join(directory, 'book.jsonl'), '{"fact":"charge created","at":17637')
+
+  const service = await startService(t)
+  const again = await startProcess(t, directory, { PIXGATE_SIMULATOR_EVENTS_URL: service.url })
+  const [arrival] = await service.arrived(1)
+  assert.equal(arrival?.event.endToEndId, endToEndId)
+  const { charges, receivedCents } = (await again.call('GET', '/control/book')).body
+  const known = new Set(charges.map(({ id }: { id: string }) => id))
+  assert.deepEqual(
+    answered.filter((id) => !known.has(id)),
+    [],
+  )
+  assert.equal(receivedCents, 15_000)
+})
+
+test('[partner-protocol] what an event tells is in the book, though the bank is killed as it arrives', async (t) => {
+  const directory = await bankDirectory(t)
+  const arrival = Promise.withResolvers<void>()
+  const service = await startService(t, () => {
+    arrival.resolve()
+    return new Promise(() => undefined)
+  })
+  const bank = await startProcess(t, directory, { PIXGATE_SIMULATOR_EVENTS_URL: service.url })
+  await chargeBy(bank.call, 'paid')
+  const paying = bank.call('POST', '/control/charges/paid/pay').catch(() => undefined)
+  await arrival.promise
+  bank.process.kill('SIGKILL')
+  await Promise.all([once(bank.process, 'exit'), paying])
+  const again = await startProcess(t, directory)
+  const { payments } = (await again.call('GET', '/charges/paid')).body
+  assert.equal(payments[0].endToEndId, service.received[0]?.event.endToEndId)
+})
+
+test('[partner-protocol] SIGTERM ends it cleanly; what it says is one line', async (t) => {
+  const bank = await startProcess(t, await bankDirectory(t))
+  bank.process.kill('SIGTERM')
+  await once(bank.process, 'close')
+  assert.equal(bank.process.exitCode, 0)
+  assert.deepEqual(bank.lines, [`{"ready":true,"port":${bank.port}}`])
+})
+
+test('[partner-protocol] it ends with its parent where it is told to', async (t) => {
+  const bank = await startProcess(t, await bankDirectory(t), { PIXGATE_SIMULATOR_EXIT_WITH_PARENT: '1' })
+  bank.process.stdin?.end()
+  await once(bank.process, 'close')
+  assert.equal(bank.process.exitCode, 0)
+})
+
+for (const [name, value, message] of [
+  ['PIXGATE_PARTNER_TOKEN', '', 'PIXGATE_PARTNER_TOKEN is not set'],
+  ['PIXGATE_SIMULATOR_PORT', '80x', 'PIXGATE_SIMULATOR_PORT is not a port'],
+] as const) {
+  test(`[partner-protocol] it does not start with ${name}=${value}`, async (t) => {
+    const child = spawnBank(t, await bankDirectory(t), { [name]: value })
+    const said: Buffer[] = []
+    child.stderr?.on('data', (data: Buffer) => said.push(data))
+    await once(child, 'close')
+    assert.equal(child.exitCode, 1)
+    assert.equal(Buffer.concat(said).toString(), `bank-simulator: ${message}\n`)
+  })
+}
+
+async function startProcess(t: TestContext, directory: string, environment: Record<string, string> = {}) {
+  const child = spawnBank(t, directory, environment)
+  const lines: string[] = []
+  assert.ok(child.stdout)
+  const output = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
+  child.stderr?.resume()
+  await Promise.race([
+    once(output, 'line'),
+    once(child, 'exit').then(() => Promise.reject(new Error('the bank did not start'))),
+  ])
+  const { port } = JSON.parse(lines[0] ?? '')
+  return { process: child, port, lines, call: callsTo(`http://127.0.0.1:${port}`) }
+}
+
+function spawnBank(t: TestContext, directory: string, environment: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, [PROGRAM], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      PIXGATE_SIMULATOR_PORT: '0',
+      PIXGATE_SIMULATOR_DATA_DIR: directory,
+      PIXGATE_SIMULATOR_EVENTS_URL: 'http://127.0.0.1:1',
+      PIXGATE_PARTNER_TOKEN: TOKEN,
+      PIXGATE_PARTNER_SECRET: SECRET,
+      ...environment,
+    },
+  })
+  t.after(() => child.kill('SIGKILL'))
+  return child
+}

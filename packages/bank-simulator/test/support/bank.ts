@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/index.ts'
+
+/** What every bank of the tests asks for. */
+export const TOKEN = 'the token'
+
+/** What every bank of the tests signs with. */
+export const SECRET = 'the secret'
+
+/** Nobody listens there. */
+export const NOBODY = 'http://127.0.0.1:1'
+
+/** Our id of the charge that the tests ask for. */
+export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+
+/** What the tests ask for; it expires an hour after the stepped clock stands. */
+export const TERMS = {
+  valueCents: 15_000,
+  expiresAt: '2026-11-21T14:15:30.000Z',
+  description: 'Pedido 1',
+  payer: { name: 'João Souza', document: '11144477735' },
+  merchant: { pixKey: 'loja@exemplo.com.br', name: 'Loja Exemplo', city: 'São Paulo' },
+}
+
+/** An answer of the bank. */
+export interface Answer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asked for, and asserts on it.
+  readonly body: any
+}
+
+/** A bank and the way to call it. */
+export interface TestBank extends Simulator {
+  readonly directory: string
+  call(method: string, path: string, body?: unknown): Promise<Answer>
+  /** Asks for a charge, of {@link TERMS} unless told otherwise. */
+  charge(id?: string, terms?: object): Promise<Answer>
+}
+
+/** Starts a bank; it goes with the test, and its book too unless a directory is given. */
+export async function startBank(t: TestContext, options: Partial<SimulatorOptions> = {}): Promise<TestBank> {
+  const directory = options.dataDirectory ?? (await bankDirectory(t))
+  const simulator = await startSimulator({
+    port: 0,
+    dataDirectory: directory,
+    token: TOKEN,
+    secret: SECRET,
+    eventsUrl: NOBODY,
+    warn: () => undefined,
+    ...options,
+  })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= simulator.stop()
+    return stopped
+  }
+  t.after(() => (stopped === undefined ? stop() : undefined))
+  const call = callsTo(simulator.url)
+  return { ...simulator, stop, directory, call, charge: (id, terms) => chargeBy(call, id, terms) }
+}
+
+/** A directory for a book; it goes with the test. */
+export async function bankDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-bank-'))
+  t.after(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** The way to call a bank that listens at an address. */
+export function callsTo(url: string): TestBank['call'] {
+  return async (method, path, body) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+}
+
+/** Asks a bank for a charge. */
+export function chargeBy(call: TestBank['call'], id: string = ID, terms: object = TERMS): Promise<Answer> {
+  return call('PUT', `/charges/${id}`, terms)
+}

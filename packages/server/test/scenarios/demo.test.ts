@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { decodeQR } from 'qr/decode.js'
+import { ADMIN_TOKEN, world } from '../support/world.ts'
+
+const DEMO = fileURLToPath(new URL('../../../../examples/demo.ts', import.meta.url))
+
+test('[sandbox.1] [webhooks.8] the demo starts a sandbox, takes a payment, and says so by its exit status', async (t) => {
+  const { exitCode, stdout, stderr } = await runDemo(t, {})
+  assert.equal(exitCode, 0, stdout + stderr)
+  assert.match(stdout, /started for this tour/)
+  assert.equal(decodeQR(imageOf(stdout)), stdout.match(/^000201.*$/m)?.[0], 'the drawing is the Pix code')
+})
+
+test('[webhooks.3] the demo on a running sandbox leaves no webhook behind', async (t) => {
+  const pix = await world(t, { PIXGATE_FEE_CASH_IN_CENTS: '99' })
+  const { body: before } = await pix.call('GET', '/webhook')
+  const { exitCode, stdout, stderr } = await runDemo(t, { PIXGATE_URL: pix.url, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN })
+  assert.equal(exitCode, 0, stdout + stderr)
+  assert.match(stdout, /CASH_IN R\$\s42,50, FEE -R\$\s0,99/)
+  assert.deepEqual((await pix.call('GET', '/webhook')).body, before)
+})
+
+test('[sandbox.5] the demo fails, and tells why, where the bank refuses', async (t) => {
+  const pix = await world(t)
+  await pix.bank('PUT', '/control/behavior', { cashIn: 'reject' })
+  const { exitCode, stderr } = await runDemo(t, { PIXGATE_URL: pix.url, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN })
+  assert.equal(exitCode, 1)
+  assert.match(stderr, /partner_refused/)
+})
+
+/** Runs it where no sandbox was started before, so that it looks at none but those it is told of. */
+async function runDemo(t: TestContext, environment: Record<string, string>) {
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-test-'))
+  t.after(() => rm(directory, { recursive: true }))
+  const child = spawn(process.execPath, [DEMO], {
+    env: { PIXGATE_DATA_DIR: directory, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill())
+  const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { exitCode, stdout, stderr }
+}
+
+const PIXELS_PER_MODULE = 4
+
+/** The drawing as a camera sees it: every character is two modules, one above the other. */
+function imageOf(output: string) {
+  const lines = output.split('\n').filter((line) => /^[█▀▄ ]{20,}$/.test(line))
+  const rows = lines.flatMap((line) =>
+    ['█▀', '█▄'].map((light) => [...line].map((character) => light.includes(character))),
+  )
+  const pixels = rows.flatMap((row) =>
+    Array(PIXELS_PER_MODULE).fill(row.flatMap((isLight) => Array(PIXELS_PER_MODULE).fill(isLight ? 255 : 0))),
+  )
+  const width = (rows[0]?.length ?? 0) * PIXELS_PER_MODULE
+  return {
+    width,
+    height: pixels.length,
+    data: Uint8Array.from(pixels.flat().flatMap((light) => [light, light, light, 255])),
+  }
+}
