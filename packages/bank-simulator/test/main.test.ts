@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bankDirectory, callsTo, chargeBy, SECRET, TOKEN } from './support/bank.ts'
-import { startService } from './support/service.ts'
+import { startService } from './support/receiving-gateway.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 

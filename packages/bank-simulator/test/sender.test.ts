@@ -4,7 +4,7 @@ import test from 'node:test'
 import { type Chance, systemChance } from '../src/chance.ts'
 import { type Clock, systemClock } from '../src/clock.ts'
 import { ID, SECRET, startBank, type TestBank } from './support/bank.ts'
-import { type Received, startService } from './support/service.ts'
+import { type Received, startService } from './support/receiving-gateway.ts'
 import { steppedClock } from './support/stepped-clock.ts'
 
 test('[partner-inbox.1] a payment is told by a signed event', async (t) => {

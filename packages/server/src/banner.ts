@@ -9,15 +9,20 @@ export function banner({ url, adminToken }: { readonly url: string; readonly adm
     API           ${url}
     Admin token   ${adminToken}
 
-  Try it: make a key, create a charge, let the simulated bank report its payment
+  See a payment go all the way: in another terminal, in the repository
 
-    KEY=$(curl -s -X POST ${url}/api-key/generate -H 'Authorization: Bearer ${adminToken}' | grep -o 'pix_test_[0-9A-Za-z]*')
+    PIXGATE_URL=${url} PIXGATE_ADMIN_TOKEN=${adminToken} npm run demo
+
+  Or step by step: make a key, create a charge, pay it at the simulated bank, read it
+
+    KEY=$(curl -s -X POST ${url}/api-key/generate -H 'Authorization: Bearer ${adminToken}' | grep -o 'pix_test_[0-9A-Za-z]*'); echo $KEY
 
     ID=$(curl -s ${url}/api/pix/cash-in -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
-      -d "{\\"transaction\\":{\\"value\\":150.00,\\"externalId\\":\\"order-$(date +%s)\\"}}" | tee /dev/stderr | grep -o '"id":"[^"]*' | cut -d'"' -f4)
+      -d '{"transaction":{"value":150.00,"externalId":"order-'$(date +%s)'"}}' | grep -o '"id":"[^"]*' | cut -d'"' -f4); echo $ID
 
-    curl -s -X POST ${url}/sandbox/cash-in/$ID/pay -H "Authorization: Bearer $KEY" && sleep 1 && \\
-      curl -s ${url}/api/pix/cash-in/$ID -H "Authorization: Bearer $KEY"
+    curl -s -X POST ${url}/sandbox/cash-in/$ID/pay -H "Authorization: Bearer $KEY"; echo
+
+    curl -s ${url}/api/pix/cash-in/$ID -H "Authorization: Bearer $KEY"; echo
 
 `
 }

@@ -137,6 +137,13 @@ export const configTable = [
     range: `1…${limits.valueMaxCents} centavos`,
   },
   {
+    name: 'PIXGATE_RATE_LIMIT_PER_MINUTE',
+    description:
+      'Requests of one API key a minute, a sixth of them at once. 0: no limit. Each process counts for itself.',
+    default: '600',
+    range: '0…1000000 requests',
+  },
+  {
     name: 'PIXGATE_SIMULATOR_PORT',
     description: 'Port of the simulated bank. Unset and taken: the next free one.',
     default: '8081',
@@ -197,6 +204,8 @@ export interface Config {
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
+  /** 0: none. */
+  readonly rateLimitPerMinute: number
   /** `undefined`: 8081 or the next free one. */
   readonly simulatorPort: number | undefined
   readonly webhookAllowPrivate: boolean
@@ -245,6 +254,7 @@ export function readConfig(environment: Environment): Config {
       basisPoints: BigInt(reader.integer('PIXGATE_FEE_CASH_IN_BPS', 0, 10_000)),
     },
     maxValueCents: BigInt(reader.integer('PIXGATE_MAX_VALUE_CENTS', 1, Number(limits.valueMaxCents))),
+    rateLimitPerMinute: reader.integer('PIXGATE_RATE_LIMIT_PER_MINUTE', 0, 1_000_000),
     simulatorPort: environment.PIXGATE_SIMULATOR_PORT ? reader.integer('PIXGATE_SIMULATOR_PORT', 0, 65_535) : undefined,
     webhookAllowPrivate: reader.boolean('PIXGATE_WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: reader.list('PIXGATE_TRUST_PROXY'),

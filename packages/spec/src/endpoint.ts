@@ -72,7 +72,7 @@ export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
         : []),
       ...(definition.auth === 'none' ? [] : (['unauthorized'] as const)),
       ...definition.errors,
-      'rate_limited',
+      ...(definition.auth === 'api-key' || definition.auth === 'admin' ? (['rate_limited'] as const) : []),
       'internal_error',
       'overloaded',
     ]),

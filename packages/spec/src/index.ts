@@ -1,7 +1,7 @@
 /**
  * The rules of the service as data: no input, no output, safe in a browser.
  */
-import { generateApiKey } from './api-key.ts'
+import { deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { getBalance } from './balance.ts'
 import {
   createCashIn,
@@ -13,7 +13,7 @@ import {
 import { getHealth, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
-import { failCashIn, payCashIn } from './sandbox.ts'
+import { changeBankBehavior, failCashIn, getBankBehavior, payCashIn } from './sandbox.ts'
 import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
 
 export * from './api-key.ts'
@@ -38,6 +38,8 @@ export * from './webhook.ts'
 /** Every endpoint the service answers, by the name of its handler. */
 export const endpoints = {
   generateApiKey,
+  listApiKeys,
+  deactivateApiKey,
   createCashIn,
   getCashIn,
   listCashIns,
@@ -54,6 +56,8 @@ export const endpoints = {
   receiveCashOutEvent,
   payCashIn,
   failCashIn,
+  getBankBehavior,
+  changeBankBehavior,
   getHealth,
   getReadiness,
 } as const

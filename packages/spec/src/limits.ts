@@ -57,4 +57,9 @@ export const limits = {
   bodyMaxBytes: 65_536,
   /** A deactivated API key stops working everywhere within this. @source rules#api-keys.4 */
   apiKeyCacheMs: 5_000,
+  /** What an API key may ask for at once, of its requests a minute. @source rules#http.12 */
+  rateLimitBurstSeconds: 10,
+  /** Wrong administrative tokens, from one address and from all of them. @source rules#api-keys.7 */
+  adminFailuresPerMinuteAndAddress: 5,
+  adminFailuresPerMinute: 30,
 } as const

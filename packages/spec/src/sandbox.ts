@@ -93,7 +93,7 @@ export const bankBehavior = Type.Object(
 export type BankBehavior = Readonly<Static<typeof bankBehavior>>
 
 /** A change of it: fields left out keep their value. @source rules#sandbox.6 */
-export const bankBehaviorChange = Type.Partial(bankBehavior)
+export const bankBehaviorChange = Type.Partial(bankBehavior, { additionalProperties: false })
 
 /** See {@link bankBehaviorChange}. */
 export type BankBehaviorChange = Readonly<Static<typeof bankBehaviorChange>>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { statement } from '../../src/platform/db/database.ts'
+import { copyOperations } from '../support/books.ts'
 import { world } from '../support/world.ts'
 
 type Item = Record<string, unknown>
@@ -56,19 +56,10 @@ test('[cash-in.list.3] references find exactly what has them', async (t) => {
   assert.deepEqual(references(neither), [])
 })
 
-const copies = statement<[copies: number]>(
-  'test.copies',
-  `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash,
-                          expires_at, detail, facts, created_at, updated_at)
-   SELECT gen_random_uuid(), kind, 'copy-' || n, status, version, value_cents, fee_cents, correlation_id, body_hash,
-          expires_at, detail, facts, created_at - n * interval '1 minute', updated_at
-     FROM operation, generate_series(1, $1) n`,
-)
-
 test('[cash-in.list.4] totals are exact up to 10,000 and null beyond; hasMore is always right', async (t) => {
   const pix = await world(t)
   await pix.charge('1.00')
-  await pix.database.rows(copies, [9_999])
+  await copyOperations(pix.database, 9_999)
   const list = async (query: string) => (await pix.call('GET', `/api/pix/cash-in?limit=100${query}`)).body.pagination
   assert.deepEqual(await list(''), { page: 1, limit: 100, total: 10_000, totalPages: 100, hasMore: true })
   assert.equal((await list('&page=100')).hasMore, false)

@@ -59,3 +59,17 @@ export async function balances(database: Database): Promise<Record<string, bigin
   const rows = await database.rows(BALANCES, [])
   return Object.fromEntries(rows.map(({ code, balance_cents }) => [code, balance_cents]))
 }
+
+const COPIES = statement<[copies: number]>(
+  'test.copies',
+  `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash,
+                          expires_at, detail, facts, created_at, updated_at)
+   SELECT gen_random_uuid(), kind, 'copy-' || n, status, version, value_cents, fee_cents, correlation_id, body_hash,
+          expires_at, detail, facts, created_at - n * interval '1 minute', updated_at
+     FROM operation, generate_series(1, $1) n`,
+)
+
+/** Adds copies of every operation, each a minute older than the one before: rows to list, not to work on. */
+export async function copyOperations(database: Database, copies: number): Promise<void> {
+  await database.rows(COPIES, [copies])
+}

@@ -86,7 +86,7 @@ export async function world(t: TestContext, environment: Record<string, string> 
   })
   const clock = steppedClock()
   const service = await compose({
-    config: readConfig({ PIXGATE_LOG_LEVEL: 'silent', ...environment }),
+    config: readConfig({ PIXGATE_LOG_LEVEL: 'silent', PIXGATE_RATE_LIMIT_PER_MINUTE: '0', ...environment }),
     databaseUrl,
     adminToken: ADMIN_TOKEN,
     encryptionKey: 'encryption-key-of-the-tests-0123456789',
