@@ -124,7 +124,7 @@ async function readBalance(pix: Client): Promise<number> {
 }
 
 const PATIENCE_MS = 10_000
-const POLL_MS = 50
+const POLL_MS = 100
 
 /** Looks until there is something. @throws Error that says what is missing, after ten seconds */
 async function until<Found>(missing: string, look: () => Found | Promise<Found>): Promise<NonNullable<Found>> {

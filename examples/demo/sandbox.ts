@@ -28,20 +28,17 @@ export async function openSandbox(): Promise<Sandbox> {
 async function findSandbox(): Promise<Sandbox | undefined> {
   const { PIXGATE_URL, PIXGATE_ADMIN_TOKEN, PIXGATE_DATA_DIR = '.pixgate' } = process.env
   const url = PIXGATE_URL ?? 'http://127.0.0.1:8080'
-  const adminToken = PIXGATE_ADMIN_TOKEN ?? (await adminTokenIn(PIXGATE_DATA_DIR).catch(() => undefined))
-  if (adminToken !== undefined && (await isReady(url))) {
-    return { url, adminToken, isOurs: false, stop: async () => undefined }
-  }
+  const adminToken = PIXGATE_ADMIN_TOKEN ?? (await adminTokenIn(PIXGATE_DATA_DIR).catch(() => ''))
+  if (await isOpen(url, adminToken)) return { url, adminToken, isOurs: false, stop: async () => undefined }
   if (PIXGATE_URL === undefined) return undefined
-  throw new Error(
-    adminToken === undefined ? `set PIXGATE_ADMIN_TOKEN to use ${url}` : `there is no Pixgate at ${url} that is ready`,
-  )
+  throw new Error(`no Pixgate at ${url} takes the token in PIXGATE_ADMIN_TOKEN or ${PIXGATE_DATA_DIR}`)
 }
 
-async function isReady(url: string): Promise<boolean> {
+/** Whether a Pixgate is there and takes the token. */
+async function isOpen(url: string, adminToken: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) })
-    return JSON.parse(await answer.text()).status === 'ready'
+    const headers = { authorization: `Bearer ${adminToken}` }
+    return (await fetch(`${url}/api-key`, { headers, signal: AbortSignal.timeout(2_000) })).ok
   } catch {
     return false
   }

@@ -38,6 +38,7 @@ const table: readonly Unit[] = [
   // config.ts and what else stands beside main.ts.
   { unit: 'server/start', level: '6', mayImport: ['0', '1'] },
   { unit: 'server/compose.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6', '–'] },
+  { unit: 'server/start.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6', '–'] },
   { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6', '–'] },
 
   { unit: 'bank-simulator', level: '–', mayImport: ['spec', 'brcode'] },
@@ -106,5 +107,5 @@ function unitOf(path: string): string {
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
   if (first === 'modules') return `modules/${second}`
-  return second === undefined && !/^(?:compose|main)\.ts$/.test(first) ? 'server/start' : `server/${first}`
+  return second === undefined && !/^(?:compose|start|main)\.ts$/.test(first) ? 'server/start' : `server/${first}`
 }

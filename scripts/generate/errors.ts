@@ -7,6 +7,7 @@ const all: readonly Endpoint[] = Object.values(endpoints)
 const groups: readonly (readonly [name: string, members: readonly Endpoint[]])[] = [
   ['every endpoint', all],
   ['every endpoint that asks for credentials', all.filter(({ auth }) => auth !== 'none')],
+  ['every endpoint that asks for a token', all.filter(({ auth }) => auth === 'api-key' || auth === 'admin')],
   ['every endpoint that takes a body', all.filter(({ body }) => body !== undefined)],
 ]
 

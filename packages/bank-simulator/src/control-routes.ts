@@ -1,8 +1,7 @@
-import { limits, PLAIN_TEXT } from '@pixgate/spec'
+import { type BankBehaviorChange, bankBehaviorChange, limits, PLAIN_TEXT } from '@pixgate/spec'
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Bank } from './bank.ts'
-import { behaviorChange } from './behavior.ts'
 import { chargeWithPayments } from './charges.ts'
 import { type IdParams, idParams } from './partner-routes.ts'
 import { balanceCents } from './statement.ts'
@@ -59,10 +58,8 @@ export function controlRoutes(app: FastifyInstance, { book, charges, switchboard
 
   app.get('/behavior', async () => switchboard.behavior)
 
-  app.put<{ Body: Static<typeof behaviorChange> }>(
-    '/behavior',
-    { schema: { body: behaviorChange } },
-    async ({ body }) => switchboard.change(body),
+  app.put<{ Body: BankBehaviorChange }>('/behavior', { schema: { body: bankBehaviorChange } }, async ({ body }) =>
+    switchboard.change(body),
   )
 
   app.post<{ Body: Static<typeof eventOrder> }>(

@@ -7,7 +7,6 @@ import { type Clock, systemClock } from './clock.ts'
 import { EventSender } from './sender.ts'
 import { createServer } from './server.ts'
 
-export type { Behavior } from './behavior.ts'
 export type { Book, Charge } from './book.ts'
 export type { Chance } from './chance.ts'
 export type { Clock } from './clock.ts'

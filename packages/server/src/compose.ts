@@ -30,6 +30,8 @@ export interface Service {
   readonly engine: Engine
   /** Starts the workers. */
   startWorkers(): void
+  /** Does once what is due, for whoever steps the work instead of starting workers. Deliveries are not part of it. */
+  processNext(): Promise<void>
   /** Finishes what is under way, takes nothing new, and lets go of everything. */
   stop(): Promise<void>
 }
@@ -99,7 +101,13 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     database: databases.work,
     allowPrivate: config.webhookAllowPrivate,
   })
-  const apiKeys = createApiKeysModule({ ...surroundings, ids, database: databases.api, mode: config.mode })
+  const apiKeys = createApiKeysModule({
+    ...surroundings,
+    ids,
+    database: databases.api,
+    mode: config.mode,
+    rateLimitPerMinute: config.rateLimitPerMinute,
+  })
   const ledger = await createLedgerModule(databases.api)
 
   let isDraining = false
@@ -141,6 +149,11 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
         startWorker({ name: 'partner-inbox', idleMs: POLL_MS, logger, processNext: inbox.processNext }),
       )
       webhooks.start()
+    },
+    processNext: async () => {
+      await inbox.drained()
+      await inbox.processNext()
+      await cashIns.processNext()
     },
     stop: async () => {
       isDraining = true

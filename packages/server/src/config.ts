@@ -45,7 +45,7 @@ export const configTable = [
   },
   {
     name: 'PIXGATE_ADMIN_TOKEN',
-    description: 'Makes API keys. In the sandbox made once and kept in the data directory.',
+    description: 'Makes and deactivates API keys. In the sandbox made once and kept in the data directory.',
     range: 'at least 32 characters',
     secret: true,
     requiredInProduction: true,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Refusal } from '@pixgate/spec'
+import { getBankBehavior, Refusal } from '@pixgate/spec'
 import { createSimulatorControl } from '../../src/partner/simulator-control.ts'
 import { answer, closedPort, linkTo, scriptedBank } from './scripted-bank.ts'
 
@@ -23,19 +23,36 @@ test('[sandbox.3] failing sends no body', async (t) => {
   assert.deepEqual([fail?.method, fail?.path, fail?.body], ['POST', '/control/charges/c1/fail', ''])
 })
 
-test('[sandbox.1] the behaviour is read and changed', async (t) => {
-  const bank = await scriptedBank(t, (response) => answer(response, 200, { cashIn: 'reject', latencyMs: 0 }))
+const BEHAVIOR = getBankBehavior.responses[200].example
+
+test('[sandbox.6] the behaviour is read and changed', async (t) => {
+  const bank = await scriptedBank(t, (response) => answer(response, 200, BEHAVIOR))
   const control = createSimulatorControl(bank.link)
-  assert.deepEqual(await control.getBehavior(), { cashIn: 'reject', latencyMs: 0 })
-  assert.deepEqual(await control.putBehavior({ cashIn: 'reject' }), { cashIn: 'reject', latencyMs: 0 })
+  assert.deepEqual(await control.behavior(), BEHAVIOR)
+  assert.deepEqual(await control.changeBehavior({ eventCopies: 3 }), BEHAVIOR)
   assert.deepEqual(
     bank.received.map(({ method, path, body }) => [method, path, body]),
     [
       ['GET', '/control/behavior', ''],
-      ['PUT', '/control/behavior', '{"cashIn":"reject"}'],
+      ['PUT', '/control/behavior', '{"eventCopies":3}'],
     ],
   )
 })
+
+for (const [status, body] of [
+  [400, { errorCode: 'invalid_request' }],
+  [404, { errorCode: 'not_found' }],
+  [500, {}],
+  [202, BEHAVIOR],
+  [200, null],
+  [200, {}],
+  [200, { ...BEHAVIOR, cashIn: 'perhaps' }],
+] as const) {
+  test(`[sandbox.6] a bank that answers ${status} ${JSON.stringify(body)} to it: partner_unavailable`, async (t) => {
+    const bank = await scriptedBank(t, (response) => answer(response, status, body))
+    await assert.rejects(createSimulatorControl(bank.link).behavior(), refusal('partner_unavailable'))
+  })
+}
 
 for (const [status, body, code] of [
   [400, { errorCode: 'validation_error' }, 'validation_error'],
@@ -56,6 +73,7 @@ for (const [status, body, code] of [
 test('[sandbox.1] no simulator: partner_unavailable', async (t) => {
   const control = createSimulatorControl(linkTo(t, await closedPort()))
   await assert.rejects(control.fail('c1'), refusal('partner_unavailable'))
+  await assert.rejects(control.changeBehavior({}), refusal('partner_unavailable'))
 })
 
 function refusal(code: string) {

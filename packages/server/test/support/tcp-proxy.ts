@@ -11,8 +11,8 @@ export type Fate = 'pass' | 'cut' | 'swallow'
 /** A proxy on loopback whose judge sees every piece of bytes before it goes on. */
 export interface TcpProxy {
   readonly port: number
-  /** Decides the fate of each piece; everything passes until a test says otherwise. */
-  judge: (direction: Direction, bytes: Buffer) => Fate | Promise<Fate>
+  /** Decides the fate of each piece; everything passes until a test says otherwise. `connection` counts from 1. */
+  judge: (direction: Direction, bytes: Buffer, connection: number) => Fate | Promise<Fate>
   /** Cuts every connection there is now. */
   cutAll(): void
 }
@@ -25,11 +25,11 @@ export async function tcpProxy(t: TestContext, targetPort: number): Promise<TcpP
   }
   const proxy: { port: number; judge: TcpProxy['judge']; cutAll(): void } = { port: 0, judge: () => 'pass', cutAll }
 
-  function pipe(from: Socket, to: Socket, direction: Direction): void {
+  function pipe(from: Socket, to: Socket, direction: Direction, connection: number): void {
     let order = Promise.resolve()
     from.on('data', (bytes) => {
       order = order.then(async () => {
-        const fate = await proxy.judge(direction, bytes as Buffer)
+        const fate = await proxy.judge(direction, bytes as Buffer, connection)
         if (fate === 'pass' && to.writable) to.write(bytes)
         if (fate === 'cut') {
           from.destroy()
@@ -49,11 +49,13 @@ export async function tcpProxy(t: TestContext, targetPort: number): Promise<TcpP
     })
   }
 
+  let connections = 0
   const server = createServer((client) => {
+    connections += 1
     const target = connect(targetPort, '127.0.0.1')
     for (const socket of [client, target]) sockets.add(socket)
-    pipe(client, target, 'request')
-    pipe(target, client, 'response')
+    pipe(client, target, 'request', connections)
+    pipe(target, client, 'response', connections)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -3,13 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { startSimulator } from '@pixgate/bank-simulator'
+import { type Clock as BankClock, startSimulator } from '@pixgate/bank-simulator'
 import { pino } from 'pino'
 import { compose, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { createDatabaseClock, type DatabaseClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import type { Logger } from '../../src/platform/log.ts'
 import { probePort } from '../../src/platform/ports.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
@@ -43,8 +44,12 @@ export interface World {
   bank(method: string, path: string, body?: unknown): Promise<Answer>
   /** Creates a charge and returns the 201. */
   charge(value: string, more?: Record<string, unknown>): Promise<Answer['body']>
+  /** The detail as it stands. */
+  read(id: string): Promise<Answer['body']>
   /** Resolves with the detail as soon as it has this status. */
   becomes(id: string, status: string): Promise<Answer['body']>
+  /** Puts the clock forward, then does what is due: for a world without workers. */
+  later(ms: number): Promise<void>
   /** Our books against all invariants and against the bank's own. */
   assertBooksAgree(): Promise<void>
 }
@@ -67,36 +72,55 @@ export function steppedClock(): SteppedClock {
   }
 }
 
-const PARTNER_TOKEN = 'partner-token-of-the-tests-0123456789'
+export const PARTNER_TOKEN = 'partner-token-of-the-tests-0123456789'
 export const PARTNER_SECRET = 'partner-secret-of-the-tests-0123456789'
 export const ADMIN_TOKEN = 'admin-token-of-the-tests-0123456789abcdef'
+export const ENCRYPTION_KEY = 'encryption-key-of-the-tests-0123456789'
+
+/** In what a world differs from the ordinary one. */
+export interface WorldOptions {
+  /** No workers: due work is done by {@link World.later} and by nothing else. */
+  readonly isStepped?: boolean
+  /** Another bank than the simulated one. */
+  readonly bankUrl?: string
+  /** Another time at the simulated bank than here. */
+  readonly bankClock?: BankClock
+  /** How the service reaches the database of the test, at this address as its owner. */
+  readonly reach?: (databaseUrl: string) => Promise<string>
+  readonly logger?: Logger
+}
 
 /** Builds a world; it goes with the test. `environment` is configuration. */
-export async function world(t: TestContext, environment: Record<string, string> = {}): Promise<World> {
+export async function world(
+  t: TestContext,
+  environment: Record<string, string> = {},
+  options: WorldOptions = {},
+): Promise<World> {
   const { url: databaseUrl, database } = await testDatabase(t)
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-world-'))
   const port = (await probePort(0)) ?? 0
   const url = `http://127.0.0.1:${port}`
+  const clock = steppedClock()
   const simulator = await startSimulator({
     port: 0,
     dataDirectory: directory,
     token: PARTNER_TOKEN,
     secret: PARTNER_SECRET,
     eventsUrl: url,
+    clock: options.bankClock ?? { now: clock.now, sleep: realPause.for },
   })
-  const clock = steppedClock()
   const service = await compose({
     config: readConfig({ PIXGATE_LOG_LEVEL: 'silent', PIXGATE_RATE_LIMIT_PER_MINUTE: '0', ...environment }),
-    databaseUrl,
+    databaseUrl: (await options.reach?.(databaseUrl)) ?? databaseUrl,
     adminToken: ADMIN_TOKEN,
-    encryptionKey: 'encryption-key-of-the-tests-0123456789',
-    partner: { url: simulator.url, token: PARTNER_TOKEN, secret: PARTNER_SECRET },
+    encryptionKey: ENCRYPTION_KEY,
+    partner: { url: options.bankUrl ?? simulator.url, token: PARTNER_TOKEN, secret: PARTNER_SECRET },
     clock,
     pause: realPause,
     random: Math.random,
-    logger: pino({ level: 'silent' }),
+    logger: options.logger ?? pino({ level: 'silent' }),
   })
-  service.startWorkers()
+  if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })
   const receiver = await startReceiver(t)
   t.after(async () => {
@@ -128,6 +152,7 @@ export async function world(t: TestContext, environment: Record<string, string> 
   const subscribed = await call('POST', '/webhook', { url: `${receiver.url}pix`, events: ['pix_cash_in'] })
   assert.equal(subscribed.status, 201, JSON.stringify(subscribed.body))
 
+  const read: World['read'] = async (id) => (await call('GET', `/api/pix/cash-in/${id}`)).body
   let charges = 0
   return {
     url,
@@ -146,11 +171,16 @@ export async function world(t: TestContext, environment: Record<string, string> 
       assert.equal(status, 201, JSON.stringify(body))
       return body
     },
+    read,
     becomes: async (id, status) => {
       for (;;) {
-        const { body } = await call('GET', `/api/pix/cash-in/${id}`)
-        if (body.status === status) return body
+        const detail = await read(id)
+        if (detail.status === status) return detail
       }
+    },
+    later: async (ms) => {
+      clock.advance(ms)
+      await service.processNext()
     },
     assertBooksAgree: async () => {
       await assertBooks(database)

@@ -1,17 +1,26 @@
 import { randomBytes } from 'node:crypto'
+import { Refusal } from '@pixgate/spec'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import type { Database } from '../../platform/db/database.ts'
-import type { Ids } from '../../platform/ids.ts'
+import { type Ids, isUuid } from '../../platform/ids.ts'
 import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
-import { insertAudit, insertKey } from './store.ts'
+import { insertAudit, insertKey, markDeactivated } from './store.ts'
+import type { VerifiedKeys } from './verified-keys.ts'
 
-/** What making a key needs. */
-export interface GenerateDependencies {
+/** What the commands work with. */
+export interface ApiKeyDependencies {
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
   readonly mode: ApiKeyMode
+  readonly verified: VerifiedKeys
+}
+
+/** Who asks, and from where: for the audit trail. */
+export interface Operator {
+  readonly actor: string
+  readonly address: string
 }
 
 /** A key in the one moment in which it exists as text. */
@@ -28,8 +37,8 @@ export interface GeneratedKey {
  * @source rules#api-keys.1, failure-modes PL-4
  */
 export async function generateKey(
-  { database, clock, ids, mode }: GenerateDependencies,
-  { actor, address }: { readonly actor: string; readonly address: string },
+  { database, clock, ids, mode }: ApiKeyDependencies,
+  operator: Operator,
 ): Promise<GeneratedKey> {
   const apiKey = formatKey(mode, randomBytes(SECRET_BYTES))
   const display = displayOf(apiKey)
@@ -37,7 +46,28 @@ export async function generateKey(
   const at = clock.now()
   await database.transaction(async (queries) => {
     await insertKey(queries, { id: keyId, hash: sha256(apiKey), display, createdAt: at })
-    await insertAudit(queries, { id: ids.uuid(), at, actor, action: 'api_key.generated', keyId, address, display })
+    await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'api_key.generated', keyId, display })
   })
   return { apiKey, createdAt: at }
+}
+
+/**
+ * Deactivates a key for ever and tells the audit trail who asked for it, from where. It stops working here at once, in
+ * other processes when they next ask the database.
+ * @throws Refusal not_found (404) where it is unknown or already deactivated · DatabaseUnavailable
+ * @source rules#api-keys.4, rules#api-keys.6
+ */
+export async function deactivateKey(
+  { database, clock, ids, verified }: ApiKeyDependencies,
+  keyId: string,
+  operator: Operator,
+): Promise<void> {
+  if (!isUuid(keyId)) throw new Refusal('not_found')
+  const at = clock.now()
+  await database.transaction(async (queries) => {
+    const display = await markDeactivated(queries, keyId, at)
+    if (display === undefined) throw new Refusal('not_found')
+    await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'api_key.deactivated', keyId, display })
+  })
+  verified.clear()
 }

@@ -33,13 +33,51 @@ export async function findActiveKey(queries: Queries, hash: Buffer): Promise<str
   return key?.id
 }
 
+/** A key as it is shown. */
+export interface ListedKey {
+  readonly id: string
+  readonly display: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+  readonly deactivatedAt: number | null
+}
+
+// The ids are UUIDv7, which sort by the time they were made.
+const listKeysStatement = statement<[before: string | null, most: number], ListedKey>(
+  'apiKeys.listKeys',
+  `SELECT id, display, created_at AS "createdAt", deactivated_at AS "deactivatedAt"
+     FROM api_key
+    WHERE $1::uuid IS NULL OR id < $1
+    ORDER BY id DESC
+    LIMIT $2`,
+)
+
+/** Keys older than `before`, or the newest, newest first. */
+export function listKeys(queries: Queries, before: string | undefined, most: number): Promise<ListedKey[]> {
+  return queries.rows(listKeysStatement, [before ?? null, most])
+}
+
+const deactivateKeyStatement = statement<[id: string, at: string], { display: string }>(
+  'apiKeys.deactivateKey',
+  'UPDATE api_key SET deactivated_at = $2 WHERE id = $1 AND deactivated_at IS NULL RETURNING display',
+)
+
+/**
+ * Marks a key as deactivated.
+ * @returns its display, or `undefined` where there was no active one
+ */
+export async function markDeactivated(queries: Queries, id: string, at: number): Promise<string | undefined> {
+  const [key] = await queries.rows(deactivateKeyStatement, [id, instantParameter(at)])
+  return key?.display
+}
+
 /** Who did what to which key, when and from where. */
 export interface KeyAudit {
   readonly id: string
   /** Epoch milliseconds. */
   readonly at: number
   readonly actor: string
-  readonly action: 'api_key.generated'
+  readonly action: 'api_key.generated' | 'api_key.deactivated'
   readonly keyId: string
   readonly address: string
   readonly display: string

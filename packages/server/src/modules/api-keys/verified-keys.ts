@@ -11,11 +11,14 @@ export interface VerifiedKeys {
   get(hash: Buffer): string | undefined
   /** @param askedAt when the question was put, not when it was answered: the key may have been deactivated in between */
   put(hash: Buffer, id: string, askedAt: number): void
+  /** Forgets all of them, and what was asked until now and is answered later. */
+  clear(): void
 }
 
 /** Begins with none. */
 export function createVerifiedKeys(clock: Clock, keysMax: number): VerifiedKeys {
   const keys = new Map<string, { readonly id: string; readonly askedAt: number }>()
+  let clearedAt = Number.NEGATIVE_INFINITY
 
   function put(name: string, key: { readonly id: string; readonly askedAt: number }): void {
     keys.delete(name)
@@ -32,6 +35,12 @@ export function createVerifiedKeys(clock: Clock, keysMax: number): VerifiedKeys 
       put(name, key)
       return key.id
     },
-    put: (hash, id, askedAt) => put(hash.toString('hex'), { id, askedAt }),
+    put: (hash, id, askedAt) => {
+      if (askedAt > clearedAt) put(hash.toString('hex'), { id, askedAt })
+    },
+    clear: () => {
+      keys.clear()
+      clearedAt = clock.now()
+    },
   }
 }

@@ -9,6 +9,7 @@ import type { CashInStore } from './store.ts'
 /**
  * What talks to the partner about charges: within a create, and afterwards whenever work is due. Nothing here holds a
  * transaction; every answer is another input to the engine.
+ * @source rules#partner.2
  */
 export interface CashInJobs {
   /**
@@ -36,8 +37,8 @@ export interface CashInJobsOptions {
   readonly createBudgetMs: number
 }
 
-/** A claimed cash-in is nobody else's for this long; longer than any one step takes. */
-const LEASE_MS = 30_000
+/** A claimed cash-in is nobody else's for this long: longer than any one step takes, and the wait between questions. */
+const LEASE_MS = 60_000
 
 /** Cash-ins worked on at the same time. */
 const CONCURRENT = 32
@@ -74,42 +75,52 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   async function work(seen: CashIn): Promise<void> {
     const claim = await commands.apply(seen.id, { on: 'work.claimed', leaseMs: LEASE_MS })
     if (claim?.result !== 'APPLIED') return
-    await ask(claim.cashIn)
+    // Without the partner's word the question stays: it is asked again when the lease is over.
+    if (await ask(claim.cashIn)) await commands.apply(seen.id, { on: 'work.done' })
   }
 
-  /** Asks first, whatever is to be done: a charge may have been made, paid or ended without our knowing. */
-  async function ask(cashIn: CashIn): Promise<void> {
+  /**
+   * Asks first, whatever is to be done: a charge may have been made, paid or ended without our knowing.
+   * @returns whether the partner's word is known
+   */
+  async function ask(cashIn: CashIn): Promise<boolean> {
     const answer = await partner.getCharge(cashIn.id, terms(cashIn))
     if (answer.kind === 'NOT_FOUND') return neverSeen(cashIn)
     await take(cashIn, answer)
-    const isOver = cashIn.expiresAt !== null && clock.now() > cashIn.expiresAt
-    if (answer.kind === 'ACCEPTED' && isOver) await expire(cashIn)
-    else if (answer.kind === 'ACCEPTED' || answer.kind === 'FINAL') await commands.apply(cashIn.id, { on: 'work.done' })
+    if (answer.kind === 'ACCEPTED' && isOver(cashIn)) return expire(cashIn)
+    return isAnswer(answer)
   }
 
   /** The partner has no such charge: while there is time it is asked for, under the same id; afterwards it expired. */
-  async function neverSeen(cashIn: CashIn): Promise<void> {
-    const isOpen = OPEN.has(cashIn.status)
-    if (isOpen && cashIn.expiresAt !== null && clock.now() > cashIn.expiresAt) {
+  async function neverSeen(cashIn: CashIn): Promise<boolean> {
+    if (!isWanted(cashIn)) return true
+    if (isOver(cashIn)) {
       await commands.apply(cashIn.id, { on: 'clock.expired' })
-    } else if (isOpen && isCharged(cashIn)) {
+    } else if (isCharged(cashIn)) {
       await commands.apply(cashIn.id, { on: 'charge.contradicted', reason: 'the partner no longer knows the charge' })
-    } else if (isOpen && partner.capabilities.has('idempotent-charge')) {
-      await take(cashIn, await partner.createCharge(cashIn.id, chargeRequest(cashIn)))
-    } else {
-      await commands.apply(cashIn.id, { on: 'work.done' })
+    } else if (partner.capabilities.has('idempotent-charge')) {
+      const answer = await partner.createCharge(cashIn.id, chargeRequest(cashIn))
+      await take(cashIn, answer)
+      return isAnswer(answer)
     }
+    return true
   }
 
   /** Cancels at the partner before it is final here, so that nobody pays a charge that is over. */
-  async function expire(cashIn: CashIn): Promise<void> {
+  async function expire(cashIn: CashIn): Promise<boolean> {
     const answer = await partner.cancelCharge(cashIn.id)
     if (answer.kind === 'CANCELLED' || answer.kind === 'NOT_FOUND') {
       await commands.apply(cashIn.id, { on: 'clock.expired' })
-    } else if (answer.kind === 'REJECTED') {
-      const paid = await partner.getCharge(cashIn.id, terms(cashIn))
-      if (paid.kind !== 'NOT_FOUND') await take(cashIn, paid)
+      return true
     }
+    if (answer.kind !== 'REJECTED') return false
+    const paid = await partner.getCharge(cashIn.id, terms(cashIn))
+    if (paid.kind !== 'NOT_FOUND') await take(cashIn, paid)
+    return paid.kind === 'FINAL'
+  }
+
+  function isOver({ expiresAt }: CashIn): boolean {
+    return expiresAt !== null && clock.now() > expiresAt
   }
 
   /** Turns an answer of the partner into inputs, in the order in which they happened. */
@@ -128,8 +139,15 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   return { requestCharge, processNext }
 }
 
-/** States in which a charge is still wanted. */
-const OPEN = new Set(['PENDING', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'])
+/** Whether a charge is still to be had: once something contradicts, an operator decides. */
+function isWanted({ status, facts }: CashIn): boolean {
+  return status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || facts.doubt === 'missing'
+}
+
+/** Whether the partner said where the charge stands. */
+function isAnswer({ kind }: ChargeAnswer | ChargeQueryAnswer): boolean {
+  return kind !== 'NOT_SENT' && kind !== 'UNKNOWN'
+}
 
 /**
  * What an answer of the partner means for a cash-in.
@@ -191,6 +209,8 @@ function isBrCode(text: string): boolean {
 function endInputs(cashIn: CashIn, { status, transactionId, payments }: Charge, now: number): CashInInput[] {
   if (payments.length > 0) return []
   if (status !== 'FAILED' && cashIn.expiresAt !== null && now > cashIn.expiresAt) return [{ on: 'clock.expired' }]
+  // The partner's clock is ahead of ours, which decides.
+  if (status === 'EXPIRED') return []
   return [
     {
       on: 'partner.failed',

@@ -22,7 +22,7 @@ import type { CashIn } from './rules.ts'
 import type { CashInStore } from './store.ts'
 import { createdView, detailView, incomingView } from './view.ts'
 
-/** The endpoints of cash-ins. */
+/** The endpoints of cash-ins. @source rules#cash-in.create.6, rules#cash-in.detail.2 */
 export interface CashInHandlers {
   readonly createCashIn: Handler<typeof createCashIn>
   readonly getCashIn: Handler<typeof getCashIn>

@@ -98,7 +98,7 @@ export interface CashInTerms {
 /**
  * Decides a create.
  * @throws value_not_positive · value_too_large · invalid_document (422)
- * @source rules#cash-in.create.2
+ * @source rules#cash-in.create.2, rules#fees.2
  */
 export function decideCreate(request: CashInRequest, terms: CashInTerms, now: number): Decision<CashIn> {
   if (request.valueCents <= 0n) throw new Refusal('value_not_positive', field('transaction.value', 'not_positive'))
@@ -184,6 +184,7 @@ function judged(
         return { on: 'charge.contradicted', reason: 'another transactionId for the same charge' }
       }
       return now.facts.pixCode !== undefined && now.status !== 'PROVIDER_RESULT_UNKNOWN' ? 'IGNORED' : input
+    case 'charge.not_sent':
     case 'charge.unknown':
       return isUnansweredTooLong(now, at) ? { on: 'clock.escalated' } : input
     case 'work.claimed':
@@ -195,6 +196,7 @@ function judged(
   }
 }
 
+/** A bank that cannot be reached answers no more than one that is silent. @source rules#cash-in.unknown.7 */
 function isUnansweredTooLong({ status, facts }: CashIn, at: number): boolean {
   const since = facts.unknownSince ?? at
   return status === 'PROVIDER_RESULT_UNKNOWN' && at - since >= limits.unknownResultEscalationMs
@@ -241,7 +243,7 @@ function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }
         facts: { pixCode: input.pixCode, ...(row.to === 'PENDING' ? NO_DOUBT : {}) },
       }
     case 'charge.rejected':
-      return { facts: { failureCode: input.errorCode, failureReason: input.errorMessage, ...NO_DOUBT } }
+      return row.to === 'FAILED' ? { facts: failure(input) } : {}
     case 'charge.not_sent':
     case 'charge.unknown':
       return {
@@ -258,15 +260,16 @@ function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }
     case 'partner.failed':
       return {
         ...(now.transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}),
-        facts:
-          row.to === 'FAILED'
-            ? { failureCode: input.errorCode, failureReason: input.errorMessage, ...NO_DOUBT }
-            : { doubt: 'contradiction' },
+        facts: row.to === 'FAILED' ? failure(input) : { doubt: 'contradiction' },
       }
   }
 }
 
 const NO_DOUBT = { doubt: null, unknownSince: null } as const
+
+function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
+  return { failureCode: errorCode, failureReason: errorMessage, ...NO_DOUBT }
+}
 
 function learnedOfPayment(
   now: CashIn,
@@ -315,7 +318,7 @@ function restingDueAt({ status, expiresAt, facts }: CashIn, at: number): number 
 
 /**
  * The status a client sees: a charge expires the moment its time is over, whoever has noticed.
- * @source rules#cash-in.states.11
+ * @source rules#cash-in.detail.3
  */
 export function statusAt({ status, expiresAt }: Pick<CashIn, 'status' | 'expiresAt'>, at: number): string {
   return status === 'PENDING' && expiresAt !== null && at > expiresAt ? 'EXPIRED' : status

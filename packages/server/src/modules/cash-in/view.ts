@@ -17,7 +17,7 @@ export function createdView(cashIn: CashIn): Created {
 
 /**
  * The detail at an instant.
- * @source rules#cash-in.detail.1
+ * @source rules#cash-in.detail.1, rules#cash-in.detail.4
  */
 export function detailView(cashIn: CashIn, at: number): Detail {
   const { detail, facts } = cashIn
@@ -52,17 +52,22 @@ export function incomingView(cashIn: CashIn, at: number) {
 const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
 
 function common(cashIn: CashIn) {
-  const { pixCode } = cashIn.facts
+  const pixCode = shownPixCode(cashIn)
   return {
     id: cashIn.id,
     correlationId: cashIn.correlationId,
     externalId: cashIn.externalId,
     valueCents: Number(cashIn.valueCents),
-    ...(pixCode !== undefined && cashIn.detail.generateQrCode ? { pixCode } : {}),
+    ...(pixCode === undefined ? {} : { pixCode }),
     generateTime: new Date(cashIn.createdAt).toISOString(),
     expirationDate: new Date(cashIn.expiresAt ?? cashIn.createdAt).toISOString(),
     providerTransactionId: cashIn.transactionId,
   }
+}
+
+/** Nobody shall pay by a code that the client did not want, or that the bank contradicts. @source rules#cash-in.states.6 */
+function shownPixCode({ detail, facts }: CashIn): string | undefined {
+  return detail.generateQrCode && facts.doubt !== 'contradiction' ? facts.pixCode : undefined
 }
 
 function instantText(at: number | undefined): string | null {

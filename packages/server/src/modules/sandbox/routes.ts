@@ -1,14 +1,13 @@
-import { type failCashIn, type payCashIn, Refusal } from '@pixgate/spec'
+import { type endpoints, Refusal } from '@pixgate/spec'
 import type { SimulatorControl } from '../../partner/simulator-control.ts'
-import type { Handler } from '../../platform/http/handler.ts'
+import type { Handlers } from '../../platform/http/handler.ts'
 import { isUuid } from '../../platform/ids.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 
-/** The levers of the simulated bank, by the ids of our operations. */
-export interface SandboxHandlers {
-  readonly payCashIn: Handler<typeof payCashIn>
-  readonly failCashIn: Handler<typeof failCashIn>
-}
+/** The levers of the simulated bank: of its charges, by the ids of our operations, and of the bank itself. */
+export type SandboxHandlers = Handlers<
+  Pick<typeof endpoints, 'payCashIn' | 'failCashIn' | 'getBankBehavior' | 'changeBankBehavior'>
+>
 
 /**
  * Makes the handlers. Nothing is changed here: the simulator's own webhook does that.
@@ -32,5 +31,7 @@ export function createSandboxHandlers(
       await control.fail(params.id)
       return { status: 202, body: { accepted: true } }
     },
+    getBankBehavior: async () => ({ status: 200, body: await control.behavior() }),
+    changeBankBehavior: async ({ body }) => ({ status: 200, body: await control.changeBehavior(body) }),
   }
 }

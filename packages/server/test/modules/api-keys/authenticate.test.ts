@@ -6,7 +6,8 @@ import {
   createAdminAuthenticator,
   createApiKeyAuthenticator,
 } from '../../../src/modules/api-keys/authenticate.ts'
-import { formatKey } from '../../../src/modules/api-keys/key.ts'
+import { type ApiKeyMode, formatKey } from '../../../src/modules/api-keys/key.ts'
+import { createVerifiedKeys } from '../../../src/modules/api-keys/verified-keys.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { type Database, DatabaseUnavailable } from '../../../src/platform/db/database.ts'
 
@@ -16,6 +17,15 @@ const LIVE_KEY = formatKey('production', Buffer.alloc(32, 7))
 const ADMIN_TOKEN = 'the-administrative-token-of-this-test'
 
 const clock = { now: () => 0 }
+
+/** An authenticator of API keys, without a limit where none is given. */
+function keyAuthenticator(
+  database: Database,
+  { now = clock.now, mode = 'sandbox' as ApiKeyMode, rateLimitPerMinute = 0 } = {},
+): Authenticate {
+  const verified = createVerifiedKeys({ now }, 10)
+  return createApiKeyAuthenticator({ database, clock: { now }, mode, verified, rateLimitPerMinute, keysMax: 10 })
+}
 
 /** A database that knows one key and counts how often it was asked. */
 function databaseKnowing(key: string) {
@@ -32,7 +42,8 @@ function databaseKnowing(key: string) {
 /** How a request with this header ends: who it is, or the code of the refusal. */
 async function outcome(authenticate: Authenticate, authorization: string | undefined): Promise<string> {
   try {
-    const { id } = await authenticate({ headers: authorization === undefined ? {} : { authorization } })
+    const headers = authorization === undefined ? {} : { authorization }
+    const { id } = await authenticate({ headers, remoteAddress: '203.0.113.7' })
     return id
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
@@ -107,16 +118,16 @@ for (const [authorization, apiKey, admin, asked] of shapes) {
   const shown = JSON.stringify(authorization ?? null).slice(0, 60)
   test(`[http.6] Authorization ${shown}: ${apiKey} for the API, ${admin} for the administrator`, async () => {
     const knowing = databaseKnowing(KEY)
-    const authenticate = createApiKeyAuthenticator(knowing.database, clock, 'sandbox')
+    const authenticate = keyAuthenticator(knowing.database)
     assert.equal(await outcome(authenticate, authorization), apiKey)
     assert.equal(knowing.asked.length, asked)
-    assert.equal(await outcome(createAdminAuthenticator(ADMIN_TOKEN), authorization), admin)
+    assert.equal(await outcome(createAdminAuthenticator({ adminToken: ADMIN_TOKEN, clock }), authorization), admin)
   })
 }
 
 test('[api-keys.2] production takes pix_live_ keys and no pix_test_ keys', async () => {
   const knowing = databaseKnowing(LIVE_KEY)
-  const authenticate = createApiKeyAuthenticator(knowing.database, clock, 'production')
+  const authenticate = keyAuthenticator(knowing.database, { mode: 'production' })
   assert.equal(await outcome(authenticate, `Bearer ${LIVE_KEY}`), 'key 1')
   assert.equal(await outcome(authenticate, `Bearer ${KEY}`), refused)
   assert.equal(knowing.asked.length, 1)
@@ -124,7 +135,7 @@ test('[api-keys.2] production takes pix_live_ keys and no pix_test_ keys', async
 
 test('[api-keys.4] a known key is asked about once, an unknown one every time', async () => {
   const knowing = databaseKnowing(KEY)
-  const authenticate = createApiKeyAuthenticator(knowing.database, clock, 'sandbox')
+  const authenticate = keyAuthenticator(knowing.database)
   for (let i = 0; i < 3; i++) await outcome(authenticate, `Bearer ${KEY}`)
   assert.equal(knowing.asked.length, 1)
   for (let i = 0; i < 3; i++) await outcome(authenticate, `Bearer ${UNKNOWN_KEY}`)
@@ -140,7 +151,7 @@ test('[api-keys.4] the 5 s begin with the question to the database, however long
       return database.rows(...question)
     },
   } as unknown as Database
-  const authenticate = createApiKeyAuthenticator(slow, { now: () => time }, 'sandbox')
+  const authenticate = keyAuthenticator(slow, { now: () => time })
   for (let i = 0; i < 2; i++) await outcome(authenticate, `Bearer ${KEY}`)
   assert.equal(asked.length, 2)
 })
@@ -148,7 +159,8 @@ test('[api-keys.4] the 5 s begin with the question to the database, however long
 test('[http.6] a database that is away says nothing of a key: never 401', async () => {
   const away = new DatabaseUnavailable('away', false)
   const database = { rows: () => Promise.reject(away) } as unknown as Database
-  const authenticate = createApiKeyAuthenticator(database, clock, 'sandbox')
-  await assert.rejects(authenticate({ headers: { authorization: `Bearer ${KEY}` } }), away)
+  const authenticate = keyAuthenticator(database)
+  const request = { headers: { authorization: `Bearer ${KEY}` }, remoteAddress: '203.0.113.7' }
+  await assert.rejects(authenticate(request), away)
   assert.equal(await outcome(authenticate, 'Bearer junk'), refused)
 })

@@ -42,3 +42,19 @@ test('[api-keys.4] their number is bounded; the one unused longest goes', () => 
     ['key 1', undefined, 'key 3'],
   )
 })
+
+test('[api-keys.6] cleared, they are forgotten, those too that were asked about before and are answered later', () => {
+  const clock = clockAt(1_000)
+  const verified = createVerifiedKeys(clock, 10)
+  verified.put(hash(1), 'key 1', 1_000)
+  clock.advance(10)
+  verified.clear()
+  assert.equal(verified.get(hash(1)), undefined)
+  for (const askedAt of [1_009, 1_010]) {
+    verified.put(hash(1), 'key 1', askedAt)
+    assert.equal(verified.get(hash(1)), undefined)
+  }
+  clock.advance(1)
+  verified.put(hash(1), 'key 1', 1_011)
+  assert.equal(verified.get(hash(1)), 'key 1')
+})

@@ -1,0 +1,140 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+
+/** The OpenAPI document as its reader understands it. Nothing else is known of the service. */
+
+/** A JSON Schema, as far as the document uses the language. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly format?: string
+}
+
+/** Whose credentials an operation wants. */
+export type Credential = 'apiKey' | 'adminToken' | 'partnerSignature' | 'none'
+
+/** One operation of the document. */
+export interface Operation {
+  readonly id: string
+  readonly method: string
+  /** With `{name}` for its parameters. */
+  readonly path: string
+  readonly credential: Credential
+  readonly pathParameters: readonly string[]
+  readonly query: Readonly<Record<string, Schema>>
+  /** The request headers that the document names, in lower case. */
+  readonly headers: readonly string[]
+  readonly body: { readonly schema: Schema; readonly isValid: Validate } | undefined
+  readonly isValidQuery: Validate
+  /** By status. */
+  readonly answers: ReadonlyMap<number, DocumentedAnswer>
+}
+
+/** What the document says of one status. */
+export interface DocumentedAnswer {
+  /** By media type; none where there is no body. */
+  readonly contents: ReadonlyMap<string, Validate>
+  /** The codes of its problems. */
+  readonly codes: ReadonlySet<string>
+}
+
+/** Judges a value. Its `errors` tell what was wrong with the last one. */
+export type Validate = ValidateFunction
+
+interface DocumentText {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationText>>>>
+  readonly components: { readonly parameters: Readonly<Record<string, ParameterText>> }
+}
+
+interface OperationText {
+  readonly operationId: string
+  readonly security: readonly Readonly<Record<string, unknown>>[]
+  readonly parameters: readonly (ParameterText | { readonly $ref: string })[]
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, ContentText>> }>>
+}
+
+interface ParameterText {
+  readonly name: string
+  readonly in: string
+  readonly schema: Schema
+}
+
+interface ContentText {
+  readonly schema: Schema
+  readonly examples?: Readonly<Record<string, unknown>>
+}
+
+const DAY = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
+
+const FORMATS = {
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  date: (text: string) => DAY.test(text) && new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8)),
+  'date-time': INSTANT,
+  'uri-reference': /^[!-~]+$/,
+}
+
+/** Reads a document. @throws Error where one of its schemas is at fault */
+export function readDocument(text: string): readonly Operation[] {
+  const document = JSON.parse(text) as DocumentText
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS })
+  ajv.addSchema(document, DOCUMENT)
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => operationOf(path, method, operation, document, ajv)),
+  )
+}
+
+const DOCUMENT = 'document'
+
+function operationOf(path: string, method: string, text: OperationText, document: DocumentText, ajv: Ajv2020) {
+  const parameters = text.parameters.map((parameter) =>
+    '$ref' in parameter ? componentOf(document, parameter.$ref) : parameter,
+  )
+  const named = (place: string) => parameters.filter((parameter) => parameter.in === place)
+  const query = Object.fromEntries(named('query').map(({ name, schema }) => [name, schema]))
+  const schema = text.requestBody?.content['application/json'].schema
+  return {
+    id: text.operationId,
+    method: method.toUpperCase(),
+    path,
+    credential: Object.keys(text.security[0] ?? { none: [] })[0] as Credential,
+    pathParameters: named('path').map(({ name }) => name),
+    query,
+    headers: named('header').map(({ name }) => name.toLowerCase()),
+    body: schema && { schema, isValid: ajv.compile(schema) },
+    isValidQuery: ajv.compile({ type: 'object', properties: query, additionalProperties: false }),
+    answers: new Map(
+      Object.entries(text.responses).map(([status, { content = {} }]) => [Number(status), answerOf(content, ajv)]),
+    ),
+  }
+}
+
+function componentOf({ components }: DocumentText, reference: string): ParameterText {
+  const parameter = components.parameters[reference.slice(reference.lastIndexOf('/') + 1)]
+  if (!parameter) throw new Error(`the document has no ${reference}`)
+  return parameter
+}
+
+function answerOf(content: Readonly<Record<string, ContentText>>, ajv: Ajv2020): DocumentedAnswer {
+  return {
+    contents: new Map(Object.entries(content).map(([type, { schema }]) => [type, ajv.compile(absolute(schema))])),
+    codes: new Set(Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples))),
+  }
+}
+
+function absolute(schema: Schema): Schema {
+  return schema.$ref === undefined ? schema : { $ref: `${DOCUMENT}${schema.$ref}` }
+}

@@ -1,0 +1,104 @@
+import type { Chance } from './chance.ts'
+import { type Corpus, subjectOf } from './corpus.ts'
+import type { Operation, Schema } from './document.ts'
+
+/** Where values come from. */
+export interface Source {
+  readonly chance: Chance
+  readonly corpus: Corpus
+  readonly operation: Operation
+  /** Address of a receiver of notifications, without a path. */
+  readonly receiverUrl: string
+}
+
+/** A value that the schema takes, and the words around it too. `name` is the property's. */
+export function validValue(schema: Schema, source: Source, name = ''): unknown {
+  const { chance } = source
+  const known = KNOWN[name]?.(source)
+  if (known !== undefined) return known
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum) return chance.pick(schema.enum)
+  if (schema.anyOf) return validValue(chance.pick(schema.anyOf), source, name)
+  switch (schema.type) {
+    case 'object':
+      return validObject(schema, source)
+    case 'array':
+      return validArray(schema, source)
+    case 'string':
+      return validText(schema, chance)
+    case 'integer':
+      return wholeNumber(schema.minimum ?? 0, schema.maximum ?? 100, chance)
+    case 'number':
+      return wholeNumber(schema.minimum ?? 0, schema.maximum ?? 100, chance)
+    case 'boolean':
+      return chance.happens(0.5)
+    default:
+      return null
+  }
+}
+
+/** Chooses which optional properties are there. */
+export function validObject({ properties = {}, required = [] }: Schema, source: Source): Record<string, unknown> {
+  const chosen = Object.entries(properties).filter(
+    ([name]) => source.chance.happens(0.4) || required.includes(name),
+  )
+  return Object.fromEntries(chosen.map(([name, schema]) => [name, validValue(schema, source, name)]))
+}
+
+function validArray({ items = {}, minItems = 0, maxItems = 5 }: Schema, source: Source): unknown[] {
+  const count = minItems + source.chance.below(maxItems - minItems + 1)
+  return [...new Set(Array.from({ length: count }, () => validValue(items, source)))]
+}
+
+const REFERENCE_CHARACTERS = [...'ABCXYZabcxyz0189._:-']
+const TEXT_CHARACTERS = [...'ABCxyz 019áçÃñßøИλ中文字あ한ﷺ€«»…‰‱💥🧾é̂\u200b\u202e\u2066\ufeff\u00a0\u2028"\'\\/<>&%$#@!;=`{}[]()|~^']
+
+function validText({ minLength = 0, maxLength = 64, pattern, format }: Schema, chance: Chance): string {
+  if (format === 'uuid') return uuidOf(chance)
+  if (format === 'date') return chance.pick(DAYS)
+  if (format === 'date-time') return new Date(Date.now() - chance.below(1_000_000)).toISOString()
+  const length = chance.pick([minLength, maxLength, minLength + chance.below(Math.min(maxLength - minLength, 30) + 1)])
+  const written = (characters: readonly string[]) =>
+    Array.from({ length }, () => chance.pick(characters)).join('').slice(0, length)
+  const text = written(TEXT_CHARACTERS)
+  return pattern === undefined || new RegExp(pattern, 'u').test(text) ? text : written(REFERENCE_CHARACTERS)
+}
+
+function wholeNumber(low: number, high: number, chance: Chance): number {
+  return chance.pick([low, high, low + chance.below(Math.min(high - low, 100) + 1), low + chance.below(high - low + 1)])
+}
+
+/** A random UUID. */
+export function uuidOf(chance: Chance): string {
+  const hex = Array.from({ length: 32 }, () => chance.below(16).toString(16)).join('')
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-7$3-8$4-$5')
+}
+
+const DAYS = ['0001-01-01', '1970-01-01', '2024-02-29', '2026-12-31', '9999-12-31']
+
+const DOCUMENTS = ['52998224725', '529.982.247-25', '11222333000181', '11.222.333/0001-81', '12abc34501de35']
+
+/** What the document says in words only: how a property's value has to look to mean something. */
+const KNOWN: Readonly<Record<string, (source: Source) => unknown>> = {
+  value: ({ chance }) => chance.pick([1, 2, 999_999_999_999, 1 + chance.below(1_000_000)]) / 100,
+  document: ({ chance }) => chance.pick(DOCUMENTS),
+  url: ({ chance, receiverUrl }) => `${receiverUrl}/${chance.below(1_000_000)}`,
+  start_date: ({ chance }) => chance.pick(DAYS.slice(0, 3)),
+  end_date: ({ chance }) => chance.pick(DAYS.slice(2)),
+  cursor: ({ chance, corpus, operation }) => corpus.recall(`cursor of ${subjectOf(operation.path)}`, chance),
+  end_to_end_id: ({ chance, corpus }) => corpus.recall('endToEndId', chance),
+  external_id: ({ chance, corpus }) => corpus.recall('externalId', chance),
+  externalId: (source) => {
+    const { chance, corpus, operation } = source
+    const fresh = `fuzz-${chance.below(2 ** 32)}-${chance.below(2 ** 32)}`
+    const used = corpus.recall(operation.credential === 'partnerSignature' ? 'id of cash-in' : 'externalId', chance)
+    const wantsUsed = chance.happens(operation.credential === 'partnerSignature' ? 0.8 : 0.1)
+    return wantsUsed ? used : fresh
+  },
+  transactionId: ({ chance, corpus }) => corpus.recall('providerTransactionId', chance),
+  occurredAt: ({ chance }) => new Date(Date.now() - chance.below(100_000)).toISOString(),
+  status: ({ chance, operation }) =>
+    operation.credential === 'partnerSignature' ? chance.pick(STATUS_WORDS) : undefined,
+}
+
+const STATUS_WORDS = ['CONFIRMED', 'PAID', 'FAILED', 'REMOVIDA_PELO_PSP', 'PENDING', 'SOMETHING_NEW']

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { inputsOf } from '../../../src/modules/cash-in/jobs.ts'
+import type { CashIn, CashInInput } from '../../../src/modules/cash-in/rules.ts'
+import type { ChargeRequest } from '../../../src/partner/port.ts'
+import { statement } from '../../../src/platform/db/database.ts'
+import { assertBooks } from '../../support/books.ts'
+import { payment } from '../../support/engine.ts'
+import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
+import {
+  ACCEPTED,
+  CONTRADICTED,
+  charge,
+  ENDED,
+  NOT_FOUND,
+  PAID,
+  PIX_CODE,
+  REJECTED,
+  TIMEOUT,
+  UNREACHABLE,
+  type Workshop,
+  workshop,
+} from './workshop.ts'
+
+const CHARGE = { on: 'charge.accepted', transactionId: 'tx', pixCode: PIX_CODE } as const
+const ASK = { on: 'work.requested' } as const
+
+const openTransactions = statement<[], { open: bigint; locks: bigint }>(
+  'test.open_transactions',
+  `SELECT count(*) FILTER (WHERE xact_start IS NOT NULL) AS open,
+          (SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+            WHERE a.datname = current_database() AND pid <> pg_backend_pid() AND l.mode LIKE 'Row%') AS locks
+     FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+)
+
+test('[partner.2] no transaction and no lock is open while the bank is called, and others may change the cash-in', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  const seen: unknown[] = []
+  shop.partner.whileCalled = async () => {
+    seen.push(...(await shop.database.rows(openTransactions, [])))
+    await shop.apply(ASK)
+  }
+  await shop.jobs.requestCharge(await shop.read())
+  await shop.later(62_001)
+  assert.deepEqual(shop.partner.asked, ['PUT', 'GET'])
+  assert.deepEqual(seen, [
+    { open: 0n, locks: 0n },
+    { open: 0n, locks: 0n },
+  ])
+})
+
+test('[partner.1] every attempt carries the same id and the same request', async (t) => {
+  const requests: [string, ChargeRequest][] = []
+  const shop = await workshop(t, {
+    query: NOT_FOUND,
+    createCharge: async (id, request) => {
+      requests.push([id, request])
+      return TIMEOUT
+    },
+  })
+  const cashIn = await shop.read()
+  await shop.jobs.requestCharge(cashIn)
+  for (const wait of [5_000, 10_000, 15_000]) await shop.later(wait)
+  assert.equal(requests.length, 4)
+  const [first] = requests
+  assert.equal(first?.[0], cashIn.id)
+  assert.deepEqual(first?.[1].expiresAt, cashIn.expiresAt)
+  for (const request of requests) assert.deepEqual(request, first)
+})
+
+test('[cash-in.states.4] [CI-4] a request that never leaves is tried again within the create, then later', async (t) => {
+  const shop = await workshop(t, { create: UNREACHABLE, query: UNREACHABLE })
+  const cashIn = await shop.jobs.requestCharge(await shop.read())
+  assert.equal(cashIn.status, 'PENDING')
+  const tries = shop.partner.asked.length
+  assert.ok(tries >= 3, 'with 100 ms, 200 ms, … between them, for half a second')
+  await shop.later(5_000)
+  shop.partner.query = NOT_FOUND
+  shop.partner.create = ACCEPTED
+  await shop.later(10_000)
+  assert.deepEqual(shop.partner.asked.slice(tries), ['GET', 'GET', 'PUT'])
+  assert.equal((await shop.read()).facts.pixCode, PIX_CODE)
+})
+
+test('[cash-in.work.4] [CI-3] a charge that nobody asked for is taken up after 15 s, and expires at its time', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.later(14_000)
+  assert.deepEqual(shop.partner.asked, [])
+  await shop.later(1_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'PUT'])
+  assert.equal((await shop.read()).facts.pixCode, PIX_CODE)
+})
+
+test('[cash-in.states.11] the bank is asked first, and told to take no payment, before a charge is EXPIRED', async (t) => {
+  const shop = await workshop(t)
+  await shop.apply(CHARGE)
+  await shop.later(61_000)
+  assert.deepEqual(shop.partner.asked, [], 'the expiry is believed 2 s after its time')
+  await shop.later(1_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'])
+  const { status, dueAt } = await shop.read()
+  assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
+})
+
+test('[cash-in.states.11] a charge that was paid between the question and the cancelling is PAID', async (t) => {
+  const shop = await workshop(t, { cancel: REJECTED })
+  await shop.apply(CHARGE)
+  shop.partner.cancelCharge = async () => {
+    shop.partner.query = PAID
+    return REJECTED
+  }
+  await shop.later(62_001)
+  const { status, facts } = await shop.read()
+  assert.deepEqual([status, facts.payments], ['PAID', { E1: 100_00 }])
+  await assertBooks(shop.database)
+})
+
+test('[cash-in.states.11] while the bank does not answer nothing expires, and it is asked again', async (t) => {
+  for (const silence of [{ query: TIMEOUT }, { query: UNREACHABLE }, { cancel: TIMEOUT }, { cancel: UNREACHABLE }]) {
+    const shop = await workshop(t, silence)
+    await shop.apply(CHARGE)
+    await shop.later(62_001)
+    const { status, dueAt } = await shop.read()
+    assert.equal(status, 'PENDING')
+    assert.ok(dueAt !== null && dueAt > shop.clock.now() + 1_000, 'and not in a busy loop')
+    Object.assign(shop.partner, { query: ACCEPTED, cancel: { kind: 'CANCELLED' } })
+    await shop.later(60_001)
+    assert.equal((await shop.read()).status, 'EXPIRED')
+  }
+})
+
+test('[cash-in.unknown.6] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.apply(INPUTS['charge.unknown'])
+  await shop.later(62_001)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  assert.deepEqual(shop.partner.asked, ['GET'])
+})
+
+test('[cash-in.unknown.3] [CI-6] a bank that cannot recognise a repetition is never asked for a second charge', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND, create: TIMEOUT, capabilities: new Set(['query-charge']) })
+  await shop.jobs.requestCharge(await shop.read())
+  for (const wait of [5_000, 60_000]) await shop.later(wait)
+  assert.deepEqual(shop.partner.asked, ['PUT', 'GET', 'GET'])
+  assert.equal((await shop.read()).status, 'EXPIRED')
+})
+
+test('[cash-in.states.6] [CI-10] a contradicting charge is cancelled at the bank and never asked for again', async (t) => {
+  const shop = await workshop(t, { create: CONTRADICTED })
+  const cashIn = await shop.jobs.requestCharge(await shop.read())
+  assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE'])
+  shop.partner.query = NOT_FOUND
+  await shop.apply(ASK)
+  await shop.later(1)
+  await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE', 'GET'])
+})
+
+test('[cash-in.states.6] a charge that the bank no longer knows, or whose code is none, is a contradiction', async (t) => {
+  const forgotten = await workshop(t, { query: NOT_FOUND })
+  await forgotten.apply(CHARGE, ASK)
+  await forgotten.later(1)
+  assert.equal((await forgotten.read()).status, 'RECONCILIATION_REQUIRED')
+
+  const unpayable = await workshop(t, { create: { ...ACCEPTED, charge: charge('ACTIVE', { pixCode: 'no code' }) } })
+  const cashIn = await unpayable.jobs.requestCharge(await unpayable.read())
+  assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
+  assert.equal(cashIn.facts.pixCode, undefined)
+})
+
+test('[cash-in.reconciliation.1] for want of an answer the bank is asked each minute until it gives one', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(INPUTS['charge.unknown'])
+  await shop.later(900_001)
+  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
+  for (let minute = 1; minute <= 3; minute++) {
+    await shop.later(59_000)
+    assert.equal(shop.partner.asked.length, minute)
+    await shop.later(1_001)
+    assert.equal(shop.partner.asked.length, minute + 1)
+  }
+  shop.partner.query = PAID
+  await shop.later(60_001)
+  const { status, dueAt } = await shop.read()
+  assert.deepEqual({ status, dueAt }, { status: 'PAID', dueAt: null })
+})
+
+/** Cash-ins that have ended or wait for an operator, by the inputs that led there. */
+const RESTING: Readonly<Record<string, readonly CashInInput[]>> = {
+  PAID: [CHARGE, confirmed()],
+  'PAID before the charge was known': [confirmed()],
+  FAILED: [CHARGE, INPUTS['partner.failed']],
+  'FAILED at once': [INPUTS['charge.rejected']],
+  EXPIRED: [CHARGE, INPUTS['clock.expired']],
+  'RECONCILIATION_REQUIRED about the charge': [INPUTS['charge.contradicted']],
+  'RECONCILIATION_REQUIRED about a known charge': [CHARGE, INPUTS['charge.contradicted']],
+  'RECONCILIATION_REQUIRED about a payment': [CHARGE, confirmed({ valueCents: 99_00n })],
+}
+
+const ANSWERS = { ACCEPTED, PAID, ENDED, CONTRADICTED, NOT_FOUND }
+
+for (const [situation, inputs] of Object.entries(RESTING)) {
+  test(`[cash-in.work.3] whatever the bank answers about one that is ${situation}, it is asked once`, async (t) => {
+    const shop = await workshop(t)
+    await shop.apply(...inputs)
+    for (const [name, query] of Object.entries(ANSWERS)) {
+      shop.partner.query = query
+      await shop.apply(ASK)
+      await shop.later(60_001)
+      assert.equal((await shop.read()).dueAt, null, name)
+    }
+    assert.ok(!shop.partner.asked.includes('PUT'), 'nobody wants the charge any more')
+    await assertBooks(shop.database)
+  })
+}
+
+test('[cash-in.work.1] a question that got no answer is asked again, also about one that has ended', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(...(RESTING.PAID ?? []), ASK)
+  await shop.later(1)
+  await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
+})
+
+test('[cash-in.work.2] two processes do the same work once', async (t) => {
+  const shop: Workshop = await workshop(t, { query: NOT_FOUND })
+  shop.clock.advance(15_001)
+  await Promise.all([shop.jobs.processNext(), shop.jobs.processNext()])
+  assert.deepEqual(shop.partner.asked, ['GET', 'PUT'])
+})
+
+const charged = (): CashIn => cashInAs('PENDING', { transactionId: 'tx', facts: CHARGED })
+const inputNames = (...[cashIn, answer, now]: Parameters<typeof inputsOf>) =>
+  inputsOf(cashIn, answer, now).map(({ on }) => on)
+
+test('[cash-in.states.10] a charge that ended unpaid before its time failed; after its time it expired', () => {
+  for (const status of ['FAILED', 'CANCELLED'] as const) {
+    const answer = { kind: 'FINAL', charge: charge(status) } as const
+    assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT), ['charge.accepted', 'partner.failed'])
+  }
+  for (const status of ['CANCELLED', 'EXPIRED'] as const) {
+    const answer = { kind: 'FINAL', charge: charge(status) } as const
+    assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT + 1), ['charge.accepted', 'clock.expired'])
+  }
+})
+
+test('[cash-in.states.11] a bank whose clock is ahead ends no charge before its time', () => {
+  const answer = { kind: 'FINAL', charge: charge('EXPIRED') } as const
+  assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT), ['charge.accepted'])
+})
+
+test('[cash-in.paid.4] every payment that the bank tells is judged, whatever the status word', () => {
+  const payments = [payment({ endToEndId: 'E1' }), payment({ endToEndId: 'E2' })]
+  const answer = { kind: 'FINAL', charge: charge('CANCELLED', { payments }) } as const
+  assert.deepEqual(inputNames(charged(), answer, NOW), ['charge.accepted', 'partner.confirmed', 'partner.confirmed'])
+})
+
+test('[cash-in.unknown.3] a question that failed casts no doubt on a charge that is known to exist', () => {
+  for (const answer of [TIMEOUT, UNREACHABLE]) assert.deepEqual(inputsOf(charged(), answer, NOW), [])
+  assert.deepEqual(inputNames(cashInAs('PENDING'), TIMEOUT, NOW), ['charge.unknown'])
+})

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import type { Journal } from '../../../src/engine/operation.ts'
+import { entriesOf } from '../../../src/engine/postings.ts'
+import { type CashIn, type CashInInput, decideCashIn } from '../../../src/modules/cash-in/rules.ts'
+import { CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS } from './situations.ts'
+
+const { 'partner.confirmed': _, ...OTHERS } = INPUTS
+
+/** What may happen, and how long after the thing before it. Payments are often the same, restated, late or early. */
+const happening = fc.record({
+  afterMs: fc.constantFrom(0, 1_000, 61_000, 900_000, 3_600_000),
+  input: fc.oneof(
+    { weight: 2, arbitrary: fc.constantFrom<CashInInput>(...Object.values(OTHERS)) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .record({
+          endToEndId: fc.constantFrom('E1', 'E2', 'E3'),
+          valueCents: fc.constantFrom(100_00n, 100_00n, 99_00n),
+          occurredAt: fc.constantFrom(CREATED_AT, EXPIRES_AT + 60_000, EXPIRES_AT + 60_001),
+        })
+        .map(confirmed),
+    },
+  ),
+})
+
+/** Everything that was written since the charge was made. */
+interface History {
+  readonly journals: Journal[]
+  readonly told: string[]
+  cases: number
+}
+
+test('[cash-in.states.7] [cash-in.paid.4] whatever happens in whatever order, the books stay right', () => {
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
+      const history: History = { journals: [], told: [], cases: 0 }
+      let now = cashInAs('PENDING', { version: 1, dueAt: CREATED_AT + 15_000 })
+      let at = CREATED_AT
+      for (const { afterMs, input } of happenings) {
+        at += afterMs
+        now = step(now, input, at, history)
+      }
+      assertBooked(now, history)
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+function step(before: CashIn, input: CashInInput, at: number, history: History): CashIn {
+  const { outcome, moves = [], journals = [], notifications = [], cases = [] } = decideCashIn(before, input, at)
+  const after = outcome.cashIn
+  if (outcome.result !== 'APPLIED') {
+    assert.equal(after, before)
+    assert.equal(moves.length + journals.length + notifications.length + cases.length, 0)
+  } else {
+    assert.equal(after.version, before.version + 1)
+    assert.equal(moves.length, 1)
+  }
+  if (before.status === 'PAID') assert.ok(['PAID', 'RECONCILIATION_REQUIRED'].includes(after.status))
+  if (input.on === 'partner.confirmed' && outcome.result !== 'IMPLAUSIBLE') {
+    assert.ok(after.facts.payments?.[input.payment.endToEndId], 'money that arrived is booked')
+  }
+  history.journals.push(...journals)
+  history.told.push(...notifications.map(({ status }) => status))
+  history.cases += cases.length
+  assertNotForgotten(after, history)
+  return after
+}
+
+/** Nothing that is open waits for ever: a worker looks at it, or a person. */
+function assertNotForgotten({ status, dueAt, facts }: CashIn, { cases }: History): void {
+  const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || facts.doubt === 'missing'
+  if (isOpen) assert.notEqual(dueAt, null)
+  if (status === 'RECONCILIATION_REQUIRED') assert.ok(cases > 0)
+}
+
+function assertBooked({ status, facts }: CashIn, { journals, told }: History): void {
+  for (const journal of journals) entriesOf(journal)
+  const references = journals.map(({ reference }) => reference)
+  assert.equal(new Set(references).size, references.length, 'an end-to-end id is booked once')
+  const credits = journals.filter(({ kind }) => kind === 'cash_in_paid')
+  assert.equal(credits.length, told.filter((told) => told === 'PAID').length, 'each credit is told')
+  assert.ok(credits.length <= 1)
+  assert.ok(told.filter((told) => told === 'FAILED').length <= 1)
+  if (status === 'PAID') assert.equal(credits.length, 1)
+  const posted = journals.reduce((sum, { kind, amounts }) => {
+    return sum + ((kind === 'cash_in_paid' ? amounts.v : amounts.p) ?? 0n)
+  }, 0n)
+  const known = Object.values(facts.payments ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
+  assert.equal(posted, known, 'what is known to have arrived is what was booked')
+}

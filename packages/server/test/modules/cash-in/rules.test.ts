@@ -1,0 +1,455 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type CashInStatus, cashIn, Refusal } from '@pixgate/spec'
+import type { Decision } from '../../../src/engine/operation.ts'
+import { entriesOf } from '../../../src/engine/postings.ts'
+import {
+  type CashIn,
+  type CashInInput,
+  type CashInOutcome,
+  type CashInTrigger,
+  decideCashIn,
+  decideCreate,
+} from '../../../src/modules/cash-in/rules.ts'
+import { cashInRequest, TERMS } from '../../support/engine.ts'
+import { CHARGED, CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW, PAID } from './situations.ts'
+
+type AnyRow = (typeof cashIn.rows)[number]
+
+/** What a row of the table is put to, and what must come of it besides what the row itself says. */
+interface Situation {
+  readonly before?: Partial<CashIn>
+  readonly input?: CashInInput
+  /** What is known or recorded afterwards. */
+  readonly learns?: Partial<CashIn>
+  readonly dueAt?: number | null
+  /** What the operator of the row's case reads. */
+  readonly evidence?: Readonly<Record<string, unknown>>
+  /** The end-to-end id that its journal and case are known by. */
+  readonly reference?: string
+}
+
+const NO_DOUBT = { doubt: null, unknownSince: null }
+const MISSING = { facts: { doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 9 } } as const
+const DOUBTED = { facts: { doubt: 'contradiction' } } as const
+const REFUSED = { facts: { failureCode: 'limit', failureReason: 'too much', ...NO_DOUBT } }
+const REMOVED = {
+  transactionId: 'tx',
+  facts: { failureCode: 'removed', failureReason: 'removed by the bank', ...NO_DOUBT },
+}
+const CHARGE = { transactionId: 'tx', facts: CHARGED }
+const RESTING = EXPIRES_AT + 2_000
+
+/** The merchant is credited: what the bank told of the payment is known. */
+const CREDITED = {
+  transactionId: 'tx',
+  endToEndId: 'E1',
+  facts: {
+    payments: { E1: 100_00 },
+    paidAt: NOW - 1_000,
+    payerName: 'Maria da Silva',
+    payerDocument: '52998224725',
+    payerIspb: '99999010',
+    ...NO_DOUBT,
+  },
+}
+
+/** A payment goes to suspense. */
+function suspended(cents: number, reference = 'E1', already = {}, occurredAt = NOW - 1_000) {
+  return {
+    learns: {
+      transactionId: 'tx',
+      facts: { payments: { ...already, [reference]: cents }, doubt: 'contradiction' } as const,
+    },
+    reference,
+    evidence: { endToEndId: reference, valueCents: cents, occurredAt },
+  }
+}
+
+const OTHER_AMOUNT = { input: confirmed({ valueCents: 99_00n }), ...suspended(99_00) }
+const LATE_AT = EXPIRES_AT + 60_001
+const LATE = {
+  before: { expiresAt: NOW - 60_002 },
+  input: confirmed({ occurredAt: NOW - 1 }),
+  ...suspended(100_00, 'E1', {}, NOW - 1),
+}
+const RESTATED = {
+  input: confirmed({ valueCents: 99_00n }),
+  reference: 'E1',
+  evidence: { endToEndId: 'E1', valueCents: 99_00, occurredAt: NOW - 1_000 },
+}
+
+/** What happens in each row, by «from on when». */
+const SITUATIONS: Readonly<Record<string, Situation>> = {
+  'PENDING work.done': { dueAt: RESTING },
+  'PROVIDER_RESULT_UNKNOWN work.done': { dueAt: NOW + 60_000 },
+  'RECONCILIATION_REQUIRED work.done': { before: MISSING, dueAt: NOW + 60_000 },
+
+  'PENDING charge.accepted': { learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } }, dueAt: RESTING },
+  'PENDING charge.rejected': { learns: REFUSED },
+  'PENDING charge.not_sent': { learns: { facts: { questions: 1 } }, dueAt: NOW + 5_000 },
+  'PENDING charge.unknown': { learns: { facts: { questions: 1, unknownSince: NOW } }, dueAt: NOW + 5_000 },
+  'PENDING charge.contradicted': { learns: DOUBTED, evidence: { reason: 'other valueCents' } },
+  'PENDING partner.confirmed amount differs': OTHER_AMOUNT,
+  'PENDING partner.confirmed settled late': LATE,
+  'PENDING partner.confirmed': { learns: CREDITED },
+  'PENDING partner.failed': { learns: REMOVED },
+  'PENDING clock.expired': {},
+
+  'PROVIDER_RESULT_UNKNOWN charge.accepted': {
+    learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } },
+    dueAt: RESTING,
+  },
+  'PROVIDER_RESULT_UNKNOWN charge.rejected': { learns: REFUSED },
+  'PROVIDER_RESULT_UNKNOWN charge.not_sent': {
+    learns: { facts: { questions: 4, unknownSince: NOW - 60_000 } },
+    dueAt: NOW + 30_000,
+  },
+  'PROVIDER_RESULT_UNKNOWN charge.unknown': {
+    learns: { facts: { questions: 4, unknownSince: NOW - 60_000 } },
+    dueAt: NOW + 30_000,
+  },
+  'PROVIDER_RESULT_UNKNOWN charge.contradicted': { learns: DOUBTED, evidence: { reason: 'other valueCents' } },
+  'PROVIDER_RESULT_UNKNOWN partner.confirmed amount differs': OTHER_AMOUNT,
+  'PROVIDER_RESULT_UNKNOWN partner.confirmed': { learns: CREDITED },
+  'PROVIDER_RESULT_UNKNOWN partner.failed': { learns: REMOVED },
+  'PROVIDER_RESULT_UNKNOWN clock.expired': {},
+  'PROVIDER_RESULT_UNKNOWN clock.escalated': {
+    before: { facts: { unknownSince: NOW - 900_000, questions: 17 } },
+    input: INPUTS['charge.unknown'],
+    learns: { facts: { doubt: 'missing' } },
+    dueAt: NOW + 60_000,
+  },
+
+  'EXPIRED charge.accepted': { learns: CHARGE },
+  'EXPIRED partner.confirmed amount differs': OTHER_AMOUNT,
+  'EXPIRED partner.confirmed settled late': LATE,
+  'EXPIRED partner.confirmed': { learns: CREDITED },
+
+  'PAID charge.accepted': {
+    before: { transactionId: null, facts: { payments: { E1: 100_00 } } },
+    learns: CHARGE,
+  },
+  'PAID charge.rejected': { evidence: { errorCode: 'limit', errorMessage: 'too much' } },
+  'PAID partner.confirmed payment restated': RESTATED,
+  'PAID partner.confirmed payment is a second one': {
+    input: confirmed({ endToEndId: 'E2' }),
+    learns: { facts: { payments: { E1: 100_00, E2: 100_00 } } },
+    reference: 'E2',
+    evidence: { endToEndId: 'E2', valueCents: 100_00, occurredAt: NOW - 1_000 },
+  },
+  'PAID partner.failed': {
+    learns: DOUBTED,
+    evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' },
+  },
+
+  'FAILED charge.accepted': { learns: CHARGE, evidence: {} },
+  'FAILED partner.confirmed': suspended(100_00),
+
+  'RECONCILIATION_REQUIRED partner.confirmed payment restated': {
+    ...RESTATED,
+    before: { facts: { doubt: 'contradiction', payments: { E1: 98_00 } } },
+    learns: { transactionId: 'tx', facts: { doubt: 'contradiction' } },
+  },
+  'RECONCILIATION_REQUIRED partner.confirmed payment is a second one': {
+    before: { facts: { doubt: 'contradiction', payments: { E1: 98_00 } } },
+    input: confirmed({ endToEndId: 'E2' }),
+    ...suspended(100_00, 'E2', { E1: 98_00 }),
+  },
+  'RECONCILIATION_REQUIRED partner.confirmed amount differs': OTHER_AMOUNT,
+  'RECONCILIATION_REQUIRED partner.confirmed evidence was missing': { before: MISSING, learns: CREDITED },
+  'RECONCILIATION_REQUIRED partner.confirmed': suspended(100_00),
+  'RECONCILIATION_REQUIRED partner.failed evidence was missing': { before: MISSING, learns: REMOVED },
+  'RECONCILIATION_REQUIRED charge.accepted evidence was missing': {
+    before: MISSING,
+    learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } },
+    dueAt: RESTING,
+  },
+  'RECONCILIATION_REQUIRED charge.rejected evidence was missing': { before: MISSING, learns: REFUSED },
+}
+
+/** Work is the same in every state but for when it is due again. */
+function situationOf({ from, on, when }: AnyRow): Situation | undefined {
+  const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
+  if (on === 'work.requested') return { dueAt: NOW }
+  if (on === 'work.claimed') return { before: { dueAt: NOW }, dueAt: NOW + 30_000 }
+  return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : known
+}
+
+const inputOf = ({ on }: AnyRow): CashInInput | undefined => INPUTS[on as CashInInput['on']]
+
+for (const row of cashIn.rows) {
+  const { from, on, when, to, source } = row
+  if (from === null) continue
+  test(`[${source.replace('rules#', '')}] ${from} –${on}${when ? ` (${when})` : ''}→ ${to}`, () => {
+    const situation = situationOf(row)
+    assert.ok(situation, 'every row of the table has its situation here')
+    const before = cashInAs(from, situation.before)
+    const input = situation.input ?? inputOf(row)
+    assert.ok(input)
+    const decision = decideCashIn(before, input, NOW)
+
+    assert.deepEqual(decision.outcome, {
+      result: 'APPLIED',
+      cashIn: {
+        ...before,
+        ...situation.learns,
+        facts: { ...before.facts, ...situation.learns?.facts },
+        status: to,
+        version: before.version + 1,
+        dueAt: situation.dueAt ?? null,
+        updatedAt: NOW,
+      },
+    })
+    const [move, ...others] = decision.moves ?? []
+    assert.deepEqual(others, [])
+    assert.equal(move?.trigger, on)
+    assert.equal(move?.closesCases, from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED')
+    assert.deepEqual(journalsOf(decision), row.posts ? [journalOf(row, situation, input)] : [])
+    assert.deepEqual(notificationsOf(decision), row.emits ? [{ status: to, body: bodyOf(before, input, to) }] : [])
+    assert.deepEqual(
+      decision.cases,
+      row.opens
+        ? [
+            {
+              operationId: before.id,
+              kind: row.opens,
+              reference: situation.reference ?? '',
+              facts: situation.evidence ?? {},
+            },
+          ]
+        : [],
+    )
+  })
+}
+
+function journalsOf(decision: Decision<CashInOutcome>) {
+  return (decision.journals ?? []).map((journal) => ({
+    kind: journal.kind,
+    reference: journal.reference,
+    entries: entriesOf(journal).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
+  }))
+}
+
+/** The entries as the ledger's documentation has them: J1 and J10. */
+function journalOf({ posts }: AnyRow, { reference = 'E1' }: Situation, input: CashInInput) {
+  assert.equal(input.on, 'partner.confirmed')
+  const arrived = input.payment.valueCents
+  const entries =
+    posts === 'cash_in_paid'
+      ? [
+          ['available', 100_00n, 'CASH_IN'],
+          ['available', -1_00n, 'FEE'],
+          ['settlement', -100_00n, null],
+          ['fees', 1_00n, null],
+        ]
+      : [
+          ['settlement', -arrived, null],
+          ['suspense_in', arrived, null],
+        ]
+  return { kind: posts, reference, entries }
+}
+
+function notificationsOf({ notifications = [] }: Decision<CashInOutcome>) {
+  return notifications.map(({ status, eventType, reference, body }) => {
+    assert.deepEqual([eventType, reference], ['pix_cash_in', ''])
+    return { status, body: body.toString() }
+  })
+}
+
+/** The bytes, written out: what is signed once is sent for ever. */
+function bodyOf(before: CashIn, input: CashInInput, status: string): string {
+  const isPaid = status === 'PAID'
+  const isTold = input.on === 'partner.confirmed' || input.on === 'partner.failed'
+  const fields = [
+    `"id":"${before.id}"`,
+    '"correlation_id":"test"',
+    '"external_id":"order-1"',
+    `"transaction_id":${isTold ? '"tx"' : 'null'}`,
+    `"status":"${status}"`,
+    '"value_cents":10000',
+    `"end_to_end_id":${isPaid ? '"E1"' : 'null'}`,
+    `"payer_name":${isPaid ? '"Maria da Silva"' : 'null'}`,
+    `"fee_amount_cents":${isPaid ? 100 : 0}`,
+    `"confirmed_at":${isTold ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
+    '"created_at":"2026-11-21T13:00:00.000000000Z"',
+  ]
+  return `{"event_type":"pix_cash_in","event":{${fields.join(',')}}}`
+}
+
+const pairs = cashIn.states.flatMap((from) =>
+  (Object.keys(INPUTS) as (keyof typeof INPUTS)[])
+    .filter((on) => !cashIn.rows.some((row) => row.from === from && row.on === on && row.when === undefined))
+    .map((on) => [from, on] as const),
+)
+
+/** What must hold so that none of a pair's rows with a condition applies. */
+const UNCONDITIONAL: Readonly<Record<string, [CashInInput, Partial<CashIn>?]>> = {
+  // Of a payment that was booked nothing but the very same remains.
+  'PAID partner.confirmed': [confirmed()],
+}
+
+for (const [from, on] of pairs) {
+  test(`[engine.1] ${from} ignores ${on} where the table has no row for it`, () => {
+    const [input, given] = UNCONDITIONAL[`${from} ${on}`] ?? [INPUTS[on]]
+    assertIgnored(cashInAs(from, given), input)
+  })
+}
+
+function assertIgnored(before: CashIn, input: CashInInput): void {
+  assert.deepEqual(decideCashIn(before, input, NOW), { outcome: { result: 'IGNORED', cashIn: before } })
+}
+
+test('[partner-inbox.3] a payment that was booked is nothing new, in whatever state', () => {
+  for (const status of cashIn.states) {
+    assertIgnored(cashInAs(status, { facts: { payments: { E1: 100_00 } } }), confirmed())
+  }
+})
+
+test('[cash-in.states.9] a payment has 60 seconds after the expiry, to the millisecond', () => {
+  const late = (ms: number) => decideCashIn(cashInAs('EXPIRED'), confirmed({ occurredAt: EXPIRES_AT + ms }), LATE_AT)
+  assert.equal(late(60_000).outcome.cashIn.status, 'PAID')
+  assert.equal(late(60_001).outcome.cashIn.status, 'RECONCILIATION_REQUIRED')
+})
+
+test('[cash-in.detail.4] a time of the bank more than 300 s ahead of ours is not believed', () => {
+  const before = cashInAs('PENDING')
+  const ahead = (ms: number) => decideCashIn(before, confirmed({ occurredAt: NOW + ms }), NOW)
+  assert.deepEqual(ahead(300_001), { outcome: { result: 'IMPLAUSIBLE', cashIn: before } })
+  assert.equal(ahead(300_000).outcome.cashIn.facts.paidAt, NOW + 300_000)
+})
+
+test('[cash-in.states.2] a charge accepted again changes nothing; under another transaction id it contradicts', () => {
+  const charged = { transactionId: 'tx', facts: CHARGED }
+  for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'RECONCILIATION_REQUIRED'] as const) {
+    assertIgnored(cashInAs(status, charged), INPUTS['charge.accepted'])
+  }
+  const other = { ...INPUTS['charge.accepted'], transactionId: 'another' }
+  const decided = decideCashIn(cashInAs('PENDING', charged), other, NOW)
+  assert.equal(decided.outcome.cashIn.status, 'RECONCILIATION_REQUIRED')
+  assert.equal(decided.cases?.[0]?.kind, 'charge_contradicted')
+  assertIgnored(cashInAs('PAID', { facts: PAID }), other)
+})
+
+test('[cash-in.states.2] what is known already is not overwritten by what an event says', () => {
+  const before = cashInAs('PENDING', { transactionId: 'the first' })
+  for (const input of [confirmed(), INPUTS['partner.failed']]) {
+    const { cashIn: after } = decideCashIn(before, input, NOW).outcome
+    assert.equal(after.transactionId, 'the first')
+  }
+})
+
+test('[cash-in.work.2] only due work can be claimed, so that of two claims one is nothing', () => {
+  const { cashIn: claimed } = decideCashIn(cashInAs('PENDING', { dueAt: NOW }), INPUTS['work.claimed'], NOW).outcome
+  assertIgnored(claimed, INPUTS['work.claimed'])
+  assertIgnored(cashInAs('PENDING', { dueAt: NOW + 1 }), INPUTS['work.claimed'])
+  assertIgnored(cashInAs('PAID'), INPUTS['work.claimed'])
+})
+
+test('[cash-in.work.3] work that left its state at rest is no move', () => {
+  for (const status of ['PAID', 'EXPIRED', 'FAILED', 'RECONCILIATION_REQUIRED'] as const) {
+    assertIgnored(cashInAs(status), INPUTS['work.done'])
+  }
+  assertIgnored(cashInAs('PENDING', { dueAt: RESTING }), INPUTS['work.done'])
+})
+
+test('[partner.4] questions about an unknown result come after 5, 10, 15 and 30 s, then each minute', () => {
+  let cashInNow = cashInAs('PENDING')
+  let at = NOW
+  const waits = Array.from({ length: 7 }, () => {
+    const { dueAt, ...after } = decideCashIn(cashInNow, INPUTS['charge.unknown'], at).outcome.cashIn
+    const wait = (dueAt ?? 0) - at
+    cashInNow = { ...after, dueAt }
+    at += wait
+    return wait / 1_000
+  })
+  assert.deepEqual(waits, [5, 10, 15, 30, 60, 60, 60])
+})
+
+for (const on of ['charge.unknown', 'charge.not_sent'] as const) {
+  test(`[cash-in.unknown.7] [partner.5] 15 minutes without an outcome make a case, also by ${on}`, () => {
+    const since = (unknownSince: number) => cashInAs('PROVIDER_RESULT_UNKNOWN', { facts: { unknownSince } })
+    const early = decideCashIn(since(NOW - 899_999), INPUTS[on], NOW)
+    assert.equal(early.outcome.cashIn.status, 'PROVIDER_RESULT_UNKNOWN')
+    const { outcome, cases } = decideCashIn(since(NOW - 900_000), INPUTS[on], NOW)
+    assert.equal(outcome.cashIn.status, 'RECONCILIATION_REQUIRED')
+    assert.equal(outcome.cashIn.facts.doubt, 'missing')
+    assert.deepEqual(
+      cases?.map(({ kind }) => kind),
+      ['result_missing'],
+    )
+  })
+}
+
+test('[cash-in.states.1] an accepted request is a PENDING cash-in with its first work due', () => {
+  const request = cashInRequest({ id: cashInAs('PENDING').id, externalId: 'order-1', expirationSeconds: 3_600 })
+  const decision = decideCreate(request, TERMS, CREATED_AT)
+  assert.deepEqual(
+    decision.outcome,
+    cashInAs('PENDING', { version: 1, dueAt: CREATED_AT + 15_000, createdAt: CREATED_AT, updatedAt: CREATED_AT }),
+  )
+  assert.deepEqual(Object.keys(decision).sort(), ['creates', 'outcome'], 'no money moves and nobody is told')
+})
+
+function refusalOf(given: Partial<Parameters<typeof cashInRequest>[0]>, terms = TERMS): string | undefined {
+  try {
+    decideCreate(cashInRequest({ id: 'id', externalId: 'a', ...given }), terms, NOW)
+    return undefined
+  } catch (error) {
+    assert.ok(error instanceof Refusal)
+    return error.code
+  }
+}
+
+test('[money.3] a value is above zero and at most what was configured', () => {
+  assert.equal(refusalOf({ valueCents: 0n }), 'value_not_positive')
+  assert.equal(refusalOf({ valueCents: -1n }), 'value_not_positive')
+  assert.equal(refusalOf({ valueCents: 1n }), undefined)
+  assert.equal(refusalOf({ valueCents: TERMS.maxValueCents }), undefined)
+  assert.equal(refusalOf({ valueCents: TERMS.maxValueCents + 1n }), 'value_too_large')
+})
+
+test('[cash-in.create.2] [documents.1] a payer has a CPF or CNPJ, kept as bare text', () => {
+  const documentOf = (document: string) => {
+    const request = cashInRequest({ id: 'id', externalId: 'a', payer: { fullName: 'Maria', document } })
+    return decideCreate(request, TERMS, NOW).outcome.detail.payer?.document
+  }
+  assert.equal(documentOf('529.982.247-25'), '52998224725')
+  assert.equal(documentOf('12.abc.345/01de-35'), '12ABC34501DE35')
+  for (const document of ['', '52998224724', '111.111.111-11', '12ABC34501DE36', 'Maria']) {
+    assert.equal(refusalOf({ payer: { fullName: 'Maria', document } }), 'invalid_document')
+  }
+})
+
+test('[fees.1] the fee is set at the creation: a fixed part and basis points, rounded half up once', () => {
+  const feeOf = (valueCents: bigint, cents: bigint, basisPoints: bigint) =>
+    decideCreate(
+      cashInRequest({ id: 'id', externalId: 'a', valueCents }),
+      { ...TERMS, fee: { cents, basisPoints } },
+      NOW,
+    ).outcome.feeCents
+  assert.equal(feeOf(100_00n, 10n, 99n), 109n)
+  assert.equal(feeOf(50n, 0n, 100n), 1n)
+  assert.equal(feeOf(49n, 0n, 100n), 0n)
+})
+
+test('[fees.2] the fee is never more than the value', () => {
+  const fee = { cents: 100n, basisPoints: 10_000n }
+  for (const valueCents of [1n, 99n, 100n]) {
+    const request = cashInRequest({ id: 'id', externalId: 'a', valueCents })
+    assert.equal(decideCreate(request, { ...TERMS, fee }, NOW).outcome.feeCents, valueCents)
+  }
+})
+
+/** Every trigger that a cash-in can be given has an input here; the other two are the table's own. */
+const TRIGGERS: Readonly<Record<Exclude<CashInTrigger, 'create' | 'clock.escalated'>, unknown>> = INPUTS
+/** Every state has a situation. */
+const STATES: readonly CashInStatus[] = cashIn.states
+
+test('[engine.1] the tests of this file know every trigger and every state', () => {
+  assert.equal(Object.keys(TRIGGERS).length, cashIn.triggers.length - 2)
+  assert.deepEqual(
+    STATES.map((status) => cashInAs(status).status),
+    STATES,
+  )
+})

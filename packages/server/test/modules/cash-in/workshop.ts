@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { buildDynamicBrCode } from '@pixgate/brcode'
+import { pino } from 'pino'
+import { createEngine } from '../../../src/engine/engine.ts'
+import { createCashInCommands } from '../../../src/modules/cash-in/commands.ts'
+import { type CashInJobs, createCashInJobs } from '../../../src/modules/cash-in/jobs.ts'
+import type { CashIn, CashInInput } from '../../../src/modules/cash-in/rules.ts'
+import { createCashInStore } from '../../../src/modules/cash-in/store.ts'
+import type {
+  CancelAnswer,
+  Charge,
+  ChargeAnswer,
+  ChargeQueryAnswer,
+  ChargeStatus,
+  Partner,
+} from '../../../src/partner/port.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
+import { createIds } from '../../../src/platform/ids.ts'
+import { realPause } from '../../../src/platform/jobs/pause.ts'
+import { openTestDatabase, testDatabase } from '../../support/database.ts'
+import { cashInRequest, payment, TERMS } from '../../support/engine.ts'
+import { type SteppedClock, steppedClock } from '../../support/world.ts'
+import { EXPIRES_AT } from './situations.ts'
+
+/** What banks answer. */
+
+export const PIX_CODE = buildDynamicBrCode({
+  url: 'bank.example/qr/1',
+  merchantName: 'Loja',
+  merchantCity: 'SAO PAULO',
+})
+
+/** A charge as a bank tells it. */
+export function charge<Status extends ChargeStatus>(status: Status, given: Partial<Charge> = {}): Charge<Status> {
+  const asked = { id: 'id', valueCents: 100_00n, expiresAt: EXPIRES_AT }
+  return { ...asked, transactionId: 'tx', pixCode: PIX_CODE, payments: [], ...given, status }
+}
+
+export const ACCEPTED = { kind: 'ACCEPTED', charge: charge('ACTIVE') } as const
+export const PAID = {
+  kind: 'FINAL',
+  charge: charge('PAID', { payments: [payment({ endToEndId: 'E1' })] }),
+} as const
+export const ENDED = { kind: 'FINAL', charge: charge('FAILED') } as const
+export const CONTRADICTED = { kind: 'CONTRADICTED', reason: 'other valueCents', charge: charge('ACTIVE') } as const
+export const REJECTED = { kind: 'REJECTED', errorCode: 'limit', errorMessage: 'too much' } as const
+export const NOT_FOUND = { kind: 'NOT_FOUND' } as const
+export const TIMEOUT = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined } as const
+export const UNREACHABLE = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' } as const
+export const CANCELLED = { kind: 'CANCELLED' } as const
+
+/** A bank that answers by script and notes what it was asked. */
+export interface ScriptedPartner extends Partner {
+  /** `PUT`, `GET` or `DELETE`, in order. */
+  readonly asked: string[]
+  create: ChargeAnswer
+  query: ChargeQueryAnswer
+  cancel: CancelAnswer
+  /** Looks around while the bank is being called. */
+  whileCalled: () => Promise<void>
+}
+
+/** One cash-in, the jobs that work on it, and a bank: no HTTP, and a clock that is stepped. */
+export interface Workshop {
+  readonly database: Database
+  readonly clock: SteppedClock
+  readonly jobs: CashInJobs
+  readonly partner: ScriptedPartner
+  apply(...inputs: CashInInput[]): Promise<void>
+  /** Puts the clock forward, then does what is due. */
+  later(ms: number): Promise<void>
+  read(): Promise<CashIn>
+}
+
+/** Opens one, with a charge of R$ 100,00 that lives for a minute and that no bank was asked for yet. */
+export async function workshop(t: TestContext, answers: Partial<ScriptedPartner> = {}): Promise<Workshop> {
+  const { url, database } = await testDatabase(t)
+  const connection = openTestDatabase(url, 1)
+  t.after(() => connection.close())
+  const clock = steppedClock()
+  const ids = createIds(clock)
+  const logger = pino({ level: 'silent' })
+  const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
+  const commands = createCashInCommands(engine, clock, TERMS)
+  const store = createCashInStore(database)
+  const partner = scriptedPartner(answers)
+  const jobs = createCashInJobs({ commands, store, partner, clock, pause: realPause, createBudgetMs: 500 })
+  const request = cashInRequest({ id: ids.uuid(), externalId: 'a', expirationSeconds: 60 })
+  const { id } = (await commands.create(request)).cashIn
+  return {
+    database,
+    clock,
+    jobs,
+    partner,
+    apply: async (...inputs) => {
+      for (const input of inputs) await commands.apply(id, input)
+    },
+    later: async (ms) => {
+      clock.advance(ms)
+      await jobs.processNext()
+    },
+    read: async () => {
+      const cashIn = await store.get(id)
+      assert.ok(cashIn)
+      return cashIn
+    },
+  }
+}
+
+function scriptedPartner(answers: Partial<ScriptedPartner>): ScriptedPartner {
+  const partner: ScriptedPartner = {
+    capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge']),
+    asked: [],
+    create: ACCEPTED,
+    query: ACCEPTED,
+    cancel: CANCELLED,
+    whileCalled: async () => undefined,
+    createCharge: async () => {
+      partner.asked.push('PUT')
+      await partner.whileCalled()
+      return partner.create
+    },
+    getCharge: async () => {
+      partner.asked.push('GET')
+      await partner.whileCalled()
+      return partner.query
+    },
+    cancelCharge: async () => {
+      partner.asked.push('DELETE')
+      await partner.whileCalled()
+      return partner.cancel
+    },
+    ...answers,
+  }
+  return partner
+}

@@ -1,0 +1,40 @@
+import { type Database, statement } from '../../src/platform/db/database.ts'
+
+/** What stands in the tables beside the operations: what operators, merchants and auditors go by. */
+
+const CASES = statement<[], { kind: string; open: boolean }>(
+  'test.cases',
+  'SELECT kind, closed_at IS NULL AS open FROM "case" ORDER BY opened_at, id',
+)
+
+/** Every case, oldest first: its kind, with `(closed)` behind it where it is. */
+export async function cases(database: Database): Promise<string[]> {
+  return (await database.rows(CASES, [])).map(({ kind, open }) => (open ? kind : `${kind} (closed)`))
+}
+
+const TOLD = statement<[], { status: string }>('test.told', 'SELECT status FROM notification ORDER BY created_at, id')
+
+/** The status in every notification that was made, oldest first. */
+export async function told(database: Database): Promise<string[]> {
+  return (await database.rows(TOLD, [])).map(({ status }) => status)
+}
+
+/** A row of the inbox, as far as tests care. */
+export interface InboxEvidence {
+  readonly state: string
+  readonly outcome: string | null
+  readonly attempts: number
+  readonly operation_id: string | null
+  readonly isDone: boolean
+}
+
+const INBOX = statement<[], InboxEvidence>(
+  'test.inbox',
+  `SELECT state, outcome, attempts, operation_id, processed_at IS NOT NULL AS "isDone"
+     FROM inbox ORDER BY received_at, id`,
+)
+
+/** Every event that was stored, in the order of arrival. */
+export function inbox(database: Database): Promise<InboxEvidence[]> {
+  return database.rows(INBOX, [])
+}

@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto'
+import { PARTNER_SECRET, type World } from './world.ts'
+
+/** How an event is sent; as the bank does it unless something is said here. */
+export interface Telling {
+  readonly endpoint?: 'cash-in' | 'cash-out'
+  readonly secret?: string
+  /** The header as it is sent; `null`: none. */
+  readonly signature?: string | null
+  readonly timestamp?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Tells the service something at the partner's door. @returns the status of the answer */
+export async function tell(
+  { url, clock }: Pick<World, 'url' | 'clock'>,
+  event: object | string,
+  { endpoint = 'cash-in', secret = PARTNER_SECRET, ...given }: Telling = {},
+): Promise<number> {
+  const body = typeof event === 'string' ? event : JSON.stringify(event)
+  const signature = given.signature === undefined ? signatureOf(body, secret) : given.signature
+  const timestamp = given.timestamp === undefined ? String(clock.now()) : given.timestamp
+  const response = await fetch(`${url}/api/webhooks/pix/${endpoint}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(signature === null ? {} : { 'x-partner-signature': signature }),
+      ...(timestamp === null ? {} : { 'x-partner-timestamp': timestamp }),
+      ...given.headers,
+    },
+    body,
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+/** `X-Partner-Signature` of a body. */
+export function signatureOf(body: string | Uint8Array, secret = PARTNER_SECRET): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+}
+
+/** What an event is about. */
+export interface EventSubject {
+  /** Our id. */
+  readonly id: string
+  readonly valueCents: number
+  readonly providerTransactionId: string | null
+}
+
+/** A confirmed payment of a charge, just now; what a test cares about is given. */
+export function paidEvent({ id, valueCents, providerTransactionId }: EventSubject, given: object = {}) {
+  return {
+    event: 'CashIn',
+    eventId: 'event-1',
+    transactionId: providerTransactionId ?? 'tx',
+    externalId: id,
+    status: 'CONFIRMED',
+    endToEndId: 'E9999901020261121131500aB3dE5fG7',
+    valueCents,
+    payer: { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' },
+    occurredAt: new Date().toISOString(),
+    ...given,
+  }
+}
+
+/** A failure of a charge, just now. */
+export function failedEvent(subject: EventSubject, given: object = {}) {
+  const { payer, endToEndId, ...event } = paidEvent(subject)
+  return { ...event, status: 'FAILED', errorCode: 'removed_by_bank', errorMessage: 'the bank removed it', ...given }
+}
