@@ -68,7 +68,7 @@ async function createCharge(pix: Client): Promise<Charge> {
   })
   assert.equal(charge.status, 'PENDING', 'the charge is not PENDING')
   assert.ok(charge.pixCode, 'the charge has no Pix code')
-  tell('Charge', `${reais(VALUE_CENTS)}, PENDING until ${charge.expirationDate}; scan it or paste it:`)
+  tell('Charge', `${reais(VALUE_CENTS)}, PENDING until ${charge.expirationDate}; a wallet scans or pastes this:`)
   console.log(`\n${drawing(charge.pixCode)}\n\n${charge.pixCode}\n`)
   return charge
 }

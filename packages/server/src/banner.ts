@@ -22,7 +22,7 @@ export function banner({ url, adminToken }: { readonly url: string; readonly adm
 
     curl -s -X POST ${url}/sandbox/cash-in/$ID/pay -H "Authorization: Bearer $KEY"; echo
 
-    curl -s ${url}/api/pix/cash-in/$ID -H "Authorization: Bearer $KEY"; echo
+    sleep 1; curl -s ${url}/api/pix/cash-in/$ID -H "Authorization: Bearer $KEY"; echo
 
 `
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { decodeQR } from 'qr/decode.js'
+import { banner } from '../../src/banner.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 const DEMO = fileURLToPath(new URL('../../../../examples/demo.ts', import.meta.url))
@@ -34,6 +36,13 @@ test('[sandbox.5] the demo fails, and tells why, where the bank refuses', async 
   const { exitCode, stderr } = await runDemo(t, { PIXGATE_URL: pix.url, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN })
   assert.equal(exitCode, 1)
   assert.match(stderr, /partner_refused/)
+})
+
+test('[sandbox.4] the commands of the banner work as they stand', async (t) => {
+  const { url } = await world(t)
+  const shown = banner({ url, adminToken: ADMIN_TOKEN })
+  const { stdout } = await promisify(execFile)('sh', ['-c', shown.slice(shown.indexOf('KEY='))])
+  assert.match(stdout, /"status":"PAID"/)
 })
 
 /** Runs it where no sandbox was started before, so that it looks at none but those it is told of. */

@@ -64,11 +64,14 @@ const RETRY_MS = 20
 
 /** Builds a world with a receiver registered; it goes with the test. */
 export async function processWorld(t: TestContext): Promise<ProcessWorld> {
+  const processes: ServerProcess[] = []
+  // The first thing to go, or it would complain of a world that falls apart.
+  t.after(() => endProcesses(t, processes))
   const { url: databaseUrl, database } = await testDatabase(t)
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-world-'))
   const port = (await probePort(0)) ?? 0
-  let aheadMs = 0
   const receiver = await startReceiver(t)
+  let aheadMs = 0
   const events = await tcpProxy(t, port)
   const bank = await startSimulator({
     port: 0,
@@ -102,7 +105,13 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
     PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS),
     PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
   }
-  const server = startServerProcess(t, environment)
+  function start(ms: number): ServerProcess {
+    aheadMs = ms
+    const process = startServerProcess(environment, aheadMs)
+    processes.push(process)
+    return process
+  }
+  const server = start(0)
   assert.ok(await server.ready)
 
   const call = (token: string, method: string, path: string, body?: object) =>
@@ -135,10 +144,7 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
     bank,
     receiver,
     server,
-    start: (ms) => {
-      aheadMs = ms
-      return startServerProcess(t, environment, aheadMs)
-    },
+    start,
     charge: async ({ externalId, valueCents }) => {
       const transaction = { value: valueCents / 100, externalId }
       const { status, body } = await insist('POST', '/api/pix/cash-in', { transaction })
@@ -153,6 +159,15 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
       assert.equal(answer?.status, 202, JSON.stringify(answer?.body))
     },
   }
+}
+
+/** Kills what still runs. Where the test failed, it shows what the processes complained of. */
+async function endProcesses(t: TestContext, processes: readonly ServerProcess[]): Promise<void> {
+  for (const process of processes) process.kill()
+  await Promise.all(processes.map(({ gone }) => gone))
+  // Its type does not tell it yet.
+  const { passed } = t as TestContext & { readonly passed: boolean }
+  if (!passed) for (const complaint of processes.flatMap(({ complaints }) => complaints)) t.diagnostic(complaint)
 }
 
 /** One request. @returns `undefined` where nobody answered, or not to the end */

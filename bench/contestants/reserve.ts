@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+import type { Command, Create } from '../../packages/server/src/engine/operation.ts'
+
+/** The work that all contestants do: set money aside for a payout, all from one balance. */
+
+/** What each payout takes. */
+export const VALUE_CENTS = 1_00n
+
+/** More than a benchmark can spend. */
+const FUNDS_CENTS = 1_000_000_000_00n
+
+/** A payout as it is first stored. */
+export function payout(id: string): Create['operation'] {
+  return {
+    id,
+    kind: 'cash_out',
+    externalId: `payout-${id}`,
+    status: 'RESERVED',
+    valueCents: VALUE_CENTS,
+    feeCents: 0n,
+    correlationId: id,
+    bodyHash: Buffer.alloc(32),
+    idempotencyKey: null,
+    expiresAt: null,
+    dueAt: Date.now(),
+    transactionId: null,
+    endToEndId: null,
+    detail: { recipient: { pixKey: '52998224725', pixKeyType: 'cpf' }, description: null },
+    facts: {},
+  }
+}
+
+/** Puts money on the balance: a charge that is paid. */
+export function fund(): Command<void> {
+  const id = randomUUID()
+  const operation = { ...payout(id), kind: 'cash_in', status: 'PENDING', valueCents: FUNDS_CENTS, dueAt: null } as const
+  return {
+    reads: [],
+    decide: () => ({
+      creates: [{ operation }],
+      moves: [{ operationId: id, trigger: 'partner.confirmed', to: 'PAID' }],
+      journals: [{ operationId: id, kind: 'cash_in_paid', reference: 'E', amounts: { v: FUNDS_CENTS, f: 0n } }],
+      outcome: undefined,
+    }),
+  }
+}

