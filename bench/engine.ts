@@ -1,52 +1,110 @@
 import type { After, Benchmark, Findings } from './benchmark.ts'
 import { startContestant } from './contestant.ts'
-import { fund } from './contestants/reserve.ts'
 import { openEngine } from './contestants/engine.ts'
+import { fund } from './contestants/reserve.ts'
 import { type Figures, inRounds, type Load, median, medianFigures } from './measure.ts'
 import { startPostgres } from './postgres.ts'
 
-const ROUNDS = 3
-const CALLERS = [1, 64, 256] as const
+const ROUNDS = 5
 
-/** Reserves on one hot balance, against one transaction per request. */
+/** Reserves on one hot balance, against one transaction per request; then two engines on one balance. */
 export const engine: Benchmark = {
   name: 'engine',
-  summary: 'reserves on one hot balance, straight at the engine, against one transaction per request (T7b)',
-  run,
+  summary: 'reserves on one hot balance, straight at the engine, against one transaction per request; T7b',
+  run: async (after) => {
+    const measureRound = await startContestants(after)
+    return findings(await inRounds(ROUNDS, measureRound))
+  },
 }
 
-async function run(after: After): Promise<Findings> {
+/** What one round measures, in this order: what is compared stands side by side. */
+interface Round {
+  readonly 'transaction, 1': Figures
+  readonly 'engine, 1': Figures
+  readonly 'transaction, 64': Figures
+  readonly 'engine, 64': Figures
+  readonly 'transaction, 256': Figures
+  readonly 'engine, 256': Figures
+  readonly 'engine, 256 beside 1': Figures
+  readonly 'engine, 1 beside 256': Figures
+  readonly 'engine, 256 beside 256': Figures
+  readonly 'engine, the other 256': Figures
+}
+
+async function startContestants(after: After): Promise<() => Promise<Round>> {
   const createDatabase = await startPostgres(after)
-  const funded = async (name: string) => {
+  const createFunded = async (name: string) => {
     const url = await createDatabase(name)
     const { engine, database } = openEngine(url)
     await engine.execute(fund())
     await database.close()
     return url
   }
-  const shared = await funded('of_engine')
-  const transaction = await startContestant(after, 'transaction', await funded('of_transaction'))
-  const one = await startContestant(after, 'engine', shared)
-  const other = await startContestant(after, 'engine', shared)
+  const url = await createFunded('engine')
+  const one = await startContestant(after, 'engine', url)
+  const other = await startContestant(after, 'engine', url)
+  const transaction = await startContestant(after, 'transaction', await createFunded('transaction'))
 
-  const rounds = await inRounds(ROUNDS, async () => {
-    const round = new Map<string, Figures>()
-    for (const callers of CALLERS) {
-      round.set(`transaction ${callers}`, await transaction.measure(load(callers)))
-      round.set(`engine ${callers}`, await one.measure(load(callers)))
+  return async () => {
+    const apart = {
+      'transaction, 1': await transaction.measure(from(1)),
+      'engine, 1': await one.measure(from(1)),
+      'transaction, 64': await transaction.measure(from(64)),
+      'engine, 64': await one.measure(from(64)),
+      'transaction, 256': await transaction.measure(from(256)),
+      'engine, 256': await one.measure(from(256)),
     }
-    const [busy, quiet] = await Promise.all([one.measure(load(256)), other.measure(load(1))])
-    const [first, second] = await Promise.all([one.measure(load(256)), other.measure(load(256))])
-    return round
-      .set('engine 256, beside 1', busy)
-      .set('engine 1, beside 256', quiet)
-      .set('engine 256, first of two', first)
-      .set('engine 256, second of two', second)
-  })
-  console.log(rounds, median, medianFigures)
-  return { figures: [], targets: [] }
+    const [busy, quiet] = await Promise.all([one.measure(from(256)), other.measure(from(1))])
+    const [first, second] = await Promise.all([one.measure(from(256)), other.measure(from(256))])
+    return {
+      ...apart,
+      'engine, 256 beside 1': busy,
+      'engine, 1 beside 256': quiet,
+      'engine, 256 beside 256': first,
+      'engine, the other 256': second,
+    }
+  }
 }
 
-function load(callers: number): Load {
-  return { callers, warmUpMs: 1_000, measuredMs: 3_000 }
+function from(callers: number): Load {
+  return { callers, warmUpMs: 500, measuredMs: 2_000 }
+}
+
+function findings(rounds: readonly Round[]): Findings {
+  const [{ ...names }] = rounds as [Round]
+  const compare = (ratio: (round: Round) => number) => median(rounds.map(ratio))
+  return {
+    figures: (Object.keys(names) as (keyof Round)[]).map((name) => ({
+      'who, callers': name,
+      ...medianFigures(rounds.map((round) => round[name])),
+    })),
+    targets: [
+      {
+        what: 'one caller: latency against a transaction',
+        value: compare((round) => round['engine, 1'].p50Ms / round['transaction, 1'].p50Ms),
+        atMost: 1.3,
+      },
+      {
+        what: '64 callers: speed against a transaction each',
+        value: compare((round) => round['engine, 64'].perSecond / round['transaction, 64'].perSecond),
+        atLeast: 10,
+      },
+      {
+        id: 'T7b',
+        what: '256 callers beside a process with 1: speed against alone',
+        value: compare((round) => round['engine, 256 beside 1'].perSecond / round['engine, 256'].perSecond),
+        atLeast: 0.8,
+      },
+      {
+        id: 'T7b',
+        what: 'two processes with 256 callers each: speed together against one alone',
+        value: compare(
+          (round) =>
+            (round['engine, 256 beside 256'].perSecond + round['engine, the other 256'].perSecond) /
+            round['engine, 256'].perSecond,
+        ),
+        atLeast: 1.2,
+      },
+    ],
+  }
 }

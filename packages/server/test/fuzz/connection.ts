@@ -98,7 +98,10 @@ function ask(socket: Socket, request: Buffer, method: string): Promise<Answer> {
  * @returns `undefined` where it is not all there yet
  * @throws Error what is no answer
  */
-export function readAnswer(bytes: Buffer, method: string): { readonly answer: Answer; readonly rest: Buffer } | undefined {
+export function readAnswer(
+  bytes: Buffer,
+  method: string,
+): { readonly answer: Answer; readonly rest: Buffer } | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')

@@ -1,5 +1,5 @@
-import type { Answer } from './connection.ts'
 import type { FuzzCase } from './cases.ts'
+import type { Answer } from './connection.ts'
 import type { DocumentedAnswer } from './document.ts'
 
 /** What no answer may contain: our inside, and what must stay secret. */
@@ -63,7 +63,8 @@ function contentComplaints({ status, headers }: Answer, { contents, codes }: Doc
   if (!isValid && !(isProblem && contents.size === 0)) return [`a content type that is not documented: ${type}`]
   const value = type?.endsWith('json') ? parsed(text) : text
   if (value === undefined) return ['JSON that is none']
-  const faults = isValid && !isValid(value) ? isValid.errors?.map((it) => `${it.instancePath} ${it.message}`) : undefined
+  const faults =
+    isValid && !isValid(value) ? isValid.errors?.map((it) => `${it.instancePath} ${it.message}`) : undefined
   return [
     ...(faults ? [`a body that is not documented: ${faults.join(', ')}`] : []),
     ...(isProblem ? problemComplaints(value as Record<string, unknown>, status, headers, codes) : []),

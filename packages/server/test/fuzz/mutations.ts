@@ -29,15 +29,22 @@ const wantsSignature = ({ credential }: Operation) => credential === 'partnerSig
 
 /** Every mutation. One that stands here twice is made twice as often. */
 export const mutations: readonly Mutation[] = [
-  ...Array.from({ length: 8 }, (): Mutation => ({
-    name: 'value',
+  ...Array.from(
+    { length: 8 },
+    (): Mutation => ({
+      name: 'value',
+      fits: hasBody,
+      change: (draft, { operation, chance }) => {
+        draft.value = spoil(draft.value, operation.body?.schema ?? {}, chance)
+        draft.isSpoiled = true
+      },
+    }),
+  ),
+  {
+    name: 'spelling of the same JSON',
     fits: hasBody,
-    change: (draft, { operation, chance }) => {
-      draft.value = spoil(draft.value, operation.body?.schema ?? {}, chance)
-      draft.isSpoiled = true
-    },
-  })),
-  { name: 'spelling of the same JSON', fits: hasBody, change: (draft, { chance }) => encodeBy(draft, chance.pick(SAME)) },
+    change: (draft, { chance }) => encodeBy(draft, chance.pick(SAME)),
+  },
   {
     name: 'no JSON',
     fits: hasBody,
@@ -80,18 +87,21 @@ export const mutations: readonly Mutation[] = [
       draft.isChunked = draft.value !== undefined
     },
   },
-  ...Array.from({ length: 3 }, (): Mutation => ({
-    name: 'query value',
-    fits: hasQuery,
-    change: (draft, { operation, chance }) => {
-      const name = chance.pick(Object.keys(operation.query))
-      const usual = draft.query.find((item) => item.name === name)?.value ?? '1'
-      const spoiled = { [name]: spoil(usual, operation.query[name] ?? {}, chance) }
-      const value = chance.pick([String(spoiled[name] ?? ''), chance.pick(ODD_TEXTS), chance.pick(ODD_WHOLE_NUMBERS)])
-      draft.query = [...draft.query.filter((item) => item.name !== name), { name, value }]
-      draft.isSpoiled = true
-    },
-  })),
+  ...Array.from(
+    { length: 3 },
+    (): Mutation => ({
+      name: 'query value',
+      fits: hasQuery,
+      change: (draft, { operation, chance }) => {
+        const name = chance.pick(Object.keys(operation.query))
+        const usual = draft.query.find((item) => item.name === name)?.value ?? '1'
+        const spoiled = { [name]: spoil(usual, operation.query[name] ?? {}, chance) }
+        const value = chance.pick([String(spoiled[name] ?? ''), chance.pick(ODD_TEXTS), chance.pick(ODD_WHOLE_NUMBERS)])
+        draft.query = [...draft.query.filter((item) => item.name !== name), { name, value }]
+        draft.isSpoiled = true
+      },
+    }),
+  ),
   {
     name: 'unknown parameter',
     change: (draft, { chance }) => {
@@ -165,7 +175,12 @@ export const mutations: readonly Mutation[] = [
     name: 'idempotency key',
     fits: ({ headers }) => headers.includes('idempotency-key'),
     change: (draft, { chance }) => {
-      const key = chance.pick([`"k ${chance.below(50)}"`, `k${chance.below(50)}`, 'x'.repeat(255), `"${'y'.repeat(255)}"`])
+      const key = chance.pick([
+        `"k ${chance.below(50)}"`,
+        `k${chance.below(50)}`,
+        'x'.repeat(255),
+        `"${'y'.repeat(255)}"`,
+      ])
       draft.headers = [...draft.headers.filter(([name]) => name !== 'Idempotency-Key'), ['Idempotency-Key', key]]
     },
   },
@@ -201,15 +216,18 @@ export const mutations: readonly Mutation[] = [
       draft.prove = (body) => prove(body).map(([name, value]) => [name, value.replace(/^Bearer/, scheme)])
     },
   },
-  ...Array.from({ length: 4 }, (): Mutation => ({
-    name: 'signature',
-    fits: wantsSignature,
-    change: (draft, source) => {
-      const forge = source.chance.pick(forgeries(source))
-      draft.prove = forge
-      draft.flaws.add('credentials')
-    },
-  })),
+  ...Array.from(
+    { length: 4 },
+    (): Mutation => ({
+      name: 'signature',
+      fits: wantsSignature,
+      change: (draft, source) => {
+        const forge = source.chance.pick(forgeries(source))
+        draft.prove = forge
+        draft.flaws.add('credentials')
+      },
+    }),
+  ),
   {
     name: 'spelling of the time',
     fits: wantsSignature,
@@ -217,7 +235,12 @@ export const mutations: readonly Mutation[] = [
       const time = chance.pick([() => String(Date.now()), () => new Date().toISOString(), seconds])
       draft.flaws.delete('credentials')
       draft.prove = (body) => [
-        ['X-Partner-Signature', signatureOf(body, partnerSecret).replace(/[a-f]/g, (digit) => digit.toUpperCase()).replace('shA', 'sha')],
+        [
+          'X-Partner-Signature',
+          signatureOf(body, partnerSecret)
+            .replace(/[a-f]/g, (digit) => digit.toUpperCase())
+            .replace('shA', 'sha'),
+        ],
         ['X-Partner-Timestamp', time()],
       ]
     },
@@ -301,7 +324,18 @@ function forgeries({ partnerSecret }: Secrets): readonly Draft['prove'][] {
   ]
 }
 
-const BAD_TIMES = ['', '0', '-1', 'now', '1e9', '9999999999', '99999999999999999999', '2020-01-01T00:00:00Z', '9999-12-31T23:59:59Z', '٣']
+const BAD_TIMES = [
+  '',
+  '0',
+  '-1',
+  'now',
+  '1e9',
+  '9999999999',
+  '99999999999999999999',
+  '2020-01-01T00:00:00Z',
+  '9999-12-31T23:59:59Z',
+  '٣',
+]
 
 function encodeBy(draft: Draft, change: (json: string) => Buffer): void {
   const { encode } = draft
@@ -312,14 +346,18 @@ function encodeBy(draft: Draft, change: (json: string) => Buffer): void {
 const SAME: readonly ((json: string) => Buffer)[] = [
   (json) => Buffer.from(` \t\r\n${json}\n `),
   (json) => Buffer.from(json.replaceAll(/"\w+":/g, escaped)),
-  (json) => Buffer.from(json.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)),
+  (json) =>
+    Buffer.from(
+      json.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    ),
 ]
 
 /** No JSON, or JSON that two readers might read differently. */
 const BROKEN: readonly ((chance: Chance) => (json: string) => Buffer)[] = [
   (chance) => (json) => Buffer.from(json.slice(0, 1 + chance.below(Math.max(1, json.length - 1)))),
   (chance) => (json) => Buffer.from(json + chance.pick(['x', '{}', '\0', ',', '}', '//', '\u00a0', json])),
-  (chance) => (json) => Buffer.concat([Buffer.from(json.slice(0, 2)), chance.pick(NO_UTF8), Buffer.from(json.slice(2))]),
+  (chance) => (json) =>
+    Buffer.concat([Buffer.from(json.slice(0, 2)), chance.pick(NO_UTF8), Buffer.from(json.slice(2))]),
   () => (json) => Buffer.from(json, 'utf16le'),
   () => (json) => gzipSync(json),
   ...[
@@ -328,7 +366,8 @@ const BROKEN: readonly ((chance: Chance) => (json: string) => Buffer)[] = [
     (json: string) => json.replace(/\}$/, ',}'),
     (json: string) => json.replace(/^\{/, '{/* */'),
     (json: string) => json.replace(/^\{("\w+":)/, '{$1null,$1'),
-    (json: string) => json.replace(/\{("\w)(\w*":)([^,}]+)/, (all, first, rest, value) => `${all},${escaped(first)}${rest}${value}`),
+    (json: string) =>
+      json.replace(/\{("\w)(\w*":)([^,}]+)/, (all, first, rest, value) => `${all},${escaped(first)}${rest}${value}`),
     (json: string) => json.replace(/^\{/, '{"__proto__":{"polluted":true},'),
     (json: string) => json.replace(/^\{/, '{"constructor":{"prototype":{"polluted":true}},'),
     () => '['.repeat(30_000),
@@ -348,24 +387,105 @@ function escaped(text: string): string {
 const NO_UTF8 = ['ff', 'c080', 'eda080', 'f4908080', 'c3'].map((hex) => Buffer.from(hex, 'hex'))
 
 const CONTENT_TYPES: readonly (readonly string[])[] = [
-  ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml'].map((type) => [type]),
-  ...['application/jsonx', 'application/problem+json', 'json', '', '*/*', 'application /json', 'xapplication/json'].map((type) => [type]),
-  ...['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;', 'application/json ;x=y'].map((type) => [type]),
+  ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml'].map(
+    (type) => [type],
+  ),
+  ...['application/jsonx', 'application/problem+json', 'json', '', '*/*', 'application /json', 'xapplication/json'].map(
+    (type) => [type],
+  ),
+  ...['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;', 'application/json ;x=y'].map(
+    (type) => [type],
+  ),
   [],
   ['application/json', 'text/plain'],
   ['text/plain', 'application/json'],
 ]
 
-const ODD_WHOLE_NUMBERS = ['0', '-0', '-1', '00', '01', '1.0', '1e0', '+1', ' 1', '1 ', '0x1', '101', '1000001', '9'.repeat(30), '١']
+const ODD_WHOLE_NUMBERS = [
+  '0',
+  '-0',
+  '-1',
+  '00',
+  '01',
+  '1.0',
+  '1e0',
+  '+1',
+  ' 1',
+  '1 ',
+  '0x1',
+  '101',
+  '1000001',
+  '9'.repeat(30),
+  '١',
+]
 
-const UNKNOWN_PARAMETERS = ['x', 'Page', 'limit[]', 'limit.a', 'status[$ne]', '__proto__', 'constructor', 'toString', 'offset', ' ', '\0', 'a'.repeat(500)]
+const UNKNOWN_PARAMETERS = [
+  'x',
+  'Page',
+  'limit[]',
+  'limit.a',
+  'status[$ne]',
+  '__proto__',
+  'constructor',
+  'toString',
+  'offset',
+  ' ',
+  '\0',
+  'a'.repeat(500),
+]
 
-const RAW_QUERIES = ['', '=', '&', '&&&', '?', '%', '%zz', '%ff=%ff', 'limit', 'limit=%31', 'limit=+1', 'page=1;limit=1', '%00', 'a'.repeat(4_000), '=&='.repeat(500), 'status=%F0%9F%92%A5', '%ED%A0%80=1', "'"]
+const RAW_QUERIES = [
+  '',
+  '=',
+  '&',
+  '&&&',
+  '?',
+  '%',
+  '%zz',
+  '%ff=%ff',
+  'limit',
+  'limit=%31',
+  'limit=+1',
+  'page=1;limit=1',
+  '%00',
+  'a'.repeat(4_000),
+  '=&='.repeat(500),
+  'status=%F0%9F%92%A5',
+  '%ED%A0%80=1',
+  "'",
+]
 
 const UNKNOWN_IDS = [
-  ...['0', '-1', 'null', '%20', '%00', '%0d%0aX-Injected:%201', '%2e%2e%2f', 'a%2Fb', "'%20OR%201=1--", '%F0%9F%92%A5', '*', '%25', '%ef%bf%bd'],
-  ...['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 'x'.repeat(128), '__proto__', 'constructor', '{id}', ':id'],
-  ...['%7B0198c0de-3f00-7000-8000-1a2b3c4d5e6f%7D', '0198c0de3f00700080001a2b3c4d5e6f', '0198c0de-3f00-7000-8000-1a2b3c4d5e6f%20', '%F0%9F%92%A5'.repeat(128)],
+  ...[
+    '0',
+    '-1',
+    'null',
+    '%20',
+    '%00',
+    '%0d%0aX-Injected:%201',
+    '%2e%2e%2f',
+    'a%2Fb',
+    "'%20OR%201=1--",
+    '%F0%9F%92%A5',
+    '*',
+    '%25',
+    '%ef%bf%bd',
+  ],
+  ...[
+    '00000000-0000-0000-0000-000000000000',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    'x'.repeat(128),
+    '__proto__',
+    'constructor',
+    '{id}',
+    ':id',
+  ],
+  ...[
+    '%7B0198c0de-3f00-7000-8000-1a2b3c4d5e6f%7D',
+    '0198c0de3f00700080001a2b3c4d5e6f',
+    '0198c0de-3f00-7000-8000-1a2b3c4d5e6f%20',
+    '%F0%9F%92%A5'.repeat(128),
+  ],
 ]
 
 const UNDECODABLE = ['%', '%zz', '%ff', '%c0%80', '%ed%a0%80', '%f4%90%80%80', 'a%2']
@@ -393,9 +513,9 @@ const MALFORMED_CORRELATION_IDS: readonly (readonly string[])[] = [
 ]
 
 const MALFORMED_IDEMPOTENCY_KEYS: readonly (readonly Header[])[] = [
-  ...['', '"', '""', '"a', 'a b', 'a,b', 'x'.repeat(256), `"${'x'.repeat(256)}"`, '\u00e9', 'a"b'].map((key): Header[] => [
-    ['Idempotency-Key', key],
-  ]),
+  ...['', '"', '""', '"a', 'a b', 'a,b', 'x'.repeat(256), `"${'x'.repeat(256)}"`, '\u00e9', 'a"b'].map(
+    (key): Header[] => [['Idempotency-Key', key]],
+  ),
   [
     ['Idempotency-Key', 'a'],
     ['Idempotency-Key', 'a'],
@@ -414,18 +534,43 @@ const OTHER_HEADERS: readonly (readonly Header[])[] = [
   [['Range', 'bytes=0-1']],
   [['Expect', '100-continue']],
   [['Expect', 'something else']],
-  [['Upgrade', 'websocket'], ['Connection', 'Upgrade']],
-  [['Upgrade', 'h2c'], ['Connection', 'Upgrade, HTTP2-Settings'], ['HTTP2-Settings', 'AAMAAABkAAQAAP__']],
+  [
+    ['Upgrade', 'websocket'],
+    ['Connection', 'Upgrade'],
+  ],
+  [
+    ['Upgrade', 'h2c'],
+    ['Connection', 'Upgrade, HTTP2-Settings'],
+    ['HTTP2-Settings', 'AAMAAABkAAQAAP__'],
+  ],
   [['Connection', 'close']],
   [['TE', 'trailers, chunked']],
-  [['Origin', 'https://evil.example'], ['Cookie', 'a=b'], ['Referer', 'https://evil.example']],
-  [['X-HTTP-Method-Override', 'DELETE'], ['X-Method-Override', 'DELETE'], ['_method', 'DELETE']],
-  [['X-Original-URL', '/api-key/generate'], ['X-Rewrite-URL', '/api-key/generate']],
+  [
+    ['Origin', 'https://evil.example'],
+    ['Cookie', 'a=b'],
+    ['Referer', 'https://evil.example'],
+  ],
+  [
+    ['X-HTTP-Method-Override', 'DELETE'],
+    ['X-Method-Override', 'DELETE'],
+    ['_method', 'DELETE'],
+  ],
+  [
+    ['X-Original-URL', '/api-key/generate'],
+    ['X-Rewrite-URL', '/api-key/generate'],
+  ],
   [['X-Forwarded-For', 'unknown, \u00ff\u00fe, ::1, 999.999.999.999']],
   [['X-Forwarded-For', '']],
   [['X-Forwarded-For', `${'10.0.0.1, '.repeat(300)}10.0.0.1`]],
-  [['X-Forwarded-Host', 'evil.example'], ['X-Forwarded-Proto', 'gopher'], ['Forwarded', 'for="[::1]"']],
-  [['__proto__', 'x'], ['constructor', 'x']],
+  [
+    ['X-Forwarded-Host', 'evil.example'],
+    ['X-Forwarded-Proto', 'gopher'],
+    ['Forwarded', 'for="[::1]"'],
+  ],
+  [
+    ['__proto__', 'x'],
+    ['constructor', 'x'],
+  ],
   [['X-Long', 'x'.repeat(4_000)]],
   Array.from({ length: 120 }, (_, number): Header => [`X-Filler-${number}`, String(number)]),
 ]

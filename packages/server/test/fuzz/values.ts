@@ -39,9 +39,7 @@ export function validValue(schema: Schema, source: Source, name = ''): unknown {
 
 /** Chooses which optional properties are there. */
 export function validObject({ properties = {}, required = [] }: Schema, source: Source): Record<string, unknown> {
-  const chosen = Object.entries(properties).filter(
-    ([name]) => source.chance.happens(0.4) || required.includes(name),
-  )
+  const chosen = Object.entries(properties).filter(([name]) => source.chance.happens(0.4) || required.includes(name))
   return Object.fromEntries(chosen.map(([name, schema]) => [name, validValue(schema, source, name)]))
 }
 
@@ -51,7 +49,9 @@ function validArray({ items = {}, minItems = 0, maxItems = 5 }: Schema, source: 
 }
 
 const REFERENCE_CHARACTERS = [...'ABCXYZabcxyz0189._:-']
-const TEXT_CHARACTERS = [...'ABCxyz 019áçÃñßøИλ中文字あ한ﷺ€«»…‰‱💥🧾é̂\u200b\u202e\u2066\ufeff\u00a0\u2028"\'\\/<>&%$#@!;=`{}[]()|~^']
+const TEXT_CHARACTERS = [
+  ...'ABCxyz 019áçÃñßøИλ中文字あ한ﷺ€«»…‰‱💥🧾é̂\u200b\u202e\u2066\ufeff\u00a0\u2028"\'\\/<>&%$#@!;=`{}[]()|~^',
+]
 
 function validText({ minLength = 0, maxLength = 64, pattern, format }: Schema, chance: Chance): string {
   if (format === 'uuid') return uuidOf(chance)
@@ -59,7 +59,9 @@ function validText({ minLength = 0, maxLength = 64, pattern, format }: Schema, c
   if (format === 'date-time') return new Date(Date.now() - chance.below(1_000_000)).toISOString()
   const length = chance.pick([minLength, maxLength, minLength + chance.below(Math.min(maxLength - minLength, 30) + 1)])
   const written = (characters: readonly string[]) =>
-    Array.from({ length }, () => chance.pick(characters)).join('').slice(0, length)
+    Array.from({ length }, () => chance.pick(characters))
+      .join('')
+      .slice(0, length)
   const text = written(TEXT_CHARACTERS)
   return pattern === undefined || new RegExp(pattern, 'u').test(text) ? text : written(REFERENCE_CHARACTERS)
 }

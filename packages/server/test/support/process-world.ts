@@ -69,10 +69,10 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
   t.after(() => endProcesses(t, processes))
   const { url: databaseUrl, database } = await testDatabase(t)
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-world-'))
-  const port = (await probePort(0)) ?? 0
   const receiver = await startReceiver(t)
-  let aheadMs = 0
+  const port = (await probePort(0)) ?? 0
   const events = await tcpProxy(t, port)
+  let aheadMs = 0
   const bank = await startSimulator({
     port: 0,
     dataDirectory: join(directory, 'bank'),
@@ -93,40 +93,63 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
     bank: await tcpProxy(t, bank.port),
     receiver: await tcpProxy(t, portOf(receiver.url)),
   }
-  const environment = {
-    PORT: String(port),
-    DATABASE_URL: through(links.database, databaseUrl),
-    PIXGATE_DATA_DIR: directory,
-    PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
-    PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
-    PIXGATE_PARTNER_URL: through(links.bank),
-    PIXGATE_PARTNER_TOKEN: PARTNER_TOKEN,
-    PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
-    PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS),
-    PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
-  }
   function start(ms: number): ServerProcess {
     aheadMs = ms
+    const environment = {
+      PORT: String(port),
+      DATABASE_URL: through(links.database, databaseUrl),
+      PIXGATE_DATA_DIR: directory,
+      PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+      PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+      PIXGATE_PARTNER_URL: through(links.bank),
+      PIXGATE_PARTNER_TOKEN: PARTNER_TOKEN,
+      PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
+      PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS),
+      PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
+    }
     const process = startServerProcess(environment, aheadMs)
     processes.push(process)
     return process
   }
   const server = start(0)
   assert.ok(await server.ready)
+  return {
+    links,
+    database,
+    bank,
+    receiver,
+    server,
+    start,
+    ...(await openMerchant(through(links.api), through(links.receiver))),
+    end: async (id, ending) => {
+      const ended = await ask(`${bank.url}/control/charges/${id}/${ending}`, PARTNER_TOKEN, 'POST')
+      assert.equal(ended?.status, 202, JSON.stringify(ended?.body))
+    },
+  }
+}
 
-  const call = (token: string, method: string, path: string, body?: object) =>
-    ask(through(links.api) + path, token, method, body)
-  const made = await call(ADMIN_TOKEN, 'POST', '/api-key/generate')
-  assert.ok(made)
+/** Kills what still runs. Where the test failed, it shows what the processes complained of. */
+async function endProcesses(t: TestContext, processes: readonly ServerProcess[]): Promise<void> {
+  for (const process of processes) process.kill()
+  await Promise.all(processes.map(({ gone }) => gone))
+  // Its type does not tell it yet.
+  const { passed } = t as TestContext & { readonly passed: boolean }
+  if (!passed) for (const complaint of processes.flatMap(({ complaints }) => complaints)) t.diagnostic(complaint)
+}
+
+/** A merchant's program with a key and a registered receiver. */
+async function openMerchant(url: string, receiverUrl: string): Promise<Pick<ProcessWorld, 'charge' | 'read'>> {
+  const made = await ask(`${url}/api-key/generate`, ADMIN_TOKEN, 'POST')
+  assert.equal(made?.status, 201, JSON.stringify(made?.body))
   const { apiKey } = made.body
-  const subscription = { url: `${through(links.receiver)}/pix`, events: ['pix_cash_in'] }
-  const subscribed = await call(apiKey, 'POST', '/webhook', subscription)
+  const subscription = { url: `${receiverUrl}/pix`, events: ['pix_cash_in'] }
+  const subscribed = await ask(`${url}/webhook`, apiKey, 'POST', subscription)
   assert.equal(subscribed?.status, 201, JSON.stringify(subscribed?.body))
 
   /** Asks until somebody answers and does not say «later». */
   async function insist(method: string, path: string, body?: object): Promise<Answer> {
     for (;;) {
-      const answer = await call(apiKey, method, path, body)
+      const answer = await ask(url + path, apiKey, method, body)
       if (answer && answer.status !== 503) return answer
       await realPause.for(RETRY_MS)
     }
@@ -139,12 +162,7 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
   }
 
   return {
-    links,
-    database,
-    bank,
-    receiver,
-    server,
-    start,
+    read,
     charge: async ({ externalId, valueCents }) => {
       const transaction = { value: valueCents / 100, externalId }
       const { status, body } = await insist('POST', '/api/pix/cash-in', { transaction })
@@ -153,21 +171,7 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
       while (!(await read(id)).pixCode) await realPause.for(RETRY_MS)
       return { id, status }
     },
-    read,
-    end: async (id, ending) => {
-      const answer = await ask(`${bank.url}/control/charges/${id}/${ending}`, PARTNER_TOKEN, 'POST')
-      assert.equal(answer?.status, 202, JSON.stringify(answer?.body))
-    },
   }
-}
-
-/** Kills what still runs. Where the test failed, it shows what the processes complained of. */
-async function endProcesses(t: TestContext, processes: readonly ServerProcess[]): Promise<void> {
-  for (const process of processes) process.kill()
-  await Promise.all(processes.map(({ gone }) => gone))
-  // Its type does not tell it yet.
-  const { passed } = t as TestContext & { readonly passed: boolean }
-  if (!passed) for (const complaint of processes.flatMap(({ complaints }) => complaints)) t.diagnostic(complaint)
 }
 
 /** One request. @returns `undefined` where nobody answered, or not to the end */

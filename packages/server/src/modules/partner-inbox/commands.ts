@@ -56,7 +56,10 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
     { batchMax: 256, queueMax: 5_000 },
   )
 
-  /** The same event again is nothing; the same event with other content is evidence of a contradiction. */
+  /**
+   * The same event again is nothing; the same event with other content is evidence of a contradiction.
+   * @source rules#partner-inbox.7
+   */
   async function keepContradictions(repeated: readonly NewInboxRow[], now: number): Promise<void> {
     if (repeated.length === 0) return
     const hashes = await store.hashes(repeated.map(({ dedupeKey }) => dedupeKey))

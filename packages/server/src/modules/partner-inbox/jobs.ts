@@ -1,4 +1,4 @@
-import type { PartnerEvent } from '@pixgate/spec'
+import { type PartnerEvent, Refusal } from '@pixgate/spec'
 import type { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -77,14 +77,14 @@ export function createInboxJobs({ store, cashIns, engine, clock, logger }: Inbox
   }
 
   function done(row: InboxRow, outcome: string, operationId: string): InboxResult {
-    return { id: row.id, state: row.state === 'CONFLICT' ? 'CONFLICT' : 'DONE', outcome, operationId, dueAt: null }
+    return { id: row.id, state: stateAfter(row, 'DONE'), outcome, operationId, dueAt: null }
   }
 
   /** Waits for the operation to appear; in the end an operator is told. @source rules#partner-inbox.8 */
   async function park(row: InboxRow, outcome: string): Promise<InboxResult> {
     const delay = PARKING_DELAYS_MS[row.attempts - 1]
     if (delay !== undefined) {
-      return { id: row.id, state: 'PARKED', outcome, operationId: null, dueAt: clock.now() + delay }
+      return { id: row.id, state: stateAfter(row, 'PARKED'), outcome, operationId: null, dueAt: clock.now() + delay }
     }
     await engine.execute({
       reads: [],
@@ -93,7 +93,7 @@ export function createInboxJobs({ store, cashIns, engine, clock, logger }: Inbox
         outcome: undefined,
       }),
     })
-    return { id: row.id, state: 'PARKED', outcome: 'CASE_OPENED', operationId: null, dueAt: null }
+    return { id: row.id, state: stateAfter(row, 'PARKED'), outcome: 'CASE_OPENED', operationId: null, dueAt: null }
   }
 
   function again(row: InboxRow, dueAt: number): InboxResult {
@@ -102,12 +102,13 @@ export function createInboxJobs({ store, cashIns, engine, clock, logger }: Inbox
 
   function quarantine(row: InboxRow, outcome: string, operationId: string | null = null): InboxResult {
     logger.error({ inboxId: row.id, outcome }, 'an event of the partner was put in quarantine')
-    return { id: row.id, state: 'QUARANTINED', outcome, operationId, dueAt: null }
+    return { id: row.id, state: stateAfter(row, 'QUARANTINED'), outcome, operationId, dueAt: null }
   }
 
-  /** One event that cannot be applied never stops the others. @source failure-modes EV-12 */
+  /** One event that cannot be applied never stops the others. Our own overload is no event's fault. @source failure-modes EV-12 */
   function failed(row: InboxRow, error: unknown): InboxResult {
-    if (row.attempts >= POISON_ATTEMPTS) return quarantine(row, `failed ${row.attempts} times: ${error}`)
+    const isOurs = error instanceof Refusal && error.code === 'overloaded'
+    if (row.attempts >= POISON_ATTEMPTS && !isOurs) return quarantine(row, `failed ${row.attempts} times: ${error}`)
     logger.warn({ inboxId: row.id, attempts: row.attempts, error: String(error) }, 'an event could not be applied yet')
     return again(row, clock.now() + RETRY_MS)
   }
@@ -121,4 +122,9 @@ export function createInboxJobs({ store, cashIns, engine, clock, logger }: Inbox
       return rows.length === BATCH
     },
   }
+}
+
+/** An event that contradicts another stays marked as that, whatever becomes of it. @source rules#partner-inbox.7 */
+function stateAfter({ state }: InboxRow, otherwise: InboxResult['state']): InboxResult['state'] {
+  return state === 'CONFLICT' ? state : otherwise
 }

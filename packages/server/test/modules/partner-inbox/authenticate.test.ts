@@ -137,7 +137,7 @@ test('[partner-inbox.1] over HTTP: a header that comes twice is no header', asyn
     new Promise<string>((resolve, reject) => {
       const socket = connect({ port: Number(new URL(pix.url).port), host: '127.0.0.1' })
       const lines = ['POST /api/webhooks/pix/cash-in HTTP/1.1', 'Host: x', 'Connection: close', ...headers]
-      socket.end(`${lines.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+      socket.write(`${lines.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
       let answer = ''
       socket.on('data', (bytes) => {
         answer += bytes

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createHealthHandlers, type HealthHandlers } from '../../../src/modules/health/index.ts'
+import { createDatabaseClock } from '../../../src/platform/clock.ts'
+import type { RequestContext } from '../../../src/platform/http/handler.ts'
+import { tcpProxy } from '../../support/tcp-proxy.ts'
+import { world } from '../../support/world.ts'
+
+const input = { params: undefined, query: undefined, body: undefined, context: {} as RequestContext }
+
+const WALL_AT = Date.parse('2026-11-21T13:00:00Z')
+
+function handlers(given: { databaseNow?: () => Promise<number>; isDraining?: () => boolean } = {}): HealthHandlers {
+  return createHealthHandlers({
+    clock: createDatabaseClock(
+      () => WALL_AT,
+      () => 0,
+    ),
+    databaseNow: async () => WALL_AT,
+    isDraining: () => false,
+    ...given,
+  })
+}
+
+test('[health.1] the process lives while it can say so, whatever else is wrong', async () => {
+  const dying = handlers({ databaseNow: () => Promise.reject(new Error('away')), isDraining: () => true })
+  assert.deepEqual(await dying.getHealth(input), { status: 200, body: { status: 'ok' } })
+})
+
+test('[health.2] ready is ready, without a reason against it', async () => {
+  assert.deepEqual(await handlers().getReadiness(input), { status: 200, body: { status: 'ready', reasons: [] } })
+})
+
+test('[health.2] not ready tells every reason at once, and nothing of the inside', async () => {
+  const away = handlers({
+    databaseNow: () => Promise.reject(new Error('password authentication failed for user "pixgate"')),
+    isDraining: () => true,
+  })
+  assert.deepEqual(await away.getReadiness(input), {
+    status: 503,
+    body: { status: 'not_ready', reasons: ['the process is shutting down', 'the database does not answer'] },
+  })
+})
+
+test('[health.2] [EX-4] a clock that is more than a second off the database is a reason, in either direction', async () => {
+  const reasonsAt = async (skewMs: number) =>
+    (await handlers({ databaseNow: async () => WALL_AT - skewMs }).getReadiness(input)).body.reasons
+  for (const skewMs of [0, 1_000, -1_000]) assert.deepEqual(await reasonsAt(skewMs), [])
+  assert.deepEqual(await reasonsAt(1_001), ["the clock of this machine is 1001 ms off the database's"])
+  assert.deepEqual(await reasonsAt(-5_000), ["the clock of this machine is -5000 ms off the database's"])
+})
+
+test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes the difference', async (t) => {
+  let isAway = false
+  const pix = await world(
+    t,
+    {},
+    {
+      reach: async (databaseUrl) => {
+        const url = new URL(databaseUrl)
+        const proxy = await tcpProxy(t, Number(url.port))
+        proxy.judge = () => (isAway ? 'cut' : 'pass')
+        url.port = String(proxy.port)
+        return url.href
+      },
+    },
+  )
+  const ask = async (path: string) => {
+    const response = await fetch(pix.url + path)
+    return [response.status, await response.json()]
+  }
+  assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
+  assert.deepEqual(await ask('/readyz'), [200, { status: 'ready', reasons: [] }])
+  isAway = true
+  assert.deepEqual(await ask('/readyz'), [503, { status: 'not_ready', reasons: ['the database does not answer'] }])
+  assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
+  isAway = false
+  assert.equal((await ask('/readyz'))[0], 200)
+})
