@@ -16,6 +16,11 @@ import { words } from './check/words.ts'
 const checks: readonly Check[] = [types, lint, imports, timeAndChance, fileNames, words, rules, generated, openapi]
 
 const wanted = process.argv.slice(2)
+const unknown = wanted.filter((word) => !checks.some(({ name }) => name === word))
+if (unknown.length > 0) {
+  console.error(`no check is called ${unknown.join(', ')}; there are ${checks.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
 
 for (const { name, run } of checks.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   const startedAt = performance.now()

@@ -3,13 +3,16 @@ import fastify from 'fastify'
 import { formats } from '../../packages/server/src/platform/http/formats.ts'
 
 /**
- * The yardstick of everything over HTTP: a server that checks the same body, answers with the same shape and does
- * nothing in between. Listens on the port it is told.
+ * The yardstick of everything over HTTP: a server that checks the same body, answers with the same shape, and does
+ * nothing in between.
  */
 
 const { example, schema } = createCashIn.responses[201]
 const app = fastify({ ajv: { customOptions: { formats } } })
-app.post(createCashIn.path, { schema: { body: createCashIn.body, response: { 201: schema } } }, async (_, reply) =>
-  reply.code(201).send(example),
+app.post(
+  createCashIn.path,
+  { schema: { body: createCashIn.body, response: { 201: schema } } },
+  async (_request, reply) => reply.code(201).send(example),
 )
-await app.listen({ host: '127.0.0.1', port: Number(process.argv[2]) })
+app.get('/readyz', async () => ({}))
+await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })

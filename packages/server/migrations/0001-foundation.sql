@@ -289,8 +289,12 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON delivery_attem
 
 DO $$
 BEGIN
-  CREATE ROLE pixgate_app NOLOGIN;
-EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+  -- Asked first, so that a migration by a role that may not create roles works where an administrator made this one.
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pixgate_app') THEN
+    CREATE ROLE pixgate_app NOLOGIN;
+  END IF;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+  NULL; -- Another database of this cluster was migrated at the same moment.
 END $$;
 DO $$
 BEGIN

@@ -47,7 +47,7 @@ export async function start(
   if (applied.length > 0) logger.info({ migrations: applied }, 'the schema was brought up to date')
   if (role === 'migrate') return
 
-  const address = { host: config.host, port: await reservePort(config) }
+  const address = { host: config.host, port: role === 'worker' ? config.port : await reservePort(config) }
   const partner = await connectPartner(role, config, secrets, ownUrl(address), logger, stops)
   const service = await compose({ ...surroundings, ...secrets, config, databaseUrl, partner })
   stops.push(() => service.stop())

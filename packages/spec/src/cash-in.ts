@@ -309,6 +309,13 @@ export const cashIn = machine({
     },
     {
       from: 'RECONCILIATION_REQUIRED',
+      on: 'clock.expired',
+      when: 'evidence was missing',
+      to: 'EXPIRED',
+      source: 'rules#cash-in.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
       on: 'charge.accepted',
       when: 'evidence was missing',
       to: 'PENDING',

@@ -233,8 +233,9 @@ function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }
     case 'work.claimed':
       return { dueAt: at + input.leaseMs }
     case 'work.done':
-    case 'clock.expired':
       return {}
+    case 'clock.expired':
+      return { facts: NO_DOUBT }
     case 'clock.escalated':
       return { facts: { doubt: 'missing' } }
     case 'charge.accepted':

@@ -5,7 +5,7 @@ import type { Machine } from '@pixgate/spec'
 import pg from 'pg'
 
 /**
- * Migrations: plain SQL, forward only, each in its own transaction, safe when several processes start at once.
+ * Migrations: plain SQL, forward only, all that are pending in one transaction, safe when several processes start at once.
  */
 
 const FOLDER = fileURLToPath(new URL('../../../migrations/', import.meta.url))

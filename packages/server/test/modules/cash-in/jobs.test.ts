@@ -6,6 +6,7 @@ import type { ChargeRequest } from '../../../src/partner/port.ts'
 import { statement } from '../../../src/platform/db/database.ts'
 import { assertBooks } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
+import { cases } from '../../support/evidence.ts'
 import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
 import {
   ACCEPTED,
@@ -184,6 +185,18 @@ test('[cash-in.reconciliation.1] for want of an answer the bank is asked each mi
   await shop.later(60_001)
   const { status, dueAt } = await shop.read()
   assert.deepEqual({ status, dueAt }, { status: 'PAID', dueAt: null })
+})
+
+test('[cash-in.reconciliation.1] what the bank never saw, and whose time is over, is EXPIRED and its case closed', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(INPUTS['charge.unknown'])
+  await shop.later(900_001)
+  assert.deepEqual(await cases(shop.database), ['result_missing'])
+  shop.partner.query = NOT_FOUND
+  await shop.later(60_001)
+  const { status, dueAt, facts } = await shop.read()
+  assert.deepEqual({ status, dueAt, doubt: facts.doubt }, { status: 'EXPIRED', dueAt: null, doubt: null })
+  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
 })
 
 /** Cash-ins that have ended or wait for an operator, by the inputs that led there. */

@@ -94,7 +94,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING partner.confirmed settled late': LATE,
   'PENDING partner.confirmed': { learns: CREDITED },
   'PENDING partner.failed': { learns: REMOVED },
-  'PENDING clock.expired': {},
+  'PENDING clock.expired': { learns: { facts: NO_DOUBT } },
 
   'PROVIDER_RESULT_UNKNOWN charge.accepted': {
     learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } },
@@ -113,7 +113,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PROVIDER_RESULT_UNKNOWN partner.confirmed amount differs': OTHER_AMOUNT,
   'PROVIDER_RESULT_UNKNOWN partner.confirmed': { learns: CREDITED },
   'PROVIDER_RESULT_UNKNOWN partner.failed': { learns: REMOVED },
-  'PROVIDER_RESULT_UNKNOWN clock.expired': {},
+  'PROVIDER_RESULT_UNKNOWN clock.expired': { learns: { facts: NO_DOUBT } },
   'PROVIDER_RESULT_UNKNOWN clock.escalated': {
     before: { facts: { unknownSince: NOW - 900_000, questions: 17 } },
     input: INPUTS['charge.unknown'],
@@ -165,6 +165,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } },
     dueAt: RESTING,
   },
+  'RECONCILIATION_REQUIRED clock.expired evidence was missing': { before: MISSING, learns: { facts: NO_DOUBT } },
   'RECONCILIATION_REQUIRED charge.rejected evidence was missing': { before: MISSING, learns: REFUSED },
 }
 
