@@ -1,4 +1,5 @@
 import type { Check } from './check/check.ts'
+import { citations } from './check/citations.ts'
 import { fileNames } from './check/file-names.ts'
 import { generated } from './check/generated.ts'
 import { imports } from './check/imports.ts'
@@ -13,7 +14,18 @@ import { words } from './check/words.ts'
  * `npm run check`: everything that can be said of the repository without running it. Ends with 1 on any problem.
  * `npm run check -- rules imports` runs only these.
  */
-const checks: readonly Check[] = [types, lint, imports, timeAndChance, fileNames, words, rules, generated, openapi]
+const checks: readonly Check[] = [
+  types,
+  lint,
+  imports,
+  timeAndChance,
+  fileNames,
+  words,
+  rules,
+  citations,
+  generated,
+  openapi,
+]
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((word) => !checks.some(({ name }) => name === word))

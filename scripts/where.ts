@@ -1,20 +1,26 @@
+import { FAILURE_MODES, failureModeCitationsIn, failureModeProofsIn, failureModesIn } from './check/citations.ts'
 import { readText, repositoryFiles } from './check/repository.ts'
 import { type Citation, CODE, citationsIn, proofsIn, RULES, rulesIn, specMachines, TESTS } from './check/rules.ts'
 
-/** `npm run where -- word`: the rules that speak of a word, the code that follows them, the tests that prove them. */
+/**
+ * `npm run where -- word`: the rules and failure modes that speak of a word, the code that follows them, the tests that
+ * prove them.
+ */
 const word = process.argv.slice(2).join(' ').toLowerCase()
-const rules = rulesIn(readText(RULES) ?? '').filter(({ anchor, text }) =>
-  `${anchor} ${text}`.toLowerCase().includes(word),
-)
-const citations = citationsIn(repositoryFiles(CODE))
-const proofs = proofsIn(repositoryFiles(TESTS), specMachines)
+const rules = rulesIn(readText(RULES) ?? '')
+const failureModes = failureModesIn(readText(FAILURE_MODES) ?? '').map(({ id, text }) => ({ anchor: id, text }))
+const found = [...rules, ...failureModes].filter(({ anchor, text }) => `${anchor} ${text}`.toLowerCase().includes(word))
+const code = repositoryFiles(CODE)
+const tests = repositoryFiles(TESTS)
+const citations = [...citationsIn(code), ...failureModeCitationsIn(code)]
+const proofs = [...proofsIn(tests, specMachines), ...failureModeProofsIn(tests)]
 
-for (const { anchor, text } of rules) {
+for (const { anchor, text } of found) {
   console.log(`[${anchor}] ${text}`)
   for (const place of placesOf(anchor, citations)) console.log(`    code  ${place}`)
   for (const place of placesOf(anchor, proofs)) console.log(`    test  ${place}`)
 }
-if (rules.length === 0) {
+if (found.length === 0) {
   console.error(word === '' ? 'Usage: npm run where -- <word>' : `No rule speaks of «${word}».`)
   process.exitCode = 1
 }

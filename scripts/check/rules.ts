@@ -103,7 +103,8 @@ function sectionOf(anchor: string): string {
   return anchor.split('.')[0] ?? anchor
 }
 
-function matchesIn(files: readonly SourceFile[], pattern: RegExp): Citation[] {
+/** Every place where a pattern matches, with what its first group found. */
+export function matchesIn(files: readonly SourceFile[], pattern: RegExp): Citation[] {
   return files.flatMap(({ path, text }) =>
     text
       .split('\n')

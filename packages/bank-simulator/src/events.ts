@@ -13,12 +13,12 @@ export interface BankEvent {
 /** Which of the service's two endpoints takes an event. */
 export type EventEndpoint = keyof typeof partnerEvents
 
-/** Tells that a charge was paid. @source decisions#29 */
+/** Tells that a charge was paid. @source partner-protocol#events */
 export function confirmationEvent(charge: Charge, { eventId, payment }: ChargePaid): BankEvent {
   return cashInEvent(charge, { eventId, status: 'CONFIRMED', ...payment })
 }
 
-/** Tells that a charge came to nothing. @source decisions#29 */
+/** Tells that a charge came to nothing. @source partner-protocol#events */
 export function failureEvent(charge: Charge, { eventId, errorCode, errorMessage, at }: ChargeFailed): BankEvent {
   const { valueCents } = charge.terms
   const occurredAt = new Date(at).toISOString()

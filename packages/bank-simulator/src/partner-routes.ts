@@ -23,7 +23,7 @@ const statementParams = Type.Object(
 /** A caller that has not hung up by then is hung up on. */
 const SILENCE_MAX_MS = 60_000
 
-/** The calls of the partner protocol. @source partner-protocol */
+/** The calls of the partner protocol. @source partner-protocol#calls */
 export function partnerRoutes(app: FastifyInstance, { book, charges, switchboard, clock }: Bank): void {
   app.addHook('onSend', async () => {
     const { latencyMs } = switchboard.behavior

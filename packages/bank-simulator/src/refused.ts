@@ -12,7 +12,7 @@ export const refusalStatuses = {
 /** A code of {@link refusalStatuses}. */
 export type RefusalCode = keyof typeof refusalStatuses
 
-/** A definite no: nothing was done, and the answer says so. @source partner-protocol, «What an answer means» */
+/** A definite no: nothing was done, and the answer says so. @source partner-protocol#answers */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly errorCode: RefusalCode

@@ -44,7 +44,7 @@ const PATHS: Readonly<Record<EventEndpoint, string>> = {
   'cash-out': receiveCashOutEvent.path,
 }
 
-/** Tells the service what happened, over its signed webhook, until it answers 200. @source decisions#28 */
+/** Tells the service what happened, over its signed webhook, until it answers 200. @source partner-protocol#events */
 export class EventSender {
   readonly #options: EventSenderOptions
   readonly #pool: Pool

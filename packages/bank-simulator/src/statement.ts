@@ -23,7 +23,7 @@ export interface Statement {
 /** Keeps an answer well below the 64 KiB of the protocol. */
 const PAGE_ENTRIES = 100
 
-/** Reads a page of the statement. @source partner-protocol, `GET /statement` */
+/** Reads a page of the statement. @source partner-protocol#statement */
 export function statementOf(entries: readonly Entry[], { from, to, cursor }: StatementQuery): Statement {
   const before = entries.filter(({ bookedAt }) => bookedAt < from)
   const within = entries.filter(({ bookedAt }) => from <= bookedAt && bookedAt < to)

@@ -109,7 +109,7 @@ const WELL_BEHAVED = {
   eventsShuffled: false,
 }
 
-test('[decisions] the behaviour changes field by field', async (t) => {
+test('[sandbox.6] the behaviour changes field by field', async (t) => {
   const bank = await startBank(t)
   assert.deepEqual(await bank.call('GET', '/control/behavior'), { status: 200, body: WELL_BEHAVED })
   await bank.call('PUT', '/control/behavior', { cashOut: 'manual', eventCopies: 5 })
@@ -118,7 +118,7 @@ test('[decisions] the behaviour changes field by field', async (t) => {
   assert.deepEqual(await bank.call('GET', '/control/behavior'), { status: 200, body: changed })
 })
 
-test('[decisions] a restart resets the behaviour', async (t) => {
+test('[sandbox.5] a restart resets the behaviour', async (t) => {
   const bank = await startBank(t)
   await bank.call('PUT', '/control/behavior', { cashIn: 'reject' })
   await bank.stop()
@@ -126,7 +126,7 @@ test('[decisions] a restart resets the behaviour', async (t) => {
   assert.deepEqual((await again.call('GET', '/control/behavior')).body, WELL_BEHAVED)
 })
 
-test('[decisions] an unknown field or value of the behaviour is 400 and changes nothing', async (t) => {
+test('[sandbox.6] an unknown field or value of the behaviour is 400 and changes nothing', async (t) => {
   const bank = await startBank(t)
   for (const change of [
     { cashin: 'reject' },

@@ -213,7 +213,7 @@ test('[partner-protocol] a statement of no window is 400', async (t) => {
   }
 })
 
-test('[decisions] reject: a definite refusal, and no charge; what was accepted stays so', async (t) => {
+test('[sandbox.5] reject: a definite refusal, and no charge; what was accepted stays so', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   await bank.charge('before')
   await bank.call('PUT', '/control/behavior', { cashIn: 'reject' })
@@ -223,7 +223,7 @@ test('[decisions] reject: a definite refusal, and no charge; what was accepted s
   assert.equal((await bank.charge('before')).status, 200)
 })
 
-test('[decisions] timeout: never executed, no answer until the caller gives up', async (t) => {
+test('[sandbox.5] timeout: never executed, no answer until the caller gives up', async (t) => {
   const bank = await startBank(t)
   await bank.call('PUT', '/control/behavior', { cashIn: 'timeout' })
   const caller = new AbortController()
@@ -243,7 +243,7 @@ test('[decisions] timeout: never executed, no answer until the caller gives up',
   assert.equal((await bank.charge()).status, 201)
 })
 
-test('[decisions] lost-response: executed, and the connection breaks', async (t) => {
+test('[sandbox.5] lost-response: executed, and the connection breaks', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   await bank.call('PUT', '/control/behavior', { cashIn: 'lost-response' })
   await assert.rejects(bank.charge(), TypeError)
@@ -251,7 +251,7 @@ test('[decisions] lost-response: executed, and the connection breaks', async (t)
   assert.deepEqual([status, body.status], [200, 'ACTIVE'])
 })
 
-test('[decisions] latency: the answer is late, of the protocol only; what was asked for is done', async (t) => {
+test('[sandbox.5] latency: the answer is late, of the protocol only; what was asked for is done', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.call('PUT', '/control/behavior', { latencyMs: 1_234 })

@@ -111,7 +111,7 @@ test('[partner-protocol] what was delivered is not sent again after a restart', 
   assert.equal(service.received.length, 2)
 })
 
-test('[decisions] eventCopies: the same event so many times, each until 200', async (t) => {
+test('[sandbox.5] eventCopies: the same event so many times, each until 200', async (t) => {
   const service = await startService(t, (index) => (index === 0 ? 500 : 200))
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.call('PUT', '/control/behavior', { eventCopies: 3 })
@@ -122,7 +122,7 @@ test('[decisions] eventCopies: the same event so many times, each until 200', as
   assert.equal(new Set(service.received.map(({ text }) => text)).size, 1)
 })
 
-test('[decisions] eventDelayMs: the first attempt is late', async (t) => {
+test('[sandbox.5] eventDelayMs: the first attempt is late', async (t) => {
   const service = await startService(t)
   const clock = steppedClock()
   const bank = await startBank(t, { eventsUrl: service.url, clock })
@@ -134,7 +134,7 @@ test('[decisions] eventDelayMs: the first attempt is late', async (t) => {
   assert.equal(arrival?.event.occurredAt, '2026-11-21T13:15:30.000Z')
 })
 
-test('[decisions] eventsShuffled: events overtake each other', async (t) => {
+test('[sandbox.5] eventsShuffled: events overtake each other', async (t) => {
   const service = await startService(t)
   const draws = [200, 0, 100]
   const chance: Chance = { ...systemChance, below: (limit) => Math.min(draws.shift() ?? 0, limit - 1) }
@@ -155,7 +155,7 @@ test('[decisions] eventsShuffled: events overtake each other', async (t) => {
   )
 })
 
-test('[decisions] by hand, any event goes to either endpoint, once, and its answer is told', async (t) => {
+test('[partner-protocol] by hand, any event goes to either endpoint, once, and its answer is told', async (t) => {
   const service = await startService(t, (index) => [200, 401][index] ?? 503)
   const clock = steppedClock()
   const bank = await startBank(t, { eventsUrl: service.url, clock })
@@ -176,7 +176,7 @@ test('[decisions] by hand, any event goes to either endpoint, once, and its answ
   assert.equal(service.received.length, 3)
 })
 
-test('[decisions] by hand, nobody there is no status; neither event nor text is 400', async (t) => {
+test('[partner-protocol] by hand, nobody there is no status; neither event nor text is 400', async (t) => {
   const bank = await startBank(t)
   const order = (body: object) => bank.call('POST', '/control/events', body)
   assert.deepEqual(await order({ endpoint: 'cash-in', event: {} }), { status: 200, body: { status: null } })

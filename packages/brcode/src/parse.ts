@@ -10,7 +10,7 @@ import type { Tlv, TlvObject } from './tlv.ts'
  * Reads a Pix code as it was pasted or scanned: lenient about what issuers really write, strict about everything that
  * could mean another payment. Does no I/O; the URL of a dynamic code is returned, never fetched.
  * @throws BrCodeError with the reason; the README lists them
- * @source decisions#12; BCB, Manual do BR Code; BCB, Manual de Padrões para Iniciação do Pix §2.6 and §2.7
+ * @source BCB, Manual do BR Code; BCB, Manual de Padrões para Iniciação do Pix §2.6 and §2.7
  */
 export function parseBrCode(text: string): BrCode {
   const structure = parseStructure(text.trim())

@@ -78,11 +78,13 @@ export const configTable = [
   {
     name: 'PIXGATE_PARTNER_SECRET_PREVIOUS',
     description: 'The HMAC secret before it; accepted too, while the bank changes over.',
+    range: 'at least 32 characters in production',
     secret: true,
   },
   {
     name: 'PIXGATE_PARTNER_INBOUND_API_KEY',
     description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
+    range: 'at least 32 characters in production',
     secret: true,
   },
   {
@@ -227,20 +229,21 @@ export function readConfig(environment: Environment): Config {
   const reader = new Reader(environment)
   const mode = reader.oneOf('PIXGATE_MODE', ['sandbox', 'production'])
   const isProduction = mode === 'production'
+  const partnerSecretMinLength = isProduction ? SECRET_MIN_LENGTH : 1
   const config: Config = {
     host: reader.text('HOST'),
     port: reader.integer('PORT', 0, 65_535),
-    databaseUrl: reader.optional('DATABASE_URL'),
+    databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     dataDirectory: resolve(reader.text('PIXGATE_DATA_DIR')),
     mode,
     adminToken: reader.secret('PIXGATE_ADMIN_TOKEN', SECRET_MIN_LENGTH),
     encryptionKey: reader.secret('PIXGATE_ENCRYPTION_KEY', SECRET_MIN_LENGTH),
     partner: {
-      url: reader.url('PIXGATE_PARTNER_URL'),
+      url: reader.url('PIXGATE_PARTNER_URL', isProduction ? ['https:'] : ['http:', 'https:']),
       token: reader.optional('PIXGATE_PARTNER_TOKEN'),
-      secret: reader.secret('PIXGATE_PARTNER_SECRET', isProduction ? SECRET_MIN_LENGTH : 1),
-      secretPrevious: reader.optional('PIXGATE_PARTNER_SECRET_PREVIOUS'),
-      inboundApiKey: reader.optional('PIXGATE_PARTNER_INBOUND_API_KEY'),
+      secret: reader.secret('PIXGATE_PARTNER_SECRET', partnerSecretMinLength),
+      secretPrevious: reader.secret('PIXGATE_PARTNER_SECRET_PREVIOUS', partnerSecretMinLength),
+      inboundApiKey: reader.secret('PIXGATE_PARTNER_INBOUND_API_KEY', partnerSecretMinLength),
       timeoutMs: reader.integer('PIXGATE_PARTNER_TIMEOUT_MS', 100, 10_000),
       createBudgetMs: reader.integer('PIXGATE_PARTNER_CREATE_BUDGET_MS', 100, 14_000),
     },
@@ -313,10 +316,10 @@ class Reader {
     return value
   }
 
-  url(name: VariableName): string | undefined {
+  url(name: VariableName, protocols: readonly string[]): string | undefined {
     const value = this.optional(name)
-    if (value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
-      this.faults.push(`${name} must be an absolute http or https address`)
+    if (value !== undefined && !protocols.includes(URL.parse(value)?.protocol ?? '')) {
+      this.faults.push(`${name} must be an address that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`)
     }
     return value
   }
@@ -325,7 +328,7 @@ class Reader {
     const values = (this.optional(name) ?? '').split(',').map((value) => value.trim())
     const given = values.filter((value) => value !== '')
     for (const value of given) {
-      if (isIP(value.split('/')[0] ?? '') === 0) this.faults.push(`${name} must hold addresses or CIDRs`)
+      if (!isNetwork(value)) this.faults.push(`${name} must hold addresses or CIDRs`)
     }
     return given
   }
@@ -340,10 +343,14 @@ class Reader {
     if (config.webhookAllowPrivate) {
       this.faults.push('PIXGATE_WEBHOOK_ALLOW_PRIVATE = true would let webhooks reach private addresses')
     }
-    if (config.partner.url?.startsWith('http:')) {
-      this.faults.push('PIXGATE_PARTNER_URL must be https: payments are ordered over it')
-    }
   }
+}
+
+/** An address, or one with the length of its prefix. */
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/')
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return bits > 0 && more.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
 }
 
 function defaultOf(name: VariableName): string {

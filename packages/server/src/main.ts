@@ -1,4 +1,5 @@
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { SigningKeyUnreadable } from './modules/webhooks/index.ts'
 import { createDatabaseClock } from './platform/clock.ts'
 import { EmbeddedPostgresError } from './platform/db/embedded-postgres.ts'
 import { SchemaError } from './platform/db/migrate.ts'
@@ -11,7 +12,7 @@ import { ROLES, type Role, StartupError, type Stop, start } from './start.ts'
  * database and its own bank.
  */
 
-/** How long a shutdown may take. @source failure-modes PL-2 */
+/** How long a shutdown may take. @source rules#health.3, failure-modes#PL-2 */
 const DRAIN_MS = 20_000
 
 async function main(): Promise<void> {
@@ -19,7 +20,9 @@ async function main(): Promise<void> {
   const config = configOf(process.env)
   const logger = createLogger(config.logLevel)
   const stops: Stop[] = []
-  const shutDown = shutDownOnce(stops, logger)
+  const surroundings = { clock: createDatabaseClock(), pause: realPause, random: Math.random, logger }
+  const starting = start(role, config, surroundings, stops)
+  const shutDown = shutDownOnce(starting, stops, logger)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void shutDown(0))
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => {
@@ -29,7 +32,7 @@ async function main(): Promise<void> {
     })
   }
   try {
-    await start(role, config, { clock: createDatabaseClock(), pause: realPause, random: Math.random, logger }, stops)
+    await starting
     if (role === 'migrate') await shutDown(0)
   } catch (error) {
     process.stderr.write(`\npixgate: ${startupMessage(error)}\n\n`)
@@ -57,9 +60,8 @@ function refuse(message: string): never {
 }
 
 function startupMessage(error: unknown): string {
-  const isExpected = [ConfigError, EmbeddedPostgresError, SchemaError, StartupError].some(
-    (kind) => error instanceof kind,
-  )
+  const expected = [ConfigError, EmbeddedPostgresError, SchemaError, SigningKeyUnreadable, StartupError]
+  const isExpected = expected.some((kind) => error instanceof kind)
   return isExpected ? (error as Error).message : String((error as Error).stack ?? error)
 }
 
@@ -67,14 +69,18 @@ async function stopAll(stops: Stop[]): Promise<void> {
   for (const stop of stops.splice(0).reverse()) await stop()
 }
 
-/** Stops everything once, whoever asks how often; a second signal does not make it less orderly. */
-function shutDownOnce(stops: Stop[], logger: Logger): (code: number) => Promise<void> {
+/**
+ * Stops everything once, whoever asks how often; a second signal does not make it less orderly. A start under way is
+ * let finish first: what it has half started could not be stopped.
+ */
+function shutDownOnce(starting: Promise<void>, stops: Stop[], logger: Logger): (code: number) => Promise<void> {
   let isShuttingDown = false
   return async (code) => {
     if (isShuttingDown) return
     isShuttingDown = true
     process.exitCode = code
     setTimeout(() => process.exit(1), DRAIN_MS).unref()
+    await starting.catch(() => undefined)
     await stopAll(stops).catch((error) => logger.error({ error: String(error) }, 'the shutdown was not clean'))
   }
 }

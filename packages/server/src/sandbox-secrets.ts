@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile } from 'node:fs/promises'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
+import { publishFile, unlessMissing } from './platform/db/embedded/durable-files.ts'
 
 /** The secrets a start needs. */
 export interface Secrets {
@@ -35,22 +36,26 @@ export async function sandboxSecrets(config: Config): Promise<Secrets> {
 async function keptSecrets(dataDirectory: string): Promise<Secrets> {
   await mkdir(dataDirectory, { recursive: true })
   const path = join(dataDirectory, 'sandbox-secrets.json')
+  const text = (await unlessMissing(readFile(path, 'utf8'))) ?? (await makeSecrets(path))
   try {
-    const file = await open(path, 'wx', 0o600)
-    const secrets: Secrets = {
-      adminToken: secretText(),
-      encryptionKey: secretText(),
-      partnerToken: secretText(),
-      partnerSecret: secretText(),
-    }
-    await file.writeFile(`${JSON.stringify(secrets, null, 2)}\n`)
-    await file.sync()
-    await file.close()
-    return secrets
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    return JSON.parse(await readFile(path, 'utf8')) as Secrets
+    return JSON.parse(text) as Secrets
+  } catch (cause) {
+    throw new Error(`${path} is not as it was written: restore it, or remove it and lose the signing key`, { cause })
   }
+}
+
+/** Of several starts at the same moment one makes them, and all read what it made. */
+async function makeSecrets(path: string): Promise<string> {
+  const secrets: Secrets = {
+    adminToken: secretText(),
+    encryptionKey: secretText(),
+    partnerToken: secretText(),
+    partnerSecret: secretText(),
+  }
+  const finished = `${path}.${randomUUID()}`
+  await writeFile(finished, `${JSON.stringify(secrets, null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
+  await publishFile(finished, path).finally(() => unlink(finished))
+  return readFile(path, 'utf8')
 }
 
 function secretText(): string {

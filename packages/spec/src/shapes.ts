@@ -5,7 +5,10 @@ import { limits } from './limits.ts'
  * Shapes that several resources share. Strings are bounded and refuse C0 controls wherever a client writes them.
  */
 
-/** Text without C0 controls, DEL or half surrogates: what a database, a log and a bank can all hold. */
+/**
+ * Text without C0 controls, DEL or half surrogates: what a database, a log and a bank can all hold.
+ * @source rules#text.1
+ */
 export const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$'
 
 /** Characters of an `externalId` and of `X-Correlation-ID`. */
@@ -34,7 +37,7 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** Free text a client writes. */
+/** Free text a client writes. @source rules#text.1 */
 export function text(maxLength: number, description?: string) {
   return Type.String({
     minLength: 1,

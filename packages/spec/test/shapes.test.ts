@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { listLedgerEntries } from '../src/ledger.ts'
-import { externalId } from '../src/shapes.ts'
+import { limits } from '../src/limits.ts'
+import { externalId, text } from '../src/shapes.ts'
 import { ajv } from './support/ajv.ts'
 
 test('[external-id.1] an external id is short and plain', () => {
@@ -9,6 +10,18 @@ test('[external-id.1] an external id is short and plain', () => {
   for (const text of ['a', 'order-1001', 'A.b_c:d-9', 'x'.repeat(128)]) assert.ok(isExternalId(text), text)
   for (const text of ['', 'x'.repeat(129), 'a b', 'a/b', 'ação', 'a\n', 7, null])
     assert.equal(isExternalId(text), false)
+})
+
+test('[text.1] free text is bounded in characters and holds nothing that cannot be shown', () => {
+  for (const most of [limits.descriptionMaxLength, limits.nameMaxLength]) {
+    const isText = ajv.compile(text(most))
+    for (const good of ['a', 'João & Cia. <3 😀', ' ', 'x'.repeat(most), '😀'.repeat(most)])
+      assert.ok(isText(good), good)
+    for (const wrong of ['', 'x'.repeat(most + 1), 'a\u0000', 'a\nb', '\u007f', '\ud83d', '\ude00b', 7, null]) {
+      assert.equal(isText(wrong), false, JSON.stringify(wrong))
+    }
+  }
+  assert.deepEqual([limits.descriptionMaxLength, limits.nameMaxLength], [140, 200])
 })
 
 test('[lists.1] a page has one to a hundred items', () => {

@@ -5,6 +5,7 @@ import type { Operation } from './operation.ts'
 /**
  * What the writer believes the rows to be. Every belief is compared in the statement that relies on it; it is changed
  * only after the database's reply, and dropped on any doubt.
+ * @source rules#engine.12
  */
 export class Cache {
   readonly #operations = new Map<string, Operation>()

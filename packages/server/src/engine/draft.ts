@@ -24,6 +24,11 @@ export interface WrittenMove {
   readonly facts: Operation['facts']
 }
 
+/** A case that a batch opens, and may close again. */
+export interface WrittenCase extends Case {
+  isClosed: boolean
+}
+
 /** What a batch does to one account. */
 export interface AccountChange {
   readonly entries: Entry[]
@@ -36,6 +41,7 @@ export interface AccountChange {
 /**
  * A batch in the making. Decisions are taken in the order of arrival on a copy of the state, and folded: **one** final
  * row per operation and per account, because a statement that touches a row twice silently loses one of the two.
+ * @source rules#engine.2
  */
 export class Draft implements State {
   /** Operations created in this batch, as they will be. */
@@ -47,7 +53,7 @@ export class Draft implements State {
   readonly accountChanges = new Map<AccountCode, AccountChange>()
   readonly moves: WrittenMove[] = []
   readonly notifications: Notification[] = []
-  readonly cases: Case[] = []
+  readonly cases: WrittenCase[] = []
   readonly closedCaseOperations = new Set<string>()
   /** When the batch is decided, epoch milliseconds. */
   readonly now: number
@@ -95,11 +101,17 @@ export class Draft implements State {
     const writes = this.#operationsAfter(decision)
     for (const id of command.reads) this.#noteRead(id)
     for (const write of writes) this.#takeMove(write)
-    for (const move of decision.moves ?? []) if (move.closesCases) this.closedCaseOperations.add(move.operationId)
+    for (const move of decision.moves ?? []) if (move.closesCases) this.#closeCases(move.operationId)
     for (const entry of entries) this.#takeEntry(entry)
     for (const code of decision.exact ?? []) this.#change(code).exact = true
     this.notifications.push(...(decision.notifications ?? []))
-    this.cases.push(...(decision.cases ?? []))
+    this.cases.push(...(decision.cases ?? []).map((opened) => ({ ...opened, isClosed: false })))
+  }
+
+  /** Also those of this very batch, which are not in their table yet. */
+  #closeCases(operationId: string): void {
+    this.closedCaseOperations.add(operationId)
+    for (const opened of this.cases) if (opened.operationId === operationId) opened.isClosed = true
   }
 
   #account(code: AccountCode): Account {

@@ -30,7 +30,7 @@ export interface Engine {
   drained(): Promise<void>
 }
 
-/** A create found its external id taken. `operation` is the one that has it, as it stands. */
+/** A create found its external id taken. `operation` is the one that has it, as it stands. @source rules#engine.3 */
 export class ExternalIdTaken extends Error {
   override readonly name = 'ExternalIdTaken'
   readonly operation: Operation
@@ -64,7 +64,7 @@ export interface EngineOptions {
   readonly bounds?: EngineBounds
 }
 
-/** How much an engine holds. */
+/** How much an engine holds. @source rules#engine.11 */
 export interface EngineBounds {
   readonly batchMax: number
   readonly queueMax: number
@@ -139,7 +139,7 @@ class Batch {
     return commands.map((command) => settled.get(command) ?? { error: new Error('a command was lost') })
   }
 
-  /** A batch that fails for a reason nobody knows is run item by item; only the guilty one fails. */
+  /** A batch that fails for a reason nobody knows is run item by item; only the guilty one fails. @source rules#engine.9 */
   async #settleAlone(
     commands: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
@@ -155,7 +155,11 @@ class Batch {
     }
   }
 
-  /** What keeps losing the compare is decided while its rows are held. @throws Contended where they cannot be had */
+  /**
+   * What keeps losing the compare is decided while its rows are held.
+   * @throws Contended where they cannot be had
+   * @source rules#engine.7
+   */
   async #settleHolding(command: AnyCommand, settled: Map<AnyCommand, Settled<unknown>>): Promise<void> {
     let plan: Plan | undefined
     const result = await this.#writer.writeHolding(command.reads, (known) => {
@@ -180,7 +184,7 @@ class Batch {
     }
   }
 
-  /** Decides, writes, answers what can be answered; returns what must be decided again. */
+  /** Decides, writes, answers what can be answered; returns what must be decided again. @source rules#engine.6 */
   async #round(
     commands: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
@@ -258,6 +262,7 @@ class Batch {
   /**
    * Answers commands that change nothing, on the latest rows. External ids come first: a payout that drained the
    * balance and whose answer was lost must be told that it exists, not that the balance is too low.
+   * @source rules#engine.4
    */
   async #answerIdle(
     idle: readonly AnyCommand[],

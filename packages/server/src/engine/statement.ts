@@ -15,6 +15,7 @@ import type { Operation } from './operation.ts'
  *
  * Measured: appending at an expected version without the lock starves the busier of two processes (0.01 to 0.03 of its
  * speed); locking keeps 0.93 to 0.98 of it. Unsorted inserts deadlock, and each deadlock freezes the writer a second.
+ * @source rules#engine.5, rules#engine.8
  */
 
 /** An operation's columns as a row tells them. */
@@ -195,7 +196,7 @@ WITH
      WHERE (SELECT yes FROM go)
   ),
   inserted_case AS (
-    INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at)
+    INSERT INTO "case" (id, operation_id, kind, reference, facts, closed_at, opened_at)
     SELECT c.*, ${p.one('timestamptz', instant(now))}
       FROM ${p.rows('c', {
         id: ['uuid', draft.cases.map(() => ids.uuid())],
@@ -203,6 +204,7 @@ WITH
         kind: ['text', draft.cases.map(({ kind }) => kind)],
         reference: ['text', draft.cases.map(({ reference }) => reference)],
         facts: ['jsonb', draft.cases.map(({ facts }) => JSON.stringify(facts))],
+        closed_at: ['timestamptz', draft.cases.map(({ isClosed }) => (isClosed ? instant(now) : null))],
       })}
      WHERE (SELECT yes FROM go)
     ON CONFLICT ON CONSTRAINT case_once DO NOTHING

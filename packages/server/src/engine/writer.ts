@@ -115,7 +115,7 @@ export class Writer {
    * The answer to a commit was lost. Looking for its rows could say «not there» while the old backend still waits and
    * commits later, so the same statement is sent again: it waits for the old one, and then either finds everything as
    * decided, or finds our own batch written.
-   * @source failure-modes DB-2
+   * @source rules#engine.13, failure-modes#DB-2
    */
   async #resolve(write: Write): Promise<WriteReply[] | WriteResult | 'committed unseen'> {
     this.#options.logger.warn({ batch: write.batchId }, 'the answer to a commit was lost; sending it again')

@@ -25,7 +25,7 @@ export interface Partner {
 
 /**
  * What a bank may lack. Without `idempotent-charge` an unknown result is never sent again: it could make two payable
- * codes (failure-modes CI-6).
+ * codes (failure-modes#CI-6).
  */
 export type PartnerCapability = 'idempotent-charge' | 'query-charge' | 'cancel-charge'
 

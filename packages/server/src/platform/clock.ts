@@ -1,7 +1,7 @@
 /**
  * Time. The service lives by the database's clock, advanced by the node's monotonic clock between replies; the node's
  * wall clock decides nothing.
- * @source failure-modes P10
+ * @source failure-modes#P10
  */
 export interface Clock {
   /** Epoch milliseconds; never goes backwards. */

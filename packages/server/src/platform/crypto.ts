@@ -35,7 +35,8 @@ export function seal(secret: string, plain: Uint8Array): Buffer {
  */
 export function unseal(secret: string, sealed: Uint8Array): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', sealingKey(secret), nonce)
+  // Without its length a tag that was cut short would be compared as far as it goes.
+  const decipher = createDecipheriv('aes-256-gcm', sealingKey(secret), nonce, { authTagLength: TAG_BYTES })
   decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
 }

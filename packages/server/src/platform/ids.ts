@@ -11,7 +11,7 @@ export interface Ids {
 const RANDOM_BYTES = 10
 const DRAW_BYTES = 512 * RANDOM_BYTES
 
-/** Identifiers from the operating system's randomness, every byte of which is used once. */
+/** Identifiers from the operating system's randomness, every byte of which is used once. @source rules#ids.1 */
 export function createIds(clock: Clock): Ids {
   let drawn = Buffer.alloc(0)
   return {

@@ -153,7 +153,7 @@ test('[engine.5] two processes never spend the same money', async (t) => {
   await assertBooks(database)
 })
 
-test('[engine.6] a lost compare is decided again on the fresh rows', async (t) => {
+test('[engine.6] [EV-6] a lost compare is decided again on the fresh rows', async (t) => {
   const { url, database } = await testDatabase(t)
   const [one, other] = [testEngine(t, url), testEngine(t, url)]
   const { id } = await create(one, 'a')
@@ -206,7 +206,7 @@ test('[engine.7] the busier of two processes starves neither itself nor the othe
   await assertBooks(database)
 })
 
-test('[engine.8] opposite orders in two processes never wait for each other in a circle', async (t) => {
+test('[engine.8] [DB-5] opposite orders in two processes never wait for each other in a circle', async (t) => {
   const { url, database } = await testDatabase(t)
   const [one, other] = [testEngine(t, url), testEngine(t, url)]
   const created = await Promise.all(Array.from({ length: 40 }, (_, index) => create(one, `a${index}`)))

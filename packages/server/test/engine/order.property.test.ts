@@ -74,7 +74,7 @@ async function freshProcesses(t: TestContext, processes: number) {
   return { database, engines: Array.from({ length: processes }, () => testEngine(t, url)) }
 }
 
-test('[engine.1] a random mix in random batches over two processes is the same as one by one', async (t) => {
+test('[engine.1] [EV-6] a random mix in random batches over two processes is the same as one by one', async (t) => {
   const everyChargeExists: Turn[] = Array.from({ length: CHARGES }, (_, charge) => ({
     charge,
     process: 0,

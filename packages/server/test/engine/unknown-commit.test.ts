@@ -47,7 +47,7 @@ function cutOnce(proxy: TcpProxy, at: Direction): void {
   }
 }
 
-test('[engine.13] a write that never arrived is sent again and happens once', async (t) => {
+test('[engine.13] [DB-2] a write that never arrived is sent again and happens once', async (t) => {
   const { database, proxy, pay } = await world(t)
   cutOnce(proxy, 'request')
   assert.equal((await pay())?.cashIn.status, 'PAID')
@@ -55,7 +55,7 @@ test('[engine.13] a write that never arrived is sent again and happens once', as
   await assertBooks(database)
 })
 
-test('[engine.13] a commit whose answer was lost is found and not repeated', async (t) => {
+test('[engine.13] [DB-2] a commit whose answer was lost is found and not repeated', async (t) => {
   const { database, proxy, pay } = await world(t)
   cutOnce(proxy, 'response')
   assert.equal((await pay())?.cashIn.status, 'PAID')
@@ -64,7 +64,7 @@ test('[engine.13] a commit whose answer was lost is found and not repeated', asy
   await assertBooks(database)
 })
 
-test('[engine.13] our own row, found after a lost answer, is a success and no duplicate', async (t) => {
+test('[engine.13] [DB-2] our own row, found after a lost answer, is a success and no duplicate', async (t) => {
   const { database, proxy, one } = await world(t)
   cutOnce(proxy, 'response')
   const request = cashInRequest({ id: one.ids.uuid(), externalId: 'b' })
@@ -73,7 +73,7 @@ test('[engine.13] our own row, found after a lost answer, is a success and no du
   await assertBooks(database)
 })
 
-test('[engine.13] a backend that still waits when its client is gone commits once, not twice', async (t) => {
+test('[engine.13] [DB-2] a backend that still waits when its client is gone commits once, not twice', async (t) => {
   const { url, database, proxy, id, pay } = await world(t)
   // Somebody holds the operation, so that the first backend waits for it while its connection is cut.
   const holder = await client(t, url)
@@ -115,7 +115,7 @@ async function waitingBackends(observer: pg.Client, wanted: number): Promise<voi
   }
 }
 
-test('[engine.13] callers do not wait for ever: told to come back, they find what was committed', async (t) => {
+test('[engine.13] [DB-2] callers do not wait for ever: told to come back, they find what was committed', async (t) => {
   const { proxy, one, database } = await world(t, { for: (ms) => realPause.for(Math.min(ms, 50)) })
   proxy.judge = (direction) => (direction === 'response' ? 'cut' : 'pass')
   const request = cashInRequest({ id: one.ids.uuid(), externalId: 'b' })

@@ -48,8 +48,10 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const source: CaseSource = { ...target, operations, seed, corpus, apiKey }
 
   async function attempt(connection: Connection, fuzzCase: FuzzCase) {
+    const t0=Date.now()
     try {
       const answer = await connection.exchange(fuzzCase.request.bytes, fuzzCase.request.method)
+      if (Date.now()-t0>3000) console.log('SLOW', Date.now()-t0, fuzzCase.index, fuzzCase.mutations, answer.status)
       return { answer, complaints: complaintsAbout(fuzzCase, answer, target.secrets) }
     } catch (error) {
       if (error instanceof NoAnswer) return { answer: undefined, complaints: [error.message] }
@@ -61,7 +63,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
     const { answer, complaints } = await attempt(connection, fuzzCase)
     const { id, path } = fuzzCase.operation
     countAnswer(report, id, answer?.status ?? 0)
-    if (answer && isJson(answer) && answer.status < 300) corpus.learn(path, JSON.parse(answer.body.toString()))
+    if (answer && answer.status < 300 && isJson(answer)) corpus.learn(path, JSON.parse(answer.body.toString()))
     for (const complaint of complaints) {
       await addFinding(report, `${id}: ${complaint.slice(0, 100)}`, () => smallest(connection, fuzzCase, complaint))
     }
@@ -140,8 +142,9 @@ async function sendMalformed(port: number, seed: number, index: number, report: 
   )
 }
 
-function isJson({ headers }: Answer): boolean {
-  return headers.get('content-type')?.startsWith('application/json') ?? false
+/** Whether there is a value to read; an answer to HEAD has none. */
+function isJson({ headers, body }: Answer): boolean {
+  return body.length > 0 && headers.get('content-type')?.startsWith('application/json') === true
 }
 
 function describe(seed: number, { index, mutations, request }: FuzzCase, complaint: string, answer?: Answer): string {

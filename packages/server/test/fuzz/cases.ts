@@ -66,6 +66,7 @@ function validDraft(source: Source & Secrets, index: number): Draft {
     encode: (json) => Buffer.from(json),
     isChunked: false,
     flaws: new Set(),
+    parameterFlaw: undefined,
     isSpoiled: false,
   }
 }

@@ -7,7 +7,7 @@ import { jsonText } from './spoiled-json.ts'
 export type Header = readonly [name: string, value: string]
 
 /** What can be wrong with a request. An address is wrong where its escapes cannot be decoded. */
-export type Flaw = 'transport' | 'address' | 'path' | 'method' | 'credentials' | 'size' | 'shape' | 'id'
+export type Flaw = 'head size' | 'transport' | 'address' | 'path' | 'method' | 'credentials' | 'size' | 'shape' | 'id'
 
 /** A request that is still being written. What changes it also says what that breaks, where nobody can see it later. */
 export interface Draft {
@@ -29,6 +29,8 @@ export interface Draft {
   encode: (json: string) => Buffer
   isChunked: boolean
   flaws: Set<Flaw>
+  /** What is wrong with the last of `parameters`. */
+  parameterFlaw: Flaw | undefined
   /** Whether it was touched where only the document can tell if it still is valid, and maybe not all of that. */
   isSpoiled: boolean
 }
@@ -71,7 +73,7 @@ export function finish(draft: Draft, chance: Chance): FuzzedRequest {
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), draft.isChunked ? chunked(body, chance) : body]),
     statuses: statusesFor(operation, flaws, isOpen),
     isInvalid: flaws.size > 0,
-    correlationId: flaws.has('transport') ? undefined : correlationIds[0],
+    correlationId: flaws.has('transport') || flaws.has('head size') ? undefined : correlationIds[0],
   }
 }
 
@@ -111,13 +113,15 @@ const BODY_MAX_BYTES = 65_536
 function judge(draft: Draft, body: Buffer): Judgement {
   const { operation, query, contentTypes } = draft
   const flaws = new Set(draft.flaws)
+  if (draft.parameterFlaw) flaws.add(draft.parameterFlaw)
   const isSigned = operation.credential === 'partnerSignature'
   if (operation.body && body.length > BODY_MAX_BYTES) flaws.add('size')
   // Whatever the bank signed is taken.
   if (isSigned) return { flaws, isOpen: query.length > 0 }
 
   const isRaw = query.some(({ raw }) => raw !== undefined)
-  if (!isRaw && !isValidQuery(operation, query)) flaws.add('shape')
+  const hasQuery = Object.keys(operation.query).length > 0
+  if (hasQuery && !isRaw && !isValidQuery(operation, query)) flaws.add('shape')
   if (operation.body && !isValidBody(operation.body, body, contentTypes)) flaws.add('shape')
   return { flaws, isOpen: isRaw || draft.isSpoiled || contentTypes.length > 1 }
 }
@@ -183,6 +187,7 @@ const ANSWERS_WHEN_SHAPE_IS_KNOWN: readonly (readonly [flaw: Flaw, status: numbe
 const REFUSALS_OF_FLAWS = [400, 401, 405, 413, 429]
 
 function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boolean): number[] | undefined {
+  if (flaws.has('head size')) return [431]
   if (flaws.has('address') && (flaws.has('path') || flaws.has('method'))) return [400, 404, 405]
   const answers = isOpen ? ANSWERS : [...ANSWERS, ...ANSWERS_WHEN_SHAPE_IS_KNOWN]
   const [, status] = answers.find(([flaw]) => flaws.has(flaw)) ?? []

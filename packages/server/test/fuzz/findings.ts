@@ -36,7 +36,7 @@ export function answersIn({ answers }: Report): number {
   return [...answers.values()].flatMap((statuses) => [...statuses.values()]).reduce((sum, count) => sum + count, 0)
 }
 
-const EXCERPT = 3_000
+const EXCERPT = 1_000
 
 /** Bytes as a person reads them: one character each, what cannot be seen escaped. */
 export function excerpt(bytes: Buffer): string {

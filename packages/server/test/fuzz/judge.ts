@@ -47,17 +47,18 @@ export function complaintsAbout(
   return complaints
 }
 
-/** What the document cannot say of one operation: paths that are none, and methods they do not have. */
+/** What the document cannot say of one operation: paths that are none, methods they do not have, too long a head. */
 const CONVENTION: Readonly<Record<number, DocumentedAnswer | undefined>> = {
   404: { contents: new Map(), codes: new Set(['not_found']) },
   405: { contents: new Map(), codes: new Set(['method_not_allowed']) },
+  431: { contents: new Map(), codes: new Set() },
 }
 
 const PROBLEM = 'application/problem+json'
 
 function contentComplaints({ status, headers }: Answer, { contents, codes }: DocumentedAnswer, text: string): string[] {
   const type = headers.get('content-type')?.split(';')[0]
-  if (status === 204) return text === '' && type === undefined ? [] : ['a 204 with a body']
+  if (status === 204 || status === 431) return text === '' && type === undefined ? [] : [`a ${status} with a body`]
   const isValid = type === undefined ? undefined : contents.get(type)
   const isProblem = type === PROBLEM
   if (!isValid && !(isProblem && contents.size === 0)) return [`a content type that is not documented: ${type}`]

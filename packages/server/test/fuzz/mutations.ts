@@ -155,13 +155,14 @@ export const mutations: readonly Mutation[] = [
     name: 'HEAD',
     fits: ({ method }) => method === 'GET',
     change: (draft) => {
-      draft.method = 'HEAD'
+      if (!draft.flaws.has('method')) draft.method = 'HEAD'
     },
   },
   {
     name: 'correlation id',
     change: (draft, { chance }) => {
       draft.correlationIds = [chance.pick(['a', 'Z9._:-', 'x'.repeat(128)])]
+      draft.flaws.delete('transport')
     },
   },
   {
@@ -196,6 +197,14 @@ export const mutations: readonly Mutation[] = [
     name: 'other headers',
     change: (draft, { chance }) => {
       draft.headers = [...draft.headers, ...chance.pick(OTHER_HEADERS)]
+    },
+  },
+  {
+    name: 'too many headers',
+    change: (draft) => {
+      const fillers = Array.from({ length: 100 }, (_, number): Header => [`X-Filler-${number}`, ''])
+      draft.headers = [...draft.headers, ...fillers]
+      draft.flaws.add('head size')
     },
   },
   {
@@ -491,12 +500,12 @@ const UNKNOWN_IDS = [
 const UNDECODABLE = ['%', '%zz', '%ff', '%c0%80', '%ed%a0%80', '%f4%90%80%80', 'a%2']
 
 const WRONG_PATHS: readonly ((path: string) => string)[] = [
-  (path) => `${path}/`,
+  (path) => `${path}//`,
   (path) => `/${path}`,
   (path) => `${path}/x/y/z`,
   (path) => path.toUpperCase().replaceAll(/\{.*?\}/g, 'x'),
   (path) => `/v1${path}`,
-  (path) => path.slice(0, -1).replace(/\{.*/, 'x/y/z'),
+  (path) => `/x${path.slice(2)}`,
   (path) => `/.${path}`,
   (path) => `/x/..${path}`,
   (path) => path.replace('/', '/%2F'),
@@ -572,11 +581,10 @@ const OTHER_HEADERS: readonly (readonly Header[])[] = [
     ['constructor', 'x'],
   ],
   [['X-Long', 'x'.repeat(4_000)]],
-  Array.from({ length: 120 }, (_, number): Header => [`X-Filler-${number}`, String(number)]),
 ]
 
 function setParameter(draft: Draft, value: string, flaw: Flaw): void {
   const [name = ''] = draft.operation.pathParameters
   draft.parameters = { ...draft.parameters, [name]: value }
-  draft.flaws.add(flaw)
+  draft.parameterFlaw = flaw
 }

@@ -56,7 +56,7 @@ export async function prepare(target: Target, operations: readonly Operation[], 
     apiKey,
     readLists: async () => {
       const answers = await Promise.all(lists.map((path) => call('GET', path)))
-      return JSON.stringify(answers.map(({ data, pagination }) => [data?.map(idOf), pagination]))
+      return answers.map(({ data, pagination }) => JSON.stringify([data?.map(idOf), pagination])).join('\n')
     },
     resetBank: async () => {
       await call('PUT', BEHAVIOR, behavior)

@@ -108,7 +108,7 @@ test('[partner.3] PAID without a payment decides nothing', () => {
   }
 })
 
-test('[failure-modes P7] a payment is told even where the status word is behind', () => {
+test('[partner.3] [P7] a payment is told even where the status word is behind', () => {
   const accepted = query(answered(200, { ...CHARGE, payments: [PAYMENT] }))
   assert.equal(accepted.kind === 'ACCEPTED' && accepted.charge.payments.length, 1)
 })
@@ -119,7 +119,7 @@ for (const [field, echo, reason] of [
   ['expiry, by a millisecond', { expiresAt: '2026-11-22T13:00:00.124Z' }, 'other expiresAt'],
   ['everything', { id: 'b', valueCents: 1, expiresAt: '2026-11-22T13:00:00Z' }, 'other id, valueCents, expiresAt'],
 ] as const) {
-  test(`[failure-modes CI-10] the echo differs in ${field}: contradicted, with the evidence`, () => {
+  test(`[partner.3] [CI-10] the echo differs in ${field}: contradicted, with the evidence`, () => {
     for (const judge of [create, query]) {
       const contradicted = judge(answered(200, { ...CHARGE, ...echo, status: 'PAID', payments: [PAYMENT] }))
       assert.equal(contradicted.kind, 'CONTRADICTED')

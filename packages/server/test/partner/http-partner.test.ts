@@ -112,7 +112,7 @@ test('[partner.3] a query tells the payments, or that the bank never saw the id'
   assert.deepEqual([partner.received[0]?.method, partner.received[0]?.path], ['GET', `/charges/${ID}`])
 })
 
-test('[failure-modes EX-6] a cancelled charge is CANCELLED, one that was paid REJECTED', async (t) => {
+test('[partner.3] [EX-6] a cancelled charge is CANCELLED, one that was paid REJECTED', async (t) => {
   const partner = await partnerOf(t, [200, { status: 'CANCELLED' }], [409, { errorCode: 'already_paid' }])
   assert.deepEqual(await partner.cancelCharge(ID), { kind: 'CANCELLED' })
   assert.equal((await partner.cancelCharge(ID)).kind, 'REJECTED')

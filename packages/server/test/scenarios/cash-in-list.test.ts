@@ -21,7 +21,7 @@ test('[cash-in.list.1] the list has the newest charge first, page by page, each 
   assert.deepEqual(last.data[0], detail)
 })
 
-test('[cash-in.list.2] a charge whose time is over is listed and counted as EXPIRED before anybody noticed', async (t) => {
+test('[cash-in.list.2] [EX-5] a charge whose time is over is listed and counted as EXPIRED before anybody noticed', async (t) => {
   const pix = await world(t)
   const short = await pix.charge('1.00', { expirationTime: 1 })
   await pix.charge('2.00')

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 
-/** Everything that must hold of the books whatever happened; see the invariants of the reliability programme. */
+/** Everything that must hold of the books whatever happened. */
 const FAULTS = statement<[], { fault: string; what: string }>(
   'test.faults',
-  `SELECT 'I1 journal does not balance' AS fault, operation_id || ' ' || journal AS what
+  `SELECT 'journal does not balance' AS fault, operation_id || ' ' || journal AS what
      FROM entry GROUP BY operation_id, journal, reference HAVING sum(amount_cents) <> 0
    UNION ALL
-   SELECT 'I13 balance is not the sum of entries', a.code
+   SELECT 'balance is not the sum of entries', a.code
      FROM account a LEFT JOIN entry e ON e.account_id = a.id
     GROUP BY a.id HAVING a.balance_cents <> coalesce(sum(e.amount_cents), 0) OR a.version <> count(e.*)
    UNION ALL
@@ -29,7 +29,7 @@ const FAULTS = statement<[], { fault: string; what: string }>(
    SELECT 'orphan', 'move of no operation ' || m.operation_id
      FROM move m LEFT JOIN operation o ON o.id = m.operation_id WHERE o.id IS NULL
    UNION ALL
-   SELECT 'I7 notification missing or too many', o.id::text
+   SELECT 'notification missing or too many', o.id::text
      FROM operation o LEFT JOIN notification n ON n.operation_id = o.id
     WHERE o.kind = 'cash_in'
     GROUP BY o.id

@@ -38,3 +38,18 @@ const INBOX = statement<[], InboxEvidence>(
 export function inbox(database: Database): Promise<InboxEvidence[]> {
   return database.rows(INBOX, [])
 }
+
+const OPEN = statement<[], { transactions: bigint; locks: bigint }>(
+  'test.open',
+  `SELECT count(*) FILTER (WHERE xact_start IS NOT NULL) AS transactions,
+          (SELECT count(*) FROM pg_locks JOIN pg_stat_activity a USING (pid)
+            WHERE a.datname = current_database() AND pid <> pg_backend_pid()) AS locks
+     FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+)
+
+/** How many transactions are open and how many locks are held on this database, by anybody but the one who asks. */
+export async function openTransactions(
+  database: Database,
+): Promise<{ transactions: bigint; locks: bigint } | undefined> {
+  return (await database.rows(OPEN, []))[0]
+}

@@ -65,8 +65,12 @@ const RETRY_MS = 20
 /** Builds a world with a receiver registered; it goes with the test. */
 export async function processWorld(t: TestContext): Promise<ProcessWorld> {
   const processes: ServerProcess[] = []
-  // The first thing to go, or it would complain of a world that falls apart.
-  t.after(() => endProcesses(t, processes))
+  let isOver = false
+  // The first to go, or they would complain of a world that falls apart.
+  t.after(() => {
+    isOver = true
+    return endProcesses(t, processes)
+  })
   const { url: databaseUrl, database } = await testDatabase(t)
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-world-'))
   const receiver = await startReceiver(t)
@@ -94,6 +98,7 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
     receiver: await tcpProxy(t, portOf(receiver.url)),
   }
   function start(ms: number): ServerProcess {
+    if (isOver) throw new Error('this world has ended')
     aheadMs = ms
     const environment = {
       PORT: String(port),

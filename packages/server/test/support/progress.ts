@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, statement } from '../../src/platform/db/database.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { ProcessWorld } from './process-world.ts'
 
 /** What a charge leaves behind on its way from the create to the notification. */
@@ -49,11 +49,11 @@ const selectUnfinished = statement<[], { rows: bigint }>(
 const GLANCE_MS = 20
 
 /** Resolves when every charge has ended, every event was taken and applied, and every notification was delivered. */
-export async function finished({ database, bank }: Pick<ProcessWorld, 'database' | 'bank'>): Promise<void> {
+export async function finished({ database, bank }: ProcessWorld): Promise<void> {
   const isFinished = async () =>
     [...bank.book.events.values()].every(({ deliveredAt }) => deliveredAt !== undefined) &&
     (await unfinishedRows(database)) === 0n
-  while (!(await isFinished())) await delay(GLANCE_MS)
+  while (!(await isFinished())) await realPause.for(GLANCE_MS)
 }
 
 async function unfinishedRows(database: Database): Promise<bigint | undefined> {

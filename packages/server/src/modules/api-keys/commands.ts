@@ -34,7 +34,7 @@ export interface GeneratedKey {
  * Makes a key and tells the audit trail who asked for it, from where. Where the answer is lost, the key stays behind
  * unknown to anybody; the caller makes another.
  * @throws DatabaseUnavailable
- * @source rules#api-keys.1, failure-modes PL-4
+ * @source rules#api-keys.1, failure-modes#PL-4
  */
 export async function generateKey(
   { database, clock, ids, mode }: ApiKeyDependencies,

@@ -151,7 +151,7 @@ function isAnswer({ kind }: ChargeAnswer | ChargeQueryAnswer): boolean {
 
 /**
  * What an answer of the partner means for a cash-in.
- * @source failure-modes P5
+ * @source failure-modes#P5
  */
 export function inputsOf(
   cashIn: CashIn,

@@ -306,7 +306,7 @@ function questionDelayMs({ facts }: CashIn): number {
 
 const LAST_DELAY_MS = 60_000
 
-/** The database's clock must be past the expiry by this much before it is believed. @source failure-modes EX-4 */
+/** The database's clock must be past the expiry by this much before it is believed. @source failure-modes#EX-4 */
 const EXPIRY_SAFETY_MS = 2_000
 
 /** When a worker must look at a cash-in that nobody is asking about: see the table in rules#cash-in.work. */

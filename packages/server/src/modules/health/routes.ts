@@ -16,7 +16,7 @@ export interface Readiness {
   readonly isDraining: () => boolean
 }
 
-/** The node's clock may be off by this much; more is somebody's to repair. @source failure-modes EX-4 */
+/** The node's clock may be off by this much; more is somebody's to repair. @source failure-modes#EX-4 */
 const SKEW_MAX_MS = 1_000
 
 /**

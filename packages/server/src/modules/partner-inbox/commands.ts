@@ -12,12 +12,12 @@ export interface InboxCommands {
   /**
    * Stores an authentic body. When this resolves it is committed, or was before.
    * @throws DatabaseUnavailable · QueueFull the partner must send it again
-   * @source rules#partner-inbox.3, failure-modes EV-1, EV-2, EV-8, EV-8b
+   * @source rules#partner-inbox.3, failure-modes#EV-1, failure-modes#EV-2, failure-modes#EV-8, failure-modes#EV-8b
    */
   accept(endpoint: InboxEndpoint, body: Buffer): Promise<void>
   /**
    * Commits «ask the partner now» on the cash-in that an untimely event means, so that its news is not lost.
-   * @source failure-modes EV-9
+   * @source rules#partner-inbox.2, failure-modes#EV-9
    */
   askInstead(body: Buffer): Promise<void>
 }

@@ -105,7 +105,7 @@ export function createInboxJobs({ store, cashIns, engine, clock, logger }: Inbox
     return { id: row.id, state: stateAfter(row, 'QUARANTINED'), outcome, operationId, dueAt: null }
   }
 
-  /** One event that cannot be applied never stops the others. Our own overload is no event's fault. @source failure-modes EV-12 */
+  /** One event that cannot be applied never stops the others. Our own overload is no event's fault. @source failure-modes#EV-12 */
   function failed(row: InboxRow, error: unknown): InboxResult {
     const isOurs = error instanceof Refusal && error.code === 'overloaded'
     if (row.attempts >= POISON_ATTEMPTS && !isOurs) return quarantine(row, `failed ${row.attempts} times: ${error}`)

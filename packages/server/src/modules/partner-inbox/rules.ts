@@ -19,7 +19,7 @@ const readEvent = compileJsonReader(partnerEvent)
 
 /**
  * Reads an authentic body. One that is no event of this endpoint has a `fault` and is kept as evidence only.
- * @source rules#partner-inbox.4, failure-modes EV-11, EV-29
+ * @source rules#partner-inbox.4, failure-modes#EV-11, failure-modes#EV-29
  */
 export function readBody(endpoint: InboxEndpoint, body: Buffer): Reading {
   try {
@@ -83,7 +83,7 @@ export function cashInInput(event: PartnerEvent): CashInInput | undefined {
 /** Waits before an event that matched nothing is matched again. @source rules#partner-inbox.8 */
 export const PARKING_DELAYS_MS = [1_000, 5_000, 30_000, 60_000, 300_000, 900_000] as const
 
-/** A handler that fails this often is not tried again: the event waits for an operator. @source failure-modes EV-12 */
+/** A handler that fails this often is not tried again: the event waits for an operator. @source failure-modes#EV-12 */
 export const POISON_ATTEMPTS = 10
 
 const NUMBER = /^\d{1,16}$/

@@ -22,7 +22,7 @@ export interface SubscriptionDependencies {
  * Registers a receiver. Registrations run one after the other, so that their bound holds.
  * @param url as `receiverUrl` reads it
  * @throws Refusal duplicate_webhook (409) · too_many_webhooks (422)
- * @source rules#webhooks.1, failure-modes NO-12
+ * @source rules#webhooks.1, failure-modes#NO-12
  */
 export function subscribe(
   { database, clock, ids }: SubscriptionDependencies,
@@ -52,7 +52,7 @@ function isSame(one: Subscription, other: Subscription): boolean {
 /**
  * Removes a receiver and cancels what it has not received; an attempt under way may still arrive.
  * @throws Refusal not_found (404) where it is unknown or already removed
- * @source rules#webhooks.3, failure-modes NO-8
+ * @source rules#webhooks.3, failure-modes#NO-8
  */
 export async function unsubscribe(
   { database, clock }: Pick<SubscriptionDependencies, 'database' | 'clock'>,

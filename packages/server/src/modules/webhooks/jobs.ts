@@ -43,7 +43,7 @@ const FAN_OUT_MAX = 500
 /**
  * Makes a delivery of every notification for every receiver that was there before it. Running it twice, or in several
  * processes at once, changes nothing.
- * @source rules#webhooks.9, failure-modes NO-9, NO-11
+ * @source rules#webhooks.9, failure-modes#NO-9, failure-modes#NO-11
  */
 export function createFanOut({ database, clock, ids, onDeliveries }: FanOutDependencies): Job {
   return {
@@ -123,7 +123,7 @@ const RECORD_BATCH_MAX = 100
  * Sends deliveries: claimed in one short statement, attempted with no transaction open, recorded in another statement
  * that changes only what is still claimed. The bytes are those of the notification on every attempt; each attempt is
  * signed anew.
- * @source rules#webhooks.5, rules#webhooks.10, rules#events.4, failure-modes NO-1, NO-2, NO-10
+ * @source rules#webhooks.5, rules#webhooks.10, rules#events.4, failure-modes#NO-1, failure-modes#NO-2
  */
 export function createDelivery(dependencies: DeliveryDependencies): Delivery {
   const { database, clock, ids, random, logger, signer, dispatcher, onAttemptEnded } = dependencies

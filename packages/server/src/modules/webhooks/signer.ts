@@ -31,7 +31,7 @@ export interface SignerDependencies {
 /**
  * Opens the current signing key; the first start makes it, whichever process comes first.
  * @throws SigningKeyUnreadable where it was sealed with another encryption key
- * @source rules#webhooks.4, rules#webhooks.8, security.md §4
+ * @source rules#webhooks.4, rules#webhooks.8, ADR-0011
  */
 export async function openSigner({ database, clock, encryptionKey }: SignerDependencies): Promise<Signer> {
   let stored = await currentSigningKey(database)

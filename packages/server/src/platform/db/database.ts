@@ -44,7 +44,7 @@ export interface Database extends Queries {
 
 /**
  * The database did not answer, or its answer was lost.
- * @source failure-modes DB-2
+ * @source failure-modes#DB-2
  */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
@@ -71,7 +71,7 @@ export interface DatabaseOptions {
 /** The role of the running server: it can only add to what is append-only. */
 export const APPLICATION_ROLE = 'pixgate_app'
 
-/** Sessions end by themselves when a node is paused or half-open, and never wait long. @source failure-modes DB-9 */
+/** Sessions end by themselves when a node is paused or half-open, and never wait long. @source failure-modes#DB-9 */
 const SESSION_SETTINGS = {
   statement_timeout: '5000',
   lock_timeout: '2000',

@@ -30,7 +30,7 @@ interface Migration {
  * @param url as a role that may create tables and roles
  * @returns the names of the migrations applied
  * @throws SchemaError where the schema is newer than this version or a landed migration was edited
- * @source failure-modes DB-11
+ * @source failure-modes#DB-11
  */
 export async function migrate(url: string, machines: readonly Machine[]): Promise<string[]> {
   const migrations = await readMigrations()
@@ -90,7 +90,7 @@ function pending(migrations: readonly Migration[], applied: readonly Applied[]):
   return migrations.filter(({ version }) => !applied.some((done) => done.version === version))
 }
 
-/** Moves are only ever added: a process of the version before may still make the old ones. */
+/** Moves are only ever added: a process of the version before may still make the old ones. @source rules#engine.10 */
 async function writeAllowedMoves(client: pg.Client, machines: readonly Machine[]): Promise<void> {
   const moves = machines.flatMap(({ resource, rows }) => rows.map(({ from, to }) => ({ kind: resource, from, to })))
   await client.query(

@@ -17,7 +17,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /**
  * Public addresses only. One answer that is not public refuses the name, whatever the others are.
- * @source security.md §5
+ * @source rules#webhooks.1
  */
 export function publicAddressGate(resolve: Resolve = resolveByDns): AddressGate {
   return createGate(resolve, isPublicAddress)

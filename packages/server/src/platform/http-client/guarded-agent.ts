@@ -9,7 +9,7 @@ import { NotConnected } from './not-connected.ts'
  * at every new connection: the literal address (Node looks none up for it), all addresses of a name (the very ones that
  * are then connected to), and the peer's address once connected, before a byte is written. HTTP/1.1; TLS 1.2 or newer.
  * @param connectTimeoutMs from the start of the lookup to the connection, and again for the TLS handshake
- * @source security.md §5
+ * @source rules#webhooks.1
  */
 export function createGuardedAgent(gate: AddressGate, connectTimeoutMs: number): Agent {
   return new Agent({

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net'
  * Whether an IP address is one that anybody on the Internet can reach. IPv6 is allowed only inside 2000::/3, which
  * leaves out loopback, IPv4-mapped, NAT64 (64:ff9b::), unique local, link local, site local and multicast.
  * @param address the text of an IP address; anything else is not public
- * @source security.md §5
+ * @source rules#webhooks.1
  */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {

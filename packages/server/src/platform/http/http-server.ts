@@ -54,6 +54,8 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   })
   app.server.maxConnections = MAX_CONNECTIONS
   app.server.maxHeadersCount = MAX_HEADERS
+  // Node itself would answer 417, without a body and without our headers.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // Fastify's rules for bodies and content types are not ours: to it no method has a body, each route reads its own.
   for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
 
@@ -74,6 +76,8 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   })
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(logger, request, reply)
+    // What was under way when the draining began had announced nothing; kept open, it would hold up the end.
+    if (draining) request.raw.socket.end()
     done()
   })
   app.setErrorHandler((error, request, reply) => {
@@ -109,7 +113,7 @@ function refusalOf(error: unknown): Refusal {
   return new Refusal('internal_error')
 }
 
-/** Time for headers and bodies to arrive, for idle connections, and what one connection may hold. @source reliability §6 */
+/** Time for headers and bodies to arrive, for idle connections, and what one connection may hold. @source rules#http.13 */
 const SERVER_SETTINGS = {
   requestTimeout: 15_000,
   connectionTimeout: 20_000,

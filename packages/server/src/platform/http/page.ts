@@ -4,6 +4,9 @@ import { limits, Refusal } from '@pixgate/spec'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
+/** The day after it would have a year of five digits, which nobody reads. */
+const LAST_DAY = '9999-12-31'
+
 /** The part of a query that every list understands. */
 export interface PageQuery {
   readonly page?: number | undefined
@@ -46,7 +49,7 @@ export function daysOf(start: string | undefined, end: string | undefined): Pick
   }
   return {
     ...(start === undefined ? {} : { from: Date.parse(start) }),
-    ...(end === undefined ? {} : { to: Date.parse(end) + DAY_MS }),
+    ...(end === undefined || end === LAST_DAY ? {} : { to: Date.parse(end) + DAY_MS }),
   }
 }
 

@@ -8,7 +8,7 @@ function callAs(pix: World, token: string, headers: Record<string, string> = {})
     pix.call(method, path, undefined, { ...headers, authorization: `Bearer ${token}` })
 }
 
-test('[api-keys.5] [api-keys.6] the operator finds a key and deactivates it; its bearer is 401 from then on', async (t) => {
+test('[api-keys.5] [api-keys.6] [PL-4] the operator finds a key and deactivates it; its bearer is 401 from then on', async (t) => {
   const pix = await world(t)
   const admin = callAs(pix, ADMIN_TOKEN)
   const listed = await admin('GET', '/api-key')

@@ -87,12 +87,13 @@ test('[cash-in.unknown.7] [partner.5] 15 minutes without an answer make a case, 
 
 /** A bank that takes every charge on, and may say something else than it should. */
 function takesOn(response: ServerResponse, { method, path, body }: Received, given: object = {}): void {
-  if (method === 'DELETE') return answer(response, 200, { status: 'CANCELLED' })
-  if (method === 'GET') return answer(response, 404, { errorCode: 'not_found' })
-  const { valueCents, expiresAt } = JSON.parse(body)
-  const id = path?.split('/').at(-1)
-  const taken = { id, transactionId: 'bank-1', status: 'ACTIVE', valueCents, expiresAt, pixCode: PIX_CODE, ...given }
-  answer(response, 201, taken)
+  if (method === 'PUT') {
+    const { valueCents, expiresAt } = JSON.parse(body)
+    const id = path?.split('/').at(-1)
+    const taken = { id, transactionId: 'bank-1', status: 'ACTIVE', valueCents, expiresAt, pixCode: PIX_CODE, ...given }
+    answer(response, 201, taken)
+  } else if (method === 'DELETE') answer(response, 200, { status: 'CANCELLED' })
+  else answer(response, 404, { errorCode: 'not_found' })
 }
 
 test('[cash-in.states.4] [CI-4] while the bank is down charges are made without a code, which comes when it is up', async (t) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import test from 'node:test'
-import { statement } from '../../../src/platform/db/database.ts'
 import { type World, world } from '../../support/world.ts'
 
 const URL = '/api/pix/cash-in'
@@ -51,7 +50,7 @@ test('[money.1] [money.3] a value is judged by its shape, then by its sign and s
   }
 })
 
-test('[cash-in.create.1] what is missing, unknown or unreadable is named, and nothing is made of it', async (t) => {
+test('[cash-in.create.1] [text.1] [CI-14] what is missing, unknown or unreadable is named, and nothing is made of it', async (t) => {
   const pix = await world(t)
   const wrong: [unknown, string][] = [
     [{}, 'transaction'],
@@ -216,8 +215,6 @@ test('[cash-in.detail.2] only its own id finds a cash-in', async (t) => {
   }
 })
 
-const intents = statement<[], { external_id: string }>('test.intents', 'SELECT external_id FROM operation')
-
 test('[cash-in.create.4] [CI-11] the intent is committed before the bank is asked, and the work goes on without the client', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await pix.bank('PUT', '/control/behavior', { latencyMs: 500 })
@@ -227,7 +224,7 @@ test('[cash-in.create.4] [CI-11] the intent is committed before the bank is aske
     `POST ${URL} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${pix.apiKey}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
-  while ((await pix.database.rows(intents, [])).length === 0);
+  while ((await counted(pix)) === 0);
   assert.equal((await pix.call('GET', URL)).body.data[0].providerTransactionId, null, 'the bank has not answered yet')
   socket.destroy()
   let detail = (await pix.call('GET', URL)).body.data[0]

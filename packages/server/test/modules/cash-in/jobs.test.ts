@@ -3,10 +3,9 @@ import test from 'node:test'
 import { inputsOf } from '../../../src/modules/cash-in/jobs.ts'
 import type { CashIn, CashInInput } from '../../../src/modules/cash-in/rules.ts'
 import type { ChargeRequest } from '../../../src/partner/port.ts'
-import { statement } from '../../../src/platform/db/database.ts'
 import { assertBooks } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
-import { cases } from '../../support/evidence.ts'
+import { cases, openTransactions } from '../../support/evidence.ts'
 import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
 import {
   ACCEPTED,
@@ -26,28 +25,18 @@ import {
 const CHARGE = { on: 'charge.accepted', transactionId: 'tx', pixCode: PIX_CODE } as const
 const ASK = { on: 'work.requested' } as const
 
-const openTransactions = statement<[], { open: bigint; locks: bigint }>(
-  'test.open_transactions',
-  `SELECT count(*) FILTER (WHERE xact_start IS NOT NULL) AS open,
-          (SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-            WHERE a.datname = current_database() AND pid <> pg_backend_pid() AND l.mode LIKE 'Row%') AS locks
-     FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-)
-
 test('[partner.2] no transaction and no lock is open while the bank is called, and others may change the cash-in', async (t) => {
   const shop = await workshop(t, { query: NOT_FOUND })
   const seen: unknown[] = []
   shop.partner.whileCalled = async () => {
-    seen.push(...(await shop.database.rows(openTransactions, [])))
+    seen.push(await openTransactions(shop.database))
     await shop.apply(ASK)
   }
   await shop.jobs.requestCharge(await shop.read())
   await shop.later(62_001)
   assert.deepEqual(shop.partner.asked, ['PUT', 'GET'])
-  assert.deepEqual(seen, [
-    { open: 0n, locks: 0n },
-    { open: 0n, locks: 0n },
-  ])
+  const nothing = { transactions: 0n, locks: 0n }
+  assert.deepEqual(seen, [nothing, nothing])
 })
 
 test('[partner.1] every attempt carries the same id and the same request', async (t) => {
@@ -103,7 +92,7 @@ test('[cash-in.states.11] the bank is asked first, and told to take no payment, 
   assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
 })
 
-test('[cash-in.states.11] a charge that was paid between the question and the cancelling is PAID', async (t) => {
+test('[cash-in.states.11] [EX-2] a charge that was paid between the question and the cancelling is PAID', async (t) => {
   const shop = await workshop(t, { cancel: REJECTED })
   await shop.apply(CHARGE)
   shop.partner.cancelCharge = async () => {
@@ -116,7 +105,7 @@ test('[cash-in.states.11] a charge that was paid between the question and the ca
   await assertBooks(shop.database)
 })
 
-test('[cash-in.states.11] while the bank does not answer nothing expires, and it is asked again', async (t) => {
+test('[cash-in.states.11] [EX-3] while the bank does not answer nothing expires, and it is asked again', async (t) => {
   for (const silence of [{ query: TIMEOUT }, { query: UNREACHABLE }, { cancel: TIMEOUT }, { cancel: UNREACHABLE }]) {
     const shop = await workshop(t, silence)
     await shop.apply(CHARGE)
@@ -130,7 +119,7 @@ test('[cash-in.states.11] while the bank does not answer nothing expires, and it
   }
 })
 
-test('[cash-in.unknown.6] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
+test('[cash-in.unknown.6] [EX-3] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
   const shop = await workshop(t, { query: NOT_FOUND })
   await shop.apply(INPUTS['charge.unknown'])
   await shop.later(62_001)
@@ -196,6 +185,15 @@ test('[cash-in.reconciliation.1] what the bank never saw, and whose time is over
   await shop.later(60_001)
   const { status, dueAt, facts } = await shop.read()
   assert.deepEqual({ status, dueAt, doubt: facts.doubt }, { status: 'EXPIRED', dueAt: null, doubt: null })
+  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
+})
+
+test('[cash-in.reconciliation.1] a doubt that arose and ended in one batch leaves no case open', async (t) => {
+  const shop = await workshop(t)
+  await shop.apply(INPUTS['charge.unknown'])
+  shop.clock.advance(900_001)
+  await shop.applyTogether(INPUTS['charge.unknown'], confirmed({ occurredAt: shop.clock.now() }))
+  assert.equal((await shop.read()).status, 'PAID')
   assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
 })
 

@@ -67,7 +67,10 @@ export interface Workshop {
   readonly clock: SteppedClock
   readonly jobs: CashInJobs
   readonly partner: ScriptedPartner
+  /** One input after the other. */
   apply(...inputs: CashInInput[]): Promise<void>
+  /** All inputs in one batch. */
+  applyTogether(...inputs: CashInInput[]): Promise<void>
   /** Puts the clock forward, then does what is due. */
   later(ms: number): Promise<void>
   read(): Promise<CashIn>
@@ -95,6 +98,9 @@ export async function workshop(t: TestContext, answers: Partial<ScriptedPartner>
     partner,
     apply: async (...inputs) => {
       for (const input of inputs) await commands.apply(id, input)
+    },
+    applyTogether: async (...inputs) => {
+      await Promise.all(inputs.map((input) => commands.apply(id, input)))
     },
     later: async (ms) => {
       clock.advance(ms)

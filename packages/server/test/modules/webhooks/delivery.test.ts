@@ -71,7 +71,7 @@ test('[webhooks.8] openssl verifies a captured delivery', async (t) => {
   assert.equal(verdict.toString(), 'Verified OK\n')
 })
 
-test('[webhooks.6] a failing receiver is tried on schedule, with the same bytes, until it answers', async (t) => {
+test('[webhooks.6] [NO-5] a failing receiver is tried on schedule, with the same bytes, until it answers', async (t) => {
   const world = await webhookWorld(t)
   const statuses = [500, 401, 503, 204]
   const receiver = await startReceiver(t, (response) => response.writeHead(statuses.shift() ?? 500).end())
@@ -101,7 +101,7 @@ test('[webhooks.6] a failing receiver is tried on schedule, with the same bytes,
   }
 })
 
-test('[webhooks.6] after the last attempt the delivery has failed', async (t) => {
+test('[webhooks.6] [NO-5] after the last attempt the delivery has failed', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t, answering(500))
   await world.subscribe(receiver.url)
@@ -114,7 +114,7 @@ test('[webhooks.6] after the last attempt the delivery has failed', async (t) =>
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'FAILED', attempts: 14, nextAttemptAt: null }])
 })
 
-test('[webhooks.7] a redirect is a failed attempt, never followed', async (t) => {
+test('[webhooks.7] [NO-4] a redirect is a failed attempt, never followed', async (t) => {
   const world = await webhookWorld(t)
   const target = await startReceiver(t)
   const receiver = await startReceiver(t, answering(308, { location: target.url }))
@@ -129,7 +129,7 @@ test('[webhooks.7] a redirect is a failed attempt, never followed', async (t) =>
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'FAILED', lastOutcome: 'refused' }])
 })
 
-test('[webhooks.6] a receiver that cannot be reached is tried again', async (t) => {
+test('[webhooks.6] [NO-5] a receiver that cannot be reached is tried again', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
   await receiver.close()
@@ -140,7 +140,7 @@ test('[webhooks.6] a receiver that cannot be reached is tried again', async (t) 
   assert.deepEqual(await world.attempts(), [{ attempt: 1, outcome: 'connect', statusCode: null }])
 })
 
-test('[events.4] [webhooks.8] a process that dies after the POST: another sends the same bytes again, freshly signed', async (t) => {
+test('[events.4] [webhooks.8] [NO-2] a process that dies after the POST: another sends the same bytes again, freshly signed', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
   await world.subscribe(receiver.url)
@@ -164,7 +164,7 @@ test('[events.4] [webhooks.8] a process that dies after the POST: another sends 
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'DELIVERED', attempts: 2 }])
 })
 
-test('[webhooks.6] an address that is not allowed at delivery fails without a retry, unreached', async (t) => {
+test('[webhooks.6] [NO-5] an address that is not allowed at delivery fails without a retry, unreached', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
   await world.subscribe(receiver.url)
@@ -175,7 +175,7 @@ test('[webhooks.6] an address that is not allowed at delivery fails without a re
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'FAILED', lastOutcome: 'address_not_allowed' }])
 })
 
-test('[webhooks.3] removing a receiver cancels its retries; an attempt under way may arrive and is kept', async (t) => {
+test('[webhooks.3] [NO-8] removing a receiver cancels its retries; an attempt under way may arrive and is kept', async (t) => {
   const world = await webhookWorld(t)
   const answers: (() => void)[] = []
   const receiver = await startReceiver(t, (response) => answers.push(() => response.end()))
@@ -200,7 +200,7 @@ test('[webhooks.3] removing a receiver cancels its retries; an attempt under way
   assert.equal(receiver.received.length, 1)
 })
 
-test('[webhooks.10] a receiver with a backlog gets the oldest first, a few at a time', async (t) => {
+test('[webhooks.10] [NO-13] [NO-15] a receiver with a backlog gets the oldest first, a few at a time', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t, hanging)
   await world.subscribe(receiver.url)
@@ -231,7 +231,7 @@ test('[webhooks.9] two processes at once send each notification once', async (t)
   }
 })
 
-test('[webhooks.10] with 20 receivers of which most hang, the slots are dealt out evenly', async (t) => {
+test('[webhooks.10] [NO-10] with 20 receivers of which most hang, the slots are dealt out evenly', async (t) => {
   const world = await webhookWorld(t)
   const receivers = await Promise.all(
     Array.from({ length: limits.webhookSubscriptionsMax }, () => startReceiver(t, hanging)),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { requestContext, webhookWorld } from '../../support/webhook-world.ts'
 
-test('[webhooks.9] a notification goes to the receivers of its type that were there before it', async (t) => {
+test('[webhooks.9] [NO-9] a notification goes to the receivers of its type that were there before it', async (t) => {
   const world = await webhookWorld(t)
   const before = await world.subscribe('http://127.0.0.1:9/before', ['pix_cash_in', 'pix_cash_out'])
   await world.subscribe('http://127.0.0.1:9/other-type', ['pix_cash_out'])
@@ -15,7 +15,7 @@ test('[webhooks.9] a notification goes to the receivers of its type that were th
   assert.equal(deliveries.length, 1)
 })
 
-test('[webhooks.9] fanning out twice, or by two processes at once, makes each delivery once', async (t) => {
+test('[webhooks.9] [NO-11] fanning out twice, or by two processes at once, makes each delivery once', async (t) => {
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   await world.subscribe('http://127.0.0.1:9/one')
@@ -35,7 +35,7 @@ test('[webhooks.9] what nobody receives is fanned out to nobody, once', async (t
   assert.deepEqual(await world.deliveries(), [])
 })
 
-test('[webhooks.3] a receiver removed while its notifications are fanned out keeps nothing pending', async (t) => {
+test('[webhooks.3] [NO-8] a receiver removed while its notifications are fanned out keeps nothing pending', async (t) => {
   const world = await webhookWorld(t)
   const other = await world.anotherProcess()
   const id = await world.subscribe('http://127.0.0.1:9/')

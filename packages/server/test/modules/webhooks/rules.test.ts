@@ -24,7 +24,7 @@ function attemptsOf(answer: Answer): number {
   for (let attempt = 1; ; attempt++) if (waitAfter(answer, attempt) === 'FAILED') return attempt
 }
 
-test('[webhooks.6] any 2xx delivers, on any attempt', () => {
+test('[webhooks.6] [NO-4] any 2xx delivers, on any attempt', () => {
   for (const code of [200, 201, 202, 204, 299]) {
     for (const attempt of [1, 14, 20]) {
       assert.deepEqual(nextAttempt(status(code), attempt, ENDED_AT, 0.5), { state: 'DELIVERED' })
@@ -32,7 +32,7 @@ test('[webhooks.6] any 2xx delivers, on any attempt', () => {
   }
 })
 
-test('[webhooks.6] 14 attempts over about 76 hours where a retry may help', () => {
+test('[webhooks.6] [NO-5] [NO-6] 14 attempts over about 76 hours where a retry may help', () => {
   const answers = [
     ...[500, 502, 503, 504, 599, 401, 403, 404, 408, 409, 425, 429].map((code) => status(code)),
     ...(['timeout', 'dns', 'connect', 'tls', 'broken'] as const).map((failure) => ({ failure })),
@@ -46,13 +46,13 @@ test('[webhooks.6] 14 attempts over about 76 hours where a retry may help', () =
   assert.equal(total, 75 * HOUR + 52 * MINUTE + 35_000)
 })
 
-test('[webhooks.7] four attempts where it hardly can: other 4xx, and redirects', () => {
+test('[webhooks.7] [NO-4] [NO-6] four attempts where it hardly can: other 4xx, and redirects', () => {
   for (const code of [300, 301, 302, 304, 307, 308, 400, 402, 405, 406, 410, 413, 418, 422, 451, 499]) {
     assert.equal(attemptsOf(status(code)), 4, String(code))
   }
 })
 
-test('[webhooks.7] one attempt where the address is not allowed', () => {
+test('[webhooks.6] [NO-5] one attempt where the address is not allowed', () => {
   assert.equal(attemptsOf({ failure: 'address_not_allowed' }), 1)
 })
 
@@ -60,7 +60,7 @@ test('[webhooks.6] an attempt beyond the schedule, after leases that ran out, is
   assert.deepEqual(nextAttempt(status(500), 15, ENDED_AT, 0), { state: 'FAILED' })
 })
 
-test('[webhooks.6] Retry-After of 429 and 503 lengthens the wait, within bounds', () => {
+test('[webhooks.6] [NO-6] Retry-After of 429 and 503 lengthens the wait, within bounds', () => {
   const waits: [Answer, number, number][] = [
     [status(503, '1'), 1, 5_000],
     [status(503, '20'), 1, 20_000],
@@ -84,7 +84,7 @@ test('[webhooks.6] Retry-After of 429 and 503 lengthens the wait, within bounds'
   }
 })
 
-test('[webhooks.6] jitter only adds: up to a tenth, at least half a second, at most ten minutes', () => {
+test('[webhooks.6] [NO-15] jitter only adds: up to a tenth, at least half a second, at most ten minutes', () => {
   const jitterAfter = (attempt: number, random: number) => {
     const next = nextAttempt(status(500), attempt, ENDED_AT, random)
     assert.equal(next.state, 'PENDING')

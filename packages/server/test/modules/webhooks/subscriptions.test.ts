@@ -31,7 +31,7 @@ test('[webhooks.1] a receiver is registered, its events in their own order', asy
   })
 })
 
-test('[webhooks.1] the same url with the same events, however written, is a duplicate; with others it is not', async (t) => {
+test('[webhooks.1] [NO-12] the same url with the same events, however written, is a duplicate; with others it is not', async (t) => {
   const { handlers } = await webhookWorld(t)
   const first = await create(handlers, 'http://loja.example/', ['pix_cash_in', 'pix_cash_out'])
   await assert.rejects(
@@ -109,7 +109,7 @@ test('[webhooks.3] removing answers 204 once, then 404, as for what never was', 
   }
 })
 
-test('[webhooks.3] removing cancels what is pending, and nothing else', async (t) => {
+test('[webhooks.3] [NO-8] removing cancels what is pending, and nothing else', async (t) => {
   const world = await webhookWorld(t)
   const removed = await world.subscribe('http://127.0.0.1:9/removed')
   const kept = await world.subscribe('http://127.0.0.1:9/kept')

@@ -20,7 +20,7 @@ async function startModule(t: TestContext, { database, clock, ids }: WebhookWorl
   return module
 }
 
-test('[webhooks.10] a receiver that hangs does not keep another waiting', async (t) => {
+test('[webhooks.10] [NO-10] a receiver that hangs does not keep another waiting', async (t) => {
   const world = await webhookWorld(t)
   const slow = await startReceiver(t, hanging)
   const healthy = await startReceiver(t)

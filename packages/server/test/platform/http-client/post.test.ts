@@ -28,7 +28,7 @@ test('[webhooks.5] sends the bytes and the headers as they are, and tells the st
   assert.partialDeepStrictEqual(headers, { 'x-test': 'yes', 'content-length': String(BODY.length) })
 })
 
-test('[webhooks.1] a redirect is not followed', async (t) => {
+test('[webhooks.7] [NO-4] a redirect is not followed', async (t) => {
   const canary = await listenCanary(t)
   const port = await serve(t, (_, response) =>
     response.writeHead(307, { location: `http://127.0.0.1:${canary.port}/` }).end(),
@@ -116,7 +116,7 @@ test('[webhooks.1] the address that was judged is the one connected to', async (
   assert.equal(lookups, 1)
 })
 
-test('[webhooks.6] what keeps an answer away is named', async (t) => {
+test('[webhooks.6] [NO-5] what keeps an answer away is named', async (t) => {
   const closed = await serve(t, () => undefined, { close: true })
   const resetting = await listen(
     t,
@@ -139,7 +139,7 @@ test('[webhooks.6] what keeps an answer away is named', async (t) => {
   for (const [url, gate, failure] of failures) assert.deepEqual(await postTo(t, url, gate), { failure }, url)
 })
 
-test('[webhooks.5] the time limit covers everything up to the end of the headers', async (t) => {
+test('[webhooks.5] [NO-3] the time limit covers everything up to the end of the headers', async (t) => {
   const silent = await listen(
     t,
     createTcpServer(() => undefined),

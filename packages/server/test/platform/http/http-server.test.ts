@@ -264,7 +264,7 @@ test('[http.6] every answer forbids sniffing and storing, and HTTPS is insisted 
   }
 })
 
-test('[http.9] the server has its limits', async (t) => {
+test('[http.13] the server has its limits', async (t) => {
   const { app } = thingServer(t)
   await app.ready()
   const { server } = app

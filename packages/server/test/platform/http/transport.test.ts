@@ -67,6 +67,14 @@ test('[http.10] headers of more than 16 KiB are 431', async (t) => {
   assert.match(answer, /X-Correlation-ID: made-1\r\n/)
 })
 
+test('[http.1] an expectation that is not understood changes nothing', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  const answer = await exchange(port, head('GET /healthz HTTP/1.1', HOST, 'Expect: a miracle', 'Connection: close'))
+  assert.match(answer, /^HTTP\/1\.1 200 /)
+  assert.match(answer, /x-correlation-id: made-1\r\n/i)
+})
+
 test('[http.3] a correlation id sent twice is 400', async (t) => {
   const { app } = thingServer(t)
   const answer = await exchange(
@@ -77,7 +85,7 @@ test('[http.3] a correlation id sent twice is 400', async (t) => {
   assert.match(answer, /"field":"X-Correlation-ID"/)
 })
 
-test('[http.9] a draining server answers and closes the connections it has', async (t) => {
+test('[http.9] [PL-2] a draining server answers and closes the connections it has', async (t) => {
   const { app } = thingServer(t)
   const port = await listen(app)
   const socket = connect({ host: '127.0.0.1', port }).setEncoding('utf8')
@@ -95,7 +103,7 @@ test('[http.9] a draining server answers and closes the connections it has', asy
   await closed
 })
 
-test('[http.9] a closing server still answers a request that had begun to arrive', async (t) => {
+test('[http.9] [PL-2] a closing server still answers a request that had begun to arrive', async (t) => {
   const { app } = thingServer(t)
   const port = await listen(app)
   const connected = once(app.server, 'connection')

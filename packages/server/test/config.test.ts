@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { ConfigError, configTable, describeConfig, type Environment, readConfig, type Variable } from '../src/config.ts'
+import { sandboxSecrets } from '../src/sandbox-secrets.ts'
+
+const variables: readonly Variable[] = configTable
+
+/** A secret that is long enough, and that must never be seen. */
+const CANARY = 'canary-0123456789abcdef0123456789'
+
+/** What production needs, and nothing more. */
+const PRODUCTION: Environment = {
+  PIXGATE_MODE: 'production',
+  DATABASE_URL: `postgres://pixgate:${CANARY}@db.example/pixgate`,
+  PIXGATE_ADMIN_TOKEN: CANARY,
+  PIXGATE_ENCRYPTION_KEY: CANARY,
+  PIXGATE_PARTNER_URL: 'https://bank.example/pix',
+  PIXGATE_PARTNER_TOKEN: CANARY,
+  PIXGATE_PARTNER_SECRET: CANARY,
+  PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
+  PIXGATE_MERCHANT_NAME: 'Loja',
+  PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+}
+
+function faultsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    for (const fault of error.faults) assert.ok(error.message.includes(fault))
+    assert.ok(!error.message.includes(CANARY), 'no secret is shown')
+    return error.faults
+  }
+}
+
+/** The variables at fault, in the order they are told. */
+const faulty = (environment: Environment) => faultsOf(environment).map((fault) => fault.split(' ')[0])
+
+test('[config.1] nothing at all is the sandbox, with its defaults', () => {
+  const config = readConfig({})
+  assert.ok(Object.isFrozen(config))
+  const { host, port, databaseUrl, dataDirectory, mode, adminToken, simulatorPort, maxValueCents, logLevel } = config
+  assert.deepEqual(
+    { host, port, databaseUrl, dataDirectory, mode, adminToken, simulatorPort, maxValueCents, logLevel },
+    {
+      host: '127.0.0.1',
+      port: 8080,
+      databaseUrl: undefined,
+      dataDirectory: resolve('.pixgate'),
+      mode: 'sandbox',
+      adminToken: undefined,
+      simulatorPort: undefined,
+      maxValueCents: 999_999_999_999n,
+      logLevel: 'info',
+    },
+  )
+  assert.deepEqual([config.partner.timeoutMs, config.partner.createBudgetMs], [3_000, 8_000])
+  assert.deepEqual(config.feeCashIn, { cents: 0n, basisPoints: 0n })
+  assert.equal(config.webhookAllowPrivate, true)
+  assert.deepEqual(readConfig(Object.fromEntries(variables.map(({ name }) => [name, '']))), config, 'empty is unset')
+})
+
+test('[config.1] what is set is read', () => {
+  const config = readConfig({
+    PORT: '0',
+    PIXGATE_FEE_CASH_IN_CENTS: '10',
+    PIXGATE_FEE_CASH_IN_BPS: '99',
+    PIXGATE_MAX_VALUE_CENTS: '5000000',
+    PIXGATE_SIMULATOR_PORT: '0',
+    PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'false',
+    PIXGATE_TRUST_PROXY: ' 10.0.0.0/8, ::1 ,',
+    PIXGATE_DATA_DIR: 'data',
+  })
+  assert.equal(config.port, 0)
+  assert.deepEqual(config.feeCashIn, { cents: 10n, basisPoints: 99n })
+  assert.equal(config.maxValueCents, 5_000_000n)
+  assert.equal(config.simulatorPort, 0)
+  assert.equal(config.webhookAllowPrivate, false)
+  assert.deepEqual(config.trustProxy, ['10.0.0.0/8', '::1'])
+  assert.equal(config.dataDirectory, resolve('data'))
+})
+
+test('[config.1] every fault is told at once, each by the name of its variable', () => {
+  const wrong = {
+    PORT: '65536',
+    PIXGATE_MODE: 'Sandbox',
+    PIXGATE_ADMIN_TOKEN: 'canary',
+    PIXGATE_PARTNER_URL: 'bank.example',
+    PIXGATE_PARTNER_TIMEOUT_MS: '99',
+    PIXGATE_PARTNER_CREATE_BUDGET_MS: '8s',
+    PIXGATE_MERCHANT_NAME: 'x'.repeat(26),
+    PIXGATE_MERCHANT_CITY: 'x'.repeat(16),
+    PIXGATE_FEE_CASH_IN_BPS: '10001',
+    PIXGATE_MAX_VALUE_CENTS: '0',
+    PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'yes',
+    PIXGATE_TRUST_PROXY: 'proxy.example',
+    PIXGATE_LOG_LEVEL: 'verbose',
+  }
+  assert.deepEqual(faulty(wrong).sort(), Object.keys(wrong).sort())
+})
+
+test('[config.1] numbers are whole and plain', () => {
+  for (const text of ['-1', '1.5', '1e3', '0x10', ' 80', '80 ', '8_080', 'NaN', '９', '1'.repeat(16)]) {
+    assert.deepEqual(faulty({ PORT: text }), ['PORT'], text)
+  }
+})
+
+test('[config.1] addresses of proxies, of the bank and of the database are what they must be', () => {
+  for (const text of ['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', '1.2.3', 'true', '*']) {
+    assert.deepEqual(faulty({ PIXGATE_TRUST_PROXY: text }), ['PIXGATE_TRUST_PROXY'], text)
+  }
+  for (const text of ['10.0.0.1', '10.0.0.0/0', '10.0.0.0/32', 'fd00::/8', '::1/128']) {
+    assert.deepEqual(faulty({ PIXGATE_TRUST_PROXY: text }), [], text)
+  }
+  for (const text of ['localhost:8081', '/pix', 'ftp://bank.example', 'file:///etc/passwd']) {
+    assert.deepEqual(faulty({ PIXGATE_PARTNER_URL: text }), ['PIXGATE_PARTNER_URL'], text)
+  }
+  for (const text of ['pixgate', 'mysql://db.example/pixgate', `db.example:${CANARY}`]) {
+    assert.deepEqual(faulty({ DATABASE_URL: text }), ['DATABASE_URL'], text)
+  }
+  for (const text of ['postgres://db/pixgate', 'postgresql:///pixgate?host=/var/run/postgresql']) {
+    assert.deepEqual(faulty({ DATABASE_URL: text }), [], text)
+  }
+})
+
+test('[config.2] production starts with what it needs, and refuses what is missing, by name', () => {
+  assert.deepEqual(faulty(PRODUCTION), [])
+  const { PIXGATE_MODE, ...required } = PRODUCTION
+  assert.deepEqual(faulty({ PIXGATE_MODE }).sort(), Object.keys(required).sort())
+  assert.deepEqual(
+    variables.filter((variable) => variable.requiredInProduction).map(({ name }) => name),
+    Object.keys(required).sort((one, other) => order(one) - order(other)),
+  )
+  assert.equal(readConfig(PRODUCTION).webhookAllowPrivate, false)
+})
+
+function order(name: string): number {
+  return variables.findIndex((variable) => variable.name === name)
+}
+
+test('[config.2] production refuses what is safe in the sandbox only', () => {
+  const short = 'canary'
+  const unsafe = {
+    PIXGATE_ADMIN_TOKEN: [short],
+    PIXGATE_ENCRYPTION_KEY: [short],
+    PIXGATE_PARTNER_SECRET: [short],
+    PIXGATE_PARTNER_SECRET_PREVIOUS: [short],
+    PIXGATE_PARTNER_INBOUND_API_KEY: [short],
+    PIXGATE_WEBHOOK_ALLOW_PRIVATE: ['true'],
+    PIXGATE_PARTNER_URL: ['http://bank.example', 'HTTP://bank.example', ' http://bank.example', 'http:bank.example'],
+  }
+  for (const [name, values] of Object.entries(unsafe)) {
+    for (const value of values) assert.deepEqual(faulty({ ...PRODUCTION, [name]: value }), [name], value)
+  }
+})
+
+test('[config.1] what is shown of the configuration shows no secret', () => {
+  const shown = describeConfig({ ...PRODUCTION, PIXGATE_PARTNER_SECRET_PREVIOUS: CANARY })
+  assert.ok(!JSON.stringify(shown).includes('canary'))
+  assert.equal(shown.PIXGATE_ADMIN_TOKEN, '***')
+  assert.equal(shown.DATABASE_URL, '***')
+  assert.equal(shown.PIXGATE_PARTNER_INBOUND_API_KEY, '', 'and tells which are not set')
+  assert.equal(shown.PIXGATE_PARTNER_URL, 'https://bank.example/pix')
+  assert.equal(shown.PORT, '8080')
+  assert.deepEqual(
+    Object.keys(shown),
+    variables.map(({ name }) => name),
+  )
+})
+
+test('[config.1] whatever has a secret’s name is a secret', () => {
+  for (const { name, secret } of variables) {
+    assert.equal(secret ?? false, /TOKEN|SECRET|_KEY$|DATABASE_URL/.test(name) && !name.endsWith('PIX_KEY'), name)
+  }
+})
+
+async function directory(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'pixgate-secrets-'))
+  t.after(() => rm(path, { recursive: true }))
+  return path
+}
+
+test('[config.3] secrets that are not configured are made once and kept where only their owner can read them', async (t) => {
+  const dataDirectory = join(await directory(t), 'data')
+  const config = readConfig({ PIXGATE_DATA_DIR: dataDirectory })
+  const made = await sandboxSecrets(config)
+  for (const secret of Object.values(made)) assert.ok(secret.length >= 32)
+  assert.equal(new Set(Object.values(made)).size, 4)
+  assert.deepEqual(await sandboxSecrets(config), made)
+  const [file] = await readdir(dataDirectory)
+  assert.equal((await stat(join(dataDirectory, file ?? ''))).mode & 0o777, 0o600)
+})
+
+test('[config.3] what is configured counts, and is not written down', async (t) => {
+  const dataDirectory = await directory(t)
+  const config = readConfig({ PIXGATE_DATA_DIR: dataDirectory, PIXGATE_ADMIN_TOKEN: CANARY })
+  assert.equal((await sandboxSecrets(config)).adminToken, CANARY)
+  for (const file of await readdir(dataDirectory)) {
+    assert.ok(!(await readFile(join(dataDirectory, file), 'utf8')).includes(CANARY))
+  }
+  const elsewhere = join(dataDirectory, 'production')
+  await sandboxSecrets(readConfig({ ...PRODUCTION, PIXGATE_DATA_DIR: elsewhere }))
+  assert.deepEqual((await readdir(dataDirectory)).includes('production'), false, 'production keeps nothing')
+})
+
+test('[config.3] starts at the same moment agree on one set of secrets', async (t) => {
+  const config = readConfig({ PIXGATE_DATA_DIR: await directory(t) })
+  const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => sandboxSecrets(config)))
+  for (const other of others) assert.deepEqual(other, first)
+})
+
+test('[config.3] a file of secrets that is not whole is not taken for one', async (t) => {
+  const dataDirectory = await directory(t)
+  const config = readConfig({ PIXGATE_DATA_DIR: dataDirectory })
+  await sandboxSecrets(config)
+  const [file] = await readdir(dataDirectory)
+  await writeFile(join(dataDirectory, file ?? ''), '')
+  await assert.rejects(sandboxSecrets(config), /sandbox-secrets\.json/)
+})

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { machine } from '@pixgate/spec'
+import { follow } from '../../src/engine/follow.ts'
+import type { Operation } from '../../src/engine/operation.ts'
+
+/** A machine as small as one can be that uses everything a row may say. */
+const DOOR = machine({
+  resource: 'door',
+  states: ['OPEN', 'SHUT', 'RECONCILIATION_REQUIRED'],
+  triggers: ['push', 'pull', 'doubt'],
+  guards: { 'is heavy': 'the door is heavy', 'is locked': 'the door is locked' },
+  cases: { stuck: 'The door is stuck.' },
+  rows: [
+    { from: 'OPEN', on: 'push', when: 'is locked', to: 'OPEN', source: 'rules#door.1' },
+    {
+      from: 'OPEN',
+      on: 'push',
+      when: 'is heavy',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'stuck',
+      source: 'rules#door.2',
+    },
+    { from: 'OPEN', on: 'push', to: 'SHUT', emits: 'pix_cash_in', source: 'rules#door.3' },
+    { from: 'SHUT', on: 'pull', to: 'OPEN', source: 'rules#door.4' },
+    { from: 'RECONCILIATION_REQUIRED', on: 'pull', to: 'OPEN', source: 'rules#door.5' },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'doubt',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'stuck',
+      source: 'rules#door.6',
+    },
+  ],
+})
+
+const NOW = 1_700_000_000_000
+
+const door = (status: string): Operation => ({
+  id: 'door-1',
+  kind: 'cash_in',
+  externalId: 'a',
+  status,
+  version: 1,
+  valueCents: 100n,
+  feeCents: 0n,
+  correlationId: 'test',
+  bodyHash: Buffer.alloc(32),
+  idempotencyKey: null,
+  expiresAt: null,
+  dueAt: 5,
+  transactionId: null,
+  endToEndId: null,
+  detail: {},
+  facts: { colour: 'red' },
+  createdAt: 1,
+  updatedAt: 1,
+})
+
+function happens(status: string, on: 'push' | 'pull' | 'doubt', holding: readonly string[] = []) {
+  return follow(
+    DOOR,
+    door(status),
+    {
+      on,
+      holds: (guard) => holding.includes(guard),
+      changes: ({ to }) => ({ facts: { became: to }, dueAt: null, endToEndId: 'E1' }),
+      amounts: { p: 100n },
+      reference: 'E1',
+      notification: (status) => Buffer.from(`now ${status}`),
+      evidence: { pushedBy: 'Maria' },
+      outcome: (after, isApplied) => ({ after, isApplied }),
+    },
+    NOW,
+  )
+}
+
+test('[engine.1] where no row applies nothing changes, and the operation is the very same', () => {
+  const decision = happens('SHUT', 'push')
+  assert.deepEqual(Object.keys(decision), ['outcome'])
+  assert.deepEqual(decision.outcome, { after: door('SHUT'), isApplied: false })
+})
+
+test('[engine.1] rows are tried in their order; the first whose condition holds counts', () => {
+  const to = (holding: readonly string[]) => happens('OPEN', 'push', holding).outcome.after.status
+  assert.equal(to([]), 'SHUT')
+  assert.equal(to(['is heavy']), 'RECONCILIATION_REQUIRED')
+  assert.equal(to(['is heavy', 'is locked']), 'OPEN')
+})
+
+test('[engine.1] a row brings its move, with what it changes, and the operation as it then is', () => {
+  const { moves, outcome } = happens('OPEN', 'push')
+  assert.deepEqual(moves, [
+    {
+      operationId: 'door-1',
+      trigger: 'push',
+      to: 'SHUT',
+      closesCases: false,
+      facts: { became: 'SHUT' },
+      dueAt: null,
+      endToEndId: 'E1',
+    },
+  ])
+  const after = { status: 'SHUT', version: 2, dueAt: null, endToEndId: 'E1', updatedAt: NOW }
+  assert.deepEqual(outcome.after, { ...door('OPEN'), ...after, facts: { colour: 'red', became: 'SHUT' } })
+})
+
+test('[engine.1] [events.4] the notification, the journal and the case stand beside the row that names them', () => {
+  const told = happens('OPEN', 'push')
+  assert.deepEqual(told.notifications, [
+    { operationId: 'door-1', eventType: 'pix_cash_in', status: 'SHUT', reference: '', body: Buffer.from('now SHUT') },
+  ])
+  assert.deepEqual([told.journals, told.cases], [[], []])
+  const booked = happens('OPEN', 'push', ['is heavy'])
+  assert.deepEqual(booked.journals, [
+    { operationId: 'door-1', kind: 'arrived_unattributed', reference: 'E1', amounts: { p: 100n } },
+  ])
+  assert.deepEqual(booked.cases, [
+    { operationId: 'door-1', kind: 'stuck', reference: 'E1', facts: { pushedBy: 'Maria' } },
+  ])
+  assert.deepEqual(booked.notifications, [])
+})
+
+test('[engine.1] leaving the doubt closes its cases; staying in it, or never having been in it, closes none', () => {
+  const closes = (status: string, on: 'push' | 'pull' | 'doubt') => happens(status, on).moves?.[0]?.closesCases
+  assert.equal(closes('RECONCILIATION_REQUIRED', 'pull'), true)
+  assert.equal(closes('RECONCILIATION_REQUIRED', 'doubt'), false)
+  assert.equal(closes('SHUT', 'pull'), false)
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createDatabaseClock } from '../../src/platform/clock.ts'
+
+/** A clock on a machine whose clocks the test sets. */
+function machine() {
+  const at = { wall: 1_000_000, monotonic: 500 }
+  const clock = createDatabaseClock(
+    () => at.wall,
+    () => at.monotonic,
+  )
+  return { at, clock }
+}
+
+test('[P10] until the database was heard it is the machine’s time', () => {
+  const { clock } = machine()
+  assert.equal(clock.now(), 1_000_000)
+})
+
+test('[P10] then it is the database’s time, carried on by what cannot be set', () => {
+  const { at, clock } = machine()
+  clock.observe(2_000_000)
+  assert.equal(clock.now(), 2_000_000)
+  at.monotonic += 250.75
+  assert.equal(clock.now(), 2_000_250, 'whole milliseconds')
+  at.wall = 0
+  assert.equal(clock.now(), 2_000_250, 'somebody who sets the machine’s clock changes nothing')
+})
+
+test('[P10] it never goes backwards, whatever the database says', () => {
+  const { at, clock } = machine()
+  clock.observe(2_000_000)
+  clock.now()
+  clock.observe(1_990_000)
+  assert.equal(clock.now(), 2_000_000)
+  at.monotonic += 9_000
+  assert.equal(clock.now(), 2_000_000, 'it waits')
+  at.monotonic += 2_000
+  assert.equal(clock.now(), 2_001_000, 'and goes on')
+})
+
+test('[health.2] [EX-4] it tells how far the machine is off, sign included', () => {
+  const { at, clock } = machine()
+  assert.equal(clock.skewMs(), 0)
+  clock.observe(998_500)
+  assert.equal(clock.skewMs(), 1_500)
+  clock.observe(1_002_000)
+  assert.equal(clock.skewMs(), -2_000)
+  at.wall += 10
+  at.monotonic += 10
+  assert.equal(clock.skewMs(), -2_000)
+})

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import {
+  APPLICATION_ROLE,
+  type Database,
+  DatabaseUnavailable,
+  databaseError,
+  instantParameter,
+  statement,
+} from '../../../src/platform/db/database.ts'
+import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
+import { type TcpProxy, tcpProxy } from '../../support/tcp-proxy.ts'
+
+const one = statement<[], { one: number }>('test.one', 'SELECT 1 AS one')
+const sleep = statement<[seconds: number]>('test.sleep', 'SELECT pg_sleep($1)')
+const pid = statement<[], { pid: number }>('test.pid', 'SELECT pg_backend_pid() AS pid')
+const addKey = statement<[id: string]>(
+  'test.add_key',
+  `INSERT INTO api_key (id, hash, display, created_at) VALUES (gen_random_uuid(), convert_to($1, 'utf8'), $1, now())`,
+)
+const keys = statement<[], { display: string }>('test.keys', 'SELECT display FROM api_key ORDER BY display')
+
+const displays = async (database: Database) => (await database.rows(keys, [])).map(({ display }) => display)
+
+/** How an error tells whether what was sent may have happened; any other error fails. */
+async function unavailability(work: Promise<unknown>): Promise<{ sent: boolean }> {
+  try {
+    await work
+  } catch (error) {
+    assert.ok(error instanceof DatabaseUnavailable, String(error))
+    return { sent: error.sent }
+  }
+  assert.fail('it worked')
+}
+
+/** A pool of one connection behind a proxy. */
+async function proxied(t: TestContext): Promise<{ database: Database; proxy: TcpProxy; url: string }> {
+  const { url } = await testDatabase(t)
+  const address = new URL(url)
+  const proxy = await tcpProxy(t, Number(address.port))
+  address.port = String(proxy.port)
+  const database = openTestDatabase(address.href, 1)
+  t.after(() => database.close())
+  return { database, proxy, url }
+}
+
+test('[money.2] centavos come back as bigint, instants as epoch milliseconds, and go in as they came', async (t) => {
+  const { database } = await testDatabase(t)
+  const types = statement<[cents: string, at: string], Record<string, unknown>>(
+    'test.types',
+    'SELECT $1::bigint AS cents, $2::timestamptz AS at, 7::integer AS number, NULL::bigint AS nothing',
+  )
+  const at = Date.parse('2026-11-21T13:15:00.123Z')
+  const [row] = await database.rows(types, ['9007199254740993', instantParameter(at)])
+  assert.deepEqual(row, { cents: 9_007_199_254_740_993n, at, number: 7, nothing: null })
+})
+
+test('[DB-9] a session works as the application’s role and never waits for long', async (t) => {
+  const { database } = await testDatabase(t)
+  const settings = statement<[], Record<string, string>>(
+    'test.settings',
+    `SELECT current_user AS role, current_setting('statement_timeout') AS statement,
+            current_setting('lock_timeout') AS lock,
+            current_setting('idle_in_transaction_session_timeout') AS idle, current_setting('TimeZone') AS zone,
+            current_setting('default_transaction_isolation') AS isolation`,
+  )
+  assert.deepEqual(await database.rows(settings, []), [
+    { role: APPLICATION_ROLE, statement: '5s', lock: '2s', idle: '10s', zone: 'UTC', isolation: 'read committed' },
+  ])
+})
+
+test('[DB-2] an error of the statement is what it is, and costs no connection', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  const [before] = await database.rows(pid, [])
+  await database.rows(addKey, ['a'])
+  const error = await database.rows(addKey, ['a']).catch((thrown: unknown) => thrown)
+  assert.deepEqual(databaseError(error), { code: '23505', constraint: 'api_key_hash_key' })
+  assert.equal(databaseError(new Error('another')), undefined)
+  assert.deepEqual(await database.rows(pid, []), [before])
+})
+
+test('[DB-2] where no connection can be had nothing was sent', async (t) => {
+  const { url } = await testDatabase(t)
+  const nowhere = new URL(url)
+  nowhere.port = '9'
+  const database = openTestDatabase(nowhere.href)
+  assert.deepEqual(await unavailability(database.rows(one, [])), { sent: false })
+  assert.deepEqual(await unavailability(database.transaction(async () => undefined)), { sent: false })
+  await database.close()
+})
+
+test('[DB-2] a database that takes no more connections was sent nothing', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.rows(one, [])
+  // A superuser is not bound by the limit of a database, so the connections are refused altogether.
+  await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} ALLOW_CONNECTIONS false`)
+  const other = openTestDatabase(url)
+  assert.deepEqual(await unavailability(other.rows(one, [])), { sent: false })
+  await other.close()
+})
+
+test('[DB-2] where all connections are lent for too long nothing was sent', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  const long = database.rows(sleep, [1.3])
+  assert.deepEqual(await unavailability(database.rows(one, [])), { sent: false })
+  await long
+  assert.deepEqual(await database.rows(one, []), [{ one: 1 }])
+})
+
+for (const fate of ['cut', 'swallow'] as const) {
+  test(`[DB-2] an answer that is ${fate === 'cut' ? 'cut off' : 'lost'} leaves open what happened; the next call has a connection of its own`, async (t) => {
+    const { database, proxy, url } = await proxied(t)
+    await database.rows(one, [])
+    proxy.judge = (direction) => (direction === 'response' ? fate : 'pass')
+    const call = unavailability(database.rows(addKey, ['a']))
+    if (fate === 'swallow') {
+      // Nobody tells the caller: the session’s end does.
+      const direct = openTestDatabase(url)
+      while ((await displays(direct)).length === 0);
+      await direct.close()
+      proxy.cutAll()
+    }
+    assert.deepEqual(await call, { sent: true })
+    proxy.judge = () => 'pass'
+    assert.deepEqual(await displays(database), ['a'], 'it had happened')
+  })
+}
+
+test('[DB-6] a session that the server ended leaves open what happened, and is replaced', async (t) => {
+  const { url, database: other } = await testDatabase(t)
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  const [session] = await database.rows(pid, [])
+  const call = unavailability(database.rows(sleep, [60]))
+  const isActive = statement<[pid: number], { active: boolean }>(
+    'test.is_active',
+    `SELECT wait_event = 'PgSleep' AS active FROM pg_stat_activity WHERE pid = $1`,
+  )
+  while (!(await other.rows(isActive, [session?.pid ?? 0]))[0]?.active);
+  await administer(url, `SELECT pg_terminate_backend(${session?.pid})`)
+  assert.deepEqual(await call, { sent: true })
+  assert.notDeepEqual(await database.rows(pid, []), [session])
+})
+
+test('[DB-8] what the server cannot do now, out of time or read-only, was not done', async (t) => {
+  const { database } = await testDatabase(t)
+  const hurry = statement<[]>('test.hurry', `SET LOCAL statement_timeout = '20ms'`)
+  const readOnly = statement<[]>('test.read_only', 'SET TRANSACTION READ ONLY')
+  const outOfTime = database.transaction(async (queries) => {
+    await queries.rows(hurry, [])
+    await queries.rows(sleep, [60])
+  })
+  assert.deepEqual(await unavailability(outOfTime), { sent: false })
+  const writing = database.transaction(async (queries) => {
+    await queries.rows(readOnly, [])
+    await queries.rows(addKey, ['a'])
+  })
+  assert.deepEqual(await unavailability(writing), { sent: false })
+  assert.deepEqual(await displays(database), [])
+})
+
+test('[DB-1] a COMMIT that the database answers with ROLLBACK is a failure', async (t) => {
+  const { database } = await testDatabase(t)
+  const swallowing = database.transaction(async (queries) => {
+    await queries.rows(addKey, ['a'])
+    await queries.rows(addKey, ['a']).catch(() => undefined)
+    return 'done'
+  })
+  await assert.rejects(swallowing, /COMMIT answered ROLLBACK/)
+  assert.deepEqual(await displays(database), [])
+})
+
+test('[P4] a transaction commits what it returns from, and takes back what it throws from', async (t) => {
+  const { database } = await testDatabase(t)
+  const result = await database.transaction(async (queries) => {
+    await queries.rows(addKey, ['a'])
+    assert.deepEqual(await displays(database), [], 'nobody else sees it yet')
+    return 'done'
+  })
+  assert.equal(result, 'done')
+  const throwing = database.transaction(async (queries) => {
+    await queries.rows(addKey, ['b'])
+    throw new Error('changed my mind')
+  })
+  await assert.rejects(throwing, /changed my mind/)
+  assert.deepEqual(await displays(database), ['a'])
+})
+
+test('[DB-2] a transaction whose commit was not answered leaves open what happened', async (t) => {
+  const { database, proxy } = await proxied(t)
+  const call = unavailability(
+    database.transaction(async (queries) => {
+      await queries.rows(addKey, ['a'])
+      proxy.judge = (direction) => (direction === 'response' ? 'cut' : 'pass')
+    }),
+  )
+  assert.deepEqual(await call, { sent: true })
+  proxy.judge = () => 'pass'
+  assert.deepEqual(await displays(database), ['a'])
+})

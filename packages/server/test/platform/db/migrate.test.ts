@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import test, { type TestContext } from 'node:test'
+import { cashIn, cashOut, machine, refundIn } from '@pixgate/spec'
+import pg from 'pg'
+import { APPLICATION_ROLE } from '../../../src/platform/db/database.ts'
+import { migrate, SchemaError } from '../../../src/platform/db/migrate.ts'
+import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
+
+const MACHINES = [cashIn, cashOut, refundIn]
+
+/** A database without a schema; it goes with the test. */
+async function emptyDatabase(t: TestContext, owner?: { role: string; password: string }): Promise<string> {
+  const cluster = process.env.PIXGATE_TEST_DATABASE_URL
+  if (cluster === undefined) throw new Error('no database cluster: run the tests with `npm test`')
+  const name = `empty_${randomBytes(8).toString('hex')}`
+  await administer(cluster, `CREATE DATABASE ${name}${owner ? ` OWNER ${owner.role}` : ''}`)
+  t.after(() => administer(cluster, `DROP DATABASE ${name} WITH (FORCE)`))
+  const url = new URL(cluster)
+  url.pathname = `/${name}`
+  if (owner) Object.assign(url, { username: owner.role, password: owner.password })
+  return url.href
+}
+
+async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const tables = async (url: string) =>
+  (
+    await query<{ name: string }>(
+      url,
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`,
+    )
+  ).map(({ name }) => name)
+
+test('[DB-11] of many processes that start at the same moment one migrates and all go on', async (t) => {
+  const url = await emptyDatabase(t)
+  const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(url, MACHINES)))
+  const [first, ...others] = applied.filter((names) => names.length > 0)
+  assert.deepEqual(others, [])
+  assert.ok(first?.includes('0001-foundation.sql'))
+  assert.deepEqual(await migrate(url, MACHINES), [])
+  assert.ok((await tables(url)).includes('operation'))
+})
+
+test('[DB-11] a schema of a newer version is refused, and says so', async (t) => {
+  const url = await emptyDatabase(t)
+  await migrate(url, MACHINES)
+  await administer(url, `INSERT INTO schema_migration (version, name, hash) VALUES (9999, '9999-future.sql', 'x')`)
+  await assert.rejects(migrate(url, MACHINES), (error) => {
+    assert.ok(error instanceof SchemaError)
+    assert.match(error.message, /9999-future\.sql.*newer Pixgate/)
+    return true
+  })
+})
+
+test('[DB-11] a migration that was edited after it landed is refused, by name', async (t) => {
+  const url = await emptyDatabase(t)
+  await migrate(url, MACHINES)
+  await administer(url, `UPDATE schema_migration SET hash = 'another' WHERE version = 1`)
+  await assert.rejects(migrate(url, MACHINES), (error) => {
+    assert.ok(error instanceof SchemaError)
+    assert.match(error.message, /0001-foundation\.sql was edited/)
+    return true
+  })
+})
+
+test('[DB-11] a migration that fails leaves nothing behind', async (t) => {
+  const url = await emptyDatabase(t)
+  await administer(url, 'CREATE TABLE audit (mine integer)')
+  await assert.rejects(migrate(url, MACHINES), /relation "audit" already exists/)
+  assert.deepEqual(await tables(url), ['audit'])
+  await administer(url, 'DROP TABLE audit')
+  assert.ok((await migrate(url, MACHINES)).length > 0)
+})
+
+test('[engine.10] the guard knows every move of the tables; a later version only adds to them', async (t) => {
+  const url = await emptyDatabase(t)
+  await migrate(url, [cashIn])
+  const moves = async () => {
+    const rows = await query<{ kind: string; from_status: string | null; to_status: string }>(
+      url,
+      'SELECT * FROM allowed_move',
+    )
+    return rows.map(({ kind, from_status, to_status }) => `${kind} ${from_status} ${to_status}`)
+  }
+  const expected = new Set(cashIn.rows.map(({ from, to }) => `cash_in ${from} ${to}`))
+  assert.deepEqual(new Set(await moves()), expected)
+  assert.equal((await moves()).length, expected.size)
+  const next = machine({
+    resource: 'cash_in',
+    states: ['PENDING', 'BLOCKED'],
+    triggers: ['block'],
+    guards: {},
+    cases: {},
+    rows: [{ from: 'PENDING', on: 'block', to: 'BLOCKED', source: 'rules#cash-in.states.1' }],
+  })
+  await migrate(url, [next])
+  assert.deepEqual(new Set(await moves()), new Set([...expected, 'cash_in PENDING BLOCKED']))
+})
+
+test('[database.1] a role that may not create roles migrates where an administrator made the application’s', async (t) => {
+  const cluster = process.env.PIXGATE_TEST_DATABASE_URL ?? ''
+  const owner = { role: `owner_${randomBytes(8).toString('hex')}`, password: 'secret' }
+  await administer(cluster, `CREATE ROLE ${owner.role} LOGIN PASSWORD '${owner.password}'`)
+  t.after(() => administer(cluster, `DROP ROLE ${owner.role}`))
+  await administer(cluster, `GRANT ${APPLICATION_ROLE} TO ${owner.role}`)
+  const url = await emptyDatabase(t, owner)
+  assert.ok((await migrate(url, MACHINES)).length > 0)
+})
+
+const APPEND_ONLY = ['move', 'entry', 'audit', 'delivery_attempt']
+
+for (const table of [...APPEND_ONLY, 'inbox']) {
+  test(`[engine.10] ${table} is only ever added to: its rows are neither removed nor rewritten, by anybody`, async (t) => {
+    const { url } = await testDatabase(t)
+    const column =
+      table === 'inbox'
+        ? 'body'
+        : (
+            await query<{ name: string }>(
+              url,
+              `SELECT attname AS name FROM pg_attribute WHERE attrelid = '${table}'::regclass AND attnum = 2`,
+            )
+          )[0]?.name
+    const attempts = [`UPDATE ${table} SET ${column} = ${column}`, `DELETE FROM ${table}`, `TRUNCATE ${table}`]
+    for (const sql of attempts) {
+      await assert.rejects(query(url, sql), /is append-only|is never changed/, `the owner: ${sql}`)
+      await assert.rejects(asApplication(url, sql), /permission denied/, `the server: ${sql}`)
+    }
+  })
+}
+
+function asApplication(url: string, sql: string): Promise<unknown> {
+  const address = new URL(url)
+  address.searchParams.set('options', `-c role=${APPLICATION_ROLE}`)
+  return query(address.href, sql)
+}
+
+test('[engine.10] what the partner said is kept as it was said, whatever becomes of it', async (t) => {
+  const { url } = await testDatabase(t)
+  for (const column of ['id', 'endpoint', 'dedupe_key', 'body', 'body_hash', 'received_at']) {
+    const sql = `UPDATE inbox SET ${column} = ${column}`
+    await assert.rejects(query(url, sql), /never changed/, column)
+    await assert.rejects(asApplication(url, sql), /permission denied/, column)
+  }
+  await asApplication(url, `UPDATE inbox SET state = 'DONE', outcome = 'x', due_at = NULL`)
+})
+
+test('[engine.10] the server may delete nothing, define nothing, and rewrite nothing that was agreed', async (t) => {
+  const { url } = await testDatabase(t)
+  for (const table of await tables(url)) {
+    for (const privilege of ['DELETE', 'TRUNCATE', 'TRIGGER', 'REFERENCES']) {
+      const [row] = await query<{ may: boolean }>(
+        url,
+        `SELECT has_table_privilege('${APPLICATION_ROLE}', '"${table}"', '${privilege}') AS may`,
+      )
+      assert.equal(row?.may, false, `${privilege} on ${table}`)
+    }
+  }
+  const forbidden = [
+    'CREATE TABLE mine (a integer)',
+    'ALTER TABLE operation ADD COLUMN mine integer',
+    'ALTER TABLE move DISABLE TRIGGER ALL',
+    'DROP TABLE audit',
+    "INSERT INTO allowed_move VALUES ('cash_in', 'PAID', 'PENDING')",
+    'INSERT INTO account (id, code) VALUES (9, $$mine$$)',
+    'UPDATE operation SET value_cents = 1',
+    'UPDATE operation SET detail = detail',
+    'UPDATE operation SET external_id = external_id',
+    'UPDATE notification SET body = body',
+    'UPDATE "case" SET facts = facts',
+    'UPDATE api_key SET hash = hash',
+    'UPDATE signing_key SET private_key = private_key',
+    'UPDATE schema_migration SET hash = hash',
+    'SET ROLE postgres',
+  ]
+  for (const sql of forbidden)
+    await assert.rejects(asApplication(url, sql), /permission denied|must be owner|does not exist/, sql)
+})
+
+test('[engine.10] the application’s role is the one that the server works as', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url)
+  await assert.rejects(
+    database.rows({ name: 'test.delete', text: 'DELETE FROM operation' }, []),
+    /permission denied for table operation/,
+  )
+  await database.close()
+})

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createBatcher, QueueFull, type Settled } from '../../../src/platform/jobs/batcher.ts'
+
+const BOUNDS = { batchMax: 3, queueMax: 5 }
+
+/** Work that waits to be let go, batch by batch. */
+function gate() {
+  const batches: (readonly string[])[] = []
+  const waiting: (() => void)[] = []
+  return {
+    batches,
+    run: async (items: readonly string[]): Promise<Settled<string>[]> => {
+      batches.push(items)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      return items.map((item) => ({ result: `${item} done` }))
+    },
+    /** Lets the batch that runs end, once there is one. */
+    letGo: async () => {
+      while (waiting.length === 0) await Promise.resolve()
+      waiting.shift()?.()
+    },
+  }
+}
+
+test('[engine.2] what arrives together is one batch; what arrives while it runs is the next, in order', async () => {
+  const { batches, run, letGo } = gate()
+  const batcher = createBatcher(run, BOUNDS)
+  const first = ['a', 'b'].map((item) => batcher.submit(item))
+  await Promise.resolve()
+  await Promise.resolve()
+  const second = ['c', 'd', 'e', 'f'].map((item) => batcher.submit(item))
+  assert.equal(batcher.waiting, 4)
+  for (let batch = 0; batch < 3; batch++) await letGo()
+  assert.deepEqual(
+    await Promise.all([...first, ...second]),
+    ['a', 'b', 'c', 'd', 'e', 'f'].map((it) => `${it} done`),
+  )
+  assert.deepEqual(batches, [['a', 'b'], ['c', 'd', 'e'], ['f']])
+})
+
+test('[engine.11] what finds the queue full is refused at once; what waits in it is carried out', async () => {
+  const { batches, run, letGo } = gate()
+  const batcher = createBatcher(run, BOUNDS)
+  const running = batcher.submit('running')
+  await Promise.resolve()
+  await Promise.resolve()
+  const waiting = ['1', '2', '3', '4', '5'].map((item) => batcher.submit(item))
+  await assert.rejects(batcher.submit('6'), QueueFull)
+  for (let batch = 0; batch < 3; batch++) await letGo()
+  await Promise.all([running, ...waiting])
+  assert.deepEqual(batches.flat(), ['running', '1', '2', '3', '4', '5'])
+  const again = batcher.submit('7')
+  await letGo()
+  assert.equal(await again, '7 done', 'and then there is room again')
+})
+
+test('[engine.9] each item gets its own outcome; where the work itself fails all get the error', async () => {
+  const batcher = createBatcher<string, string>(async (items) => {
+    if (items.includes('all')) throw new Error('everything')
+    return items.map((item) => (item === 'bad' ? { error: new Error('only this') } : { result: item }))
+  }, BOUNDS)
+  const outcomes = await Promise.allSettled(['one', 'bad', 'two'].map((item) => batcher.submit(item)))
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
+    ['one', 'only this', 'two'],
+  )
+  for (const item of ['all', 'other'].map((item) => batcher.submit(item))) {
+    await assert.rejects(item, /everything/)
+  }
+  assert.equal(await batcher.submit('after'), 'after')
+})
+
+test('[engine.9] work that loses an item is told from work that did it', async () => {
+  const batcher = createBatcher<string, string>(async () => [{ result: 'first' }], BOUNDS)
+  const [first, second] = [batcher.submit('a'), batcher.submit('b')]
+  assert.equal(await first, 'first')
+  await assert.rejects(second, /lost an item/)
+})
+
+test('[engine.13] everybody can be let go: who waits is dropped, what runs goes on unheard', async () => {
+  const { batches, run, letGo } = gate()
+  const batcher = createBatcher(run, BOUNDS)
+  const running = batcher.submit('running')
+  await Promise.resolve()
+  await Promise.resolve()
+  const waiting = batcher.submit('waiting')
+  batcher.abandon(new Error('come back later'))
+  await assert.rejects(running, /come back later/)
+  await assert.rejects(waiting, /come back later/)
+  const next = batcher.submit('next')
+  await letGo()
+  await letGo()
+  assert.equal(await next, 'next done')
+  assert.deepEqual(batches, [['running'], ['next']])
+})
+
+test('[PL-2] drained waits for what runs and what waits, and for nothing where there is nothing', async () => {
+  const { run, letGo } = gate()
+  const batcher = createBatcher(run, BOUNDS)
+  await batcher.drained()
+  const items = ['a', 'b', 'c', 'd'].map((item) => batcher.submit(item))
+  let isDrained = false
+  const drained = batcher.drained().then(() => {
+    isDrained = true
+  })
+  await letGo()
+  await items[0]
+  assert.equal(isDrained, false)
+  await letGo()
+  await drained
+  await Promise.all(items)
+})

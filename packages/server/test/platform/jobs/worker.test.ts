@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { pino } from 'pino'
+import { startWorker, type Worker, type WorkerOptions } from '../../../src/platform/jobs/worker.ts'
+
+const LONG_MS = 3_600_000
+
+function worker(given: Partial<WorkerOptions> & Pick<WorkerOptions, 'processNext'>): Worker {
+  return startWorker({ name: 'test', idleMs: LONG_MS, logger: pino({ level: 'silent' }), ...given })
+}
+
+/** Lets everything happen that can happen by itself. */
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 10; turns++) await turn()
+}
+
+test('[cash-in.work.3] a worker goes on while there is more, and then sleeps', async () => {
+  let left = 3
+  let steps = 0
+  const working = worker({
+    processNext: async () => {
+      steps += 1
+      left -= 1
+      return left > 0
+    },
+  })
+  await settle()
+  assert.equal(steps, 3)
+  await working.stop()
+})
+
+test('[cash-in.work.3] a worker that nobody wakes looks after its idle time', async () => {
+  let steps = 0
+  const seen = new Promise<void>((resolve) => {
+    const working = worker({
+      idleMs: 1,
+      processNext: async () => {
+        steps += 1
+        if (steps === 3) void working.stop().then(resolve)
+        return false
+      },
+    })
+  })
+  await seen
+  assert.equal(steps, 3)
+})
+
+test('[webhooks.9] one that is woken looks at once, also where it was woken in the middle of a step', async () => {
+  let steps = 0
+  let end: () => void = () => undefined
+  const working = worker({
+    processNext: async () => {
+      steps += 1
+      await new Promise<void>((resolve) => {
+        end = resolve
+      })
+      return false
+    },
+  })
+  end()
+  await settle()
+  assert.equal(steps, 1)
+  working.wake()
+  await settle()
+  assert.equal(steps, 2, 'it slept, and was woken')
+  working.wake()
+  end()
+  await settle()
+  assert.equal(steps, 3, 'it looked once more, as something may have come after it had looked')
+  end()
+  await working.stop()
+})
+
+test('[cash-in.work.3] a step that throws ends nothing: it is tried again', async () => {
+  let steps = 0
+  const seen = new Promise<void>((resolve) => {
+    const working = worker({
+      idleMs: 1,
+      processNext: async () => {
+        steps += 1
+        if (steps === 1) throw new Error('the database is away')
+        void working.stop().then(resolve)
+        return false
+      },
+    })
+  })
+  await seen
+  assert.equal(steps, 2)
+})
+
+test('[PL-2] stopping waits for the step under way, begins none, and ends a sleep', async () => {
+  let end: () => void = () => undefined
+  let steps = 0
+  const working = worker({
+    processNext: async () => {
+      steps += 1
+      await new Promise<void>((resolve) => {
+        end = resolve
+      })
+      return true
+    },
+  })
+  let isStopped = false
+  const stopped = working.stop().then(() => {
+    isStopped = true
+  })
+  await settle()
+  assert.equal(isStopped, false)
+  end()
+  await stopped
+  assert.equal(steps, 1)
+  const sleeping = worker({ processNext: async () => false })
+  await settle()
+  await sleeping.stop()
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import test from 'node:test'
+import { createLogger } from '../../src/platform/log.ts'
+
+/** A log, and what was written to it. */
+function capture(level: string, isTTY = false) {
+  const destination = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream
+  let text = ''
+  destination.on('data', (bytes) => {
+    text += bytes
+  })
+  return { logger: createLogger(level, destination), written: () => text }
+}
+
+const CANARY = 'canary'
+
+test('[logs.1] names, documents, keys and secrets are blotted out, at the top and one level down', () => {
+  const { logger, written } = capture('info')
+  const fields = ['authorization', 'apiKey', 'token', 'secret', 'password', 'document', 'fullName', 'name', 'payer']
+  for (const field of [...fields, 'pixKey', 'pixCode', 'body', 'headers', 'payerName', 'payerDocument', 'adminToken']) {
+    logger.info({ [field]: CANARY, within: { [field]: CANARY }, id: 'visible' }, 'message')
+  }
+  assert.ok(!written().includes(CANARY), written())
+  assert.ok(written().includes('"id":"visible"'))
+})
+
+test('[logs.1] an error that is logged by mistake shows neither its rows nor its parameters', () => {
+  const { logger, written } = capture('info')
+  const error = Object.assign(new Error('duplicate key value violates unique constraint'), {
+    detail: `Key (external_id)=(${CANARY}) already exists.`,
+    parameters: [CANARY],
+  })
+  logger.error({ err: error }, 'message')
+  logger.error(error)
+  assert.ok(!written().includes(CANARY), written())
+  assert.ok(written().includes('duplicate key value'))
+})
+
+test('[config.1] a line is JSON with its level by name and its time in UTC; what is below the level is not written', () => {
+  const { logger, written } = capture('warn')
+  logger.info('nothing')
+  logger.warn({ attempts: 3 }, 'something')
+  const { time, ...line } = JSON.parse(written())
+  assert.deepEqual(line, { level: 'warn', attempts: 3, msg: 'something' })
+  assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+})
+
+test('[logs.1] on a terminal it is made for people, and blots out the same', () => {
+  const { logger, written } = capture('info', true)
+  logger.info({ token: CANARY, attempts: 3 }, 'something')
+  assert.match(written(), /something/)
+  assert.throws(() => JSON.parse(written()))
+  assert.ok(!written().includes(CANARY))
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Answer } from './support/world.ts'
+
+/**
+ * The whole sandbox as `npm start` runs it: the server, its own PostgreSQL and its own bank, started with nothing but a
+ * data directory.
+ */
+
+const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+const ADMIN_TOKEN = 'admin-token-of-the-process-tests-0123456789'
+
+/** A sandbox as a process. */
+interface Sandbox {
+  readonly child: ChildProcess
+  readonly exited: Promise<unknown[]>
+  readonly stderr: () => string
+  /** The API's address, once it is ready. */
+  readonly url: Promise<string>
+}
+
+/** A data directory, and sandboxes on it; the test ends with them stopped, then the directory gone. */
+async function place(t: TestContext): Promise<{ directory: string; start(): Sandbox }> {
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-'))
+  // As root, PostgreSQL runs as another user, who must be able to enter.
+  await chmod(directory, 0o711)
+  const started: Sandbox[] = []
+  t.after(async () => {
+    for (const { child } of started) child.kill('SIGTERM')
+    await Promise.all(started.map(({ exited }) => exited))
+    await rm(directory, { recursive: true, force: true })
+  })
+  const start = () => {
+    const sandbox = startSandbox(directory)
+    started.push(sandbox)
+    return sandbox
+  }
+  return { directory, start }
+}
+
+function startSandbox(directory: string): Sandbox {
+  const child = spawn(process.execPath, [PROGRAM], {
+    env: {
+      PORT: '0',
+      PIXGATE_SIMULATOR_PORT: '0',
+      PIXGATE_DATA_DIR: directory,
+      PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stderr = ''
+  child.stderr.on('data', (text) => {
+    stderr += text
+  })
+  const url = new Promise<string>((resolve) => {
+    createInterface(child.stdout).on('line', (line) => {
+      if (line.includes('"msg":"ready"')) resolve(`http://127.0.0.1:${JSON.parse(line).port}`)
+    })
+  })
+  return { child, exited: once(child, 'exit'), url, stderr: () => stderr }
+}
+
+/** Calls the API. */
+async function call(url: string, token: string, method: string, path: string, body?: unknown) {
+  const response = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: (await response.json()) as Answer['body'] }
+}
+
+async function apiKey(url: string): Promise<string> {
+  return (await call(url, ADMIN_TOKEN, 'POST', '/api-key/generate')).body.apiKey
+}
+
+const charge = { transaction: { value: 10, externalId: 'order-1' } }
+
+/** What a PostgreSQL that runs leaves in its directory. */
+async function isPostgresRunning(directory: string): Promise<boolean> {
+  const files: string[] = await readdir(join(directory, 'postgres')).catch(() => [])
+  return files.includes('postmaster.pid')
+}
+
+test('[health.3] [PL-2] SIGTERM lets what is under way finish, stops everything that was started, and ends with 0', async (t) => {
+  const { directory, start } = await place(t)
+  const { child, exited, url: starting } = start()
+  const url = await starting
+  const key = await apiKey(url)
+  const { body: behavior } = await call(url, key, 'PUT', '/sandbox/behavior', { latencyMs: 300 })
+  assert.equal(behavior.latencyMs, 300)
+  const creating = call(url, key, 'POST', '/api/pix/cash-in', charge)
+  while ((await call(url, key, 'GET', '/api/pix/cash-in')).body.data.length === 0);
+  // The intent is committed and the bank is being asked.
+  child.kill('SIGTERM')
+  const { status, body } = await creating
+  assert.equal(status, 201)
+  assert.ok(body.pixCode)
+  assert.deepEqual(await exited, [0, null])
+  assert.equal(await isPostgresRunning(directory), false)
+})
+
+test('[database.6] a signal during the start leaves nothing running', async (t) => {
+  const { directory, start } = await place(t)
+  const { child, exited } = start()
+  while (!(await readdir(directory)).includes('sandbox-secrets.json'));
+  child.kill('SIGINT')
+  assert.deepEqual(await exited, [0, null])
+  assert.equal(await isPostgresRunning(directory), false)
+})
+
+test('[database.4] a second start on the same data directory says so and disturbs nothing', async (t) => {
+  const { start } = await place(t)
+  const first = start()
+  const url = await first.url
+  const second = start()
+  assert.deepEqual(await second.exited, [1, null])
+  assert.match(second.stderr(), /Another Pixgate is already running on/)
+  assert.doesNotMatch(second.stderr(), /\n\s+at /)
+  assert.equal((await fetch(`${url}/readyz`)).status, 200)
+})
+
+test('[database.5] what was answered before a kill -9 is there after the next start', async (t) => {
+  const { start } = await place(t)
+  const first = start()
+  const firstUrl = await first.url
+  const key = await apiKey(firstUrl)
+  const { body: created } = await call(firstUrl, key, 'POST', '/api/pix/cash-in', charge)
+  first.child.kill('SIGKILL')
+  await first.exited
+  const second = start()
+  const url = await second.url
+  const { status, body: found } = await call(url, key, 'GET', `/api/pix/cash-in/${created.id}`)
+  assert.equal(status, 200)
+  assert.equal(found.pixCode, created.pixCode)
+  // The bank that came with it remembers too.
+  assert.equal((await call(url, key, 'POST', `/sandbox/cash-in/${created.id}/pay`, {})).status, 202)
+})

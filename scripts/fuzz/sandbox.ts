@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Target } from '../../packages/server/test/fuzz/campaign.ts'
+
+/** A Pixgate in sandbox mode, with a database and a bank of its own, started to be fuzzed. */
+export interface Sandbox extends Target {
+  /** Lines of its log that must not be there: failures, and lines with something secret or personal. */
+  readonly suspiciousLines: readonly string[]
+  /** Resolves when it ends without being stopped. */
+  readonly lost: Promise<never>
+  readonly stop: () => Promise<void>
+}
+
+const SERVER = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+
+/** Starts it, and a receiver of its notifications. @throws Error where it does not start */
+export async function startSandbox(): Promise<Sandbox> {
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-fuzz-'))
+  // As root, PostgreSQL runs as another user, who must be able to enter.
+  await chmod(directory, 0o711)
+  const secret = () => randomBytes(32).toString('base64url')
+  const secrets = { adminToken: secret(), partnerSecret: secret(), partnerToken: secret(), encryptionKey: secret() }
+  const receiver = createServer((request, response) => request.resume().on('end', () => response.end()))
+  receiver.listen(0, '127.0.0.1')
+  const server = spawn(process.execPath, [SERVER], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PORT: '0',
+      PIXGATE_SIMULATOR_PORT: '0',
+      PIXGATE_DATA_DIR: directory,
+      PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
+      // Every request comes from an address of its own: wrong administrative tokens are counted by address.
+      PIXGATE_TRUST_PROXY: '127.0.0.1',
+      PIXGATE_ADMIN_TOKEN: secrets.adminToken,
+      PIXGATE_ENCRYPTION_KEY: secrets.encryptionKey,
+      PIXGATE_PARTNER_TOKEN: secrets.partnerToken,
+      PIXGATE_PARTNER_SECRET: secrets.partnerSecret,
+    },
+  })
+  const exited = once(server, 'exit')
+  const lost = exited.then(([code, signal]) => Promise.reject(new Error(`the sandbox ended: ${code ?? signal}`)))
+  const { port, suspiciousLines } = await Promise.race([watchLog(server, Object.values(secrets)), lost])
+  return {
+    port,
+    suspiciousLines,
+    lost,
+    adminToken: secrets.adminToken,
+    partnerSecret: secrets.partnerSecret,
+    receiverUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`,
+    secrets: Object.values(secrets),
+    stop: async () => {
+      lost.catch(() => undefined)
+      server.kill()
+      await exited
+      receiver.close()
+      receiver.closeAllConnections()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Resolves when the log says `ready`; only from there on it must hold no secret: the banner shows one. */
+function watchLog(
+  { stdout }: ChildProcess,
+  secrets: readonly string[],
+): Promise<{ readonly port: number; readonly suspiciousLines: readonly string[] }> {
+  const suspiciousLines: string[] = []
+  let isReady = false
+  return new Promise((resolve) => {
+    if (stdout === null) return
+    createInterface({ input: stdout }).on('line', (line) => {
+      const { msg, port } = !isReady && line.startsWith('{') ? JSON.parse(line) : {}
+      if (msg === 'ready') resolve({ port, suspiciousLines })
+      if (isReady && isSuspicious(line, secrets)) suspiciousLines.push(line)
+      isReady ||= msg === 'ready'
+    })
+  })
+}
+
+/** Documents that the requests carry, and keys that are told them. */
+const PERSONAL = /52998224725|529\.982\.247-25|11222333000181|pix_test_[0-9A-Za-z]{49}/
+
+/** A signed event that makes no sense is told of as an error: the bank is wrong, we are not. */
+const QUARANTINED = '"msg":"an event of the partner was put in quarantine"'
+
+function isSuspicious(line: string, secrets: readonly string[]): boolean {
+  if (PERSONAL.test(line) || secrets.some((secret) => line.includes(secret))) return true
+  return /"level":"(?:error|fatal)"/.test(line) && !line.includes(QUARANTINED)
+}
