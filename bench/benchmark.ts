@@ -27,6 +27,10 @@ export interface Target {
 }
 
 /** Whether a target was met. */
-export function isMet({ value, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY }: Target): boolean {
+export function isMet({
+  value,
+  atLeast = Number.NEGATIVE_INFINITY,
+  atMost = Number.POSITIVE_INFINITY,
+}: Target): boolean {
   return value >= atLeast && value <= atMost
 }

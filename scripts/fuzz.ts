@@ -3,56 +3,72 @@ import { parseArgs } from 'node:util'
 import { runCampaign } from '../packages/server/test/fuzz/campaign.ts'
 import { readDocument } from '../packages/server/test/fuzz/document.ts'
 import { answersIn, type Report } from '../packages/server/test/fuzz/findings.ts'
+import { complaintsAboutSlowClients } from '../packages/server/test/fuzz/slow-clients.ts'
 import { startSandbox } from './fuzz/sandbox.ts'
 
 /**
- * `npm run fuzz`: starts a sandbox of its own and sends it requests, right and wrong ones, made from the OpenAPI document.
- * Ends with 1 where an answer is not as the document says, something invalid succeeds, or the log tells of a failure.
+ * `npm run fuzz`: starts a sandbox of its own and sends it 100,000 requests, right and wrong ones, made from the OpenAPI
+ * document. Ends with 1 where an answer is not as the document says, where something invalid succeeds, or where the log
+ * tells of a failure or of a secret.
  *
- * `npm run fuzz -- --seed 7 --case 4711` sends one case again.
+ * `npm run fuzz -- --minutes 10` sends as many as there is time for, `--operation createCashIn` those of one operation;
+ * `--seed 7 --case 4711` sends one of them again.
  */
-const { values: given } = parseArgs({
+const DOCUMENT = new URL('../docs/generated/openapi.json', import.meta.url)
+const CASES = 100_000
+
+const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    cases: { type: 'string', default: '100000' },
-    /** Ends the run also where cases are left; without `--cases` as many are sent as there is time for. */
+    cases: { type: 'string' },
     minutes: { type: 'string' },
-    /** Only this one. */
-    case: { type: 'string' },
-    /** Only this operation, by its operationId. */
     operation: { type: 'string' },
-    document: { type: 'string', default: 'docs/generated/openapi.json' },
+    case: { type: 'string' },
   },
 })
+const seed = Number(options.seed)
+const minutes = Number(options.minutes ?? Number.POSITIVE_INFINITY)
+const cases = Number(options.cases ?? (options.minutes === undefined ? CASES : Number.MAX_SAFE_INTEGER))
 
-const seed = Number(given.seed)
-const operations = readDocument(await readFile(given.document, 'utf8'))
-const chosen = operations.filter(({ id }) => given.operation === undefined || id === given.operation)
-const startedAt = Date.now()
+const operations = readDocument(await readFile(DOCUMENT, 'utf8'))
 const sandbox = await startSandbox()
 console.log(`seed ${seed}`)
-
+const startedAt = Date.now()
 try {
   const campaign = runCampaign({
     target: sandbox,
-    operations: chosen,
+    operations,
+    ...(options.operation === undefined ? {} : { operation: options.operation }),
     seed,
-    from: Number(given.case ?? 0),
-    cases: given.case === undefined ? Number(given.cases) : 1,
-    until: given.minutes === undefined ? Number.POSITIVE_INFINITY : startedAt + Number(given.minutes) * 60_000,
-    onProgress: (soFar) =>
-      process.stderr.write(`\r${answersIn(soFar)} cases, ${soFar.findings.size} kinds of findings `),
+    from: Number(options.case ?? 0),
+    cases: options.case === undefined ? cases : 1,
+    until: startedAt + minutes * 60_000,
+    onProgress: (report) => process.stderr.write(`\r${answersIn(report)} answers, ${report.findings.size} findings `),
   })
-  tell(await Promise.race([sandbox.lost, campaign]))
+  const slowness = options.case === undefined ? complaintsAboutSlowClients(sandbox.port) : []
+  const [report, complaints] = await Promise.race([sandbox.lost, Promise.all([campaign, slowness])])
+  const seconds = (Date.now() - startedAt) / 1_000
+  tellAnswers(report, seconds)
+  tellFindings([
+    ...[...report.findings.values()].map(({ count, text }) => `${count} × ${text}`),
+    ...complaints,
+    ...[...sandbox.suspiciousLines].map((line) => `in the log: ${line}`),
+  ])
 } finally {
   await sandbox.stop()
 }
 
-function tell(report: Report): void {
+function tellAnswers(report: Report, seconds: number): void {
+  const answers = answersIn(report)
+  console.log(`\n${answers} answers in ${seconds.toFixed(0)} s, ${Math.round(answers / seconds)} a second\n`)
   for (const [operation, statuses] of [...report.answers].sort()) {
     const counts = [...statuses].sort(([one], [other]) => one - other).map(([status, count]) => `${status} × ${count}`)
     console.log(`${operation.padEnd(32)}${counts.join(', ')}`)
   }
-  for (const { count, text } of report.findings.values()) console.log(`\n✘ ${count} × ${text}`)
-  for (const line of new Set(sandbox.suspiciousLines)) console.log(`\n✘ in the log: ${line}`)
+}
+
+function tellFindings(findings: readonly string[]): void {
+  for (const finding of findings) console.log(`\n✘ ${finding}`)
+  console.log(findings.length === 0 ? '\n✔ nothing was found' : `\n${findings.length} findings`)
+  if (findings.length > 0) process.exitCode = 1
 }

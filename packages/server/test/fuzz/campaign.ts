@@ -5,7 +5,7 @@ import { createCorpus } from './corpus.ts'
 import type { Operation } from './document.ts'
 import { addFinding, countAnswer, emptyReport, excerpt, type Report } from './findings.ts'
 import { complaintsAbout } from './judge.ts'
-import { complaintsAboutMalformed, malformedRequest } from './malformed-http.ts'
+import { judgeMalformed, malformedRequest } from './malformed-http.ts'
 import { BEHAVIOR, prepare } from './prepare.ts'
 
 /** A service to be fuzzed: its API on loopback, and what opens it. */
@@ -22,7 +22,10 @@ export interface Target {
 /** How a campaign is run. */
 export interface CampaignOptions {
   readonly target: Target
+  /** All that the document has. */
   readonly operations: readonly Operation[]
+  /** The only one to be fuzzed, by its id; all of them where absent. */
+  readonly operation?: string
   readonly seed: number
   /** Index of the first case, and how many there are. */
   readonly from: number
@@ -38,68 +41,53 @@ const MALFORMED_PER_BATCH = 20
 
 /**
  * Sends the cases of a seed, a batch at a time: first what must be refused, after which nothing may have been created,
- * then the rest; then, one by one, what changes how the bank behaves.
+ * then the rest, then, one by one, what changes how the bank behaves.
  */
-export async function runCampaign(options: CampaignOptions): Promise<Report> {
-  const { target, operations, seed, from, cases, until } = options
+export async function runCampaign({ target, operations, ...options }: CampaignOptions): Promise<Report> {
+  const { seed, from, cases, until } = options
   const report = emptyReport()
   const corpus = createCorpus()
   const { apiKey, readLists, resetBank } = await prepare(target, operations, corpus)
-  const source: CaseSource = { ...target, operations, seed, corpus, apiKey }
+  const chosen = operations.filter(({ id }) => id === (options.operation ?? id))
+  const source: CaseSource = { ...target, operations: chosen, seed, corpus, apiKey }
 
-  async function attempt(connection: Connection, fuzzCase: FuzzCase) {
-    const t0=Date.now()
-    try {
-      const answer = await connection.exchange(fuzzCase.request.bytes, fuzzCase.request.method)
-      if (Date.now()-t0>3000) console.log('SLOW', Date.now()-t0, fuzzCase.index, fuzzCase.mutations, answer.status)
-      return { answer, complaints: complaintsAbout(fuzzCase, answer, target.secrets) }
-    } catch (error) {
-      if (error instanceof NoAnswer) return { answer: undefined, complaints: [error.message] }
-      throw error
+  async function send(batch: readonly FuzzCase[], connections = CONNECTIONS): Promise<Suspect[]> {
+    const suspects: Suspect[] = []
+    const waiting = batch.values()
+    const worker = async () => {
+      const connection = openConnection(target.port)
+      for (const fuzzCase of waiting) {
+        const { answer, complaints } = await attempt(connection, fuzzCase, target)
+        countAnswer(report, fuzzCase.operation.id, answer?.status ?? 0)
+        if (answer && answer.status < 300) corpus.learn(fuzzCase.operation.path, jsonOf(answer))
+        suspects.push(...complaints.map((complaint) => ({ fuzzCase, complaint })))
+      }
+      connection.close()
     }
-  }
-
-  async function send(connection: Connection, fuzzCase: FuzzCase): Promise<void> {
-    const { answer, complaints } = await attempt(connection, fuzzCase)
-    const { id, path } = fuzzCase.operation
-    countAnswer(report, id, answer?.status ?? 0)
-    if (answer && answer.status < 300 && isJson(answer)) corpus.learn(path, JSON.parse(answer.body.toString()))
-    for (const complaint of complaints) {
-      await addFinding(report, `${id}: ${complaint.slice(0, 100)}`, () => smallest(connection, fuzzCase, complaint))
-    }
-  }
-
-  /** A case with one mutation, or none, is easier to understand than one with three. */
-  async function smallest(connection: Connection, fuzzCase: FuzzCase, complaint: string): Promise<string> {
-    for (const keep of [-1, ...fuzzCase.mutations.keys()]) {
-      const smaller = makeCase(source, fuzzCase.index, (place) => place === keep)
-      const { answer, complaints } = await attempt(connection, smaller)
-      if (complaints.includes(complaint)) return describe(seed, smaller, complaint, answer)
-    }
-    return describe(seed, fuzzCase, complaint, undefined)
+    await Promise.all(Array.from({ length: connections }, worker))
+    return suspects
   }
 
   for (let index = from; index < from + cases && Date.now() < until; index += BATCH) {
     const count = Math.min(BATCH, from + cases - index)
     const batch = Array.from({ length: count }, (_, offset) => makeCase(source, index + offset))
     const invalid = batch.filter(({ request }) => request.isInvalid)
-    const valid = batch.filter(({ request }) => !request.isInvalid)
+    const [disturbing = [], others = []] = [true, false].map((disturbs) =>
+      batch.filter(({ request, operation }) => !request.isInvalid && (operation.path === BEHAVIOR) === disturbs),
+    )
 
     const before = await readLists()
-    await spread(target.port, invalid, CONNECTIONS, send)
+    const suspects = await send(invalid)
     const after = await readLists()
     if (after !== before) {
-      const where = `seed ${seed}, cases ${index} to ${index + count - 1}`
-      await addFinding(report, 'a refused request created something', async () => `${where}:\n${before}\n${after}`)
+      const text = `a refused request created something (seed ${seed}, cases ${index} to ${index + count - 1})`
+      await addFinding(report, 'creation', async () => `${text}\n${before}\n${after}`)
     }
-    const disturbing = valid.filter(({ operation }) => operation.path === BEHAVIOR)
-    await spread(
-      target.port,
-      valid.filter((it) => !disturbing.includes(it)),
-      CONNECTIONS,
-      send,
-    )
-    await spread(target.port, disturbing, 1, send)
+    suspects.push(...(await send(others)), ...(await send(disturbing, 1)))
+    for (const suspect of suspects) {
+      const kind = `${suspect.fuzzCase.operation.id}: ${suspect.complaint.slice(0, 100)}`
+      await addFinding(report, kind, () => describe(suspect, source, target))
+    }
     await resetBank()
     await sendMalformed(target.port, seed, index, report)
     options.onProgress?.(report)
@@ -107,50 +95,61 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   return report
 }
 
-/** Works through the cases on so many connections. */
-async function spread(
-  port: number,
-  cases: readonly FuzzCase[],
-  connections: number,
-  send: (connection: Connection, fuzzCase: FuzzCase) => Promise<void>,
-): Promise<void> {
-  const waiting = cases.values()
-  const worker = async () => {
-    const connection = openConnection(port)
-    for (const fuzzCase of waiting) await send(connection, fuzzCase)
+/** A case whose answer is not as it should be. */
+interface Suspect {
+  readonly fuzzCase: FuzzCase
+  readonly complaint: string
+}
+
+async function attempt(connection: Connection, fuzzCase: FuzzCase, { secrets }: Target) {
+  try {
+    const answer = await connection.exchange(fuzzCase.request.bytes, fuzzCase.request.method)
+    return { answer, complaints: complaintsAbout(fuzzCase, answer, secrets) }
+  } catch (error) {
+    if (error instanceof NoAnswer) return { answer: undefined, complaints: [error.message] }
+    throw error
+  }
+}
+
+/** Tells of a case, with one of its mutations or none where that is enough to see the same. */
+async function describe({ fuzzCase, complaint }: Suspect, source: CaseSource, target: Target): Promise<string> {
+  const connection = openConnection(target.port)
+  const smaller = [-1, ...fuzzCase.mutations.keys()].map((keep) =>
+    makeCase(source, fuzzCase.index, (place) => place === keep),
+  )
+  try {
+    for (const candidate of smaller) {
+      const { answer, complaints } = await attempt(connection, candidate, target)
+      if (complaints.includes(complaint)) return textOf(candidate, complaint, source.seed, answer)
+    }
+    return textOf(fuzzCase, complaint, source.seed)
+  } finally {
     connection.close()
   }
-  await Promise.all(Array.from({ length: connections }, worker))
+}
+
+function textOf({ index, mutations, request }: FuzzCase, complaint: string, seed: number, answer?: Answer): string {
+  const origin = `seed ${seed}, case ${index}, mutations: ${mutations.join(', ') || 'none'}`
+  const answered = answer ? `\n→ ${answer.status} ${excerpt(answer.body)}` : ''
+  return `${complaint} (${origin})\n${excerpt(request.bytes)}${answered}`
+}
+
+/** What an answer says in JSON; `undefined` where it says nothing, or in other words. */
+function jsonOf({ headers, body }: Answer): unknown {
+  return headers.get('content-type')?.includes('json') && body.length > 0 ? JSON.parse(body.toString()) : undefined
 }
 
 async function sendMalformed(port: number, seed: number, index: number, report: Report): Promise<void> {
-  const requests = Array.from({ length: MALFORMED_PER_BATCH }, (_, place) =>
-    malformedRequest(chanceOf(seed, index, place)),
-  )
+  const places = Array.from({ length: MALFORMED_PER_BATCH }, (_, place) => place)
   await Promise.all(
-    requests.map(async (request) => {
-      const complaints = await complaintsAboutMalformed(port, request)
-      countAnswer(report, 'malformed HTTP', request.statuses[0] ?? 0)
+    places.map(async (place) => {
+      const request = malformedRequest(chanceOf(seed, index, place))
+      const { statuses, complaints } = await judgeMalformed(port, request)
+      for (const status of statuses) countAnswer(report, 'malformed HTTP', status)
       for (const complaint of complaints) {
-        await addFinding(
-          report,
-          `malformed HTTP, ${request.name}: ${complaint.slice(0, 100)}`,
-          async () => `${complaint}\n${excerpt(Buffer.concat(request.slices))}`,
-        )
+        const text = `${complaint}\n${excerpt(Buffer.concat(request.slices))}`
+        await addFinding(report, `${request.name}: ${complaint.slice(0, 100)}`, async () => text)
       }
     }),
   )
-}
-
-/** Whether there is a value to read; an answer to HEAD has none. */
-function isJson({ headers, body }: Answer): boolean {
-  return body.length > 0 && headers.get('content-type')?.startsWith('application/json') === true
-}
-
-function describe(seed: number, { index, mutations, request }: FuzzCase, complaint: string, answer?: Answer): string {
-  return [
-    `${complaint} (seed ${seed}, case ${index}, mutations: ${mutations.join(', ') || 'none'})`,
-    excerpt(request.bytes),
-    answer ? `→ ${answer.status} ${excerpt(answer.body)}` : '',
-  ].join('\n')
 }

@@ -1,8 +1,9 @@
 import { type Chance, chanceOf } from './chance.ts'
 import { subjectOf } from './corpus.ts'
+import { proofOf, type Secrets } from './credentials.ts'
 import type { Operation } from './document.ts'
 import { type Draft, type FuzzedRequest, finish } from './draft.ts'
-import { type Mutation, mutations, proofOf, type Secrets } from './mutations.ts'
+import { type Mutation, mutations } from './mutations.ts'
 import { type Source, uuidOf, validObject, validValue } from './values.ts'
 
 /** One request of a run, which its seed and index make again. */
@@ -43,8 +44,9 @@ function weightOf({ body, query }: Operation): number {
 
 function chooseMutations(operation: Operation, chance: Chance): Mutation[] {
   const fitting = mutations.filter(({ fits }) => fits?.(operation) ?? true)
+  const weighted = fitting.flatMap((mutation) => Array<Mutation>(mutation.weight ?? 1).fill(mutation))
   const count = chance.pick([0, 0, 1, 1, 1, 1, 1, 1, 2, 3])
-  return Array.from({ length: count }, () => chance.pick(fitting))
+  return Array.from({ length: count }, () => chance.pick(weighted))
 }
 
 function validDraft(source: Source & Secrets, index: number): Draft {
@@ -59,14 +61,14 @@ function validDraft(source: Source & Secrets, index: number): Draft {
     parameters: Object.fromEntries(operation.pathParameters.map((name) => [name, known(operation.path)])),
     query: Object.entries(query).map(([name, value]) => ({ name, value: String(value) })),
     correlationIds: [`fuzz-${index}`],
+    idempotencyKeys: [],
     headers: [['X-Forwarded-For', `10.${chance.below(256)}.${chance.below(256)}.${chance.below(256)}`]],
     contentTypes: body ? ['application/json'] : [],
-    prove: proofOf(source),
+    prove: proofOf(operation.credential, source),
     value: body && validValue(body.schema, source),
     encode: (json) => Buffer.from(json),
     isChunked: false,
-    flaws: new Set(),
-    parameterFlaw: undefined,
+    flaws: new Map(),
     isSpoiled: false,
   }
 }

@@ -1,37 +1,39 @@
-import { isUtf8 } from 'node:buffer'
 import type { Chance } from './chance.ts'
+import type { Proof } from './credentials.ts'
 import type { Operation } from './document.ts'
 import { jsonText } from './spoiled-json.ts'
+import { type Verdict, verdictOn } from './verdict.ts'
 
 /** A header as it is sent. */
 export type Header = readonly [name: string, value: string]
 
-/** What can be wrong with a request. An address is wrong where its escapes cannot be decoded. */
-export type Flaw = 'head size' | 'transport' | 'address' | 'path' | 'method' | 'credentials' | 'size' | 'shape' | 'id'
+/** What can be wrong with a request: too long a head, escapes of its address that cannot be decoded, and so on. */
+export type Flaw = 'head' | 'transport' | 'address' | 'path' | 'method' | 'credentials' | 'size' | 'shape' | 'id'
 
-/** A request that is still being written. What changes it also says what that breaks, where nobody can see it later. */
+/** Where a flaw is known by who made it. Those of the body and of the query are found out later. */
+export type FlawedPart = 'headers' | 'correlation id' | 'path' | 'parameter' | 'method' | 'proof' | 'idempotency key'
+
+/** A request that is still being written. */
 export interface Draft {
   readonly operation: Operation
   method: string
   /** With `{name}` for its parameters. */
   path: string
   /** By name, as they are sent. */
-  parameters: Record<string, string>
+  parameters: Readonly<Record<string, string>>
   query: readonly QueryItem[]
   correlationIds: readonly string[]
-  headers: readonly Header[]
+  idempotencyKeys: readonly string[]
   contentTypes: readonly string[]
-  /** Makes the headers that prove who sends these bytes. */
-  prove: (body: Buffer) => readonly Header[]
+  headers: readonly Header[]
+  prove: Proof
   /** What is sent as JSON; `undefined` where there is no body. */
   value: unknown
   /** From the text of that JSON to the bytes that are sent. */
   encode: (json: string) => Buffer
   isChunked: boolean
-  flaws: Set<Flaw>
-  /** What is wrong with the last of `parameters`. */
-  parameterFlaw: Flaw | undefined
-  /** Whether it was touched where only the document can tell if it still is valid, and maybe not all of that. */
+  readonly flaws: Map<FlawedPart, Flaw>
+  /** Whether a value was changed so that it may be right by the document and wrong by the words around it. */
   isSpoiled: boolean
 }
 
@@ -43,48 +45,44 @@ export interface QueryItem {
 }
 
 /** A request, ready to be sent, and what has to become of it. */
-export interface FuzzedRequest {
+export interface FuzzedRequest extends Verdict {
   readonly method: string
   readonly bytes: Buffer
-  /** The only statuses it may get; `undefined`: any that is documented. */
-  readonly statuses: readonly number[] | undefined
-  /** Whether it must not succeed. */
-  readonly isInvalid: boolean
   /** What has to be echoed; `undefined`: an id of the service's own. */
   readonly correlationId: string | undefined
 }
 
-/** Writes a request down, and finds out what is wrong with it. */
+/** Writes a request down. */
 export function finish(draft: Draft, chance: Chance): FuzzedRequest {
-  const { method, operation, correlationIds } = draft
+  const { method, correlationIds, flaws, isChunked } = draft
   const body = draft.value === undefined ? Buffer.alloc(0) : draft.encode(jsonText(draft.value))
-  const { flaws, isOpen } = judge(draft, body)
   const headers: Header[] = [
     ['Host', 'gateway.example'],
-    ...correlationIds.map((id) => ['X-Correlation-ID', id] as const),
-    ...draft.contentTypes.map((type) => ['Content-Type', type] as const),
+    ...named('X-Correlation-ID', correlationIds),
+    ...named('Content-Type', draft.contentTypes),
+    ...named('Idempotency-Key', draft.idempotencyKeys),
     ...draft.headers,
     ...draft.prove(body),
     ...framing(draft, body),
   ]
-  const head = `${method} ${targetOf(draft)} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+  const lines = [`${method} ${targetOf(draft)} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)]
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
   return {
+    ...verdictOn(draft, body),
     method,
-    bytes: Buffer.concat([Buffer.from(head, 'latin1'), draft.isChunked ? chunked(body, chance) : body]),
-    statuses: statusesFor(operation, flaws, isOpen),
-    isInvalid: flaws.size > 0,
-    correlationId: flaws.has('transport') || flaws.has('head size') ? undefined : correlationIds[0],
+    bytes: Buffer.concat([head, isChunked ? chunked(body, chance) : body]),
+    correlationId: flaws.has('correlation id') || flaws.has('headers') ? undefined : correlationIds[0],
   }
+}
+
+function named(name: string, values: readonly string[]): readonly Header[] {
+  return values.map((value) => [name, value])
 }
 
 function targetOf({ path, parameters, query }: Draft): string {
   const segments = path.replaceAll(/\{(\w+)\}/g, (_, name) => parameters[name] ?? '')
-  const text = query.map(({ name, value, raw }) => raw ?? `${encode(name)}=${encode(value)}`).join('&')
-  return query.length === 0 ? segments : `${segments}?${text}`
-}
-
-function encode(text: string): string {
-  return encodeURIComponent(text.toWellFormed())
+  const items = query.map(({ name, value, raw }) => raw ?? `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+  return items.length === 0 ? segments : `${segments}?${items.join('&')}`
 }
 
 function framing({ isChunked, method }: Draft, body: Buffer): readonly Header[] {
@@ -100,101 +98,4 @@ function chunked(body: Buffer, chance: Chance): Buffer {
     at += part.length
   }
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
-}
-
-interface Judgement {
-  readonly flaws: ReadonlySet<Flaw>
-  /** Whether its shape may be wrong or right. */
-  readonly isOpen: boolean
-}
-
-const BODY_MAX_BYTES = 65_536
-
-function judge(draft: Draft, body: Buffer): Judgement {
-  const { operation, query, contentTypes } = draft
-  const flaws = new Set(draft.flaws)
-  if (draft.parameterFlaw) flaws.add(draft.parameterFlaw)
-  const isSigned = operation.credential === 'partnerSignature'
-  if (operation.body && body.length > BODY_MAX_BYTES) flaws.add('size')
-  // Whatever the bank signed is taken.
-  if (isSigned) return { flaws, isOpen: query.length > 0 }
-
-  const isRaw = query.some(({ raw }) => raw !== undefined)
-  const hasQuery = Object.keys(operation.query).length > 0
-  if (hasQuery && !isRaw && !isValidQuery(operation, query)) flaws.add('shape')
-  if (operation.body && !isValidBody(operation.body, body, contentTypes)) flaws.add('shape')
-  return { flaws, isOpen: isRaw || draft.isSpoiled || contentTypes.length > 1 }
-}
-
-function isValidQuery(operation: Operation, query: readonly QueryItem[]): boolean {
-  const names = new Set(query.map(({ name }) => name))
-  const values = query.map(({ name, value }) => [name, typed(value, operation.query[name]?.type)])
-  return names.size === query.length && operation.isValidQuery(Object.fromEntries(values))
-}
-
-/** A whole number has one spelling. */
-function typed(text: string, type: string | undefined): string | number {
-  return type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text) ? Number(text) : text
-}
-
-const NESTING_MAX = 16
-
-function isValidBody(
-  { isValid }: NonNullable<Operation['body']>,
-  body: Buffer,
-  [contentType = '']: readonly string[],
-): boolean {
-  if (body.length === 0) return isValid({})
-  if (!/^application\/json\s*(?:;|$)/i.test(contentType) || !isUtf8(body)) return false
-  try {
-    const value: unknown = JSON.parse(body.toString())
-    return nestingOf(value) <= NESTING_MAX && keysOf(value) === writtenKeysIn(body.toString()) && isValid(value)
-  } catch {
-    return false
-  }
-}
-
-function nestingOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  return 1 + Math.max(0, ...Object.values(value).map(nestingOf))
-}
-
-function keysOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const members = Object.values(value).map(keysOf)
-  return members.reduce((sum, keys) => sum + keys, Array.isArray(value) ? 0 : members.length)
-}
-
-function writtenKeysIn(json: string): number {
-  return [...json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon !== undefined).length
-}
-
-/** In which order flaws are judged, and what each is answered with. The bank's bytes are read before its proof. */
-const ANSWERS: readonly (readonly [flaw: Flaw, status: number])[] = [
-  ['transport', 400],
-  ['address', 400],
-  ['path', 404],
-  ['method', 405],
-  ['credentials', 401],
-  ['size', 413],
-]
-
-const ANSWERS_WHEN_SHAPE_IS_KNOWN: readonly (readonly [flaw: Flaw, status: number])[] = [
-  ['shape', 400],
-  ['id', 404],
-]
-
-const REFUSALS_OF_FLAWS = [400, 401, 405, 413, 429]
-
-function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boolean): number[] | undefined {
-  if (flaws.has('head size')) return [431]
-  if (flaws.has('address') && (flaws.has('path') || flaws.has('method'))) return [400, 404, 405]
-  const answers = isOpen ? ANSWERS : [...ANSWERS, ...ANSWERS_WHEN_SHAPE_IS_KNOWN]
-  const [, status] = answers.find(([flaw]) => flaws.has(flaw)) ?? []
-  // Who guesses administrative tokens is slowed down.
-  if (status === 401 && operation.credential === 'adminToken') return [401, 429]
-  if (status === 401 && operation.credential === 'partnerSignature' && flaws.has('size')) return [413]
-  if (status !== undefined) return [status]
-  if (isOpen) return undefined
-  return [...operation.answers.keys()].filter((candidate) => candidate < 500 && !REFUSALS_OF_FLAWS.includes(candidate))
 }

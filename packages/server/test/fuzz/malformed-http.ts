@@ -173,20 +173,25 @@ function bytesOf(request: string): Buffer {
   return Buffer.from(request, 'latin1')
 }
 
-/** Sends it and finds everything that is wrong with what comes back. */
-export async function complaintsAboutMalformed(
+/** Sends it, and finds everything that is wrong with what comes back. */
+export async function judgeMalformed(
   port: number,
-  { slices, statuses, isOpen }: MalformedRequest,
-): Promise<string[]> {
+  { name, slices, statuses: due, isOpen }: MalformedRequest,
+): Promise<{ readonly statuses: readonly number[]; readonly complaints: readonly string[] }> {
   const { received, isClosed } = await exchange(port, slices)
   const answers = answersIn(received)
-  if (answers === undefined) return [`no answer of HTTP: ${received.toString('latin1')}`]
-  const got = answers.map(({ status }) => status)
-  const complaints = answers.flatMap(complaintsAboutAnswer)
-  if (isOpen) return got.length <= statuses.length ? complaints : [...complaints, `more answers than requests: ${got}`]
-  if (got.join() !== statuses.join()) complaints.push(`${got.join() || 'nothing'} instead of ${statuses}`)
-  if ((statuses[0] ?? 0) >= 400 && !isClosed) complaints.push('the connection was left open')
-  return complaints
+  if (answers === undefined) return { statuses: [], complaints: [`${name}: no HTTP: ${received.toString('latin1')}`] }
+  const statuses = answers.map(({ status }) => status)
+  const isDue = isOpen ? statuses.length <= due.length : statuses.join() === due.join()
+  const isLeftOpen = !isOpen && Number(due[0]) >= 400 && !isClosed
+  return {
+    statuses,
+    complaints: [
+      ...(isDue ? [] : [`${name}: ${statuses.join() || 'nothing'} instead of ${due}`]),
+      ...(isLeftOpen ? [`${name}: the connection was left open`] : []),
+      ...answers.flatMap(complaintsAboutAnswer),
+    ],
+  }
 }
 
 function complaintsAboutAnswer({ status, headers, body }: Answer): string[] {

@@ -1,5 +1,6 @@
 import type { Chance } from './chance.ts'
 import type { Schema } from './document.ts'
+import { ODD_FORMATS, ODD_KEYS, ODD_NUMBERS, ODD_TEXTS } from './oddities.ts'
 
 /** JSON that differs a little, or grossly, from what a schema takes. Whether it still is valid, others judge. */
 
@@ -40,7 +41,8 @@ type Change = (place: Place, chance: Chance) => void
 
 function placesIn(holder: Record<string, unknown>, key: string, schema: Schema): Place[] {
   const value = holder[key]
-  const inner = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  const inner =
+    typeof value === 'object' && value !== null && !(value instanceof Written) ? (value as Record<string, unknown>) : {}
   const places = Object.keys(inner).flatMap((name) => placesIn(inner, name, schemaOf(schema, name)))
   return [{ holder, key, schema }, ...places]
 }
@@ -146,113 +148,3 @@ function edgesOf(schema: Schema, value: unknown): unknown[] {
 function define(holder: object, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
 }
-
-/** Spellings of numbers, some of them no JSON. */
-const ODD_NUMBERS = [
-  ...['-0', '0', '-1', '0.1', '0.01', '0.001', '1.005', '1.999', '19.990', '1e2', '1E+2', '100e-2', '0.1e1', '1e-400'],
-  ...['1e400', '-1e400', '1e308', '1e15', '1000000000000001', '9999999999.99', '9999999999.995', '10000000000'],
-  ...['9007199254740991', '9007199254740993', '90071992547409.93', '2147483648', '4294967296', '18446744073709551616'],
-  ...['0.30000000000000004', '1.1000000000000001', '5e-324', `1${'0'.repeat(400)}`, `0.${'3'.repeat(400)}`],
-  ...['NaN', 'Infinity', '-Infinity', '01', '+1', '.5', '1.', '0x10', '1_000', '1,5', '1n', '--1', '١'],
-]
-
-/** Texts that something, somewhere, takes for something else. */
-export const ODD_TEXTS = [
-  ...[
-    '',
-    ' ',
-    '\0',
-    'a\0b',
-    '\u0001',
-    '\u001f',
-    '\u007f',
-    '\u0085',
-    '\t',
-    '\n',
-    '\r\nX-Injected: 1',
-    '\u2028',
-    '\u00a0',
-  ],
-  ...[
-    '\ud800',
-    '\udfff',
-    'a\udc00b',
-    '\ufeff',
-    '\ufffe',
-    '\uffff',
-    '\u202eabc',
-    '\u2066',
-    '\u200b',
-    'é',
-    'e\u0301',
-    'ﷺ',
-    '💥',
-    '👩‍👩‍👧‍👦',
-  ],
-  ...[
-    "' OR '1'='1",
-    "'; DROP TABLE operation; --",
-    '$1',
-    '%s%n%x',
-    '%00',
-    '%',
-    '_',
-    '\\',
-    '"',
-    '`',
-    '${7*7}',
-    '{{7*7}}',
-  ],
-  ...['../../../../etc/passwd', '<script>alert(1)</script>', '=1+1', '@SUM(1)', '|id', '$(id)', '\\u0000', '\\x00'],
-  ...['null', 'undefined', 'true', 'NaN', '0', '-1', '1e400', '[object Object]', '__proto__', 'constructor'],
-  ...['x'.repeat(129), 'x'.repeat(2_049), 'x'.repeat(10_000), '💥'.repeat(200), 'é'.repeat(141), '\u0301'.repeat(140)],
-]
-
-const ODD_KEYS = [
-  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__', '$where'],
-  ...[
-    '',
-    ' ',
-    '0',
-    'id',
-    'status',
-    'Transaction',
-    'transaction.value',
-    'a/b~c',
-    '\0',
-    '\ud800',
-    'é',
-    'k'.repeat(1_000),
-  ],
-]
-
-const ODD_FORMATS = [
-  ...[
-    '2026-02-29',
-    '2026-2-1',
-    '0000-01-01',
-    '0001-01-01',
-    '9999-12-31',
-    '10000-01-01',
-    '+002026-01-01',
-    '2026-01-01T00:00:00Z',
-  ],
-  ...[
-    '2026-11-21T25:00:00Z',
-    '2026-11-21T13:15:00',
-    '2026-11-21T23:59:60Z',
-    '2026-11-21t13:15:00z',
-    '0001-01-01T00:00:00Z',
-  ],
-  ...['9999-12-31T23:59:59.999999999Z', '9999-12-31T23:59:59-23:59', '2026-11-21 13:15:00Z', '1763730900', 'yesterday'],
-  ...[
-    '00000000-0000-0000-0000-000000000000',
-    'ffffffff-ffff-ffff-ffff-ffffffffffff',
-    '0198C0DE-3F00-7000-8000-1A2B3C4D5E6F',
-  ],
-  ...[
-    '0198c0de3f00700080001a2b3c4d5e6f',
-    '{0198c0de-3f00-7000-8000-1a2b3c4d5e6f}',
-    'urn:uuid:0198c0de-3f00-7000-8000-1a2b3c4d5e6f',
-  ],
-]

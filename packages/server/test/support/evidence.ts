@@ -39,6 +39,16 @@ export function inbox(database: Database): Promise<InboxEvidence[]> {
   return database.rows(INBOX, [])
 }
 
+const ATTEMPTS = statement<[], { outcome: string }>(
+  'test.attempts',
+  'SELECT outcome FROM delivery_attempt ORDER BY started_at, attempt',
+)
+
+/** What came of every attempt to deliver a notification. */
+export async function attempts(database: Database): Promise<string[]> {
+  return (await database.rows(ATTEMPTS, [])).map(({ outcome }) => outcome)
+}
+
 const OPEN = statement<[], { transactions: bigint; locks: bigint }>(
   'test.open',
   `SELECT count(*) FILTER (WHERE xact_start IS NOT NULL) AS transactions,

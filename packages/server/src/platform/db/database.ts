@@ -79,6 +79,11 @@ const SESSION_SETTINGS = {
   client_connection_check_interval: '1000',
   default_transaction_isolation: 'read\\ committed',
   TimeZone: 'UTC',
+  // A prepared statement keeps the plan of its first minute, when its table was small enough to be read whole: after
+  // 7,000 cash-ins a batch of 64 moves took 13.6 ms instead of 4.5, and a single one 3.2 ms instead of 0.7.
+  enable_seqscan: 'off',
+  // Before version 18 a small table that must be read whole now looks expensive enough to compile its plan for.
+  jit: 'off',
 }
 
 /** Opens a pool. Connections are made when they are first needed. */

@@ -71,7 +71,8 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   app.addHook('onRequest', (request, reply, done) => {
     setStandardHeaders(reply)
     const fault = transportFault(request.raw)
-    if (fault) reply.header('connection', 'close')
+    // Behind an upgrade that was not taken up, Node overlooks what is no HTTP until its time is over.
+    if (fault || request.headers.upgrade !== undefined) reply.header('connection', 'close')
     done(fault ? new Refusal('validation_error', { message: fault }) : correlationRefusal(request))
   })
   app.addHook('onResponse', (request, reply, done) => {

@@ -31,7 +31,12 @@ test('[balance.1] [money.2] the amount is what is available, in reais, exact for
     for (const [code, cents] of Object.entries({ available, reserved, receivable })) {
       await administer(url, `UPDATE account SET balance_cents = ${cents} WHERE code = '${code}'`)
     }
-    const { body } = await getBalance({ params: undefined, query: undefined, body: undefined, context: {} as RequestContext })
+    const { body } = await getBalance({
+      params: undefined,
+      query: undefined,
+      body: undefined,
+      context: {} as RequestContext,
+    })
     const [{ id, ...item } = { id: '' }] = JSON.parse(JSON.stringify(body))
     return item
   }

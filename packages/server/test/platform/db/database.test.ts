@@ -94,8 +94,8 @@ test('[DB-2] where no connection can be had nothing was sent', async (t) => {
 test('[DB-2] a database that takes no more connections was sent nothing', async (t) => {
   const { url, database } = await testDatabase(t)
   await database.rows(one, [])
-  // A superuser is not bound by the limit of a database, so the connections are refused altogether.
-  await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} ALLOW_CONNECTIONS false`)
+  const cluster = new URL('/postgres', url)
+  await administer(cluster.href, `ALTER DATABASE ${new URL(url).pathname.slice(1)} ALLOW_CONNECTIONS false`)
   const other = openTestDatabase(url)
   assert.deepEqual(await unavailability(other.rows(one, [])), { sent: false })
   await other.close()
@@ -131,17 +131,19 @@ for (const fate of ['cut', 'swallow'] as const) {
 }
 
 test('[DB-6] a session that the server ended leaves open what happened, and is replaced', async (t) => {
-  const { url, database: other } = await testDatabase(t)
+  const { url } = await testDatabase(t)
   const database = openTestDatabase(url, 1)
   t.after(() => database.close())
   const [session] = await database.rows(pid, [])
   const call = unavailability(database.rows(sleep, [60]))
-  const isActive = statement<[pid: number], { active: boolean }>(
-    'test.is_active',
-    `SELECT wait_event = 'PgSleep' AS active FROM pg_stat_activity WHERE pid = $1`,
-  )
-  while (!(await other.rows(isActive, [session?.pid ?? 0]))[0]?.active);
-  await administer(url, `SELECT pg_terminate_backend(${session?.pid})`)
+  let isOver = false
+  void call.finally(() => {
+    isOver = true
+  })
+  // As soon as it is at it, and not before.
+  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE pid = ${session?.pid} AND wait_event = 'PgSleep'`
+  while (!isOver) await administer(url, end)
   assert.deepEqual(await call, { sent: true })
   assert.notDeepEqual(await database.rows(pid, []), [session])
 })

@@ -110,9 +110,9 @@ test('[database.1] a role that may not create roles migrates where an administra
   const cluster = process.env.PIXGATE_TEST_DATABASE_URL ?? ''
   const owner = { role: `owner_${randomBytes(8).toString('hex')}`, password: 'secret' }
   await administer(cluster, `CREATE ROLE ${owner.role} LOGIN PASSWORD '${owner.password}'`)
-  t.after(() => administer(cluster, `DROP ROLE ${owner.role}`))
   await administer(cluster, `GRANT ${APPLICATION_ROLE} TO ${owner.role}`)
   const url = await emptyDatabase(t, owner)
+  t.after(() => administer(cluster, `DROP ROLE ${owner.role}`))
   assert.ok((await migrate(url, MACHINES)).length > 0)
 })
 

@@ -67,6 +67,15 @@ test('[http.10] headers of more than 16 KiB are 431', async (t) => {
   assert.match(answer, /X-Correlation-ID: made-1\r\n/)
 })
 
+test('[http.10] a request for another protocol is answered in ours and is the last of its connection', async (t) => {
+  const { app } = thingServer(t)
+  const upgrade = head('GET /healthz HTTP/1.1', HOST, 'Connection: Upgrade', 'Upgrade: h2c')
+  const answer = await exchange(await listen(app), upgrade + head('GET /healthz HTTP/1.1', HOST))
+  assert.match(answer, /^HTTP\/1\.1 200 /)
+  assert.match(answer, /connection: close/i)
+  assert.equal(answer.match(/^HTTP\/1\.1 \d/gm)?.length, 1)
+})
+
 test('[http.1] an expectation that is not understood changes nothing', async (t) => {
   const { app } = thingServer(t)
   const port = await listen(app)
