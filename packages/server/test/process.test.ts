@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { testPort } from './support/port.ts'
 import type { Answer } from './support/world.ts'
 
 /**
@@ -28,7 +29,7 @@ interface Sandbox {
 }
 
 /** A data directory, and sandboxes on it; the test ends with them stopped, then the directory gone. */
-async function place(t: TestContext): Promise<{ directory: string; start(): Sandbox }> {
+async function place(t: TestContext): Promise<{ directory: string; start(): Promise<Sandbox> }> {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-'))
   // As root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(directory, 0o711)
@@ -38,18 +39,18 @@ async function place(t: TestContext): Promise<{ directory: string; start(): Sand
     await Promise.all(started.map(({ exited }) => exited))
     await rm(directory, { recursive: true, force: true })
   })
-  const start = () => {
-    const sandbox = startSandbox(directory)
+  const start = async () => {
+    const sandbox = startSandbox(directory, await testPort())
     started.push(sandbox)
     return sandbox
   }
   return { directory, start }
 }
 
-function startSandbox(directory: string): Sandbox {
+function startSandbox(directory: string, port: number): Sandbox {
   const child = spawn(process.execPath, [PROGRAM], {
     env: {
-      PORT: '0',
+      PORT: String(port),
       PIXGATE_SIMULATOR_PORT: '0',
       PIXGATE_DATA_DIR: directory,
       PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
@@ -92,7 +93,7 @@ async function isPostgresRunning(directory: string): Promise<boolean> {
 
 test('[health.3] [PL-2] SIGTERM lets what is under way finish, stops everything that was started, and ends with 0', async (t) => {
   const { directory, start } = await place(t)
-  const { child, exited, url: starting } = start()
+  const { child, exited, url: starting } = await start()
   const url = await starting
   const key = await apiKey(url)
   const { body: behavior } = await call(url, key, 'PUT', '/sandbox/behavior', { latencyMs: 300 })
@@ -110,7 +111,7 @@ test('[health.3] [PL-2] SIGTERM lets what is under way finish, stops everything 
 
 test('[database.6] a signal during the start leaves nothing running', async (t) => {
   const { directory, start } = await place(t)
-  const { child, exited } = start()
+  const { child, exited } = await start()
   while (!(await readdir(directory)).includes('sandbox-secrets.json'));
   child.kill('SIGINT')
   assert.deepEqual(await exited, [0, null])
@@ -119,9 +120,9 @@ test('[database.6] a signal during the start leaves nothing running', async (t) 
 
 test('[database.4] a second start on the same data directory says so and disturbs nothing', async (t) => {
   const { start } = await place(t)
-  const first = start()
+  const first = await start()
   const url = await first.url
-  const second = start()
+  const second = await start()
   assert.deepEqual(await second.exited, [1, null])
   assert.match(second.stderr(), /Another Pixgate is already running on/)
   assert.doesNotMatch(second.stderr(), /\n\s+at /)
@@ -130,13 +131,13 @@ test('[database.4] a second start on the same data directory says so and disturb
 
 test('[database.5] what was answered before a kill -9 is there after the next start', async (t) => {
   const { start } = await place(t)
-  const first = start()
+  const first = await start()
   const firstUrl = await first.url
   const key = await apiKey(firstUrl)
   const { body: created } = await call(firstUrl, key, 'POST', '/api/pix/cash-in', charge)
   first.child.kill('SIGKILL')
   await first.exited
-  const second = start()
+  const second = await start()
   const url = await second.url
   const { status, body: found } = await call(url, key, 'GET', `/api/pix/cash-in/${created.id}`)
   assert.equal(status, 200)

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { probePort } from '../../src/platform/ports.ts'
 import { testDatabase } from '../support/database.ts'
+import { testPort } from '../support/port.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -21,7 +21,7 @@ const SECRETS = {
 test('[sandbox.1] [sandbox.4] [config.2] production starts without a word of its secrets, and has no controls', async (t) => {
   const { url: databaseUrl } = await testDatabase(t)
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-production-'))
-  const port = (await probePort(0)) ?? 0
+  const port = await testPort()
   const child = spawn(process.execPath, [PROGRAM], {
     env: {
       PIXGATE_MODE: 'production',

@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test'
 import { type Simulator, startSimulator } from '@pixgate/bank-simulator'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
-import { probePort } from '../../src/platform/ports.ts'
 import { testDatabase } from './database.ts'
+import { testPort } from './port.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 import { type Receiver, startReceiver } from './webhook-receiver.ts'
@@ -74,7 +74,7 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
   const { url: databaseUrl, database } = await testDatabase(t)
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-world-'))
   const receiver = await startReceiver(t)
-  const port = (await probePort(0)) ?? 0
+  const port = await testPort()
   const events = await tcpProxy(t, port)
   let aheadMs = 0
   const bank = await startSimulator({

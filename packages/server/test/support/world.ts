@@ -11,9 +11,9 @@ import { createDatabaseClock, type DatabaseClock } from '../../src/platform/cloc
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
-import { probePort } from '../../src/platform/ports.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
+import { testPort } from './port.ts'
 import { type Receiver, startReceiver } from './webhook-receiver.ts'
 
 /**
@@ -96,9 +96,14 @@ export async function world(
   environment: Record<string, string> = {},
   options: WorldOptions = {},
 ): Promise<World> {
+  const started: (() => Promise<unknown>)[] = []
+  t.after(async () => {
+    for (const stop of started.reverse()) await stop()
+  })
   const { url: databaseUrl, database } = await testDatabase(t)
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-world-'))
-  const port = (await probePort(0)) ?? 0
+  started.push(() => rm(directory, { recursive: true, force: true }))
+  const port = await testPort()
   const url = `http://127.0.0.1:${port}`
   const clock = steppedClock()
   const simulator = await startSimulator({
@@ -109,6 +114,7 @@ export async function world(
     eventsUrl: url,
     clock: options.bankClock ?? { now: clock.now, sleep: realPause.for },
   })
+  started.push(() => simulator.stop())
   const service = await compose({
     config: readConfig({ PIXGATE_LOG_LEVEL: 'silent', PIXGATE_RATE_LIMIT_PER_MINUTE: '0', ...environment }),
     databaseUrl: (await options.reach?.(databaseUrl)) ?? databaseUrl,
@@ -120,14 +126,10 @@ export async function world(
     random: Math.random,
     logger: options.logger ?? pino({ level: 'silent' }),
   })
+  started.push(() => service.stop())
   if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })
   const receiver = await startReceiver(t)
-  t.after(async () => {
-    await service.stop()
-    await simulator.stop()
-    await rm(directory, { recursive: true, force: true })
-  })
 
   const ask = async (base: string, token: string, method: string, path: string, body?: unknown, headers = {}) => {
     const response = await fetch(base + path, {
