@@ -47,6 +47,15 @@ export async function startSandbox(): Promise<Sandbox> {
   })
   const exited = once(server, 'exit')
   const lost = exited.then(([code, signal]) => Promise.reject(new Error(`the sandbox ended: ${code ?? signal}`)))
+  const stop = async () => {
+    lost.catch(() => undefined)
+    server.kill()
+    await exited
+    receiver.close()
+    receiver.closeAllConnections()
+    await rm(directory, { recursive: true, force: true })
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop().then(() => process.exit(1)))
   const { port, suspiciousLines } = await Promise.race([watchLog(server, Object.values(secrets)), lost])
   return {
     port,
@@ -56,16 +65,12 @@ export async function startSandbox(): Promise<Sandbox> {
     partnerSecret: secrets.partnerSecret,
     receiverUrl: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`,
     secrets: Object.values(secrets),
-    stop: async () => {
-      lost.catch(() => undefined)
-      server.kill()
-      await exited
-      receiver.close()
-      receiver.closeAllConnections()
-      await rm(directory, { recursive: true, force: true })
-    },
+    stop,
   }
 }
+
+/** How many lines are kept; one that fails often tells nothing new. */
+const LINES_MAX = 20
 
 /** Resolves when the log says `ready`; only from there on it must hold no secret: the banner shows one. */
 function watchLog(
@@ -79,7 +84,7 @@ function watchLog(
     createInterface({ input: stdout }).on('line', (line) => {
       const { msg, port } = !isReady && line.startsWith('{') ? JSON.parse(line) : {}
       if (msg === 'ready') resolve({ port, suspiciousLines })
-      if (isReady && isSuspicious(line, secrets)) suspiciousLines.push(line)
+      if (isReady && suspiciousLines.length < LINES_MAX && isSuspicious(line, secrets)) suspiciousLines.push(line)
       isReady ||= msg === 'ready'
     })
   })

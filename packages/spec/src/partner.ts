@@ -9,6 +9,7 @@ import { nullable, PLAIN_TEXT } from './shapes.ts'
  */
 
 const reference = Type.String({ minLength: 1, maxLength: 128, pattern: PLAIN_TEXT })
+const endToEndId = Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })
 const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 const time = Type.String({ format: 'date-time', maxLength: 40 })
 const name = Type.String({ maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })
@@ -36,7 +37,7 @@ export type PartnerChargeRequest = Static<typeof partnerChargeRequest>
 export const partnerChargeStatuses = ['ACTIVE', 'PAID', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
 
 const payment = Type.Object({
-  endToEndId: reference,
+  endToEndId,
   valueCents: amount,
   occurredAt: time,
   payer: Type.Optional(
@@ -83,7 +84,7 @@ export const partnerEvent = Type.Object({
   transactionId: reference,
   externalId: Type.Optional(nullable(reference)),
   status: Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT }),
-  endToEndId: Type.Optional(nullable(reference)),
+  endToEndId: Type.Optional(nullable(endToEndId)),
   valueCents: amount,
   feeCents: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) }))),
   returnId: Type.Optional(nullable(reference)),

@@ -38,9 +38,10 @@ const isEvent = ajv.compile(partnerEvent)
 test('[partner-inbox.4] an event may leave out what the bank does not know, and say more than we ask', () => {
   assert.ok(isEvent(event))
   assert.ok(isEvent({ ...event, endToEndId: null, payer: null, feeCents: 0, channel: 'app' }))
+  assert.ok(isEvent({ ...event, endToEndId: 'E'.repeat(64) }))
 })
 
-test('[partner-inbox.4] an event without amount, with half a centavo or with control characters is none', () => {
+test('[partner-inbox.4] an event without amount, with half a centavo, control characters or too long an id is none', () => {
   const { valueCents, ...rest } = event
   const wrong = [
     rest,
@@ -52,6 +53,7 @@ test('[partner-inbox.4] an event without amount, with half a centavo or with con
     { ...event, status: 'PAID\u0000' },
     { ...event, transactionId: 'a\ud800' },
     { ...event, event: 'CashBack' },
+    { ...event, endToEndId: 'E'.repeat(65) },
   ]
   for (const body of wrong) assert.equal(isEvent(body), false, JSON.stringify(body))
 })

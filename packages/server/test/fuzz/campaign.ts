@@ -5,8 +5,9 @@ import { createCorpus } from './corpus.ts'
 import type { Operation } from './document.ts'
 import { addFinding, countAnswer, emptyReport, excerpt, type Report } from './findings.ts'
 import { complaintsAbout } from './judge.ts'
-import { judgeMalformed, malformedRequest } from './malformed-http.ts'
 import { BEHAVIOR, prepare } from './prepare.ts'
+import { exchangeRaw } from './raw-exchange.ts'
+import { rawRequest } from './raw-requests.ts'
 
 /** A service to be fuzzed: its API on loopback, and what opens it. */
 export interface Target {
@@ -37,7 +38,7 @@ export interface CampaignOptions {
 
 const CONNECTIONS = 16
 const BATCH = 1_000
-const MALFORMED_PER_BATCH = 20
+const RAW_PER_BATCH = 20
 
 /**
  * Sends the cases of a seed, a batch at a time: first what must be refused, after which nothing may have been created,
@@ -89,7 +90,7 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
       await addFinding(report, kind, () => describe(suspect, source, target))
     }
     await resetBank()
-    await sendMalformed(target.port, seed, index, report)
+    await sendRaw(target.port, seed, index, report)
     options.onProgress?.(report)
   }
   return report
@@ -139,16 +140,15 @@ function jsonOf({ headers, body }: Answer): unknown {
   return headers.get('content-type')?.includes('json') && body.length > 0 ? JSON.parse(body.toString()) : undefined
 }
 
-async function sendMalformed(port: number, seed: number, index: number, report: Report): Promise<void> {
-  const places = Array.from({ length: MALFORMED_PER_BATCH }, (_, place) => place)
+async function sendRaw(port: number, seed: number, index: number, report: Report): Promise<void> {
+  const requests = Array.from({ length: RAW_PER_BATCH }, (_, place) => rawRequest(chanceOf(seed, index, place)))
   await Promise.all(
-    places.map(async (place) => {
-      const request = malformedRequest(chanceOf(seed, index, place))
-      const { statuses, complaints } = await judgeMalformed(port, request)
-      for (const status of statuses) countAnswer(report, 'malformed HTTP', status)
+    requests.map(async (request) => {
+      const { statuses, complaints } = await exchangeRaw(port, request)
+      for (const status of statuses) countAnswer(report, 'raw bytes', status)
       for (const complaint of complaints) {
         const text = `${complaint}\n${excerpt(Buffer.concat(request.slices))}`
-        await addFinding(report, `${request.name}: ${complaint.slice(0, 100)}`, async () => text)
+        await addFinding(report, complaint.slice(0, 100), async () => text)
       }
     }),
   )

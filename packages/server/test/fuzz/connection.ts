@@ -23,31 +23,27 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
 }
 
-const TIMEOUT_MS = 30_000
+/** Shorter than what the server waits for a head: a request that it has overlooked is to be noticed. */
+const TIMEOUT_MS = 9_000
 
 /** A client that sends whatever it is told, right or wrong. */
 export function openConnection(port: number): Connection {
   let socket: Socket | undefined
   return {
     exchange: async (request, method) => {
-      const isReused = socket?.writable === true
-      const open = isReused && socket ? socket : await dial(port)
-      socket = open
-      const answer = await ask(open, request, method).catch((error: unknown) => {
-        open.destroy()
-        socket = undefined
+      const reused = socket?.writable ? socket : undefined
+      socket = reused ?? (await dial(port))
+      let answer: Answer
+      try {
+        answer = await ask(socket, request, method)
+      } catch (error) {
+        socket.destroy()
         // The server may close a connection at any time between two requests.
-        if (isReused && error instanceof NoAnswer && error.message === SILENT) return undefined
-        throw error
-      })
-      if (answer === undefined) {
+        if (!reused || !(error instanceof NoAnswer) || error.message !== SILENT) throw error
         socket = await dial(port)
-        return await ask(socket, request, method)
+        answer = await ask(socket, request, method)
       }
-      if (answer.headers.get('connection') === 'close') {
-        open.destroy()
-        socket = undefined
-      }
+      if (answer.headers.get('connection') === 'close') socket.destroy()
       return answer
     },
     close: () => socket?.destroy(),

@@ -41,8 +41,8 @@ type Change = (place: Place, chance: Chance) => void
 
 function placesIn(holder: Record<string, unknown>, key: string, schema: Schema): Place[] {
   const value = holder[key]
-  const inner =
-    typeof value === 'object' && value !== null && !(value instanceof Written) ? (value as Record<string, unknown>) : {}
+  const isHolder = typeof value === 'object' && value !== null && !(value instanceof Written)
+  const inner = isHolder ? (value as Record<string, unknown>) : {}
   const places = Object.keys(inner).flatMap((name) => placesIn(inner, name, schemaOf(schema, name)))
   return [{ holder, key, schema }, ...places]
 }
@@ -124,23 +124,25 @@ const replaceByOddNumber: Change = ({ holder, key }, chance) => {
   holder[key] = new Written(chance.pick(ODD_NUMBERS))
 }
 
-function edgesOf(schema: Schema, value: unknown): unknown[] {
-  const { minimum, maximum, minLength, maxLength, minItems = 0, maxItems, anyOf } = schema
+function edgesOf(
+  { minimum, maximum, minLength = 0, maxLength, maxItems, format, ...schema }: Schema,
+  value: unknown,
+): unknown[] {
   const text = typeof value === 'string' && value !== '' ? value : 'x'
+  const item = Array.isArray(value) ? value[0] : value
+  const ofLength = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
   return [
-    ...(minimum === undefined ? [] : [minimum, minimum - 1, minimum + 0.5, -minimum]),
-    ...(maximum === undefined ? [] : [maximum, maximum + 1, maximum - 0.5, -maximum]),
-    ...(minLength === undefined ? [] : [text.slice(0, minLength), text.slice(0, Math.max(0, minLength - 1))]),
+    ...[minimum, maximum].flatMap((edge) => (edge === undefined ? [] : [edge - 1, edge, edge + 1, edge + 0.5, -edge])),
     ...(maxLength === undefined
       ? []
-      : [maxLength, maxLength + 1, 2 * maxLength].map((length) => text.padEnd(length, text).slice(0, length))),
-    ...(maxLength === undefined ? [] : ['💥'.repeat(maxLength), '💥'.repeat(maxLength + 1)]),
-    ...(maxItems === undefined || !Array.isArray(value)
-      ? []
-      : [[], value.slice(0, minItems), Array(maxItems + 1).fill(value[0])]),
-    ...(schema.enum ?? []).flatMap((word) => [String(word).toLowerCase(), `${word} `, word]),
-    ...(schema.format === undefined ? [] : ODD_FORMATS),
-    ...(anyOf ?? []).flatMap((choice) => edgesOf(choice, value)),
+      : [
+          ...[minLength - 1, minLength, maxLength, maxLength + 1].map((length) => ofLength(text, Math.max(0, length))),
+          ...[maxLength, maxLength + 1].map((length) => '💥'.repeat(length)),
+        ]),
+    ...(maxItems === undefined ? [] : [[], Array(maxItems).fill(item), Array(maxItems + 1).fill(item)]),
+    ...(schema.enum ?? []).flatMap((word) => [word, `${word} `, String(word).toLowerCase()]),
+    ...(format === undefined ? [] : ODD_FORMATS),
+    ...(schema.anyOf ?? []).flatMap((choice) => edgesOf(choice, value)),
   ]
 }
 

@@ -27,7 +27,6 @@ export function validValue(schema: Schema, source: Source, name = ''): unknown {
     case 'string':
       return validText(schema, chance)
     case 'integer':
-      return wholeNumber(schema.minimum ?? 0, schema.maximum ?? 100, chance)
     case 'number':
       return wholeNumber(schema.minimum ?? 0, schema.maximum ?? 100, chance)
     case 'boolean':

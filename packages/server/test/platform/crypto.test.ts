@@ -45,4 +45,6 @@ test('[webhooks.8] a sealed thing that was changed anywhere, or cut, does not op
   for (const length of [0, 11, 12, 27, 28, sealed.length - 1]) {
     assert.throws(() => unseal(KEY, sealed.subarray(0, length)), `${length} bytes`)
   }
+  const nothing = seal(KEY, Buffer.alloc(0))
+  assert.throws(() => unseal(KEY, nothing.subarray(0, -4)), 'a part of the proof is no proof')
 })

@@ -39,6 +39,16 @@ export function inbox(database: Database): Promise<InboxEvidence[]> {
   return database.rows(INBOX, [])
 }
 
+const HOLD = statement<[]>('test.hold', 'SELECT 1 FROM inbox ORDER BY received_at, id LIMIT 1 FOR UPDATE')
+
+/** Does something while another session holds the event that was stored first. */
+export function whileFirstIsHeld(database: Database, work: () => Promise<void>): Promise<void> {
+  return database.transaction(async (queries) => {
+    await queries.rows(HOLD, [])
+    await work()
+  })
+}
+
 const ATTEMPTS = statement<[], { outcome: string }>(
   'test.attempts',
   'SELECT outcome FROM delivery_attempt ORDER BY started_at, attempt',

@@ -65,14 +65,14 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
     reply.header('cache-control', 'no-store')
     reply.header('x-content-type-options', 'nosniff')
     if (options.strictTransportSecurity) reply.header('strict-transport-security', ONE_YEAR_OF_HTTPS)
-    if (draining) reply.header('connection', 'close')
+    // Behind an upgrade that was not taken up, Node overlooks what is no HTTP until its time is over.
+    if (draining || reply.request.headers.upgrade !== undefined) reply.header('connection', 'close')
   }
 
   app.addHook('onRequest', (request, reply, done) => {
     setStandardHeaders(reply)
     const fault = transportFault(request.raw)
-    // Behind an upgrade that was not taken up, Node overlooks what is no HTTP until its time is over.
-    if (fault || request.headers.upgrade !== undefined) reply.header('connection', 'close')
+    if (fault) reply.header('connection', 'close')
     done(fault ? new Refusal('validation_error', { message: fault }) : correlationRefusal(request))
   })
   app.addHook('onResponse', (request, reply, done) => {

@@ -191,6 +191,7 @@ test('[partner-inbox.8] [EV-7] an event that comes before its charge is parked a
   const event = paidEvent({ id: 'order-1', valueCents: 1000, providerTransactionId: 'x' })
   assert.equal(await tell(pix, event), 200)
   assert.deepEqual(await outcomes(pix), ['PARKED no such cash-in yet'])
+  assert.equal((await inbox(pix.database))[0]?.isDone, false)
   const { id } = await pix.charge('10.00')
   await pix.later(1_001)
   assert.equal((await pix.read(id)).status, 'PAID')

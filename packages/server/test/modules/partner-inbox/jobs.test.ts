@@ -8,12 +8,12 @@ import { createInboxJobs } from '../../../src/modules/partner-inbox/jobs.ts'
 import { createInboxStore } from '../../../src/modules/partner-inbox/store.ts'
 import { testDatabase } from '../../support/database.ts'
 import { testEngine } from '../../support/engine.ts'
-import { inbox } from '../../support/evidence.ts'
+import { inbox, whileFirstIsHeld } from '../../support/evidence.ts'
 import { paidEvent } from '../../support/partner-events.ts'
 import { steppedClock } from '../../support/world.ts'
 
-const POISONED = '0198c0de-7a11-7000-8000-00000000dead'
-const HEALTHY = '0198c0de-7a11-7000-8000-0000000000aa'
+const FIRST = '0198c0de-7a11-7000-8000-000000000001'
+const SECOND = '0198c0de-7a11-7000-8000-000000000002'
 
 /** The inbox with cash-ins that do as they are told, and nobody who applies what comes in at once. */
 async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
@@ -28,11 +28,11 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
   const commands = createInboxCommands({ store, cashIns, clock, ids, onStored: () => undefined })
   const jobs = createInboxJobs({ store, cashIns, engine, clock, logger: pino({ level: 'silent' }) })
   return {
-    accept: (id: string) =>
-      commands.accept(
-        'cash-in',
-        Buffer.from(JSON.stringify(paidEvent({ id, valueCents: 1000, providerTransactionId: id }))),
-      ),
+    database,
+    accept: (id: string, valueCents = 1000) => {
+      const event = paidEvent({ id, valueCents, providerTransactionId: id })
+      return commands.accept('cash-in', Buffer.from(JSON.stringify(event)))
+    },
     later: async (ms: number) => {
       clock.advance(ms)
       await jobs.processNext()
@@ -47,24 +47,52 @@ test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another
     applied.push(id)
     return undefined
   })
-  await events.accept(HEALTHY)
+  await events.accept(SECOND)
   await events.later(59_000)
   assert.deepEqual(applied, [])
   await events.later(1_001)
   await events.later(120_000)
-  assert.deepEqual(applied, [HEALTHY])
+  assert.deepEqual(applied, [SECOND])
+})
+
+test('[partner-inbox.7] [EV-8b] what contradicts an event is not judged before it, however long that takes', async (t) => {
+  const applied: unknown[] = []
+  const events = await inboxWith(t, async (_id, input) => {
+    if (input.on === 'partner.confirmed') applied.push(input.payment.valueCents)
+    return undefined
+  })
+  for (const valueCents of [1000, 900]) await events.accept(SECOND, valueCents)
+  for (let second = 1; second <= 30; second++) await events.later(1_001)
+  assert.deepEqual(applied, [], 'the process that took the first one in has not applied it yet')
+  await events.later(30_000)
+  await events.later(1_001)
+  assert.deepEqual(applied, [1000n, 900n])
+})
+
+test('[partner-inbox.3] [EV-6] two processes take up different events, and neither waits for the other', async (t) => {
+  const applied: string[] = []
+  const events = await inboxWith(t, async (id) => {
+    applied.push(id)
+    return undefined
+  })
+  await events.accept(FIRST)
+  await events.accept(SECOND)
+  await whileFirstIsHeld(events.database, () => events.later(60_001))
+  assert.deepEqual(applied, [SECOND])
+  await events.later(0)
+  assert.deepEqual(applied, [SECOND, FIRST])
 })
 
 test('[partner-inbox.3] [EV-12] an event that fails ten times is quarantined; the ones beside it are applied', async (t) => {
   const applied: string[] = []
   const events = await inboxWith(t, async (id) => {
-    if (id === POISONED) throw new Error('cannot be applied')
+    if (id === FIRST) throw new Error('cannot be applied')
     applied.push(id)
     return undefined
   })
-  await Promise.all([events.accept(POISONED), events.accept(HEALTHY)])
+  await Promise.all([events.accept(FIRST), events.accept(SECOND)])
   await events.later(60_001)
-  assert.deepEqual(applied, [HEALTHY])
+  assert.deepEqual(applied, [SECOND])
   for (let attempt = 3; attempt <= 20; attempt++) await events.later(1_001)
   const poisoned = (await events.rows()).find(({ state }) => state === 'QUARANTINED')
   assert.deepEqual([poisoned?.attempts, poisoned?.isDone], [10, true])
@@ -77,7 +105,7 @@ test('[partner-inbox.3] an event is not to blame for our own overload: it is tri
     if (isOverloaded) throw new Refusal('overloaded')
     return undefined
   })
-  await events.accept(HEALTHY)
+  await events.accept(SECOND)
   await events.later(60_001)
   for (let attempt = 3; attempt <= 20; attempt++) await events.later(1_001)
   isOverloaded = false

@@ -94,6 +94,8 @@ test('[engine.10] the guard knows every move of the tables; a later version only
   const expected = new Set(cashIn.rows.map(({ from, to }) => `cash_in ${from} ${to}`))
   assert.deepEqual(new Set(await moves()), expected)
   assert.equal((await moves()).length, expected.size)
+  await migrate(url, [cashIn])
+  assert.equal((await moves()).length, expected.size)
   const next = machine({
     resource: 'cash_in',
     states: ['PENDING', 'BLOCKED'],

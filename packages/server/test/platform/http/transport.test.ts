@@ -69,11 +69,18 @@ test('[http.10] headers of more than 16 KiB are 431', async (t) => {
 
 test('[http.10] a request for another protocol is answered in ours and is the last of its connection', async (t) => {
   const { app } = thingServer(t)
-  const upgrade = head('GET /healthz HTTP/1.1', HOST, 'Connection: Upgrade', 'Upgrade: h2c')
-  const answer = await exchange(await listen(app), upgrade + head('GET /healthz HTTP/1.1', HOST))
-  assert.match(answer, /^HTTP\/1\.1 200 /)
-  assert.match(answer, /connection: close/i)
-  assert.equal(answer.match(/^HTTP\/1\.1 \d/gm)?.length, 1)
+  const port = await listen(app)
+  for (const [path, status] of [
+    ['/healthz', 200],
+    ['/nothing', 404],
+    ['/things/%zz', 400],
+  ] as const) {
+    const upgrade = head(`GET ${path} HTTP/1.1`, HOST, 'Connection: Upgrade', 'Upgrade: h2c')
+    const answer = await exchange(port, upgrade + head('GET /healthz HTTP/1.1', HOST))
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
+    assert.match(answer, /connection: close/i)
+    assert.equal(answer.match(/^HTTP\/1\.1 \d/gm)?.length, 1)
+  }
 })
 
 test('[http.1] an expectation that is not understood changes nothing', async (t) => {
