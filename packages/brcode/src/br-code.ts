@@ -9,23 +9,36 @@ export interface BrCodeMerchant {
   readonly pointOfInitiation?: '11' | '12'
 }
 
-/** Pays to a Pix key. Reusable and without expiry, whatever `pointOfInitiation` says. */
-export interface StaticBrCode extends BrCodeMerchant {
-  readonly kind: 'static'
+/** What every code with a Pix key says. */
+export interface PixKeyBrCode extends BrCodeMerchant {
   /** As written, of any key type; neither normalised nor checked. */
   readonly pixKey: string
-  /** Centavos; absent where the payer chooses. Zero occurs in Pix Saque only. */
-  readonly amountCents?: bigint
   /** As written; absent for `***`. Not always the `[A-Za-z0-9]{1,25}` of the manual. */
   readonly txid?: string
   readonly additionalInformation?: string
-  /** Marks a Pix Saque: the ISPB of the withdrawal facilitator. */
-  readonly withdrawalFacilitatorIspb?: string
   /** Offers a Pix Automático besides the payment. */
   readonly recurrenceUrl?: string
 }
 
-/** Points to a charge; amount, txid and expiry are what the URL answers, never what the code says besides. */
+/** Pays to a Pix key. Reusable and without expiry, whatever `pointOfInitiation` says. */
+export interface StaticBrCode extends PixKeyBrCode {
+  readonly kind: 'static'
+  /** Centavos, more than zero; absent where the payer chooses. */
+  readonly amountCents?: bigint
+}
+
+/** A Pix Saque: pays to a Pix key to be handed cash there, which only a person at the counter can take. */
+export interface WithdrawalBrCode extends PixKeyBrCode {
+  readonly kind: 'withdrawal'
+  readonly withdrawalFacilitatorIspb: string
+  /** Centavos, zero or more. */
+  readonly amountCents?: bigint
+}
+
+/**
+ * Points to a charge; amount, txid and expiry are what the URL answers, never what the code says besides. Whether the
+ * charge is a Pix Saque or a Pix Troco, too, only the URL's answer says.
+ */
 export interface DynamicBrCode extends BrCodeMerchant {
   readonly kind: 'dynamic'
   /** Without scheme; the payer's institution adds `https://`. */
@@ -41,5 +54,5 @@ export interface RecurrenceBrCode extends BrCodeMerchant {
   readonly recurrenceUrl: string
 }
 
-/** A Pix code that was read. */
-export type BrCode = StaticBrCode | DynamicBrCode | RecurrenceBrCode
+/** A Pix code that was read. `static` and `dynamic` are payments; `withdrawal` and `recurrence` ask for something else. */
+export type BrCode = StaticBrCode | DynamicBrCode | WithdrawalBrCode | RecurrenceBrCode

@@ -1,4 +1,12 @@
-export type { BrCode, BrCodeMerchant, DynamicBrCode, RecurrenceBrCode, StaticBrCode } from './br-code.ts'
+export type {
+  BrCode,
+  BrCodeMerchant,
+  DynamicBrCode,
+  PixKeyBrCode,
+  RecurrenceBrCode,
+  StaticBrCode,
+  WithdrawalBrCode,
+} from './br-code.ts'
 export { BrCodeError, type BrCodeFault, type BrCodeRefusal } from './br-code-error.ts'
 export {
   buildDynamicBrCode,

@@ -1,10 +1,10 @@
 import { parseAmount } from './amount.ts'
-import type { BrCode, BrCodeMerchant, StaticBrCode } from './br-code.ts'
+import type { BrCode, BrCodeMerchant, PixKeyBrCode, StaticBrCode, WithdrawalBrCode } from './br-code.ts'
 import { BrCodeError, type BrCodeRefusal } from './br-code-error.ts'
 import { isLocation } from './location.ts'
-import { parseStructure, type Structure } from './structure.ts'
+import { checkEnvelope, parseStructure, type Structure } from './structure.ts'
 import { NO_TXID, PIX_GUI, PIX_TAG, TAG, TXID_TAG } from './tags.ts'
-import type { Tlv, TlvObject } from './tlv.ts'
+import type { LengthUnit, Tlv, TlvObject } from './tlv.ts'
 
 /**
  * Reads a Pix code as it was pasted or scanned: lenient about what issuers really write, strict about everything that
@@ -13,8 +13,26 @@ import type { Tlv, TlvObject } from './tlv.ts'
  * @source BCB, Manual do BR Code; BCB, Manual de Padrões para Iniciação do Pix §2.6 and §2.7
  */
 export function parseBrCode(text: string): BrCode {
-  const structure = parseStructure(text.trim())
-  const { fields, templates } = structure
+  const code = text.trim()
+  checkEnvelope(code)
+  try {
+    return readCode(parseStructure(code, 'characters'))
+  } catch (error) {
+    const brCode = readWhereFitting(code, 'UTF-16 units') ?? readWhereFitting(code, 'bytes')
+    if (brCode) return brCode
+    throw error // by characters, as the standard counts
+  }
+}
+
+function readWhereFitting(code: string, unit: LengthUnit): BrCode | undefined {
+  try {
+    return readCode(parseStructure(code, unit))
+  } catch {
+    return undefined
+  }
+}
+
+function readCode({ fields, templates }: Structure): BrCode {
   expectForm(required(fields, TAG.currency), /^986$/, 'currency_not_brl', 'is not 986, the Brazilian real')
   expectForm(required(fields, TAG.country), /^BR$/, 'country_not_br', 'is not BR')
 
@@ -28,7 +46,7 @@ export function parseBrCode(text: string): BrCode {
   const merchant = readMerchant(fields)
   const recurrenceUrl = recurrence && readLocation(recurrence)
   const offer = optional('recurrenceUrl', recurrenceUrl)
-  if (key) return { ...readStatic(key, account, structure), ...offer, ...merchant }
+  if (key) return { ...readPurpose(account, fields), ...readKey(key, account, templates), ...offer, ...merchant }
   if (url) return { kind: 'dynamic', url: readLocation(url), ...offer, ...merchant }
   if (recurrenceUrl) return { kind: 'recurrence', recurrenceUrl, ...merchant }
   throw new BrCodeError('key_or_url_missing', 'The Pix account has neither a key nor a URL')
@@ -51,31 +69,43 @@ function onlyPixTemplate(
   return found
 }
 
-function readStatic(
-  key: TlvObject,
+/** Who hands out cash makes it a Pix Saque, which may say zero; elsewhere zero is an amount nobody can pay. */
+function readPurpose(
   account: Tlv,
-  { fields, templates }: Structure,
-): Omit<StaticBrCode, keyof BrCodeMerchant> {
+  fields: Tlv,
+): Omit<StaticBrCode, keyof PixKeyBrCode> | Omit<WithdrawalBrCode, keyof PixKeyBrCode> {
+  const amount = fields.get(TAG.amount)
+  const amountCents = amount && readAmount(amount)
   const facilitator = account.get(PIX_TAG.withdrawalFacilitator)
-  if (facilitator) expectForm(facilitator, /^[0-9A-Z]{8}$/, 'field_malformed', 'is not an ISPB')
-  const txid = templates.get(TAG.additionalData)?.get(TXID_TAG)?.value
-  return {
-    kind: 'static',
-    pixKey: key.value,
-    ...optional('amountCents', readAmount(fields.get(TAG.amount), facilitator !== undefined)),
-    ...optional('txid', txid === NO_TXID ? undefined : txid),
-    ...optional('additionalInformation', account.get(PIX_TAG.additionalInformation)?.value),
-    ...optional('withdrawalFacilitatorIspb', facilitator?.value),
+  if (facilitator) {
+    expectForm(facilitator, /^[0-9A-Z]{8}$/, 'field_malformed', 'is not an ISPB')
+    return {
+      kind: 'withdrawal',
+      withdrawalFacilitatorIspb: facilitator.value,
+      ...optional('amountCents', amountCents),
+    }
   }
+  if (amount && amountCents === 0n) throw refuse('amount_zero', amount, 'is an amount of zero')
+  return { kind: 'static', ...optional('amountCents', amountCents) }
 }
 
-/** A Pix Saque without a purchase says zero; in any other code zero is an amount nobody can pay. */
-function readAmount(amount: TlvObject | undefined, zeroAllowed: boolean): bigint | undefined {
-  if (!amount) return undefined
+function readAmount(amount: TlvObject): bigint {
   const amountCents = parseAmount(amount.value)
   if (amountCents === undefined) throw refuse('amount_malformed', amount, 'is not an amount in reais')
-  if (amountCents === 0n && !zeroAllowed) throw refuse('amount_zero', amount, 'is an amount of zero')
   return amountCents
+}
+
+function readKey(
+  key: TlvObject,
+  account: Tlv,
+  templates: Structure['templates'],
+): Pick<PixKeyBrCode, 'pixKey' | 'txid' | 'additionalInformation'> {
+  const txid = templates.get(TAG.additionalData)?.get(TXID_TAG)?.value
+  return {
+    pixKey: key.value,
+    ...optional('txid', txid === NO_TXID ? undefined : txid),
+    ...optional('additionalInformation', account.get(PIX_TAG.additionalInformation)?.value),
+  }
 }
 
 function readLocation(url: TlvObject): string {

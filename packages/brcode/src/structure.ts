@@ -12,26 +12,11 @@ export interface Structure {
 const MAX_CHARACTERS = 512
 
 /**
- * Takes a code apart, without asking what it pays.
- * @throws BrCodeError too_long · invalid_characters · payload_format_missing · crc_missing · crc_mismatch ·
- *   malformed_tlv · length_overrun · duplicate_field
+ * What can be said before any object is read: the cheap checks, and the CRC, which vouches for all the rest.
+ * @throws BrCodeError too_long · invalid_characters · payload_format_missing · crc_missing · crc_mismatch
  * @source BCB, Manual do BR Code
  */
-export function parseStructure(code: string): Structure {
-  checkEnvelope(code)
-  try {
-    return parseObjects(code, 'characters')
-  } catch (error) {
-    try {
-      return parseObjects(code, 'bytes')
-    } catch {
-      throw error // by characters, as the standard counts
-    }
-  }
-}
-
-/** What can be said before any object is read: the cheap checks, and the CRC, which vouches for all the rest. */
-function checkEnvelope(code: string): void {
+export function checkEnvelope(code: string): void {
   if (code.length > MAX_CHARACTERS) {
     throw new BrCodeError('too_long', `A code has at most ${MAX_CHARACTERS} characters`, { position: MAX_CHARACTERS })
   }
@@ -55,7 +40,12 @@ function checkEnvelope(code: string): void {
   }
 }
 
-function parseObjects(code: string, unit: LengthUnit): Structure {
+/**
+ * Takes a code apart, without asking what it pays.
+ * @throws BrCodeError malformed_tlv · length_overrun · duplicate_field · crc_missing
+ * @source BCB, Manual do BR Code
+ */
+export function parseStructure(code: string, unit: LengthUnit): Structure {
   const fields = parseTlv(code, unit)
   if (fields.get(TAG.crc)?.position !== code.length - 4) throw crcMissing(code)
   const templates = new Map<string, Tlv>()

@@ -12,8 +12,11 @@ export interface TlvObject {
 /** The objects of a code or of a template, by id, in the order they were written. */
 export type Tlv = ReadonlyMap<string, TlvObject>
 
-/** What a length counts. EMV counts characters; some issuers count UTF-8 bytes, which differs outside ASCII only. */
-export type LengthUnit = 'characters' | 'bytes'
+/**
+ * What a length counts. EMV counts characters; some issuers count UTF-8 bytes, which differs outside ASCII only, and
+ * some languages count an emoji as the two UTF-16 units it takes.
+ */
+export type LengthUnit = 'characters' | 'UTF-16 units' | 'bytes'
 
 /**
  * Splits a code, or the template `parent`, into its objects.
@@ -63,12 +66,14 @@ function endOfValue(text: string, start: number, length: number, unit: LengthUni
   let missing = length
   for (const character of text.slice(start)) {
     if (missing <= 0) break
-    missing -= unit === 'bytes' ? utf8Length(character) : 1
+    missing -= UNITS_IN[unit](character)
     end += character.length
   }
   return missing === 0 ? end : undefined
 }
 
-function utf8Length(character: string): number {
-  return new TextEncoder().encode(character).length
+const UNITS_IN: Record<LengthUnit, (character: string) => number> = {
+  characters: () => 1,
+  'UTF-16 units': (character) => character.length,
+  bytes: (character) => new TextEncoder().encode(character).length,
 }

@@ -1,4 +1,5 @@
 import { crc16 } from '../src/crc.ts'
+import { parseTlv } from '../src/tlv.ts'
 
 /** Codes published by others, with where they come from; the V numbers are those of the project's notes on the field. */
 export const PUBLISHED = {
@@ -43,6 +44,11 @@ export const PUBLISHED = {
 /** One object, written without any check, so that tests can write what no issuer should. */
 export function object(id: string, value: string, length = [...value].length): string {
   return id + String(length).padStart(2, '0') + value
+}
+
+/** The objects of `text` as they stand there: id and value. */
+export function objectsOf(text: string): [id: string, value: string][] {
+  return [...parseTlv(text, 'characters')].map(([id, { value }]) => [id, value])
 }
 
 /** Ends `body` with a CRC that fits. */

@@ -37,7 +37,7 @@ const EXPECTED: Record<keyof typeof PUBLISHED, BrCode> = {
     ...OGLIARI,
   },
   pixSaque: {
-    kind: 'static',
+    kind: 'withdrawal',
     pixKey: 'thalesog@me.com',
     additionalInformation: 'Pedido 123',
     withdrawalFacilitatorIspb: '12341234',
@@ -141,6 +141,23 @@ test('[brcode.parse.lenient] lengths count characters or, where that does not fi
   assert.deepEqual(parseBrCode(signed(byBytes)), expected)
 })
 
+test('[brcode.parse.lenient] a length may count the two UTF-16 units of an emoji', () => {
+  const body = codeWith({ '59': undefined }).slice(0, -8)
+  for (const [unit, length] of Object.entries({ characters: 6, 'UTF-16 units': 7, bytes: 10 })) {
+    const code = signed(body + object('59', 'Café 🍰', length))
+    assert.deepEqual(parseBrCode(code), { ...PLAIN, merchantName: 'Café 🍰' }, unit)
+  }
+})
+
+test('[brcode.parse.lenient] bytes are counted also where characters would swallow just the next object', () => {
+  const information = 'é'.repeat('52040000'.length)
+  const account = PIX_ACCOUNT + object('02', information, 16)
+  const body = `000201${object('26', account, account.length + 8)}5204000053039865802BR5903Ana6006RECIFE`
+  const code = parseBrCode(signed(body))
+  assert(code.kind === 'static')
+  assert.equal(code.additionalInformation, information)
+})
+
 test('[brcode.parse.lenient] a name counted in bytes may be the last object before the CRC', () => {
   const body = `000201${object('26', PIX_ACCOUNT)}5204000053039865802BR6008BRASILIA${object('59', 'José'.repeat(6), 30)}`
   assert.equal(parseBrCode(signed(body)).merchantName, 'José'.repeat(6))
@@ -192,12 +209,17 @@ test('[brcode.parse] amount and txid beside a URL mean nothing, whatever they sa
 
 test('[brcode.parse] a Pix Saque may say zero', () => {
   const code = codeWith({ '26': PIX_ACCOUNT + object('03', '12345678'), '54': '0.00' })
-  assert.deepEqual(parseBrCode(code), { ...PLAIN, amountCents: 0n, withdrawalFacilitatorIspb: '12345678' })
+  assert.deepEqual(parseBrCode(code), {
+    ...PLAIN,
+    kind: 'withdrawal',
+    amountCents: 0n,
+    withdrawalFacilitatorIspb: '12345678',
+  })
 })
 
 test('[brcode.parse] an ISPB may have letters', () => {
   const code = parseBrCode(codeWith({ '26': PIX_ACCOUNT + object('03', '12ABC345') }))
-  assert.deepEqual(code, { ...PLAIN, withdrawalFacilitatorIspb: '12ABC345' })
+  assert.deepEqual(code, { ...PLAIN, kind: 'withdrawal', withdrawalFacilitatorIspb: '12ABC345' })
 })
 
 test('[brcode.parse] a location may be in capitals, name a port and hold any printable character', () => {

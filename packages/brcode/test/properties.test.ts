@@ -4,33 +4,10 @@ import fc from 'fast-check'
 import { BrCodeError } from '../src/br-code-error.ts'
 import { buildDynamicBrCode, buildStaticBrCode } from '../src/build.ts'
 import { parseBrCode } from '../src/parse.ts'
-import { codeWith, object, PUBLISHED, signed } from './codes.ts'
+import { codeWith, object, objectsOf, PUBLISHED, signed } from './codes.ts'
+import { dynamicInput, pixKey, staticInput } from './inputs.ts'
 
 const printable = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code))
-const alphanumeric = fc.constantFrom(...'ABCXYZabcxyz0189')
-const name = (maxLength: number) =>
-  fc.stringMatching(new RegExp(`^[!-~]( ?[!-~]){0,${Math.floor((maxLength - 1) / 2)}}$`))
-const pixKey = fc.constantFrom('pix@example.com', '+5511999998888', '12345678909', '12ABC34501DE35', 'k'.repeat(77))
-
-const merchant = {
-  merchantName: name(25),
-  merchantCity: name(15),
-  merchantCategoryCode: fc.stringMatching(/^\d{4}$/),
-  postalCode: fc.stringMatching(/^\d{8}$/),
-}
-const staticInput = fc.record(
-  {
-    pixKey,
-    amountCents: fc.bigInt({ min: 1n, max: 999_999_999_999n }),
-    txid: fc.string({ unit: alphanumeric, minLength: 1, maxLength: 25 }),
-    ...merchant,
-  },
-  { requiredKeys: ['pixKey', 'merchantName', 'merchantCity'] },
-)
-const dynamicInput = fc.record(
-  { url: fc.stringMatching(/^[a-z]{1,9}\.[a-z]{1,9}\/[!-~]{1,58}$/), ...merchant },
-  { requiredKeys: ['url', 'merchantName', 'merchantCity'] },
-)
 const validCode = fc.oneof(
   staticInput.map(buildStaticBrCode),
   dynamicInput.map(buildDynamicBrCode),
@@ -62,6 +39,24 @@ test('[brcode.properties] whatever the texts, a code is built that can be read, 
       assert.match(code, /^[ -~]{1,512}$/)
       const { merchantName, merchantCity } = parseBrCode(code)
       assert(merchantName.length <= 25 && merchantCity.length <= 15)
+    }),
+  )
+})
+
+test('[brcode.properties] the order of the objects, in the code and in its templates, means nothing', () => {
+  fc.assert(
+    fc.property(validCode, fc.infiniteStream(fc.nat()), (code, chance) => {
+      const shuffle = (objects: [id: string, value: string][]) =>
+        objects
+          .map(([id, value]) => ({ text: object(id, value), rank: chance.next().value }))
+          .sort((left, right) => left.rank - right.rank)
+          .map(({ text }) => text)
+          .join('')
+      const middle = objectsOf(code.slice('000201'.length, -'6304ABCD'.length))
+      const shuffled = shuffle(
+        middle.map(([id, value]) => [id, ['26', '62', '80'].includes(id) ? shuffle(objectsOf(value)) : value]),
+      )
+      assert.deepEqual(parseBrCode(signed(`000201${shuffled}`)), parseBrCode(code))
     }),
   )
 })

@@ -22,11 +22,13 @@ test('[brcode.tlv] objects of a template know their path and their place in the 
   })
 })
 
-test('[brcode.tlv] a length counts code points or UTF-8 bytes, as asked', () => {
+test('[brcode.tlv] a length counts code points, UTF-16 units or UTF-8 bytes, as asked', () => {
   assert.equal(parseTlv('5904José', 'characters').get('59')?.value, 'José')
   assert.equal(parseTlv('5905José', 'bytes').get('59')?.value, 'José')
   assert.equal(parseTlv('5902☕☕', 'characters').get('59')?.value, '☕☕')
   assert.equal(parseTlv('5901😀', 'characters').get('59')?.value, '😀')
+  assert.equal(parseTlv('5902😀', 'UTF-16 units').get('59')?.value, '😀')
+  assert.throws(() => parseTlv('5901😀', 'UTF-16 units'), { reason: 'length_overrun' })
   assert.throws(() => parseTlv('5904José', 'bytes'), { reason: 'length_overrun' })
 })
 
