@@ -2,12 +2,21 @@ import type { Switchboard } from './behavior.ts'
 import type { Book } from './book.ts'
 import type { Charges } from './charges.ts'
 import type { Clock } from './clock.ts'
+import type { Payouts } from './payouts.ts'
+import type { QrCodes } from './qr-codes.ts'
+import type { Refunds } from './refunds.ts'
 import type { EventSender } from './sender.ts'
+import type { Settler } from './settler.ts'
 
 /** The bank behind its HTTP. */
 export interface Bank {
   readonly book: Book
   readonly charges: Charges
+  readonly qrCodes: QrCodes
+  readonly payouts: Payouts
+  readonly payoutSettler: Settler
+  readonly refunds: Refunds
+  readonly refundSettler: Settler
   readonly switchboard: Switchboard
   readonly sender: EventSender
   readonly clock: Clock

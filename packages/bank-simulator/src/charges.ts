@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { BrCodeError, buildDynamicBrCode, formatEndToEndId } from '@pixgate/brcode'
 import type { PartnerCharge, PartnerChargeRequest } from '@pixgate/spec'
-import type { Book, Charge } from './book.ts'
+import { PAYER } from './account-holders.ts'
+import type { Book } from './book.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import type { Payment } from './facts.ts'
+import { locationOfCharge } from './locations.ts'
+import type { Charge } from './records.ts'
 import { Refused } from './refused.ts'
 
 /**
@@ -47,11 +50,6 @@ export interface PaymentOrder {
   /** ISO 8601, any offset. */
   readonly occurredAt?: string
 }
-
-/** ISPB of the bank where every payer has an account. */
-const PAYER_ISPB = '99999010'
-
-const PAYER = { name: 'Maria da Silva', document: '52998224725' }
 
 /** What the rules need. */
 export interface ChargesOptions {
@@ -103,10 +101,10 @@ export function createCharges({ book, clock, chance }: ChargesOptions): Charges 
       const at = order.occurredAt === undefined ? now : Date.parse(order.occurredAt)
       const payer = charge.terms.payer ?? PAYER
       const payment: Payment = {
-        endToEndId: formatEndToEndId({ ispb: PAYER_ISPB, at: new Date(at), suffix: chance.endToEndSuffix() }),
+        endToEndId: formatEndToEndId({ ispb: PAYER.ispb, at: new Date(at), suffix: chance.endToEndSuffix() }),
         valueCents: order.valueCents ?? charge.terms.valueCents,
         occurredAt: new Date(at).toISOString(),
-        payer: { name: order.payerName ?? payer.name, document: payer.document, ispb: PAYER_ISPB },
+        payer: { name: order.payerName ?? payer.name, document: payer.document, ispb: PAYER.ispb },
       }
       book.record({ fact: 'charge paid', at: now, chargeId: id, payment, eventId: chance.uuid() })
       return payment
@@ -132,16 +130,21 @@ export function chargeWithPayments(charge: Charge, now: number): PartnerCharge {
   return { ...chargeBody(charge, now), payments: [...charge.payments] }
 }
 
-function chargeBody({ id, transactionId, pixCode, terms, status }: Charge, now: number): PartnerCharge {
+/** The status of a charge, as the clock stands. */
+export function chargeStatus({ status, terms }: Charge, now: number): PartnerCharge['status'] {
+  return status === 'ACTIVE' && Date.parse(terms.expiresAt) <= now ? 'EXPIRED' : status
+}
+
+function chargeBody(charge: Charge, now: number): PartnerCharge {
+  const { id, transactionId, pixCode, terms } = charge
   const { valueCents, expiresAt } = terms
-  const isExpired = status === 'ACTIVE' && Date.parse(expiresAt) <= now
-  return { id, transactionId, status: isExpired ? 'EXPIRED' : status, valueCents, pixCode, expiresAt }
+  return { id, transactionId, status: chargeStatus(charge, now), valueCents, pixCode, expiresAt }
 }
 
 function pixCodeOf(transactionId: string, { merchant }: PartnerChargeRequest): string {
   try {
     return buildDynamicBrCode({
-      url: `bank.example/qr/v2/${transactionId}`,
+      url: locationOfCharge(transactionId),
       merchantName: merchant.name,
       merchantCity: merchant.city,
     })

@@ -4,13 +4,40 @@ import { type Static, Type } from 'typebox'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
 import { type IdParams, idParams } from './partner-routes.ts'
-import { balanceCents } from './statement.ts'
+import { balanceCents, toldOf } from './statement.ts'
+
+const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 
 const paymentOrder = Type.Object(
   {
-    valueCents: Type.Optional(Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })),
+    valueCents: Type.Optional(amount),
     payerName: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })),
     occurredAt: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { additionalProperties: false },
+)
+
+const payoutConfirmationOrder = Type.Object(
+  {
+    valueCents: Type.Optional(amount),
+    feeCents: Type.Optional(amount),
+    despiteFailure: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+
+const refundConfirmationOrder = Type.Omit(payoutConfirmationOrder, ['feeCents'], { additionalProperties: false })
+
+const reversalOrder = Type.Object({ valueCents: Type.Optional(amount) }, { additionalProperties: false })
+
+const takeBackOrder = Type.Object({ valueCents: amount }, { additionalProperties: false })
+
+/** A dynamic code of another bank. */
+const codeOrder = Type.Object(
+  {
+    valueCents: amount,
+    expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
+    changesToCents: Type.Optional(amount),
   },
   { additionalProperties: false },
 )
@@ -28,7 +55,8 @@ const eventOrder = Type.Object(
 )
 
 /** The levers that no real bank has: what payers and the bank itself do, and how the bank behaves. */
-export function controlRoutes(app: FastifyInstance, { book, charges, switchboard, sender, clock }: Bank): void {
+export function controlRoutes(app: FastifyInstance, bank: Bank): void {
+  const { book, charges, qrCodes, payouts, refunds, switchboard, sender, clock } = bank
   // Without a body, with or without a content type, nothing is wished for in particular.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
@@ -56,6 +84,61 @@ export function controlRoutes(app: FastifyInstance, { book, charges, switchboard
     },
   )
 
+  app.post<{ Params: IdParams; Body: Static<typeof takeBackOrder> }>(
+    '/charges/:id/return',
+    { schema: { params: idParams, body: takeBackOrder } },
+    async ({ params: { id }, body }, reply) => reply.code(202).send({ accepted: true, ...refunds.takeBack(id, body) }),
+  )
+
+  app.post<{ Params: IdParams; Body: Static<typeof payoutConfirmationOrder> }>(
+    '/payouts/:id/confirm',
+    { schema: { params: idParams, body: payoutConfirmationOrder } },
+    async ({ params: { id }, body }, reply) => {
+      const { endToEndId } = payouts.confirm(id, body)
+      return reply.code(202).send({ accepted: true, endToEndId })
+    },
+  )
+
+  app.post<{ Params: IdParams }>(
+    '/payouts/:id/fail',
+    { schema: { params: idParams } },
+    async ({ params: { id } }, reply) => {
+      payouts.fail(id)
+      return reply.code(202).send({ accepted: true })
+    },
+  )
+
+  app.post<{ Params: IdParams; Body: Static<typeof reversalOrder> }>(
+    '/payouts/:id/reverse',
+    { schema: { params: idParams, body: reversalOrder } },
+    async ({ params: { id }, body }, reply) => {
+      const { returnId } = payouts.reverse(id, body)
+      return reply.code(202).send({ accepted: true, returnId })
+    },
+  )
+
+  app.post<{ Params: IdParams; Body: Static<typeof refundConfirmationOrder> }>(
+    '/refunds/:id/confirm',
+    { schema: { params: idParams, body: refundConfirmationOrder } },
+    async ({ params: { id }, body }, reply) => {
+      const { returnId } = refunds.confirm(id, body)
+      return reply.code(202).send({ accepted: true, returnId })
+    },
+  )
+
+  app.post<{ Params: IdParams }>(
+    '/refunds/:id/fail',
+    { schema: { params: idParams } },
+    async ({ params: { id } }, reply) => {
+      refunds.fail(id)
+      return reply.code(202).send({ accepted: true })
+    },
+  )
+
+  app.post<{ Body: Static<typeof codeOrder> }>('/qr-codes', { schema: { body: codeOrder } }, async ({ body }, reply) =>
+    reply.code(201).send({ pixCode: qrCodes.issue(body) }),
+  )
+
   app.get('/behavior', async () => switchboard.behavior)
 
   app.put<{ Body: BankBehaviorChange }>('/behavior', { schema: { body: bankBehaviorChange } }, async ({ body }) =>
@@ -75,8 +158,11 @@ export function controlRoutes(app: FastifyInstance, { book, charges, switchboard
     const now = clock.now()
     const events = [...book.events.values()]
     return {
-      receivedCents: balanceCents(book.entries),
+      availableCents: balanceCents(book.entries),
       charges: [...book.charges.values()].map((charge) => chargeWithPayments(charge, now)),
+      payouts: [...book.payouts.values()].map(({ answer }) => answer),
+      refunds: [...book.refunds.values()].map(({ answer }) => answer),
+      entries: book.entries.map(toldOf),
       events: {
         delivered: events.filter(({ deliveredAt }) => deliveredAt !== undefined).map(({ body }) => body),
         pending: events.filter(({ deliveredAt }) => deliveredAt === undefined).map(({ body }) => body),

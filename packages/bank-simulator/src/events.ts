@@ -1,6 +1,15 @@
 import type { PartnerEvent, partnerEvents } from '@pixgate/spec'
-import type { Charge } from './book.ts'
-import type { ChargeFailed, ChargePaid } from './facts.ts'
+import type {
+  ChargeFailed,
+  ChargePaid,
+  PaymentTakenBack,
+  PayoutConfirmed,
+  PayoutFailed,
+  PayoutReturned,
+  RefundConfirmed,
+  RefundFailed,
+} from './facts.ts'
+import type { Charge, Payout, Refund } from './records.ts'
 
 /** What the bank has to tell the service, and whether the service has taken it. */
 export interface BankEvent {
@@ -14,32 +23,77 @@ export interface BankEvent {
 export type EventEndpoint = keyof typeof partnerEvents
 
 /** Tells that a charge was paid. @source partner-protocol#events */
-export function confirmationEvent(charge: Charge, { eventId, payment }: ChargePaid): BankEvent {
-  return cashInEvent(charge, { eventId, status: 'CONFIRMED', ...payment })
+export function chargePaidEvent({ id, transactionId }: Charge, { eventId, payment }: ChargePaid): BankEvent {
+  const named = { event: 'CashIn', eventId, transactionId, externalId: id } as const
+  return undelivered('cash-in', { ...named, status: 'CONFIRMED', ...payment })
 }
 
 /** Tells that a charge came to nothing. @source partner-protocol#events */
-export function failureEvent(charge: Charge, { eventId, errorCode, errorMessage, at }: ChargeFailed): BankEvent {
-  const { valueCents } = charge.terms
-  const occurredAt = new Date(at).toISOString()
-  return cashInEvent(charge, {
-    eventId,
-    status: 'FAILED',
-    endToEndId: null,
-    valueCents,
-    errorCode,
-    errorMessage,
-    occurredAt,
-  })
+export function chargeFailedEvent({ id, transactionId, terms }: Charge, failed: ChargeFailed): BankEvent {
+  const named = { event: 'CashIn', eventId: failed.eventId, transactionId, externalId: id } as const
+  return undelivered('cash-in', { ...named, endToEndId: null, valueCents: terms.valueCents, ...failure(failed) })
 }
 
-function cashInEvent(
-  { id, transactionId }: Charge,
-  told: Omit<PartnerEvent, 'event' | 'transactionId' | 'externalId'>,
-): BankEvent {
-  return {
-    endpoint: 'cash-in',
-    body: { event: 'CashIn', transactionId, externalId: id, ...told },
-    deliveredAt: undefined,
-  }
+/** Tells that the bank took a payment back by itself: nobody asked, so there is no id of the service. */
+export function paymentTakenBackEvent(fact: PaymentTakenBack): BankEvent {
+  const { eventId, transactionId, endToEndId, returnId, valueCents, at } = fact
+  const named = { event: 'CashInReversal', eventId, transactionId, externalId: null } as const
+  const moved = { endToEndId, returnId, valueCents, occurredAt: instant(at) }
+  return undelivered('cash-in', { ...named, status: 'CONFIRMED', ...moved })
+}
+
+/** Tells that the money of a payout went out. @source partner-protocol#events */
+export function payoutConfirmedEvent({ answer }: Payout, fact: PayoutConfirmed): BankEvent {
+  const { eventId, endToEndId, valueCents, feeCents, at } = fact
+  const moved = { endToEndId, valueCents, ...(feeCents !== undefined && { feeCents }), occurredAt: instant(at) }
+  const recipient = answer.recipient ?? null
+  return undelivered('cash-out', { ...payoutNamed(answer, eventId), status: 'CONFIRMED', ...moved, recipient })
+}
+
+/** Tells that a payout came to nothing. @source partner-protocol#events */
+export function payoutFailedEvent({ answer, order }: Payout, failed: PayoutFailed): BankEvent {
+  const named = payoutNamed(answer, failed.eventId)
+  return undelivered('cash-out', { ...named, endToEndId: null, valueCents: order.valueCents, ...failure(failed) })
+}
+
+/** Tells that money of a payout came back. @source partner-protocol#events */
+export function payoutReturnedEvent({ answer }: Payout, fact: PayoutReturned): BankEvent {
+  const { eventId, returnId, valueCents, at } = fact
+  const named = { ...payoutNamed(answer, eventId), event: 'CashOutReversal' } as const
+  const moved = { endToEndId: answer.endToEndId ?? null, returnId, valueCents, occurredAt: instant(at) }
+  return undelivered('cash-out', { ...named, status: 'CONFIRMED', ...moved })
+}
+
+/** Tells that the money of a refund went out. @source partner-protocol#events */
+export function refundConfirmedEvent(refund: Refund, fact: RefundConfirmed): BankEvent {
+  const { eventId, returnId, valueCents, at } = fact
+  const moved = { returnId, valueCents, occurredAt: instant(at) }
+  return undelivered('cash-in', { ...refundNamed(refund, eventId), status: 'CONFIRMED', ...moved })
+}
+
+/** Tells that a refund came to nothing. @source partner-protocol#events */
+export function refundFailedEvent(refund: Refund, failed: RefundFailed): BankEvent {
+  const named = refundNamed(refund, failed.eventId)
+  return undelivered('cash-in', { ...named, valueCents: refund.order.valueCents, ...failure(failed) })
+}
+
+/** An instant as it is told: ISO 8601, UTC. */
+export function instant(at: number): string {
+  return new Date(at).toISOString()
+}
+
+function payoutNamed({ id, transactionId }: Payout['answer'], eventId: string) {
+  return { event: 'CashOut', eventId, transactionId, externalId: id } as const
+}
+
+function refundNamed({ answer: { id, transactionId }, order: { endToEndId } }: Refund, eventId: string) {
+  return { event: 'CashInReversal', eventId, transactionId, externalId: id, endToEndId } as const
+}
+
+function failure({ errorCode, errorMessage, at }: ChargeFailed | PayoutFailed | RefundFailed) {
+  return { status: 'FAILED', errorCode, errorMessage, occurredAt: instant(at) } as const
+}
+
+function undelivered(endpoint: EventEndpoint, body: PartnerEvent): BankEvent {
+  return { endpoint, body, deliveredAt: undefined }
 }

@@ -1,10 +1,26 @@
-import type { PartnerChargeRequest } from '@pixgate/spec'
+import type { PartnerChargeRequest, PartnerPayoutRequest, PartnerRefundRequest } from '@pixgate/spec'
+import type { AccountHolder } from './account-holders.ts'
 
 /**
  * What the book says, one fact a line: things that happened, never taken back. `at` is the instant of booking, epoch
  * milliseconds. Amounts are integer centavos in a JSON number, exact up to 90 trillion reais.
  */
-export type Fact = ChargeCreated | ChargePaid | ChargeCancelled | ChargeFailed | EventDelivered
+export type Fact =
+  | ChargeCreated
+  | ChargePaid
+  | ChargeCancelled
+  | ChargeFailed
+  | PaymentTakenBack
+  | CodeIssued
+  | CodeDecoded
+  | PayoutAccepted
+  | PayoutConfirmed
+  | PayoutFailed
+  | PayoutReturned
+  | RefundAccepted
+  | RefundConfirmed
+  | RefundFailed
+  | EventDelivered
 
 /** A charge was taken on. */
 export interface ChargeCreated {
@@ -45,6 +61,133 @@ export interface ChargeFailed {
   readonly eventId: string
 }
 
+/** The bank took a payment back by itself, all of it or a part. */
+export interface PaymentTakenBack {
+  readonly fact: 'payment taken back'
+  readonly at: number
+  /** Of the payment. */
+  readonly endToEndId: string
+  /** Of this return. */
+  readonly transactionId: string
+  readonly returnId: string
+  readonly valueCents: number
+  /** Of the event that tells of it. */
+  readonly eventId: string
+}
+
+/** Another bank issued a dynamic code. */
+export interface CodeIssued {
+  readonly fact: 'code issued'
+  readonly at: number
+  readonly transactionId: string
+  readonly pixCode: string
+  readonly terms: ForeignCodeTerms
+}
+
+/** What a dynamic code of another bank asks for. */
+export interface ForeignCodeTerms {
+  readonly valueCents: number
+  /** ISO 8601, any offset; without it the code is payable for ever. */
+  readonly expiresAt?: string
+  /** What is paid in the end, as where interest is added after the decoding; `valueCents` by default. */
+  readonly changesToCents?: number
+}
+
+/** The service was told what a code asks for. */
+export interface CodeDecoded {
+  readonly fact: 'code decoded'
+  readonly at: number
+  readonly decodeId: string
+  readonly pixCode: string
+}
+
+/** What becomes by itself of what the bank accepted, as the bank behaved when it accepted it. */
+export type Course = 'auto' | 'manual' | 'fail'
+
+/** A payout was taken on; no money has moved. */
+export interface PayoutAccepted {
+  readonly fact: 'payout accepted'
+  readonly at: number
+  readonly payoutId: string
+  readonly transactionId: string
+  /** The request as it came: what a repeated one is compared with. */
+  readonly order: PartnerPayoutRequest
+  readonly recipient: AccountHolder
+  /** Of the dynamic code it pays. */
+  readonly location?: string
+  readonly course: Course
+}
+
+/** The money of a payout went out. */
+export interface PayoutConfirmed {
+  readonly fact: 'payout confirmed'
+  readonly at: number
+  readonly payoutId: string
+  readonly endToEndId: string
+  readonly valueCents: number
+  /** What the bank took for it besides. */
+  readonly feeCents?: number
+  /** The other end of the same payment, where that is a charge of this bank. */
+  readonly pays?: ChargePaid
+  /** Of the event that tells of it. */
+  readonly eventId: string
+}
+
+/** A payout came to nothing. */
+export interface PayoutFailed {
+  readonly fact: 'payout failed'
+  readonly at: number
+  readonly payoutId: string
+  readonly errorCode: string
+  readonly errorMessage: string
+  /** Of the event that tells of it. */
+  readonly eventId: string
+}
+
+/** Money of a payout came back, all of it or a part. */
+export interface PayoutReturned {
+  readonly fact: 'payout returned'
+  readonly at: number
+  readonly payoutId: string
+  readonly returnId: string
+  readonly valueCents: number
+  /** Of the event that tells of it. */
+  readonly eventId: string
+}
+
+/** A refund was taken on; no money has moved. */
+export interface RefundAccepted {
+  readonly fact: 'refund accepted'
+  readonly at: number
+  readonly refundId: string
+  readonly transactionId: string
+  /** The request as it came: what a repeated one is compared with. */
+  readonly order: PartnerRefundRequest
+  readonly course: Course
+}
+
+/** The money of a refund went out. */
+export interface RefundConfirmed {
+  readonly fact: 'refund confirmed'
+  readonly at: number
+  readonly refundId: string
+  readonly returnId: string
+  readonly valueCents: number
+  /** Of the event that tells of it. */
+  readonly eventId: string
+}
+
+/** A refund came to nothing. */
+export interface RefundFailed {
+  readonly fact: 'refund failed'
+  readonly at: number
+  readonly refundId: string
+  readonly errorCode: string
+  readonly errorMessage: string
+  /** Of the event that tells of it. */
+  readonly eventId: string
+}
+
 /** The service took an event, and every copy of it. */
 export interface EventDelivered {
   readonly fact: 'event delivered'
@@ -58,5 +201,5 @@ export interface Payment {
   readonly valueCents: number
   /** When the money moved; a control may have set it to another time than that of the booking. ISO 8601, UTC. */
   readonly occurredAt: string
-  readonly payer: { readonly name: string; readonly document: string; readonly ispb: string }
+  readonly payer: AccountHolder
 }

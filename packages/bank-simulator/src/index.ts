@@ -4,12 +4,17 @@ import { Book } from './book.ts'
 import { type Chance, systemChance } from './chance.ts'
 import { createCharges } from './charges.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { createPayouts } from './payouts.ts'
+import { createQrCodes } from './qr-codes.ts'
+import { createRefunds } from './refunds.ts'
 import { EventSender } from './sender.ts'
 import { createServer } from './server.ts'
+import { Settler } from './settler.ts'
 
-export type { Book, Charge } from './book.ts'
+export type { Book } from './book.ts'
 export type { Chance } from './chance.ts'
 export type { Clock } from './clock.ts'
+export type { Charge, Entry, Payout, Refund } from './records.ts'
 
 /** How a simulated bank is started. */
 export interface SimulatorOptions {
@@ -35,12 +40,12 @@ export interface Simulator {
   readonly port: number
   /** To be read; what changes it are the protocol and the controls. */
   readonly book: Book
-  /** Closes every connection, gives up events under way (the book keeps them) and closes the book. */
+  /** Closes every connection, gives up what is under way (the book keeps it) and closes the book. */
   stop(): Promise<void>
 }
 
 /**
- * Opens the book, listens on loopback, and then delivers what an earlier run left undelivered.
+ * Opens the book, listens on loopback, and then goes on with what an earlier run left undelivered or unsettled.
  * @throws Error where the port is taken or the book cannot be read
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
@@ -48,10 +53,18 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const book = await Book.open(options.dataDirectory)
   const switchboard = new Switchboard()
   const sender = new EventSender({ book, switchboard, clock, chance, eventsUrl, secret, warn })
-  const charges = createCharges({ book, clock, chance })
-  const server = createServer({ book, charges, switchboard, sender, clock }, token, warn)
+  const rules = { book, clock, chance }
+  const charges = createCharges(rules)
+  const qrCodes = createQrCodes(rules)
+  const payouts = createPayouts({ ...rules, qrCodes })
+  const refunds = createRefunds(rules)
+  const payoutSettler = new Settler({ accepted: book.payouts, ...payouts, clock, chance })
+  const refundSettler = new Settler({ accepted: book.refunds, ...refunds, clock, chance })
+  const bank = { book, charges, qrCodes, payouts, payoutSettler, refunds, refundSettler, switchboard, sender, clock }
+  const server = createServer(bank, token, warn)
   async function stop(): Promise<void> {
     await server.close()
+    await Promise.all([payoutSettler.stop(), refundSettler.stop()])
     await sender.stop()
     await book.close()
   }
@@ -63,6 +76,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     throw error
   }
   book.onEvent((event) => sender.deliver(event))
+  payoutSettler.resume()
+  refundSettler.resume()
   const { port } = server.server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, port, book, stop }
 }

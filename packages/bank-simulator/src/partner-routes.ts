@@ -1,7 +1,19 @@
-import { type PartnerChargeRequest, PLAIN_TEXT, partnerChargeRequest } from '@pixgate/spec'
+import {
+  type BankBehavior,
+  type PartnerChargeRequest,
+  type PartnerPayoutRequest,
+  type PartnerQrCodeDecodeRequest,
+  type PartnerRefundRequest,
+  PLAIN_TEXT,
+  partnerChargeRequest,
+  partnerPayoutRequest,
+  partnerQrCodeDecodeRequest,
+  partnerRefundRequest,
+} from '@pixgate/spec'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Bank } from './bank.ts'
+import type { Course } from './facts.ts'
 import { Refused } from './refused.ts'
 import { balanceCents, statementOf } from './statement.ts'
 
@@ -24,7 +36,8 @@ const statementParams = Type.Object(
 const SILENCE_MAX_MS = 60_000
 
 /** The calls of the partner protocol. @source partner-protocol#calls */
-export function partnerRoutes(app: FastifyInstance, { book, charges, switchboard, clock }: Bank): void {
+export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
+  const { book, charges, qrCodes, payouts, payoutSettler, refunds, refundSettler, switchboard, clock } = bank
   app.addHook('onSend', async () => {
     const { latencyMs } = switchboard.behavior
     if (latencyMs > 0) await clock.sleep(latencyMs)
@@ -53,6 +66,49 @@ export function partnerRoutes(app: FastifyInstance, { book, charges, switchboard
     return { status: 'CANCELLED' }
   })
 
+  app.put<{ Params: IdParams; Body: PartnerPayoutRequest }>(
+    '/payouts/:id',
+    { schema: { params: idParams, body: partnerPayoutRequest } },
+    async ({ params: { id }, body }, reply) => {
+      const { cashOut } = switchboard.behavior
+      if (cashOut === 'timeout') return keepSilent(reply)
+      if (cashOut === 'reject' && !book.payouts.has(id)) throw new Refused('payout_refused', 'the bank refuses payouts')
+      const payout = payouts.create(id, body, courseUnder(cashOut))
+      payoutSettler.settle(id)
+      if (cashOut === 'lost-response') return book.durable().then(() => hangUp(reply))
+      return reply.code(payout.status === 'PROCESSING' ? 202 : 200).send(payout)
+    },
+  )
+
+  app.get<{ Params: IdParams }>('/payouts/:id', { schema: { params: idParams } }, async ({ params: { id } }) =>
+    payouts.get(id),
+  )
+
+  app.post<{ Body: PartnerQrCodeDecodeRequest }>(
+    '/qr-codes/decode',
+    { schema: { body: partnerQrCodeDecodeRequest } },
+    async ({ body: { pixCode } }) => qrCodes.decode(pixCode),
+  )
+
+  app.put<{ Params: IdParams; Body: PartnerRefundRequest }>(
+    '/refunds/:id',
+    { schema: { params: idParams, body: partnerRefundRequest } },
+    async ({ params: { id }, body }, reply) => {
+      const { refundIn } = switchboard.behavior
+      if (refundIn === 'timeout') return keepSilent(reply)
+      if (refundIn === 'reject' && !book.refunds.has(id))
+        throw new Refused('refund_refused', 'the bank refuses refunds')
+      const refund = refunds.create(id, body, courseUnder(refundIn))
+      refundSettler.settle(id)
+      if (refundIn === 'lost-response') return book.durable().then(() => hangUp(reply))
+      return reply.code(refund.status === 'PROCESSING' ? 202 : 200).send(refund)
+    },
+  )
+
+  app.get<{ Params: IdParams }>('/refunds/:id', { schema: { params: idParams } }, async ({ params: { id } }) =>
+    refunds.get(id),
+  )
+
   app.get('/balance', async () => ({ availableCents: balanceCents(book.entries) }))
 
   app.get<{ Querystring: Static<typeof statementParams> }>(
@@ -65,6 +121,10 @@ export function partnerRoutes(app: FastifyInstance, { book, charges, switchboard
         cursor: Number(cursor ?? 0),
       }),
   )
+}
+
+function courseUnder(behavior: BankBehavior['cashOut' | 'refundIn']): Course {
+  return behavior === 'manual' || behavior === 'fail' ? behavior : 'auto'
 }
 
 function keepSilent(reply: FastifyReply): void {

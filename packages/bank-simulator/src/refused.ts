@@ -6,7 +6,14 @@ export const refusalStatuses = {
   already_paid: 409,
   conflict: 409,
   not_possible: 409,
+  amount_mismatch: 422,
   charge_refused: 422,
+  exceeds_payment: 422,
+  payment_not_found: 422,
+  payout_refused: 422,
+  pix_code_not_payable: 422,
+  refund_refused: 422,
+  unknown_decoding: 422,
 } as const
 
 /** A code of {@link refusalStatuses}. */

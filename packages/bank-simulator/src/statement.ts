@@ -1,4 +1,4 @@
-import type { Entry } from './book.ts'
+import type { Entry } from './records.ts'
 
 /**
  * Which entries are wanted. The time is that of booking, `from` inclusive, `to` exclusive, so that a window of the past
@@ -13,12 +13,15 @@ export interface StatementQuery {
 
 /** A page of the statement; the two balances are those of the whole window. */
 export interface Statement {
-  readonly entries: readonly Omit<Entry, 'bookedAt'>[]
+  readonly entries: readonly ToldEntry[]
   readonly openingCents: number
   readonly closingCents: number
   /** `null` on the last page. */
   readonly nextCursor: string | null
 }
+
+/** An entry as the bank tells it. */
+export type ToldEntry = Omit<Entry, 'bookedAt'>
 
 /** Keeps an answer well below the 64 KiB of the protocol. */
 const PAGE_ENTRIES = 100
@@ -30,11 +33,16 @@ export function statementOf(entries: readonly Entry[], { from, to, cursor }: Sta
   const openingCents = balanceCents(before)
   const end = cursor + PAGE_ENTRIES
   return {
-    entries: within.slice(cursor, end).map(({ bookedAt: _, ...entry }) => entry),
+    entries: within.slice(cursor, end).map(toldOf),
     openingCents,
     closingCents: openingCents + balanceCents(within),
     nextCursor: end < within.length ? String(end) : null,
   }
+}
+
+/** Leaves out what is the bank's own. */
+export function toldOf({ bookedAt: _, ...entry }: Entry): ToldEntry {
+  return entry
 }
 
 /** What these entries add to the account. */

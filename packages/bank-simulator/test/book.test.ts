@@ -6,27 +6,43 @@ import { Book } from '../src/book.ts'
 import { bankDirectory, ID, startBank } from './support/bank.ts'
 import { steppedClock } from './support/stepped-clock.ts'
 
-test('[partner-protocol] a restart keeps every charge, payment, event and total', async (t) => {
+test('[partner-protocol] a restart keeps every charge, payout, refund, event and total', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
+  await bank.behave({ cashOut: 'manual', refundIn: 'manual' })
   for (const id of ['active', 'paid', 'cancelled', 'failed']) await bank.charge(id)
-  await bank.call('POST', '/control/charges/paid/pay', { valueCents: 7 })
+  const { endToEndId } = (await bank.call('POST', '/control/charges/paid/pay', { valueCents: 7 })).body
   await bank.call('POST', '/control/charges/paid/pay', { valueCents: 5 })
   await bank.call('DELETE', '/charges/cancelled')
   await bank.call('POST', '/control/charges/failed/fail')
+  for (const id of ['processing', 'confirmed', 'failed']) {
+    await bank.payout(id)
+    await bank.refund(endToEndId, 1, id)
+  }
+  await bank.call('POST', '/control/payouts/confirmed/confirm', { feeCents: 3 })
+  await bank.call('POST', '/control/payouts/confirmed/reverse', { valueCents: 1_000 })
+  await bank.call('POST', '/control/payouts/failed/fail')
+  await bank.call('POST', '/control/refunds/confirmed/confirm')
+  await bank.call('POST', '/control/refunds/failed/fail')
+  await bank.call('POST', '/control/charges/paid/return', { valueCents: 2 })
+  const { pixCode } = (await bank.call('POST', '/control/qr-codes', { valueCents: 9 })).body
+  const { decodeId } = (await bank.call('POST', '/qr-codes/decode', { pixCode })).body
   const before = [await bank.call('GET', '/control/book'), await bank.call('GET', '/statement')]
   await bank.stop()
   const again = await startBank(t, { clock, dataDirectory: bank.directory })
   assert.deepEqual([await again.call('GET', '/control/book'), await again.call('GET', '/statement')], before)
 
-  const { receivedCents, charges, events } = before[0]?.body ?? {}
-  assert.equal(receivedCents, 12)
-  assert.deepEqual(
-    charges.map(({ status }: { status: string }) => status),
-    ['ACTIVE', 'PAID', 'CANCELLED', 'FAILED'],
-  )
-  assert.equal(events.pending.length, 3)
+  const { availableCents, charges, payouts, refunds, entries, events } = before[0]?.body ?? {}
+  assert.equal(availableCents, 7 + 5 - 4_000 - 3 + 1_000 - 1 - 2)
+  const statuses = (records: { status: string }[]) => records.map(({ status }) => status)
+  assert.deepEqual(statuses(charges), ['ACTIVE', 'PAID', 'CANCELLED', 'FAILED'])
+  assert.deepEqual(statuses(payouts), ['PROCESSING', 'CONFIRMED', 'FAILED'])
+  assert.deepEqual(statuses(refunds), ['PROCESSING', 'CONFIRMED', 'FAILED'])
+  assert.equal(entries.length, 7)
+  assert.equal(events.pending.length, 9)
   assert.equal((await again.charge('active')).status, 200)
+  assert.equal((await again.payout('failed')).status, 200)
+  assert.equal((await again.payout('by code', { valueCents: 9, pixCode, decodeId })).status, 202)
 })
 
 test('[partner-protocol] a book that cannot be read is not begun anew', async (t) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { bankDirectory, callsTo, chargeBy, SECRET, TOKEN } from './support/bank.ts'
+import { bankDirectory, becomes, callsTo, chargeBy, PAYOUT, SECRET, settledEvents, TOKEN } from './support/bank.ts'
 import { startService } from './support/receiving-gateway.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -34,13 +34,43 @@ test('[partner-protocol] after kill -9 the book has everything that was answered
   const again = await startProcess(t, directory, { PIXGATE_SIMULATOR_EVENTS_URL: service.url })
   const [arrival] = await service.arrived(1)
   assert.equal(arrival?.event.endToEndId, endToEndId)
-  const { charges, receivedCents } = (await again.call('GET', '/control/book')).body
+  const { charges, availableCents } = (await again.call('GET', '/control/book')).body
   const known = new Set(charges.map(({ id }: { id: string }) => id))
   assert.deepEqual(
     answered.filter((id) => !known.has(id)),
     [],
   )
-  assert.equal(receivedCents, 15_000)
+  assert.equal(availableCents, 15_000)
+})
+
+test('[partner-protocol] after kill -9 every payout that was answered goes out once, and is told', async (t) => {
+  const directory = await bankDirectory(t)
+  const bank = await startProcess(t, directory)
+  const answered: string[] = []
+  const callers = Array.from({ length: 8 }, async (_, caller) => {
+    for (let turn = 0; ; turn++) {
+      const id = `${caller}-${turn}`
+      await bank.call('PUT', `/payouts/${id}`, PAYOUT)
+      if (answered.push(id) === 100) bank.process.kill('SIGKILL')
+    }
+  })
+  await Promise.allSettled([...callers, once(bank.process, 'exit')])
+  assert.ok(answered.length >= 100)
+
+  const service = await startService(t)
+  const again = await startProcess(t, directory, { PIXGATE_SIMULATOR_EVENTS_URL: service.url })
+  const { payouts } = (await again.call('GET', '/control/book')).body
+  for (const { id } of payouts) await becomes(again, `/payouts/${id}`, 'CONFIRMED')
+  await settledEvents(again)
+  const { entries, availableCents } = (await again.call('GET', '/control/book')).body
+  assert.equal(availableCents, -payouts.length * PAYOUT.valueCents)
+  const sent = entries.map(({ reference }: { reference: string }) => reference)
+  assert.equal(new Set(sent).size, sent.length)
+  const told = new Set(service.received.map(({ event }) => event.externalId))
+  assert.deepEqual(
+    answered.filter((id) => !sent.includes(id) || !told.has(id)),
+    [],
+  )
 })
 
 test('[partner-protocol] what an event tells is in the book, though the bank is killed as it arrives', async (t) => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
+import { pixKeyTypes } from './pix-key.ts'
 import { nullable, PLAIN_TEXT } from './shapes.ts'
 
 /**
@@ -15,13 +16,23 @@ const time = Type.String({ format: 'date-time', maxLength: 40 })
 const name = Type.String({ maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })
 const document = Type.String({ maxLength: 18, pattern: PLAIN_TEXT })
 const ispb = Type.String({ maxLength: 8, pattern: PLAIN_TEXT })
+const party = Type.Object({
+  name: Type.Optional(name),
+  document: Type.Optional(document),
+  ispb: Type.Optional(ispb),
+})
+const pixKey = Type.String({ minLength: 1, maxLength: limits.pixKeyMaxLength, pattern: PLAIN_TEXT })
+const pixCode = Type.String({ minLength: 1, maxLength: limits.pixCodeMaxLength, pattern: PLAIN_TEXT })
+const description = Type.Optional(Type.String({ maxLength: limits.descriptionMaxLength, pattern: PLAIN_TEXT }))
+const errorCode = Type.String({ maxLength: 64, pattern: PLAIN_TEXT })
+const errorMessage = Type.String({ maxLength: 200, pattern: PLAIN_TEXT })
 
 /** Body of `PUT /charges/{id}`. Repeating it with the same id and body gives the same answer. */
 export const partnerChargeRequest = Type.Object(
   {
     valueCents: amount,
     expiresAt: time,
-    description: Type.Optional(Type.String({ maxLength: limits.descriptionMaxLength, pattern: PLAIN_TEXT })),
+    description,
     payer: Type.Optional(Type.Object({ name, document }, { additionalProperties: false })),
     merchant: Type.Object(
       { pixKey: Type.String({ maxLength: 77 }), name, city: name },
@@ -40,9 +51,7 @@ const payment = Type.Object({
   endToEndId,
   valueCents: amount,
   occurredAt: time,
-  payer: Type.Optional(
-    Type.Object({ name: Type.Optional(name), document: Type.Optional(document), ispb: Type.Optional(ispb) }),
-  ),
+  payer: Type.Optional(party),
 })
 /** One payment of a charge, as the bank tells it. */
 export type PartnerPayment = Static<typeof payment>
@@ -59,6 +68,119 @@ export const partnerCharge = Type.Object({
 })
 /** See {@link partnerCharge}. */
 export type PartnerCharge = Static<typeof partnerCharge>
+
+/**
+ * Body of `PUT /payouts/{id}`: to a key, or what a code asks for, under the id of the decoding that was shown to the
+ * payer. Repeating it with the same id and body gives the same payout.
+ * @source partner-protocol#calls
+ */
+export const partnerPayoutRequest = Type.Union([
+  Type.Object(
+    {
+      valueCents: amount,
+      description,
+      recipient: Type.Object(
+        {
+          pixKey,
+          pixKeyType: Type.Enum([...pixKeyTypes]),
+          name: Type.Optional(name),
+          document: Type.Optional(document),
+        },
+        { additionalProperties: false },
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  Type.Object({ valueCents: amount, description, pixCode, decodeId: reference }, { additionalProperties: false }),
+])
+/** See {@link partnerPayoutRequest}. */
+export type PartnerPayoutRequest = Static<typeof partnerPayoutRequest>
+
+/** Statuses of a payout at the bank. `RETURNED`: all of it came back. */
+export const partnerPayoutStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED', 'RETURNED'] as const
+
+const moneyReturn = Type.Object({ returnId: reference, valueCents: amount, occurredAt: time })
+/** One return of a payout, all of it or a part. */
+export type PartnerReturn = Static<typeof moneyReturn>
+
+/**
+ * Answer of `PUT` and `GET /payouts/{id}`. `valueCents` is what moved once it moved; `endToEndId` and `occurredAt` come
+ * with that, `errorCode` with the failure.
+ * @source partner-protocol#calls
+ */
+export const partnerPayout = Type.Object({
+  id: reference,
+  transactionId: reference,
+  status: Type.Enum([...partnerPayoutStatuses]),
+  valueCents: amount,
+  feeCents: Type.Optional(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) })),
+  endToEndId: Type.Optional(endToEndId),
+  recipient: Type.Optional(party),
+  errorCode: Type.Optional(errorCode),
+  errorMessage: Type.Optional(errorMessage),
+  returns: Type.Optional(Type.Array(moneyReturn, { maxItems: 100 })),
+  occurredAt: Type.Optional(time),
+})
+/** See {@link partnerPayout}. */
+export type PartnerPayout = Static<typeof partnerPayout>
+
+/** Body of `POST /qr-codes/decode`. @source partner-protocol#qr-codes */
+export const partnerQrCodeDecodeRequest = Type.Object({ pixCode }, { additionalProperties: false })
+/** See {@link partnerQrCodeDecodeRequest}. */
+export type PartnerQrCodeDecodeRequest = Static<typeof partnerQrCodeDecodeRequest>
+
+/**
+ * Answer of `POST /qr-codes/decode`: what a code asks for now. `valueCents` is absent where the payer chooses; `txid` is
+ * `***` where the code has none.
+ * @source partner-protocol#qr-codes
+ */
+export const partnerQrCode = Type.Object({
+  decodeId: reference,
+  valueCents: Type.Optional(amount),
+  txid: reference,
+  status: Type.Enum([...partnerChargeStatuses]),
+  expiresAt: Type.Optional(time),
+  recipient: Type.Object({ name, document, pixKey }),
+})
+/** See {@link partnerQrCode}. */
+export type PartnerQrCode = Static<typeof partnerQrCode>
+
+/**
+ * Body of `PUT /refunds/{id}`: all or part of a received payment goes back. Repeating it with the same id and body gives
+ * the same refund.
+ * @source partner-protocol#calls
+ */
+export const partnerRefundRequest = Type.Object(
+  {
+    endToEndId,
+    valueCents: amount,
+    reason: Type.Optional(Type.String({ maxLength: limits.reasonMaxLength, pattern: PLAIN_TEXT })),
+  },
+  { additionalProperties: false },
+)
+/** See {@link partnerRefundRequest}. */
+export type PartnerRefundRequest = Static<typeof partnerRefundRequest>
+
+/** Statuses of a refund at the bank. */
+export const partnerRefundStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED'] as const
+
+/**
+ * Answer of `PUT` and `GET /refunds/{id}`. `valueCents` is what moved once it moved; `returnId` and `occurredAt` come with
+ * that, `errorCode` with the failure.
+ * @source partner-protocol#calls
+ */
+export const partnerRefund = Type.Object({
+  id: reference,
+  transactionId: reference,
+  status: Type.Enum([...partnerRefundStatuses]),
+  valueCents: amount,
+  returnId: Type.Optional(reference),
+  errorCode: Type.Optional(errorCode),
+  errorMessage: Type.Optional(errorMessage),
+  occurredAt: Type.Optional(time),
+})
+/** See {@link partnerRefund}. */
+export type PartnerRefund = Static<typeof partnerRefund>
 
 /** An error of the bank: `errorCode` makes a refusal definite. */
 export const partnerError = Type.Object({
@@ -89,11 +211,10 @@ export const partnerEvent = Type.Object({
   feeCents: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) }))),
   returnId: Type.Optional(nullable(reference)),
   currency: Type.Optional(Type.Literal('BRL')),
-  payer: Type.Optional(
-    nullable(Type.Object({ name: Type.Optional(name), document: Type.Optional(document), ispb: Type.Optional(ispb) })),
-  ),
-  errorCode: Type.Optional(nullable(Type.String({ maxLength: 64, pattern: PLAIN_TEXT }))),
-  errorMessage: Type.Optional(nullable(Type.String({ maxLength: 200, pattern: PLAIN_TEXT }))),
+  payer: Type.Optional(nullable(party)),
+  recipient: Type.Optional(nullable(party)),
+  errorCode: Type.Optional(nullable(errorCode)),
+  errorMessage: Type.Optional(nullable(errorMessage)),
   occurredAt: time,
 })
 /** See {@link partnerEvent}. */

@@ -25,6 +25,19 @@ export const TERMS = {
   merchant: { pixKey: 'loja@exemplo.com.br', name: 'Loja Exemplo', city: 'São Paulo' },
 }
 
+/** Our id of the payout that the tests ask for. */
+export const PAYOUT_ID = '0198c0de-8b22-7000-8000-2c3d4e5f6a7b'
+
+/** A payout to a key. */
+export const PAYOUT = {
+  valueCents: 4_000,
+  description: 'Repasse 1',
+  recipient: { pixKey: 'ana@exemplo.com.br', pixKeyType: 'email', name: 'Ana Lima', document: '93541134780' },
+}
+
+/** Our id of the refund that the tests ask for. */
+export const REFUND_ID = '0198c0de-9c33-7000-8000-3d4e5f6a7b8c'
+
 /** An answer of the bank. */
 export interface Answer {
   readonly status: number
@@ -38,6 +51,14 @@ export interface TestBank extends Simulator {
   call(method: string, path: string, body?: unknown): Promise<Answer>
   /** Asks for a charge, of {@link TERMS} unless told otherwise. */
   charge(id?: string, terms?: object): Promise<Answer>
+  /** Asks for a charge and pays it. @returns the payment's end-to-end id */
+  paidCharge(id?: string): Promise<string>
+  /** Asks for a payout, of {@link PAYOUT} unless told otherwise. */
+  payout(id?: string, order?: object): Promise<Answer>
+  /** Asks for a refund of a payment, under {@link REFUND_ID} unless told otherwise. */
+  refund(endToEndId: string, valueCents: number, id?: string): Promise<Answer>
+  /** Changes how the bank behaves. */
+  behave(change: object): Promise<Answer>
 }
 
 /** Starts a bank; it goes with the test, and its book too unless a directory is given. */
@@ -59,7 +80,20 @@ export async function startBank(t: TestContext, options: Partial<SimulatorOption
   }
   t.after(() => (stopped === undefined ? stop() : undefined))
   const call = callsTo(simulator.url)
-  return { ...simulator, stop, directory, call, charge: (id, terms) => chargeBy(call, id, terms) }
+  return {
+    ...simulator,
+    stop,
+    directory,
+    call,
+    charge: (id, terms) => chargeBy(call, id, terms),
+    paidCharge: async (id = ID) => {
+      await chargeBy(call, id)
+      return (await call('POST', `/control/charges/${id}/pay`)).body.endToEndId
+    },
+    payout: (id = PAYOUT_ID, order = PAYOUT) => call('PUT', `/payouts/${id}`, order),
+    refund: (endToEndId, valueCents, id = REFUND_ID) => call('PUT', `/refunds/${id}`, { endToEndId, valueCents }),
+    behave: (change) => call('PUT', '/control/behavior', change),
+  }
 }
 
 /** A directory for a book; it goes with the test. */
@@ -87,4 +121,26 @@ export function callsTo(url: string): TestBank['call'] {
 /** Asks a bank for a charge. */
 export function chargeBy(call: TestBank['call'], id: string = ID, terms: object = TERMS): Promise<Answer> {
   return call('PUT', `/charges/${id}`, terms)
+}
+
+/** Resolves with the payout or refund as soon as it has this status. */
+export async function becomes(bank: Pick<TestBank, 'call'>, path: string, status: string): Promise<Answer['body']> {
+  for (;;) {
+    const { body } = await bank.call('GET', path)
+    if (body.status === status) return body
+  }
+}
+
+/** Resolves with the events in the order of what they tell, when the service has taken them all. */
+export async function settledEvents({ call }: Pick<TestBank, 'call'>): Promise<Answer['body'][]> {
+  for (;;) {
+    const { events } = (await call('GET', '/control/book')).body
+    if (events.pending.length === 0) return events.delivered
+  }
+}
+
+/** Every movement of money, as kind, sign and amount, and the balance they leave. */
+export async function moves({ call }: Pick<TestBank, 'call'>): Promise<[string[], number]> {
+  const { entries, closingCents } = (await call('GET', '/statement')).body
+  return [entries.map(({ kind, sign, valueCents }: Answer['body']) => `${kind} ${sign}${valueCents}`), closingCents]
 }

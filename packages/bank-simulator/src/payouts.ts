@@ -1,0 +1,157 @@
+import { isDeepStrictEqual } from 'node:util'
+import { formatEndToEndId, formatReturnId } from '@pixgate/brcode'
+import type { PartnerPayout, PartnerPayoutRequest, PartnerReturn } from '@pixgate/spec'
+import { type AccountHolder, documentBehind, MERCHANT, RECIPIENT } from './account-holders.ts'
+import type { Book } from './book.ts'
+import type { Chance } from './chance.ts'
+import type { Clock } from './clock.ts'
+import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
+import { instant } from './events.ts'
+import type { ChargePaid, Course } from './facts.ts'
+import type { QrCodes } from './qr-codes.ts'
+import { type Payout, sumCents } from './records.ts'
+import { Refused } from './refused.ts'
+
+/** The rules of payouts. Whoever answers waits for {@link Book.durable} first. */
+export interface Payouts {
+  /**
+   * Takes a payout on, once: the same id with the same order is the same payout.
+   * @throws Refused conflict (the id is known with another order) · as {@link QrCodes.payable}
+   * @source rules#partner.1
+   */
+  create(id: string, order: PartnerPayoutRequest, course: Course): PartnerPayout
+  /** @throws Refused not_found */
+  get(id: string): PartnerPayout
+  /**
+   * Sends the money, once.
+   * @throws Refused not_found · not_possible (sent already; failed, unless the order overrides that)
+   */
+  confirm(id: string, order?: PayoutConfirmationOrder): PartnerPayout
+  /**
+   * Gives a payout up.
+   * @throws Refused not_found · not_possible (sent or failed already)
+   */
+  fail(id: string): void
+  /**
+   * Takes back what the recipient returns: all that is left, unless told otherwise.
+   * @throws Refused not_found · not_possible (not sent, or not so much is left)
+   */
+  reverse(id: string, order: { readonly valueCents?: number }): PartnerReturn
+}
+
+/** The same, and what the bank takes for it besides. */
+export interface PayoutConfirmationOrder extends ConfirmationOrder {
+  readonly feeCents?: number
+}
+
+/** What the rules need. */
+export interface PayoutsOptions {
+  readonly book: Book
+  readonly qrCodes: Pick<QrCodes, 'payable'>
+  readonly clock: Clock
+  readonly chance: Chance
+}
+
+/** Makes the rules over a book. */
+export function createPayouts({ book, qrCodes, clock, chance }: PayoutsOptions): Payouts {
+  function known(id: string): Payout {
+    const payout = book.payouts.get(id)
+    if (!payout) throw new Refused('not_found', 'there is no such payout')
+    return payout
+  }
+
+  function destinationOf(order: PartnerPayoutRequest): { recipient: AccountHolder; location?: string } {
+    if ('recipient' in order) {
+      const { pixKey, name = RECIPIENT.name, document = documentBehind(pixKey) } = order.recipient
+      return { recipient: { name, document, ispb: RECIPIENT.ispb } }
+    }
+    const { recipient, location } = qrCodes.payable(order)
+    const { name, document, ispb } = recipient
+    return { recipient: { name, document, ispb }, ...(location !== undefined && { location }) }
+  }
+
+  /** The other end of a payment whose code is one of a charge of this bank. */
+  function chargePaidBy(
+    location: string,
+    paid: Pick<ChargePaid['payment'], 'endToEndId' | 'valueCents'>,
+    at: number,
+  ): ChargePaid | undefined {
+    const charge = book.chargeAt(location)
+    const payment = { ...paid, occurredAt: instant(at), payer: MERCHANT }
+    return charge && { fact: 'charge paid', at, chargeId: charge.id, payment, eventId: chance.uuid() }
+  }
+
+  return {
+    create(id, order, course) {
+      const existing = book.payouts.get(id)
+      if (existing) {
+        if (isDeepStrictEqual(existing.order, order)) return existing.answer
+        throw new Refused('conflict', 'the bank knows another payout under this id')
+      }
+      const transactionId = chance.transactionId()
+      const destination = destinationOf(order)
+      book.record({
+        fact: 'payout accepted',
+        at: clock.now(),
+        payoutId: id,
+        transactionId,
+        order,
+        ...destination,
+        course,
+      })
+      return known(id).answer
+    },
+
+    get(id) {
+      return known(id).answer
+    },
+
+    confirm(id, { valueCents, feeCents, despiteFailure = false } = {}) {
+      const { answer, order, location } = known(id)
+      assertUnsettled(answer, despiteFailure)
+      const at = clock.now()
+      const changedToCents = location === undefined ? undefined : book.foreignCodes.get(location)?.terms.changesToCents
+      const moved = {
+        endToEndId: formatEndToEndId({ ispb: MERCHANT.ispb, at: new Date(at), suffix: chance.endToEndSuffix() }),
+        valueCents: valueCents ?? changedToCents ?? order.valueCents,
+      }
+      const pays = location === undefined ? undefined : chargePaidBy(location, moved, at)
+      book.record({
+        fact: 'payout confirmed',
+        at,
+        payoutId: id,
+        ...moved,
+        ...(feeCents !== undefined && { feeCents }),
+        ...(pays && { pays }),
+        eventId: chance.uuid(),
+      })
+      return known(id).answer
+    },
+
+    fail(id) {
+      assertUnsettled(known(id).answer)
+      book.record({
+        fact: 'payout failed',
+        at: clock.now(),
+        payoutId: id,
+        errorCode: 'AC07',
+        errorMessage: 'the account of the recipient is closed',
+        eventId: chance.uuid(),
+      })
+    },
+
+    reverse(id, order) {
+      const { answer } = known(id)
+      const leftCents = answer.status === 'CONFIRMED' ? answer.valueCents - sumCents(answer.returns) : 0
+      const { valueCents = leftCents } = order
+      if (leftCents === 0 || valueCents > leftCents) {
+        throw new Refused('not_possible', `the payout is ${answer.status} and ${leftCents} can come back`)
+      }
+      const at = clock.now()
+      const { ispb } = answer.recipient
+      const returnId = formatReturnId({ ispb, at: new Date(at), suffix: chance.endToEndSuffix() })
+      book.record({ fact: 'payout returned', at, payoutId: id, returnId, valueCents, eventId: chance.uuid() })
+      return { returnId, valueCents, occurredAt: instant(at) }
+    },
+  }
+}

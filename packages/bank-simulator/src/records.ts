@@ -1,0 +1,381 @@
+import type {
+  PartnerChargeRequest,
+  PartnerPayout,
+  PartnerPayoutRequest,
+  PartnerRefund,
+  PartnerRefundRequest,
+  PartnerReturn,
+} from '@pixgate/spec'
+import type { AccountHolder } from './account-holders.ts'
+import {
+  type BankEvent,
+  chargeFailedEvent,
+  chargePaidEvent,
+  instant,
+  paymentTakenBackEvent,
+  payoutConfirmedEvent,
+  payoutFailedEvent,
+  payoutReturnedEvent,
+  refundConfirmedEvent,
+  refundFailedEvent,
+} from './events.ts'
+import type {
+  ChargeCancelled,
+  ChargeCreated,
+  ChargeFailed,
+  ChargePaid,
+  CodeDecoded,
+  CodeIssued,
+  Course,
+  EventDelivered,
+  Fact,
+  ForeignCodeTerms,
+  Payment,
+  PaymentTakenBack,
+  PayoutAccepted,
+  PayoutConfirmed,
+  PayoutFailed,
+  PayoutReturned,
+  RefundAccepted,
+  RefundConfirmed,
+  RefundFailed,
+} from './facts.ts'
+import { locationElsewhere, locationOfCharge } from './locations.ts'
+
+/** A charge as the facts left it. That it expired is no fact: it is seen by looking at the clock. */
+export interface Charge {
+  readonly id: string
+  readonly transactionId: string
+  readonly pixCode: string
+  readonly terms: PartnerChargeRequest
+  readonly status: 'ACTIVE' | 'PAID' | 'CANCELLED' | 'FAILED'
+  /** In the order of booking; more than one where it was paid twice. */
+  readonly payments: readonly Payment[]
+}
+
+/** A payment that came in, and what went back of it. */
+export interface Receipt {
+  readonly chargeId: string
+  readonly payment: Payment
+  /** Asked for by the service, whatever became of them. */
+  readonly refundIds: readonly string[]
+  /** Taken back by the bank itself. */
+  readonly takenBackCents: number
+}
+
+/** A payout as the facts left it. */
+export interface Payout {
+  /** What a query is answered. */
+  readonly answer: PartnerPayout & { readonly recipient: AccountHolder; readonly returns: PartnerReturn[] }
+  readonly order: PartnerPayoutRequest
+  readonly course: Course
+  /** Of the dynamic code it pays. */
+  readonly location: string | undefined
+}
+
+/** A refund as the facts left it. */
+export interface Refund {
+  /** What a query is answered. */
+  readonly answer: PartnerRefund
+  readonly order: PartnerRefundRequest
+  readonly course: Course
+}
+
+/** A dynamic code of another bank. */
+export interface ForeignCode {
+  readonly transactionId: string
+  readonly pixCode: string
+  readonly terms: ForeignCodeTerms
+}
+
+/** What each kind of entry does to the balance. */
+const SIGNS = {
+  PAYMENT_RECEIVED: '+',
+  PAYMENT_TAKEN_BACK: '-',
+  PAYOUT_SENT: '-',
+  PAYOUT_RETURNED: '+',
+  REFUND_SENT: '-',
+  TARIFF: '-',
+} as const
+
+/** Money that moved: a line of the statement. */
+export interface Entry {
+  readonly kind: keyof typeof SIGNS
+  /** Of the payment, also where this is a return of it. */
+  readonly endToEndId: string
+  readonly returnId?: string
+  /** The id the service gave to what the money moved for. */
+  readonly reference: string
+  readonly valueCents: number
+  readonly sign: '+' | '-'
+  /** ISO 8601, UTC. */
+  readonly occurredAt: string
+  /** Epoch milliseconds. */
+  readonly bookedAt: number
+}
+
+/** The state that follows from the facts. */
+export class Records {
+  readonly #charges = new Map<string, Charge>()
+  readonly #chargeIdsByLocation = new Map<string, string>()
+  readonly #receipts = new Map<string, Receipt>()
+  readonly #foreignCodes = new Map<string, ForeignCode>()
+  readonly #decodings = new Map<string, string>()
+  readonly #payouts = new Map<string, Payout>()
+  readonly #payoutIdsByLocation = new Map<string, string>()
+  readonly #refunds = new Map<string, Refund>()
+  readonly #entries: Entry[] = []
+  readonly #events = new Map<string, BankEvent>()
+
+  /** By id. */
+  get charges(): ReadonlyMap<string, Charge> {
+    return this.#charges
+  }
+
+  /** By the payment's end-to-end id. */
+  get receipts(): ReadonlyMap<string, Receipt> {
+    return this.#receipts
+  }
+
+  /** By location. */
+  get foreignCodes(): ReadonlyMap<string, ForeignCode> {
+    return this.#foreignCodes
+  }
+
+  /** Which Pix code was decoded, by the decoding's id. */
+  get decodings(): ReadonlyMap<string, string> {
+    return this.#decodings
+  }
+
+  /** By id. */
+  get payouts(): ReadonlyMap<string, Payout> {
+    return this.#payouts
+  }
+
+  /** By id. */
+  get refunds(): ReadonlyMap<string, Refund> {
+    return this.#refunds
+  }
+
+  /** In the order of booking. */
+  get entries(): readonly Entry[] {
+    return this.#entries
+  }
+
+  /** In the order of what they tell, by event id. */
+  get events(): ReadonlyMap<string, BankEvent> {
+    return this.#events
+  }
+
+  /** The charge of this bank that a dynamic code points to. */
+  chargeAt(location: string): Charge | undefined {
+    return this.#charges.get(this.#chargeIdsByLocation.get(location) ?? '')
+  }
+
+  /** The last payout that was to pay a dynamic code. */
+  payoutAt(location: string): Payout | undefined {
+    return this.#payouts.get(this.#payoutIdsByLocation.get(location) ?? '')
+  }
+
+  /**
+   * Takes a fact in.
+   * @throws Error where it tells of what is not there, or is of a kind this bank does not know
+   */
+  protected apply(fact: Fact): void {
+    switch (fact.fact) {
+      case 'charge created':
+        this.#chargeCreated(fact)
+        break
+      case 'charge paid':
+        this.#chargePaid(fact)
+        break
+      case 'charge cancelled':
+        this.#chargeCancelled(fact)
+        break
+      case 'charge failed':
+        this.#chargeFailed(fact)
+        break
+      case 'payment taken back':
+        this.#paymentTakenBack(fact)
+        break
+      case 'code issued':
+        this.#codeIssued(fact)
+        break
+      case 'code decoded':
+        this.#codeDecoded(fact)
+        break
+      case 'payout accepted':
+        this.#payoutAccepted(fact)
+        break
+      case 'payout confirmed':
+        this.#payoutConfirmed(fact)
+        break
+      case 'payout failed':
+        this.#payoutFailed(fact)
+        break
+      case 'payout returned':
+        this.#payoutReturned(fact)
+        break
+      case 'refund accepted':
+        this.#refundAccepted(fact)
+        break
+      case 'refund confirmed':
+        this.#refundConfirmed(fact)
+        break
+      case 'refund failed':
+        this.#refundFailed(fact)
+        break
+      case 'event delivered':
+        this.#eventDelivered(fact)
+        break
+      default:
+        throw new Error(`the book has a fact that this bank does not know: ${JSON.stringify(fact satisfies never)}`)
+    }
+  }
+
+  /** Keeps an event that a fact gives rise to. */
+  protected tell(event: BankEvent): void {
+    this.#events.set(event.body.eventId, event)
+  }
+
+  #chargeCreated({ chargeId: id, transactionId, pixCode, terms }: ChargeCreated): void {
+    this.#charges.set(id, { id, transactionId, pixCode, terms, status: 'ACTIVE', payments: [] })
+    this.#chargeIdsByLocation.set(locationOfCharge(transactionId), id)
+  }
+
+  #chargePaid(fact: ChargePaid): void {
+    const { chargeId, payment, at } = fact
+    const charge = this.#charge(chargeId)
+    const { endToEndId, valueCents, occurredAt } = payment
+    this.#charges.set(chargeId, { ...charge, status: 'PAID', payments: [...charge.payments, payment] })
+    this.#receipts.set(endToEndId, { chargeId, payment, refundIds: [], takenBackCents: 0 })
+    this.#enter('PAYMENT_RECEIVED', at, { endToEndId, reference: chargeId, valueCents, occurredAt })
+    this.tell(chargePaidEvent(charge, fact))
+  }
+
+  #chargeCancelled({ chargeId }: ChargeCancelled): void {
+    this.#charges.set(chargeId, { ...this.#charge(chargeId), status: 'CANCELLED' })
+  }
+
+  #chargeFailed(fact: ChargeFailed): void {
+    const charge = this.#charge(fact.chargeId)
+    this.#charges.set(charge.id, { ...charge, status: 'FAILED' })
+    this.tell(chargeFailedEvent(charge, fact))
+  }
+
+  #paymentTakenBack(fact: PaymentTakenBack): void {
+    const { endToEndId, returnId, valueCents, at } = fact
+    const receipt = this.#receipt(endToEndId)
+    this.#receipts.set(endToEndId, { ...receipt, takenBackCents: receipt.takenBackCents + valueCents })
+    this.#enter('PAYMENT_TAKEN_BACK', at, { endToEndId, returnId, reference: receipt.chargeId, valueCents })
+    this.tell(paymentTakenBackEvent(fact))
+  }
+
+  #codeIssued({ transactionId, pixCode, terms }: CodeIssued): void {
+    this.#foreignCodes.set(locationElsewhere(transactionId), { transactionId, pixCode, terms })
+  }
+
+  #codeDecoded({ decodeId, pixCode }: CodeDecoded): void {
+    this.#decodings.set(decodeId, pixCode)
+  }
+
+  #payoutAccepted({ payoutId: id, transactionId, order, recipient, course, location }: PayoutAccepted): void {
+    const { valueCents } = order
+    const answer: Payout['answer'] = { id, transactionId, status: 'PROCESSING', valueCents, recipient, returns: [] }
+    this.#payouts.set(id, { answer, order, course, location })
+    if (location !== undefined) this.#payoutIdsByLocation.set(location, id)
+  }
+
+  #payoutConfirmed(fact: PayoutConfirmed): void {
+    const { payoutId: id, endToEndId, valueCents, feeCents = 0, at, pays } = fact
+    const payout = this.#payout(id)
+    const { errorCode: _, errorMessage: __, ...answer } = payout.answer
+    const moved = { status: 'CONFIRMED', valueCents, endToEndId, occurredAt: instant(at) } as const
+    this.#payouts.set(id, { ...payout, answer: { ...answer, ...moved, ...(feeCents > 0 && { feeCents }) } })
+    this.#enter('PAYOUT_SENT', at, { endToEndId, reference: id, valueCents })
+    if (feeCents > 0) this.#enter('TARIFF', at, { endToEndId, reference: id, valueCents: feeCents })
+    this.tell(payoutConfirmedEvent(payout, fact))
+    if (pays) this.#chargePaid(pays)
+  }
+
+  #payoutFailed(fact: PayoutFailed): void {
+    const { payoutId: id, errorCode, errorMessage } = fact
+    const payout = this.#payout(id)
+    this.#payouts.set(id, { ...payout, answer: { ...payout.answer, status: 'FAILED', errorCode, errorMessage } })
+    this.tell(payoutFailedEvent(payout, fact))
+  }
+
+  #payoutReturned(fact: PayoutReturned): void {
+    const { payoutId: id, returnId, valueCents, at } = fact
+    const payout = this.#payout(id)
+    const { answer } = payout
+    const returns = [...answer.returns, { returnId, valueCents, occurredAt: instant(at) }]
+    const status = sumCents(returns) === answer.valueCents ? 'RETURNED' : 'CONFIRMED'
+    this.#payouts.set(id, { ...payout, answer: { ...answer, status, returns } })
+    this.#enter('PAYOUT_RETURNED', at, { endToEndId: answer.endToEndId ?? '', returnId, reference: id, valueCents })
+    this.tell(payoutReturnedEvent(payout, fact))
+  }
+
+  #refundAccepted({ refundId: id, transactionId, order, course }: RefundAccepted): void {
+    const { endToEndId, valueCents } = order
+    const receipt = this.#receipt(endToEndId)
+    this.#receipts.set(endToEndId, { ...receipt, refundIds: [...receipt.refundIds, id] })
+    this.#refunds.set(id, { answer: { id, transactionId, status: 'PROCESSING', valueCents }, order, course })
+  }
+
+  #refundConfirmed(fact: RefundConfirmed): void {
+    const { refundId: id, returnId, valueCents, at } = fact
+    const refund = this.#refund(id)
+    const { errorCode: _, errorMessage: __, ...answer } = refund.answer
+    const moved = { status: 'CONFIRMED', valueCents, returnId, occurredAt: instant(at) } as const
+    this.#refunds.set(id, { ...refund, answer: { ...answer, ...moved } })
+    this.#enter('REFUND_SENT', at, { endToEndId: refund.order.endToEndId, returnId, reference: id, valueCents })
+    this.tell(refundConfirmedEvent(refund, fact))
+  }
+
+  #refundFailed(fact: RefundFailed): void {
+    const { refundId: id, errorCode, errorMessage } = fact
+    const refund = this.#refund(id)
+    this.#refunds.set(id, { ...refund, answer: { ...refund.answer, status: 'FAILED', errorCode, errorMessage } })
+    this.tell(refundFailedEvent(refund, fact))
+  }
+
+  #eventDelivered({ eventId, at }: EventDelivered): void {
+    const event = this.#events.get(eventId)
+    if (event) this.#events.set(eventId, { ...event, deliveredAt: at })
+  }
+
+  #enter(
+    kind: Entry['kind'],
+    bookedAt: number,
+    moved: Pick<Entry, 'endToEndId' | 'returnId' | 'reference' | 'valueCents'> & { readonly occurredAt?: string },
+  ): void {
+    this.#entries.push({ kind, sign: SIGNS[kind], occurredAt: instant(bookedAt), ...moved, bookedAt })
+  }
+
+  #charge(id: string): Charge {
+    return existing(this.#charges.get(id), `charge ${id} before it was created`)
+  }
+
+  #receipt(endToEndId: string): Receipt {
+    return existing(this.#receipts.get(endToEndId), `payment ${endToEndId} before it was made`)
+  }
+
+  #payout(id: string): Payout {
+    return existing(this.#payouts.get(id), `payout ${id} before it was accepted`)
+  }
+
+  #refund(id: string): Refund {
+    return existing(this.#refunds.get(id), `refund ${id} before it was accepted`)
+  }
+}
+
+/** All of them together. */
+export function sumCents(amounts: readonly { readonly valueCents: number }[]): number {
+  return amounts.reduce((sum, { valueCents }) => sum + valueCents, 0)
+}
+
+function existing<T>(record: T | undefined, what: string): T {
+  if (record === undefined) throw new Error(`the book tells of ${what}`)
+  return record
+}

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { isEndToEndId, isReturnId } from '@pixgate/brcode'
+import { becomes, moves, PAYOUT, PAYOUT_ID, settledEvents, startBank } from './support/bank.ts'
+import { startService } from './support/receiving-gateway.ts'
+import { steppedClock } from './support/stepped-clock.ts'
+
+const path = `/payouts/${PAYOUT_ID}`
+const control = `/control${path}`
+const recipient = { name: 'Ana Lima', document: '93541134780', ispb: '99999028' }
+
+test('[partner-protocol] a payout is 202, echoes what was asked for, and moves nothing yet', async (t) => {
+  const bank = await startBank(t)
+  await bank.behave({ cashOut: 'manual' })
+  const { status, body } = await bank.payout()
+  assert.equal(status, 202)
+  const { transactionId, ...echo } = body
+  assert.match(transactionId, /^[0-9a-f]{32}$/)
+  assert.deepEqual(echo, { id: PAYOUT_ID, status: 'PROCESSING', valueCents: 4_000, recipient, returns: [] })
+  assert.deepEqual((await bank.call('GET', path)).body, body)
+  assert.deepEqual(await moves(bank), [[], 0])
+})
+
+test('[partner-protocol] confirmed, the money is out, and an event tells of it', async (t) => {
+  const service = await startService(t)
+  const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
+  await bank.behave({ cashOut: 'manual' })
+  const { transactionId } = (await bank.payout()).body
+  const { status, body } = await bank.call('POST', `${control}/confirm`)
+  const { endToEndId } = body
+  assert.deepEqual([status, body], [202, { accepted: true, endToEndId }])
+  assert.ok(isEndToEndId(endToEndId))
+  assert.ok(endToEndId.startsWith('E99999001202611211315'), endToEndId)
+  const occurredAt = '2026-11-21T13:15:30.000Z'
+  const moved = { endToEndId, valueCents: 4_000, occurredAt }
+  assert.deepEqual((await bank.call('GET', path)).body, {
+    id: PAYOUT_ID,
+    transactionId,
+    status: 'CONFIRMED',
+    ...moved,
+    recipient,
+    returns: [],
+  })
+  const { entries, closingCents } = (await bank.call('GET', '/statement')).body
+  assert.deepEqual(entries, [{ kind: 'PAYOUT_SENT', sign: '-', reference: PAYOUT_ID, ...moved }])
+  assert.equal(closingCents, -4_000)
+  const [arrival] = await service.arrived(1)
+  assert.equal(arrival?.path, '/api/webhooks/pix/cash-out')
+  const { eventId: _, ...event } = arrival.event
+  const named = { event: 'CashOut', transactionId, externalId: PAYOUT_ID }
+  assert.deepEqual(event, { ...named, status: 'CONFIRMED', ...moved, recipient })
+})
+
+test('[partner-protocol] failed, no money moved, and an event tells why', async (t) => {
+  const service = await startService(t)
+  const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
+  await bank.behave({ cashOut: 'manual' })
+  const { transactionId } = (await bank.payout()).body
+  assert.deepEqual(await bank.call('POST', `${control}/fail`), { status: 202, body: { accepted: true } })
+  const failure = { errorCode: 'AC07', errorMessage: 'the account of the recipient is closed' }
+  const known = { id: PAYOUT_ID, transactionId, status: 'FAILED', valueCents: 4_000, recipient, returns: [] }
+  assert.deepEqual((await bank.call('GET', path)).body, { ...known, ...failure })
+  assert.deepEqual(await moves(bank), [[], 0])
+  const [arrival] = await service.arrived(1)
+  assert.equal(arrival?.path, '/api/webhooks/pix/cash-out')
+  const { eventId: _, ...event } = arrival.event
+  assert.deepEqual(event, {
+    event: 'CashOut',
+    transactionId,
+    externalId: PAYOUT_ID,
+    status: 'FAILED',
+    endToEndId: null,
+    valueCents: 4_000,
+    ...failure,
+    occurredAt: '2026-11-21T13:15:30.000Z',
+  })
+})
+
+test('[partner-protocol] a payout comes back in parts, each with a return id and an event of its own', async (t) => {
+  const service = await startService(t)
+  const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
+  await bank.behave({ cashOut: 'manual' })
+  const { transactionId } = (await bank.payout()).body
+  const { endToEndId } = (await bank.call('POST', `${control}/confirm`)).body
+  const first = await bank.call('POST', `${control}/reverse`, { valueCents: 1_500 })
+  assert.deepEqual([first.status, first.body.accepted], [202, true])
+  assert.equal((await bank.call('GET', path)).body.status, 'CONFIRMED')
+  assert.equal((await bank.call('POST', `${control}/reverse`, { valueCents: 2_501 })).status, 409)
+  const second = await bank.call('POST', `${control}/reverse`)
+  assert.equal((await bank.call('POST', `${control}/reverse`)).status, 409)
+
+  const { status, returns } = (await bank.call('GET', path)).body
+  const occurredAt = '2026-11-21T13:15:30.000Z'
+  const expected = [
+    { returnId: first.body.returnId, valueCents: 1_500, occurredAt },
+    { returnId: second.body.returnId, valueCents: 2_500, occurredAt },
+  ]
+  assert.deepEqual([status, returns], ['RETURNED', expected])
+  for (const { returnId } of expected) assert.ok(isReturnId(returnId))
+  assert.notEqual(first.body.returnId, second.body.returnId)
+  assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000', 'PAYOUT_RETURNED +1500', 'PAYOUT_RETURNED +2500'], 0])
+
+  const [, ...reversals] = await settledEvents(bank)
+  const told = { event: 'CashOutReversal', transactionId, externalId: PAYOUT_ID, status: 'CONFIRMED', endToEndId }
+  assert.deepEqual(
+    reversals.map(({ eventId: _, ...event }) => event),
+    expected.map((returned) => ({ ...told, ...returned })),
+  )
+  assert.ok(service.received.every(({ path }) => path === '/api/webhooks/pix/cash-out'))
+})
+
+test('[partner-protocol] told to contradict itself, the bank sends another amount, takes a tariff, or sends what had failed', async (t) => {
+  const service = await startService(t)
+  const bank = await startBank(t, { eventsUrl: service.url })
+  await bank.behave({ cashOut: 'manual' })
+  await bank.payout()
+  await bank.call('POST', `${control}/confirm`, { valueCents: 4_001, feeCents: 120 })
+  const { valueCents, feeCents } = (await bank.call('GET', path)).body
+  assert.deepEqual([valueCents, feeCents], [4_001, 120])
+
+  await bank.payout('failed')
+  await bank.call('POST', '/control/payouts/failed/fail')
+  assert.equal((await bank.call('POST', '/control/payouts/failed/confirm')).status, 409)
+  assert.equal((await bank.call('POST', '/control/payouts/failed/confirm', { despiteFailure: true })).status, 202)
+  const late = (await bank.call('GET', '/payouts/failed')).body
+  assert.deepEqual([late.status, late.errorCode], ['CONFIRMED', undefined])
+  assert.equal((await bank.call('POST', '/control/payouts/failed/confirm', { despiteFailure: true })).status, 409)
+
+  assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4001', 'TARIFF -120', 'PAYOUT_SENT -4000'], -8_121])
+  const [confirmed] = await settledEvents(bank)
+  assert.deepEqual([confirmed.valueCents, confirmed.feeCents], [4_001, 120])
+})
+
+test('[partner-protocol] the levers of a payout: 404 where there is none, 409 where it is settled', async (t) => {
+  const bank = await startBank(t)
+  await bank.behave({ cashOut: 'manual' })
+  const refusal = async (lever: string) => {
+    const { status, body } = await bank.call('POST', `${control}/${lever}`)
+    return [status, body.errorCode]
+  }
+  for (const lever of ['confirm', 'fail', 'reverse']) assert.deepEqual(await refusal(lever), [404, 'not_found'])
+  await bank.payout()
+  assert.deepEqual(await refusal('reverse'), [409, 'not_possible'])
+  await bank.call('POST', `${control}/confirm`)
+  for (const lever of ['confirm', 'fail']) assert.deepEqual(await refusal(lever), [409, 'not_possible'])
+  await bank.payout('failed')
+  await bank.call('POST', '/control/payouts/failed/fail')
+  for (const lever of ['confirm', 'fail', 'reverse']) {
+    assert.equal((await bank.call('POST', `/control/payouts/failed/${lever}`)).status, 409, lever)
+  }
+  assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
+})
+
+test('[partner-protocol] a key that is a document is its holder’s own; other keys have some holder', async (t) => {
+  const bank = await startBank(t)
+  await bank.behave({ cashOut: 'manual' })
+  const holderOf = async (pixKey: string, pixKeyType: string) =>
+    (await bank.payout(pixKey, { valueCents: 1, recipient: { pixKey, pixKeyType } })).body.recipient
+  const somebody = { name: 'João Pereira', document: '39053344705', ispb: '99999028' }
+  assert.deepEqual(await holderOf('52998224725', 'cpf'), { ...somebody, document: '52998224725' })
+  assert.deepEqual(await holderOf('12ABC34501DE35', 'cnpj'), { ...somebody, document: '12ABC34501DE35' })
+  assert.deepEqual(await holderOf('+5511987654321', 'phone'), somebody)
+})
+
+test('[partner.1] the same payout again is the same payout, whatever became of it; another body is a conflict', async (t) => {
+  const bank = await startBank(t)
+  await bank.behave({ cashOut: 'manual' })
+  const answers = await Promise.all(Array.from({ length: 50 }, () => bank.payout()))
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([202]))
+  assert.equal(new Set(answers.map(({ body }) => body.transactionId)).size, 1)
+  for (const change of [
+    { valueCents: 4_001 },
+    { description: undefined },
+    { recipient: { ...PAYOUT.recipient, name: 'X' } },
+  ]) {
+    const { status, body } = await bank.payout(PAYOUT_ID, { ...PAYOUT, ...change })
+    assert.deepEqual([status, body.errorCode], [409, 'conflict'])
+  }
+  await bank.call('POST', `${control}/confirm`)
+  await bank.behave({ cashOut: 'reject' })
+  const known = (await bank.call('GET', path)).body
+  assert.deepEqual(await bank.payout(), { status: 200, body: known })
+  assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
+})
+
+const faults: [fault: string, body: unknown][] = [
+  ['nothing to pay', { ...PAYOUT, valueCents: 0 }],
+  ['an amount as text', { ...PAYOUT, valueCents: '4000' }],
+  ['no recipient', { valueCents: 1 }],
+  ['an unknown type of key', { valueCents: 1, recipient: { pixKey: 'a', pixKeyType: 'account' } }],
+  ['both a key and a code', { ...PAYOUT, pixCode: '000201', decodeId: '1' }],
+  ['a code that was not decoded', { valueCents: 1, pixCode: '000201' }],
+  ['an unknown field', { ...PAYOUT, currency: 'BRL' }],
+]
+for (const [fault, body] of faults) {
+  test(`[partner-protocol] ${fault} is 400 and leaves no payout`, async (t) => {
+    const bank = await startBank(t)
+    const refusal = await bank.payout(PAYOUT_ID, body as object)
+    assert.deepEqual([refusal.status, refusal.body.errorCode], [400, 'invalid_request'])
+    const { status, body: unknown } = await bank.call('GET', path)
+    assert.deepEqual([status, unknown.errorCode], [404, 'not_found'])
+  })
+}
+
+test('[sandbox.5] auto: a payout is confirmed by itself within a second, fail: it fails, each once', async (t) => {
+  const service = await startService(t)
+  const bank = await startBank(t, { eventsUrl: service.url })
+  const since = performance.now()
+  await Promise.all([bank.payout(), bank.payout()])
+  assert.ok(isEndToEndId((await becomes(bank, path, 'CONFIRMED')).endToEndId))
+  assert.ok(performance.now() - since < 1_000)
+  await bank.behave({ cashOut: 'fail' })
+  await bank.payout('failing')
+  assert.equal((await becomes(bank, '/payouts/failing', 'FAILED')).errorCode, 'AC07')
+  await settledEvents(bank)
+  assert.deepEqual(
+    service.received.map(({ event }) => [event.externalId, event.status]),
+    [
+      [PAYOUT_ID, 'CONFIRMED'],
+      ['failing', 'FAILED'],
+    ],
+  )
+  assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
+})
+
+test('[sandbox.5] reject: a definite refusal of payouts, and nothing is known of it', async (t) => {
+  const bank = await startBank(t)
+  await bank.behave({ cashOut: 'reject' })
+  const { status, body } = await bank.payout()
+  assert.deepEqual([status, body.errorCode], [422, 'payout_refused'])
+  assert.equal((await bank.call('GET', path)).status, 404)
+})
+
+test('[sandbox.5] lost-response: the payout is executed, and the connection breaks', async (t) => {
+  const bank = await startBank(t)
+  await bank.behave({ cashOut: 'lost-response' })
+  await assert.rejects(bank.payout(), TypeError)
+  await becomes(bank, path, 'CONFIRMED')
+  assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
+})
+
+test('[sandbox.5] timeout: the payout is never executed, and never answered', async (t) => {
+  const bank = await startBank(t)
+  await bank.behave({ cashOut: 'timeout' })
+  const silence = assert.rejects(bank.payout(), TypeError)
+  for (let asked = 0; asked < 20; asked++) assert.equal((await bank.call('GET', path)).status, 404)
+  await bank.stop()
+  await silence
+})

@@ -1,0 +1,74 @@
+import { normaliseCnpj, normaliseCpf } from './document.ts'
+import { limits } from './limits.ts'
+
+/**
+ * Pix keys, the addresses to which money is sent, in the form in which DICT, the directory of keys, knows them.
+ */
+
+/** The types of a Pix key, as clients write and read them. @source rules#pix-key.1 */
+export const pixKeyTypes = ['cpf', 'cnpj', 'email', 'phone', 'evp'] as const
+
+/** A type of Pix key. */
+export type PixKeyType = (typeof pixKeyTypes)[number]
+
+/** DICT's pattern. No `%`: DICT refuses it. */
+const EMAIL =
+  /^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
+
+/** Eleven digits from the area code on; the number of digits tells the country code 55 from the area code 55. */
+const BRAZILIAN_MOBILE = /^(?:\+?55 ?)?(?:\([1-9]\d\)|[1-9]\d) ?9 ?\d{4}[ -]?\d{4}$/
+
+/** DICT's pattern, without Brazil: there only a mobile can be a key. */
+const FOREIGN_PHONE = /^\+(?!55)[1-9]\d{1,14}$/
+
+/** The shape of a UUID; DICT does not look at its version. */
+const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const NORMALISERS: Readonly<Record<PixKeyType, (text: string) => string | null>> = {
+  cpf: normaliseCpf,
+  cnpj: normaliseCnpj,
+  email: normaliseEmail,
+  phone: normalisePhone,
+  evp: normaliseEvp,
+}
+
+/**
+ * Reads the type of a Pix key.
+ * @param text in any case; `random` is another name of `evp`
+ * @returns `null` where there is no such type
+ * @source rules#pix-key.1
+ */
+export function readPixKeyType(text: string): PixKeyType | null {
+  const name = text.toLowerCase()
+  return pixKeyTypes.find((type) => type === name) ?? (name === 'random' ? 'evp' : null)
+}
+
+/**
+ * Turns every spelling of a Pix key into the one that DICT knows. A mask and the case of letters are all that may
+ * differ: white space around the key and look-alikes of its characters are refused, because money follows this text.
+ * @returns at most 77 characters of ASCII, or `null` where the text is no key of this type
+ * @source rules#pix-key.2
+ * @source rules#pix-key.3
+ */
+export function normalisePixKey(type: PixKeyType, text: string): string | null {
+  return NORMALISERS[type](text)
+}
+
+/**
+ * Matched before it is lower-cased: the Kelvin sign would become a `k`.
+ * @source rules#pix-key.4
+ */
+function normaliseEmail(text: string): string | null {
+  return text.length <= limits.pixKeyMaxLength && EMAIL.test(text) ? text.toLowerCase() : null
+}
+
+/** @source rules#pix-key.5 */
+function normalisePhone(text: string): string | null {
+  if (FOREIGN_PHONE.test(text)) return text
+  return BRAZILIAN_MOBILE.test(text) ? `+55${text.replace(/\D/g, '').slice(-11)}` : null
+}
+
+/** @source rules#pix-key.6 */
+function normaliseEvp(text: string): string | null {
+  return EVP.test(text) ? text.toLowerCase() : null
+}
