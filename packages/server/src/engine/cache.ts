@@ -1,6 +1,6 @@
 import { type AccountCode, accounts as accountTable } from '@pixgate/spec'
-import type { Account } from './draft.ts'
-import type { Operation } from './operation.ts'
+import type { Account, Control } from './draft.ts'
+import type { ControlName, Operation } from './operation.ts'
 
 /**
  * What the writer believes the rows to be. Every belief is compared in the statement that relies on it; it is changed
@@ -10,6 +10,7 @@ import type { Operation } from './operation.ts'
 export class Cache {
   readonly #operations = new Map<string, Operation>()
   readonly #accounts = new Map<AccountCode, Account>()
+  readonly #controls = new Map<ControlName, Control>()
   readonly #operationsMax: number
 
   constructor(operationsMax: number) {
@@ -22,6 +23,10 @@ export class Cache {
 
   get accounts(): ReadonlyMap<AccountCode, Account> {
     return this.#accounts
+  }
+
+  get controls(): ReadonlyMap<ControlName, Control> {
+    return this.#controls
   }
 
   get hasAccounts(): boolean {
@@ -47,8 +52,13 @@ export class Cache {
     for (const [code, account] of accounts) this.#accounts.set(code, account)
   }
 
+  putControls(controls: ReadonlyMap<ControlName, Control>): void {
+    for (const [name, control] of controls) this.#controls.set(name, control)
+  }
+
   clear(): void {
     this.#operations.clear()
+    this.#controls.clear()
     this.#accounts.clear()
   }
 }

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { type AccountCode, accounts } from '@pixgate/spec'
-import type { Case, Command, Decision, Identity, Move, Notification, Operation, State } from './operation.ts'
+import type {
+  Case,
+  Command,
+  ControlName,
+  Decision,
+  Document,
+  Identity,
+  Move,
+  Notification,
+  Operation,
+  State,
+} from './operation.ts'
 import { created, moved } from './operation.ts'
 import { type Entry, entriesOf } from './postings.ts'
 
@@ -10,10 +21,19 @@ export interface Account {
   readonly balanceCents: bigint
 }
 
-/** What is known before a batch: every operation it reads that exists, and every account. */
+/** A control as it was when the batch began. */
+export interface Control {
+  readonly version: bigint
+  readonly value: Document
+}
+
+/** What is known before a batch: every operation it reads that exists, every account, and every control. */
 export interface Known {
   readonly operations: ReadonlyMap<string, Operation>
   readonly accounts: ReadonlyMap<AccountCode, Account>
+  readonly controls: ReadonlyMap<ControlName, Control>
+  /** What the merchant owes, by the operation that made the debt, oldest first. */
+  readonly debts: ReadonlyMap<string, bigint>
 }
 
 /** A move with what the operation was before and is after it. */
@@ -51,6 +71,10 @@ export class Draft implements State {
   /** Operations whose version must still be what the decisions saw. */
   readonly readVersions = new Map<string, number>()
   readonly accountChanges = new Map<AccountCode, AccountChange>()
+  /** Controls whose version must still be what the decisions saw. */
+  readonly readControls = new Set<ControlName>()
+  /** Controls as they will be. */
+  readonly changedControls = new Map<ControlName, Document>()
   readonly moves: WrittenMove[] = []
   readonly notifications: Notification[] = []
   readonly cases: WrittenCase[] = []
@@ -59,9 +83,11 @@ export class Draft implements State {
   readonly now: number
   readonly #known: Known
   readonly #identities = new Set<string>()
+  readonly #debts: Map<string, bigint>
 
   constructor(known: Known, now: number) {
     this.#known = known
+    this.#debts = new Map(known.debts)
     this.now = now
   }
 
@@ -71,6 +97,15 @@ export class Draft implements State {
 
   balance(code: AccountCode): bigint {
     return this.#account(code).balanceCents + (this.accountChanges.get(code)?.delta ?? 0n)
+  }
+
+  control(name: ControlName): Document {
+    return this.changedControls.get(name) ?? this.#control(name).value
+  }
+
+  /** The version of a control that the decisions saw. */
+  controlVersion(name: ControlName): bigint {
+    return this.#control(name).version
   }
 
   /** The version of an account that the decisions saw. */
@@ -85,7 +120,7 @@ export class Draft implements State {
 
   /** Whether there is anything to write. */
   get isEmpty(): boolean {
-    return this.moves.length === 0 && this.cases.length === 0
+    return this.moves.length === 0 && this.cases.length === 0 && this.changedControls.size === 0
   }
 
   /**
@@ -104,6 +139,12 @@ export class Draft implements State {
     for (const move of decision.moves ?? []) if (move.closesCases) this.#closeCases(move.operationId)
     for (const entry of entries) this.#takeEntry(entry)
     for (const code of decision.exact ?? []) this.#change(code).exact = true
+    for (const name of command.controls ?? []) this.readControls.add(name)
+    for (const [name, value] of Object.entries(decision.controls ?? {}) as [ControlName, Document][]) {
+      assert.ok(this.readControls.has(name), `control ${name} changes without having been looked at`)
+      this.changedControls.set(name, value)
+    }
+    this.#recoverDebts(entries)
     this.notifications.push(...(decision.notifications ?? []))
     this.cases.push(...(decision.cases ?? []).map((opened) => ({ ...opened, isClosed: false })))
   }
@@ -112,6 +153,31 @@ export class Draft implements State {
   #closeCases(operationId: string): void {
     this.closedCaseOperations.add(operationId)
     for (const opened of this.cases) if (opened.operationId === operationId) opened.isClosed = true
+  }
+
+  /**
+   * Whatever credits the merchant, or makes a debt, first repays what is owed, the oldest debt first, so that money is
+   * never free while there is a debt. The statement holds only while the debts are those that were seen.
+   * @source rules#ledger.recover
+   */
+  #recoverDebts(entries: readonly Entry[]): void {
+    const [first] = entries
+    if (!first || (sumOf(entries, 'available') <= 0n && sumOf(entries, 'receivable') >= 0n)) return
+    this.#change('receivable').exact = true
+    for (const [operationId, owed] of this.#debts) {
+      const free = this.balance('available')
+      if (free <= 0n) break
+      this.#change('available').exact = true
+      const reference = `${first.journal} ${first.operationId} ${first.reference}`.trim()
+      const amounts = { x: free < owed ? free : owed }
+      for (const entry of entriesOf({ operationId, kind: 'debt_recovered', reference, amounts })) this.#takeEntry(entry)
+    }
+  }
+
+  #control(name: ControlName): Control {
+    const control = this.#known.controls.get(name)
+    assert.ok(control, `control ${name} was not read`)
+    return control
   }
 
   #account(code: AccountCode): Account {
@@ -160,6 +226,13 @@ export class Draft implements State {
     change.entries.push(entry)
     change.delta += entry.amountCents
     if (change.delta < change.lowest) change.lowest = change.delta
+    if (entry.account === 'receivable') this.#noteDebt(entry)
+  }
+
+  #noteDebt({ operationId, amountCents }: Entry): void {
+    const owed = (this.#debts.get(operationId) ?? 0n) - amountCents
+    if (owed === 0n) this.#debts.delete(operationId)
+    else this.#debts.set(operationId, owed)
   }
 
   #change(code: AccountCode): AccountChange {
@@ -184,8 +257,16 @@ export class Draft implements State {
   }
 }
 
-function identityKeys({ kind, externalId, idempotencyKey }: Identity): string[] {
-  return [`${kind} ${externalId}`, ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`])]
+function sumOf(entries: readonly Entry[], code: AccountCode): bigint {
+  return entries.reduce((sum, { account, amountCents }) => (account === code ? sum + amountCents : sum), 0n)
+}
+
+function identityKeys({ kind, externalId, idempotencyKey, exclusiveKey = null }: Identity): string[] {
+  return [
+    `${kind} ${externalId}`,
+    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
+    ...(exclusiveKey === null ? [] : [`exclusive ${exclusiveKey}`]),
+  ]
 }
 
 function factsOf(move: Move): Operation['facts'] {

@@ -7,7 +7,7 @@ import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
 import { Cache } from './cache.ts'
 import { Draft, type Known } from './draft.ts'
-import type { Command, Operation } from './operation.ts'
+import type { Command, Decision, Operation } from './operation.ts'
 import { createReader, type Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
@@ -20,7 +20,8 @@ export interface Engine {
   /**
    * Carries out a command.
    * @throws Refusal what `decide` refused, once it is certain that the rows it saw are the latest ones
-   * @throws ExternalIdTaken · IdempotencyKeyTaken what it creates is known by belongs to another operation
+   * @throws ExternalIdTaken · IdempotencyKeyTaken · ExclusiveKeyTaken what it creates is known by, or wants for itself,
+   *   belongs to another operation
    * @throws Refusal overloaded: the queue is full, or the database does not answer
    */
   execute<Outcome>(command: Command<Outcome>): Promise<Outcome>
@@ -48,6 +49,17 @@ export class IdempotencyKeyTaken extends Error {
 
   constructor(operation: Operation) {
     super(`the idempotency key of operation ${operation.id} was used again`)
+    this.operation = operation
+  }
+}
+
+/** A create wants for itself what `operation` holds. */
+export class ExclusiveKeyTaken extends Error {
+  override readonly name = 'ExclusiveKeyTaken'
+  readonly operation: Operation
+
+  constructor(operation: Operation) {
+    super(`operation ${operation.id} holds what another wants for itself`)
     this.operation = operation
   }
 }
@@ -80,7 +92,7 @@ const TRIES = 5
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
 /** Results of a write that the latest rows explain. */
-const TAKEN = new Set<unknown>(['external id taken', 'idempotency key taken'])
+const TAKEN = new Set<unknown>(['external id taken', 'idempotency key taken', 'exclusive key taken'])
 
 /** Any command; the batch does not look into outcomes. */
 type AnyCommand = Command<unknown>
@@ -222,13 +234,16 @@ class Batch {
       }
     }
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
-    return { operations, accounts: this.#cache.accounts }
+    const { accounts, controls } = this.#cache
+    const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
+    return { operations, accounts, controls, debts: isOwed ? await this.#reader.debts() : new Map() }
   }
 
   async #loadAccounts(): Promise<void> {
     const { now, accounts } = await this.#reader.accounts()
     this.#options.clock.observe(now)
     this.#cache.putAccounts(accounts)
+    this.#cache.putControls(await this.#reader.controls())
   }
 
   /** Decides each command on the state that the ones before it leave. */
@@ -247,7 +262,7 @@ class Batch {
     }
     try {
       const decision = command.decide(plan.draft, now)
-      if (!decision.creates?.length && !decision.moves?.length && !decision.cases?.length) {
+      if (changesNothing(decision)) {
         plan.idle.push(command)
         return
       }
@@ -286,8 +301,7 @@ class Batch {
     const now = this.#options.clock.now()
     try {
       const decision = command.decide(new Draft(known, now), now)
-      const changes = decision.creates?.length || decision.moves?.length || decision.cases?.length
-      return changes ? undefined : { result: decision.outcome }
+      return changesNothing(decision) ? { result: decision.outcome } : undefined
     } catch (error) {
       return { error }
     }
@@ -309,26 +323,52 @@ class Batch {
     })
   }
 
-  /** Looks up what all creates are known by, answers those that are taken, and returns the rest. */
+  /** Looks up what all creates are known by and want for themselves, answers those that are taken, and returns the rest. */
   async #answerTaken(
     commands: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
   ): Promise<readonly AnyCommand[]> {
-    const rest = await this.#answerRepeated(commands, settled)
-    const wanted = rest.flatMap(({ creates }) => creates ?? [])
-    if (wanted.length === 0) return rest
+    const unrepeated = await this.#answerRepeated(commands, settled)
+    return this.#answerHeld(await this.#answerKnown(unrepeated, settled), settled)
+  }
+
+  async #answerKnown(
+    commands: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+  ): Promise<readonly AnyCommand[]> {
+    const wanted = commands.flatMap(({ creates }) => creates ?? [])
+    if (wanted.length === 0) return commands
     const found = new Map(
       (await this.#reader.byExternalIds(wanted)).map((operation) => [
         `${operation.kind} ${operation.externalId}`,
         operation,
       ]),
     )
-    return rest.filter((command) => {
+    return commands.filter((command) => {
       const existing = command.creates && found.get(`${command.creates.kind} ${command.creates.externalId}`)
       if (existing) settled.set(command, { error: new ExternalIdTaken(existing) })
       return !existing
     })
   }
+
+  async #answerHeld(
+    commands: readonly AnyCommand[],
+    settled: Map<AnyCommand, Settled<unknown>>,
+  ): Promise<readonly AnyCommand[]> {
+    const keys = commands.flatMap(({ creates }) => creates?.exclusiveKey ?? [])
+    if (keys.length === 0) return commands
+    const held = await this.#reader.byExclusiveKeys(keys)
+    const found = new Map(held.map((operation) => [operation.exclusiveKey, operation]))
+    return commands.filter((command) => {
+      const existing = command.creates?.exclusiveKey ? found.get(command.creates.exclusiveKey) : undefined
+      if (existing) settled.set(command, { error: new ExclusiveKeyTaken(existing) })
+      return !existing
+    })
+  }
+}
+
+function changesNothing({ creates, moves, cases, controls = {} }: Decision<unknown>): boolean {
+  return !creates?.length && !moves?.length && !cases?.length && Object.keys(controls).length === 0
 }
 
 interface Plan {

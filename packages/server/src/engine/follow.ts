@@ -1,8 +1,16 @@
 import { type Machine, type Row, rowFor } from '@pixgate/spec'
-import { type Decision, type Document, type Journal, type Move, moved, type Operation } from './operation.ts'
+import {
+  type Decision,
+  type Document,
+  type Journal,
+  type Move,
+  moved,
+  type Notification,
+  type Operation,
+} from './operation.ts'
 
 /** What a move may change besides the status. */
-export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId'>
+export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'>
 
 /** One input to a state machine, with everything a row may need. */
 export interface Step<Trigger extends string, Guard extends string, Outcome> {
@@ -13,10 +21,10 @@ export interface Step<Trigger extends string, Guard extends string, Outcome> {
   readonly changes?: (row: { readonly to: string; readonly posts?: string }) => Changes
   /** Amounts of the journal, should the row post one. */
   readonly amounts?: Journal['amounts']
-  /** End-to-end or return id that identifies journal, notification and case. */
+  /** End-to-end or return id that identifies journal and case. */
   readonly reference: string
-  /** The notification's exact bytes, should the row emit one. */
-  readonly notification?: (status: string) => Buffer
+  /** What the merchant is told, should the row emit a notification: the status in it and its exact bytes. */
+  readonly notification?: (to: string) => Pick<Notification, 'status' | 'reference' | 'body'>
   /** What a case tells its operator. */
   readonly evidence?: Document
   /** What the caller is told, given the operation as it will be; `false`: the table has no row for this. */
@@ -52,15 +60,7 @@ export function follow<
       : [],
     notifications:
       row.emits && step.notification
-        ? [
-            {
-              operationId: operation.id,
-              eventType: row.emits,
-              status: row.to,
-              reference: '',
-              body: step.notification(row.to),
-            },
-          ]
+        ? [{ operationId: operation.id, eventType: row.emits, ...step.notification(row.to) }]
         : [],
     cases: row.opens
       ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: step.evidence ?? {} }]

@@ -4,8 +4,11 @@ import type { AccountCode, EventType, JournalKind, Variable } from '@pixgate/spe
  * What the engine keeps and what a decision may change. Amounts are centavos (`bigint`), instants epoch milliseconds.
  */
 
-/** The three kinds of operation. */
-export type OperationKind = 'cash_in' | 'cash_out' | 'refund_in'
+/** The kinds of operation. */
+export type OperationKind = 'cash_in' | 'cash_out' | 'refund_in' | 'adjustment'
+
+/** A row that decisions look at besides operations and accounts: a switch, a day's total. */
+export type ControlName = 'cash_out_switch' | 'cash_out_day'
 
 /** JSON as the database keeps it. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
@@ -29,6 +32,8 @@ export interface Operation<Detail extends Document = Document, Facts extends Doc
   readonly bodyHash: Buffer
   /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
   readonly idempotencyKey: string | null
+  /** What no other operation may hold at the same time; `null` where it holds nothing, or no longer. */
+  readonly exclusiveKey: string | null
   readonly expiresAt: number | null
   /** When a worker must look at it; `null` when nothing is to be done. */
   readonly dueAt: number | null
@@ -56,6 +61,8 @@ export interface Move {
   readonly dueAt?: number | null
   readonly transactionId?: string
   readonly endToEndId?: string
+  /** Others may hold what it held. */
+  readonly givesUpExclusiveKey?: boolean
   /** The doubt is over: the operation's open cases close. */
   readonly closesCases?: boolean
 }
@@ -96,6 +103,8 @@ export interface Decision<Outcome> {
   readonly cases?: readonly Case[]
   /** Accounts whose very balance the decision used: it is decided again where they have changed since. */
   readonly exact?: readonly AccountCode[]
+  /** New values of controls that the command looked at. */
+  readonly controls?: Partial<Readonly<Record<ControlName, Document>>>
   /** What the caller is told once all of it is committed. */
   readonly outcome: Outcome
 }
@@ -106,6 +115,8 @@ export interface State {
   operation(id: string): Operation | undefined
   /** An account's balance in centavos. */
   balance(code: AccountCode): bigint
+  /** A control that the command looks at. */
+  control(name: ControlName): Document
 }
 
 /** What tells a client's intention apart from every other. */
@@ -114,6 +125,8 @@ export interface Identity {
   readonly externalId: string
   /** With its scope; `null` where the client sent none. */
   readonly idempotencyKey: string | null
+  /** See {@link Operation.exclusiveKey}. */
+  readonly exclusiveKey?: string | null
 }
 
 /**
@@ -123,6 +136,8 @@ export interface Identity {
 export interface Command<Outcome> {
   /** Ids of the operations it looks at or moves. */
   readonly reads: readonly string[]
+  /** Controls it looks at or changes. */
+  readonly controls?: readonly ControlName[]
   /** What the operation it creates is known by, so that this is looked up before any refusal is answered. */
   readonly creates?: Identity
   decide(state: State, now: number): Decision<Outcome>
@@ -143,6 +158,7 @@ export function moved(operation: Operation, move: Move, now: number): Operation 
     dueAt: move.dueAt === undefined ? operation.dueAt : move.dueAt,
     transactionId: move.transactionId ?? operation.transactionId,
     endToEndId: move.endToEndId ?? operation.endToEndId,
+    exclusiveKey: move.givesUpExclusiveKey ? null : operation.exclusiveKey,
     updatedAt: now,
   }
 }

@@ -1,8 +1,8 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import type { Account } from './draft.ts'
-import type { Operation, OperationKind } from './operation.ts'
-import { accountCode, OPERATION_COLUMNS, type OperationRow } from './statement.ts'
+import type { Account, Control } from './draft.ts'
+import type { ControlName, Document, Operation, OperationKind } from './operation.ts'
+import { accountCode, accountId, OPERATION_COLUMNS, type OperationRow } from './statement.ts'
 
 /** The engine's reads: what it decides on before the statement compares it. */
 export interface Reader {
@@ -10,8 +10,13 @@ export interface Reader {
   /** Operations that used one of these keys after an instant. */
   byIdempotencyKeys(keys: readonly string[], after: number): Promise<Operation[]>
   byExternalIds(wanted: readonly { readonly kind: OperationKind; readonly externalId: string }[]): Promise<Operation[]>
+  /** Operations that hold one of these keys. */
+  byExclusiveKeys(keys: readonly string[]): Promise<Operation[]>
   accounts(): Promise<{ now: number; accounts: Map<AccountCode, Account> }>
-  /** Whether a batch was committed. */
+  controls(): Promise<Map<ControlName, Control>>
+  /** What is owed, by the operation that made the debt, oldest first. */
+  debts(): Promise<Map<string, bigint>>
+  /** Whether a batch was committed, for good: where it was, a standby that commits wait for has it. */
   isCommitted(batchId: string): Promise<boolean>
 }
 
@@ -37,15 +42,39 @@ const selectByExternalIds = statement<[kinds: readonly string[], externalIds: re
     WHERE (kind, external_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
 )
 
+const selectByExclusiveKeys = statement<[keys: readonly string[]], OperationRow>(
+  'engine.by_exclusive_keys',
+  `SELECT ${OPERATION_COLUMNS} FROM operation WHERE exclusive_key = ANY ($1::text[])`,
+)
+
+const CONTROLS = 'SELECT name, version, value FROM control'
+
+type ControlRow = { name: ControlName; version: bigint; value: Document }
+
+const selectControls = statement<[], ControlRow>('engine.controls', CONTROLS)
+
+const lockControls = statement<[], ControlRow>('engine.lock_controls', `${CONTROLS} ORDER BY name FOR UPDATE`)
+
+const selectDebts = statement<[], { operation_id: string; owed: bigint }>(
+  'engine.debts',
+  `SELECT operation_id, (-sum(amount_cents))::bigint AS owed FROM entry WHERE account_id = ${accountId('receivable')}
+    GROUP BY operation_id HAVING sum(amount_cents) < 0 ORDER BY min(version)`,
+)
+
 type AccountRow = { id: number; version: bigint; balance_cents: bigint; now: number }
 
 const selectAccounts = statement<[], AccountRow>('engine.accounts', ACCOUNTS)
 
 const lockAccounts = statement<[], AccountRow>('engine.lock_accounts', `${ACCOUNTS} ORDER BY id FOR UPDATE`)
 
+/**
+ * Locks what it finds, as only a write waits for the standby: a batch that can be seen may be on one machine only.
+ * @source failure-modes#DB-3
+ */
 const selectBatch = statement<[batchId: string], { found: number }>(
   'engine.batch',
-  'SELECT 1 AS found FROM move WHERE batch_id = $1 LIMIT 1',
+  `SELECT 1 AS found FROM move JOIN operation ON operation.id = move.operation_id
+    WHERE batch_id = $1 LIMIT 1 FOR KEY SHARE OF operation`,
 )
 
 /** Reads that lock nothing. */
@@ -59,17 +88,27 @@ export function createReader(queries: Queries): Reader {
       const externalIds = wanted.map(({ externalId }) => externalId)
       return (await queries.rows(selectByExternalIds, [kinds, externalIds])).map(operationOf)
     },
+    byExclusiveKeys: async (keys) => (await queries.rows(selectByExclusiveKeys, [keys])).map(operationOf),
     accounts: async () => accountsOf(await queries.rows(selectAccounts, [])),
+    controls: async () => controlsOf(await queries.rows(selectControls, [])),
+    debts: async () =>
+      new Map((await queries.rows(selectDebts, [])).map(({ operation_id, owed }) => [operation_id, owed])),
     isCommitted: async (batchId) => (await queries.rows(selectBatch, [batchId])).length > 0,
   }
 }
 
-/** Reads that lock what they read until the transaction ends. Accounts must come before operations. */
-export function createLockingReader(queries: Queries): Pick<Reader, 'accounts' | 'operations'> {
+/** Reads that lock what they read until the transaction ends: accounts, then operations, then controls. */
+export function createLockingReader(queries: Queries): Pick<Reader, 'accounts' | 'operations' | 'controls' | 'debts'> {
   return {
+    ...createReader(queries),
     accounts: async () => accountsOf(await queries.rows(lockAccounts, [])),
     operations: async (ids) => (await queries.rows(lockOperations, [ids])).map(operationOf),
+    controls: async () => controlsOf(await queries.rows(lockControls, [])),
   }
+}
+
+function controlsOf(rows: readonly ControlRow[]): Map<ControlName, Control> {
+  return new Map(rows.map(({ name, version, value }) => [name, { version, value }]))
 }
 
 function accountsOf(rows: readonly AccountRow[]) {
@@ -92,6 +131,7 @@ export function operationOf(row: OperationRow): Operation {
     correlationId: row.correlation_id,
     bodyHash: row.body_hash,
     idempotencyKey: row.idempotency_key,
+    exclusiveKey: row.exclusive_key,
     expiresAt: row.expires_at,
     dueAt: row.due_at,
     transactionId: row.transaction_id,

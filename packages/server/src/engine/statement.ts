@@ -2,15 +2,15 @@ import { type AccountCode, accounts } from '@pixgate/spec'
 import { instantParameter, type Statement, statement } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { AccountChange, Draft } from './draft.ts'
-import type { Operation } from './operation.ts'
+import type { ControlName, Document, Operation } from './operation.ts'
 
 /**
  * The one statement through which money and status change: lock, compare, rebase, append.
  *
- * `ac` locks the accounts in id order, `oc` the operations after them, so that no two batches can wait for each other
- * in a circle. `go` holds where every operation still has the version its decision saw and every account can bear the
- * batch; deltas commute, so two processes never conflict on an account as such. Everything below writes only where `go`
- * holds. Nothing reads a table except through the two locked sets: all parts of a statement share the snapshot from
+ * `ac` locks the accounts in id order, `oc` the operations after them, `cc` the controls last, so that no two batches
+ * can wait for each other in a circle. `go` holds where every operation and control still has the version its decision
+ * saw and every account can bear the batch; deltas commute, so two processes never conflict on an account as such. Everything below writes only where `go`
+ * holds. Nothing reads a table except through the locked sets: all parts of a statement share the snapshot from
  * before the lock wait.
  *
  * Measured: appending at an expected version without the lock starves the busier of two processes (0.01 to 0.03 of its
@@ -21,7 +21,7 @@ import type { Operation } from './operation.ts'
 /** An operation's columns as a row tells them. */
 export const OPERATION_COLUMNS = `
   id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
-  expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at`
+  exclusive_key, expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at`
 
 /** A row of `operation`. */
 export interface OperationRow {
@@ -35,6 +35,7 @@ export interface OperationRow {
   readonly correlation_id: string
   readonly body_hash: Buffer
   readonly idempotency_key: string | null
+  readonly exclusive_key: string | null
   readonly expires_at: number | null
   readonly due_at: number | null
   readonly transaction_id: string | null
@@ -52,11 +53,20 @@ export interface AccountReply {
   readonly balance_cents: string
 }
 
+/** A locked control, as the reply tells it. */
+export interface ControlReply {
+  readonly name: ControlName
+  readonly version: string
+  readonly value: Document
+}
+
 /** The reply: its first columns are the same on each row; the rest is one operation that was not as decided. */
-export type WriteReply = { readonly go: boolean; readonly now: number; readonly accounts: AccountReply[] | null } & (
-  | OperationRow
-  | { readonly id: null }
-)
+export type WriteReply = {
+  readonly go: boolean
+  readonly now: number
+  readonly accounts: AccountReply[] | null
+  readonly controls: ControlReply[] | null
+} & (OperationRow | { readonly id: null })
 
 /** Numbers the parameters in the order they are asked for, and collects their values. */
 class Parameters {
@@ -82,6 +92,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { text: string; values:
   const created = [...draft.createdOperations.values()].sort(byKindAndExternalId)
   const moved = [...draft.movedOperations.values()]
   const reads = [...draft.readVersions]
+  const controls = [...draft.readControls]
   const entries = changes.flatMap(({ id, change }) => runningEntries(id, change))
   const { now } = draft
 
@@ -104,6 +115,13 @@ WITH
       version: ['integer', reads.map(([, version]) => version)],
     })}
   ),
+  wanted_control AS (
+    SELECT * FROM ${p.rows('w', {
+      name: ['text', controls],
+      version: ['bigint', controls.map((name) => draft.controlVersion(name))],
+      changed: ['jsonb', controls.map((name) => jsonOrNull(draft.changedControls.get(name)))],
+    })}
+  ),
   ac AS MATERIALIZED (
     SELECT id, version, balance_cents FROM account
      WHERE id IN (SELECT id FROM wanted_account) ORDER BY id FOR UPDATE
@@ -112,12 +130,17 @@ WITH
     SELECT ${OPERATION_COLUMNS} FROM operation
      WHERE id IN (SELECT id FROM wanted_operation) AND (SELECT count(*) FROM ac) >= 0 ORDER BY id FOR UPDATE
   ),
+  cc AS MATERIALIZED (
+    SELECT name, version, value FROM control
+     WHERE name IN (SELECT name FROM wanted_control) AND (SELECT count(*) FROM oc) >= 0 ORDER BY name FOR UPDATE
+  ),
   stale AS (
     SELECT oc.* FROM oc JOIN wanted_operation w USING (id) WHERE oc.version <> w.version
   ),
   go AS (
     SELECT NOT EXISTS (SELECT FROM stale)
        AND (SELECT count(*) FROM oc) = (SELECT count(*) FROM wanted_operation)
+       AND NOT EXISTS (SELECT FROM wanted_control w JOIN cc USING (name) WHERE cc.version <> w.version)
        AND NOT EXISTS (
              SELECT FROM wanted_account w JOIN ac USING (id)
               WHERE (w.exact AND ac.version <> w.version) OR (w.floored AND ac.balance_cents + w.lowest < 0)
@@ -130,7 +153,8 @@ WITH
   updated_operation AS (
     UPDATE operation o
        SET status = u.status, version = u.version, due_at = u.due_at, transaction_id = u.transaction_id,
-           end_to_end_id = u.end_to_end_id, facts = u.facts, updated_at = u.updated_at
+           end_to_end_id = u.end_to_end_id, exclusive_key = u.exclusive_key, facts = u.facts,
+           updated_at = u.updated_at
       FROM ${p.rows('u', {
         id: ['uuid', moved.map(({ id }) => id)],
         status: ['text', moved.map(({ status }) => status)],
@@ -138,6 +162,7 @@ WITH
         due_at: ['timestamptz', moved.map(({ dueAt }) => instant(dueAt))],
         transaction_id: ['text', moved.map(({ transactionId }) => transactionId)],
         end_to_end_id: ['text', moved.map(({ endToEndId }) => endToEndId)],
+        exclusive_key: ['text', moved.map(({ exclusiveKey }) => exclusiveKey)],
         facts: ['jsonb', moved.map(({ facts }) => JSON.stringify(facts))],
         updated_at: ['timestamptz', moved.map(({ updatedAt }) => instant(updatedAt))],
       })}
@@ -156,6 +181,11 @@ WITH
         facts: ['jsonb', draft.moves.map(({ facts }) => JSON.stringify(facts))],
       })}
      WHERE (SELECT yes FROM go)
+  ),
+  updated_control AS (
+    UPDATE control c SET version = cc.version + 1, value = w.changed
+      FROM cc JOIN wanted_control w USING (name)
+     WHERE c.name = cc.name AND w.changed IS NOT NULL AND (SELECT yes FROM go)
   ),
   updated_account AS (
     UPDATE account a
@@ -207,7 +237,9 @@ WITH
         closed_at: ['timestamptz', draft.cases.map(({ isClosed }) => (isClosed ? instant(now) : null))],
       })}
      WHERE (SELECT yes FROM go)
-    ON CONFLICT ON CONSTRAINT case_once DO NOTHING
+    -- A doubt that is over may come back.
+    ON CONFLICT ON CONSTRAINT case_once DO UPDATE SET closed_at = NULL
+       WHERE "case".closed_at IS NOT NULL AND excluded.closed_at IS NULL
   ),
   closed_case AS (
     UPDATE "case" SET closed_at = ${p.one('timestamptz', instant(now))}
@@ -217,6 +249,7 @@ WITH
 SELECT go.yes AS go, clock_timestamp() AS now,
        (SELECT json_agg(json_build_object('id', id, 'version', version::text, 'balance_cents', balance_cents::text))
           FROM ac) AS accounts,
+       (SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM cc) AS controls,
        stale.*
   FROM go LEFT JOIN stale ON true`
   return { text, values: p.values }
@@ -281,6 +314,7 @@ function operationColumns(operations: readonly Operation[]) {
     correlation_id: ['text', operations.map(({ correlationId }) => correlationId)],
     body_hash: ['bytea', operations.map(({ bodyHash }) => bodyHash)],
     idempotency_key: ['text', operations.map(({ idempotencyKey }) => idempotencyKey)],
+    exclusive_key: ['text', operations.map(({ exclusiveKey }) => exclusiveKey)],
     expires_at: ['timestamptz', operations.map(({ expiresAt }) => instant(expiresAt))],
     due_at: ['timestamptz', operations.map(({ dueAt }) => instant(dueAt))],
     transaction_id: ['text', operations.map(({ transactionId }) => transactionId)],
@@ -307,6 +341,10 @@ function byKindAndExternalId(one: Operation, other: Operation): number {
   const a = `${one.kind} ${one.externalId}`
   const b = `${other.kind} ${other.externalId}`
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+function jsonOrNull(document: Document | undefined): string | null {
+  return document === undefined ? null : JSON.stringify(document)
 }
 
 function instant(at: number | null): string | null {

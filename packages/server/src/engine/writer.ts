@@ -5,12 +5,24 @@ import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Cache } from './cache.ts'
-import type { Account, Draft, Known } from './draft.ts'
+import type { Account, Control, Draft, Known } from './draft.ts'
+import type { ControlName } from './operation.ts'
 import { createLockingReader, createReader, operationOf, type Reader } from './reader.ts'
-import { type AccountReply, accountCode, accountId, type Write, type WriteReply, writeOf } from './statement.ts'
+import {
+  type AccountReply,
+  accountCode,
+  accountId,
+  type ControlReply,
+  type Write,
+  type WriteReply,
+  writeOf,
+} from './statement.ts'
 
 /** What became of a write. Both failures changed nothing. */
-export type WriteResult = 'committed' | 'stale' | 'external id taken' | 'idempotency key taken'
+export type WriteResult = 'committed' | 'stale' | Taken
+
+/** What a create is known by belongs to another operation. */
+export type Taken = 'external id taken' | 'idempotency key taken' | 'exclusive key taken'
 
 /** SQLSTATEs after which the same statement may simply be sent again: serialization, deadlock, lock not available. */
 const TRY_AGAIN = new Set(['40001', '40P01', '55P03'])
@@ -18,13 +30,14 @@ const TRY_AGAIN = new Set(['40001', '40P01', '55P03'])
 const UNIQUE_VIOLATION = '23505'
 
 /** What a violated constraint means, by its name; any other is a broken invariant. */
-const TAKEN = new Map<string, WriteResult>([
+const TAKEN = new Map<string, Taken>([
   ['operation_external_id_key', 'external id taken'],
   ['operation_idempotency_key', 'idempotency key taken'],
+  ['operation_exclusive_key', 'exclusive key taken'],
 ])
 
-/** How long callers wait for a commit whose answer was lost before they are told to come back. */
-const DOUBT_PATIENCE_MS = 5_000
+/** How long callers wait for a commit before they are told to come back. */
+const PATIENCE_MS = 5_000
 
 /** Waits between attempts to learn what became of a lost commit. */
 const DOUBT_RETRY_MS = 200
@@ -37,7 +50,7 @@ export interface WriterOptions {
   readonly logger: Logger
   readonly pause: Pause
   readonly onNotifications?: () => void
-  /** Called when a commit stays in doubt for longer than callers should wait. */
+  /** Called each time that callers have waited long enough for a commit. */
   readonly onLongDoubt: () => void
 }
 
@@ -61,7 +74,8 @@ export class Writer {
   async write(draft: Draft, attempt: number): Promise<WriteResult> {
     const write = writeOf(draft, this.#options.ids)
     if (attempt > 1) await this.#options.pause.jittered(attempt * 5)
-    return this.#learn(await this.#send(write).catch((error) => this.#judge(error, write)), draft)
+    const sending = this.#send(write).catch((error) => this.#judge(error, write))
+    return this.#learn(await this.#patiently(sending), draft)
   }
 
   #learn(result: WriteReply[] | WriteResult | 'committed unseen', draft: Draft): WriteResult {
@@ -83,13 +97,31 @@ export class Writer {
       const reader = createLockingReader(queries)
       const { accounts } = await reader.accounts()
       const operations = new Map((await reader.operations(reads)).map((operation) => [operation.id, operation]))
-      const draft = plan({ accounts, operations })
+      const draft = plan({ accounts, operations, controls: await reader.controls(), debts: await reader.debts() })
       if (draft.isEmpty) return undefined
       held = { draft, write: writeOf(draft, this.#options.ids) }
       return queries.rows(held.write.statement, held.write.values)
     })
-    const result = await decideAndSend.catch((error) => (held ? this.#judge(error, held.write) : this.#refused(error)))
+    const sending = decideAndSend.catch((error) => (held ? this.#judge(error, held.write) : this.#refused(error)))
+    const result = await this.#patiently(sending)
     return held && result ? this.#learn(result, held.draft) : undefined
+  }
+
+  /**
+   * Lets callers go who wait too long, also those who come while it lasts. The work goes on to its end.
+   * @source failure-modes#DB-4
+   */
+  async #patiently<Result>(work: Promise<Result>): Promise<Result> {
+    const done = new AbortController()
+    void this.#letGo(done.signal).catch(() => undefined)
+    return work.finally(() => done.abort())
+  }
+
+  async #letGo(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#options.pause.for(PATIENCE_MS, signal)
+      this.#options.onLongDoubt()
+    }
   }
 
   #send({ statement, values }: Write): Promise<WriteReply[]> {
@@ -119,19 +151,10 @@ export class Writer {
    */
   async #resolve(write: Write): Promise<WriteReply[] | WriteResult | 'committed unseen'> {
     this.#options.logger.warn({ batch: write.batchId }, 'the answer to a commit was lost; sending it again')
-    const patience = new AbortController()
-    void this.#options.pause.for(DOUBT_PATIENCE_MS, patience.signal).then(
-      () => this.#options.onLongDoubt(),
-      () => undefined,
-    )
-    try {
-      for (;;) {
-        const result = await this.#askAgain(write)
-        if (result !== undefined) return result
-        await this.#options.pause.jittered(DOUBT_RETRY_MS)
-      }
-    } finally {
-      patience.abort()
+    for (;;) {
+      const result = await this.#askAgain(write)
+      if (result !== undefined) return result
+      await this.#options.pause.jittered(DOUBT_RETRY_MS)
     }
   }
 
@@ -158,9 +181,11 @@ export class Writer {
     this.#options.clock.observe(first.now)
     if (first.go) {
       this.#cache.putAccounts(accountsAfter(first.accounts ?? [], draft))
+      this.#cache.putControls(controlsAfter(first.controls ?? [], draft))
       return this.#committed(draft)
     }
     this.#cache.putAccounts(accountsOf(first.accounts ?? []))
+    this.#cache.putControls(controlsOf(first.controls ?? []))
     for (const id of draft.readVersions.keys()) this.#cache.drop(id)
     for (const row of reply) if (row.id !== null) this.#cache.put(operationOf(row))
     return 'stale'
@@ -193,5 +218,16 @@ function accountsAfter(replies: readonly AccountReply[], draft: Draft): Map<Acco
       balanceCents: locked.balanceCents + delta,
     })
   }
+  return after
+}
+
+function controlsOf(replies: readonly ControlReply[]): Map<ControlName, Control> {
+  return new Map(replies.map(({ name, version, value }) => [name, { version: BigInt(version), value }]))
+}
+
+function controlsAfter(replies: readonly ControlReply[], draft: Draft): Map<ControlName, Control> {
+  const after = controlsOf(replies)
+  for (const [name, value] of draft.changedControls)
+    after.set(name, { version: draft.controlVersion(name) + 1n, value })
   return after
 }

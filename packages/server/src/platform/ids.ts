@@ -3,36 +3,59 @@ import type { Clock } from './clock.ts'
 
 /** Where identifiers and chance come from; injected, so that tests can repeat them. */
 export interface Ids {
-  /** A UUIDv7 of now: unique, and sorted by time of creation. */
+  /** A UUIDv7 of now: unique, and sorted by creation, also within one millisecond. */
   uuid(): string
 }
 
 /** Randomness in one UUID, and in one draw from the operating system: a draw each was a tenth of the edge's time. */
-const RANDOM_BYTES = 10
+const RANDOM_BYTES = 8
 const DRAW_BYTES = 512 * RANDOM_BYTES
 
-/** Identifiers from the operating system's randomness, every byte of which is used once. @source rules#ids.1 */
+/** Ids of one millisecond are counted in twelve bits; what does not fit takes the next one. */
+const SEQUENCE_MAX = 0xfff
+
+/**
+ * Identifiers from the operating system's randomness, every byte of which is used once, behind a count that keeps those
+ * of one millisecond in order.
+ * @source rules#ids.1
+ */
 export function createIds(clock: Clock): Ids {
   let drawn = Buffer.alloc(0)
+  let latest = 0
+  let sequence = 0
+
+  function advance(): void {
+    const now = clock.now()
+    if (now <= latest && sequence < SEQUENCE_MAX) {
+      sequence += 1
+    } else {
+      latest = Math.max(now, latest + 1)
+      sequence = 0
+    }
+  }
+
   return {
     uuid: () => {
       if (drawn.length === 0) drawn = randomBytes(DRAW_BYTES)
       const random = drawn.subarray(0, RANDOM_BYTES)
       drawn = drawn.subarray(RANDOM_BYTES)
-      return uuidV7(clock.now(), random)
+      advance()
+      return uuidV7(latest, sequence, random)
     },
   }
 }
 
 /**
- * Builds a UUIDv7 (RFC 9562).
+ * Builds a UUIDv7 (RFC 9562, method 1).
  * @param at epoch milliseconds
- * @param random ten bytes
+ * @param sequence its place within the millisecond, twelve bits
+ * @param random eight bytes
  */
-export function uuidV7(at: number, random: Uint8Array): string {
+export function uuidV7(at: number, sequence: number, random: Uint8Array): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(at, 0, 6)
-  bytes.set(random, 6)
+  bytes.writeUInt16BE(sequence, 6)
+  bytes.set(random, 8)
   return uuidText(bytes, 7)
 }
 

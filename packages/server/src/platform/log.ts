@@ -4,7 +4,7 @@ import pretty from 'pino-pretty'
 export type { Logger } from 'pino'
 
 /** Fields that are never written, wherever they turn up. Bodies and headers are not logged at all. */
-const SECRET_FIELDS = [
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'apiKey',
   'token',
@@ -24,7 +24,7 @@ const SECRET_FIELDS = [
   'pixCode',
   'body',
   'headers',
-]
+])
 
 /**
  * The process's log: readable on a terminal, JSON lines elsewhere.
@@ -35,13 +35,29 @@ export function createLogger(level: string, destination: NodeJS.WriteStream = pr
     level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: '***' },
-    serializers: { err: harmless },
+    formatters: { level: (label: string) => ({ level: label }), log: blotted },
   }
   return destination.isTTY
     ? pino(options, pretty({ destination, translateTime: 'SYS:HH:MM:ss.l', sync: true }))
     : pino(options, destination)
+}
+
+/**
+ * A line's fields without the secret ones, at the top and one level down. Pino's own redaction takes longer than all the
+ * rest of a line.
+ */
+function blotted(fields: Readonly<Record<string, unknown>>, levels = 2): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => {
+      if (SECRET_FIELDS.has(field)) return [field, '***']
+      if (value instanceof Error) return [field, harmless(value)]
+      return [field, isRecord(value) && levels > 1 ? blotted(value, levels - 1) : value]
+    }),
+  )
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Of an error what is known to be harmless: a driver's errors carry rows and parameters besides. */

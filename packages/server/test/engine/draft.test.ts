@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type AccountCode, accounts } from '@pixgate/spec'
+import fc from 'fast-check'
 import { Draft, type Known } from '../../src/engine/draft.ts'
-import type { Command, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
+import type { Command, ControlName, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
 
 const NOW = 1_700_000_000_000
 
@@ -18,6 +19,7 @@ function operation(id: string, given: Partial<Operation> = {}): Operation {
     correlationId: 'test',
     bodyHash: Buffer.alloc(32),
     idempotencyKey: null,
+    exclusiveKey: null,
     expiresAt: null,
     dueAt: null,
     transactionId: null,
@@ -32,20 +34,36 @@ function operation(id: string, given: Partial<Operation> = {}): Operation {
 
 /** A batch that knows these operations, with 100 centavos available. */
 function draft(...operations: Operation[]): Draft {
+  return draftKnowing({ operations }, { available: 100n })
+}
+
+/** A batch that knows all this; accounts that are not given are empty. */
+function draftKnowing(
+  given: Partial<Omit<Known, 'operations'>> & { readonly operations: readonly Operation[] },
+  balances: Partial<Record<AccountCode, bigint>>,
+): Draft {
   const known: Known = {
-    operations: new Map(operations.map((known) => [known.id, known])),
+    controls: new Map(),
+    debts: new Map(),
+    ...given,
+    operations: new Map(given.operations.map((known) => [known.id, known])),
     accounts: new Map(
       (Object.keys(accounts) as AccountCode[]).map((code) => [
         code,
-        { version: 5n, balanceCents: code === 'available' ? 100n : 0n },
+        { version: 5n, balanceCents: balances[code] ?? 0n },
       ]),
     ),
   }
   return new Draft(known, NOW)
 }
 
-function add(draft: Draft, decision: Partial<Decision<unknown>>, reads: readonly string[] = []): void {
-  const command: Command<unknown> = { reads, decide: () => ({ outcome: undefined }) }
+function add(
+  draft: Draft,
+  decision: Partial<Decision<unknown>>,
+  reads: readonly string[] = [],
+  controls: readonly ControlName[] = [],
+): void {
+  const command: Command<unknown> = { reads, controls, decide: () => ({ outcome: undefined }) }
   draft.add(command, { outcome: undefined, ...decision })
 }
 
@@ -182,4 +200,167 @@ test('[engine.1] a case that the same batch opened is closed with the others; on
       ['later', false],
     ],
   )
+})
+
+test('[engine.3] what only one may hold is taken once in a batch, of whatever kind', () => {
+  const batch = draft()
+  add(batch, creating(operation('a', { exclusiveKey: 'e' })))
+  const isTaken = (exclusiveKey: string | null) =>
+    batch.isTaken({ kind: 'cash_out', externalId: 'y', idempotencyKey: null, exclusiveKey })
+  assert.deepEqual(['e', 'another', null].map(isTaken), [true, false, false])
+  assert.equal(batch.isTaken({ kind: 'cash_out', externalId: 'y', idempotencyKey: null }), false)
+})
+
+test('[engine.3] a move gives up what the operation held, and otherwise keeps it', () => {
+  const batch = draft(operation('a', { exclusiveKey: 'e' }), operation('b', { exclusiveKey: 'f' }))
+  add(batch, { moves: [{ operationId: 'a', trigger: 'test', to: 'FAILED', givesUpExclusiveKey: true }] }, ['a'])
+  add(batch, moving('b', 'PAID'), ['b'])
+  assert.deepEqual(
+    [...batch.movedOperations.values()].map(({ exclusiveKey }) => exclusiveKey),
+    [null, 'f'],
+  )
+})
+
+/** A batch that knows the two controls. */
+function draftWithControls(): Draft {
+  const controls = new Map([
+    ['cash_out_switch', { version: 3n, value: { enabled: true } }],
+    ['cash_out_day', { version: 8n, value: { day: null, sentCents: 0 } }],
+  ] as const)
+  return draftKnowing({ operations: [operation('a')], controls }, {})
+}
+
+test('[engine.6] a control that a command looked at is compared, changed or not; others are not', () => {
+  const batch = draftWithControls()
+  add(batch, moving('a', 'PAID'), ['a'], ['cash_out_switch'])
+  assert.deepEqual([...batch.readControls], ['cash_out_switch'])
+  assert.equal(batch.controlVersion('cash_out_switch'), 3n)
+  assert.equal(batch.changedControls.size, 0)
+})
+
+test('[engine.6] within a batch a command sees the control as the ones before it leave it', () => {
+  const batch = draftWithControls()
+  for (const sentCents of [10, 30]) {
+    add(batch, { ...moving('a', 'PAID'), controls: { cash_out_day: { day: 'd', sentCents } } }, ['a'], ['cash_out_day'])
+    assert.deepEqual(batch.control('cash_out_day'), { day: 'd', sentCents })
+  }
+  assert.equal(batch.controlVersion('cash_out_day'), 8n, 'what is compared is what was read at first')
+  assert.deepEqual([...batch.changedControls], [['cash_out_day', { day: 'd', sentCents: 30 }]])
+  assert.deepEqual(batch.control('cash_out_switch'), { enabled: true })
+})
+
+test('[engine.6] a control that was not read cannot be decided on', () => {
+  assert.throws(() => draft().control('cash_out_switch'), /control cash_out_switch was not read/)
+})
+
+/** Who owes 80 since long, and 50 since lately, and has nothing. */
+function indebted(): Draft {
+  const debts = new Map([
+    ['old', 80n],
+    ['new', 50n],
+  ])
+  return draftKnowing({ operations: [operation('a'), operation('b')], debts }, { receivable: -130n })
+}
+
+/** Gives some centavos to the available account. */
+const earning = (operationId: string, v: bigint, reference = ''): { journals: Journal[] } => ({
+  journals: [{ operationId, kind: 'cash_in_paid', reference, amounts: { v, f: 0n } }],
+})
+
+function repayments(batch: Draft) {
+  const entries = batch.accountChanges.get('available')?.entries ?? []
+  return entries
+    .filter(({ journal }) => journal === 'debt_recovered')
+    .map(({ operationId, amountCents, shown, reference }) => [operationId, amountCents, shown, reference])
+}
+
+test('[ledger.recover] a credit repays the oldest debt first, under the debt’s operation, as a forced debit', () => {
+  const batch = indebted()
+  add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n, 'E1') }, ['a'])
+  assert.deepEqual(repayments(batch), [
+    ['old', -80n, 'FORCED_DEBIT', 'cash_in_paid a E1'],
+    ['new', -20n, 'FORCED_DEBIT', 'cash_in_paid a E1'],
+  ])
+  assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [0n, -30n])
+  assert.equal(batch.accountChanges.get('available')?.lowest, 0n)
+})
+
+test('[ledger.recover] the next credit in the batch goes on where the last one ended; what is left over is free', () => {
+  const batch = indebted()
+  add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n) }, ['a'])
+  add(batch, { ...moving('b', 'PAID'), ...earning('b', 100n) }, ['b'])
+  assert.deepEqual(repayments(batch).slice(2), [['new', -30n, 'FORCED_DEBIT', 'cash_in_paid b']])
+  assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [70n, 0n])
+})
+
+test('[ledger.recover] a debt made in the batch is repaid in the batch, after the older ones', () => {
+  const batch = indebted()
+  const taken = { kind: 'taken_by_bank', reference: '', amounts: { r: 40n, d: 0n } } as const
+  add(batch, { ...moving('b', 'CONFIRMED'), journals: [{ operationId: 'b', ...taken }] }, ['b'])
+  add(batch, { ...moving('a', 'PAID'), ...earning('a', 200n) }, ['a'])
+  assert.deepEqual(
+    repayments(batch).map(([operationId, amount]) => [operationId, amount]),
+    [
+      ['old', -80n],
+      ['new', -50n],
+      ['b', -40n],
+    ],
+  )
+  assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [30n, 0n])
+})
+
+test('[ledger.recover] a repayment holds only while balance and debts are those that were seen', () => {
+  const repaying = indebted()
+  add(repaying, { ...moving('a', 'PAID'), ...earning('a', 1n) }, ['a'])
+  const exact = (batch: Draft, code: AccountCode) => batch.accountChanges.get(code)?.exact
+  assert.deepEqual([exact(repaying, 'available'), exact(repaying, 'receivable')], [true, true])
+
+  const earningOnly = draft(operation('a'))
+  add(earningOnly, { ...moving('a', 'PAID'), ...earning('a', 1n) }, ['a'])
+  assert.deepEqual(
+    [exact(earningOnly, 'available'), exact(earningOnly, 'receivable')],
+    [false, true],
+    'a debt that another process makes meanwhile must be seen',
+  )
+  const spendingOnly = draft(operation('a'))
+  add(spendingOnly, { ...moving('a', 'PAID'), ...spending('a', 1n) }, ['a'])
+  assert.deepEqual([exact(spendingOnly, 'available'), exact(spendingOnly, 'receivable')], [false, undefined])
+})
+
+test('[ledger.recover] however credits and debts follow each other, no money is free while there is a debt', () => {
+  const amount = fc.bigInt(1n, 200n)
+  const input = fc.record({ isCredit: fc.boolean(), amount })
+  fc.assert(
+    fc.property(fc.array(input, { maxLength: 40 }), (inputs) => {
+      const batch = draftKnowing({ operations: inputs.map((_, index) => operation(`o${index}`)) }, { available: 100n })
+      for (const [index, { isCredit, amount }] of inputs.entries()) {
+        const id = `o${index}`
+        const free = batch.balance('available')
+        const amounts = { r: amount, d: free < amount ? free : amount }
+        const taken: Journal = { operationId: id, kind: 'taken_by_bank', reference: '', amounts }
+        add(batch, { ...moving(id, 'PAID'), ...(isCredit ? earning(id, amount) : { journals: [taken] }) }, [id])
+        assert.ok(batch.balance('available') === 0n || batch.balance('receivable') === 0n)
+      }
+      const keys = [...batch.accountChanges.values()].flatMap(({ entries }) =>
+        entries.map(({ operationId, journal, reference, posting }) =>
+          [operationId, journal, reference, posting].join(),
+        ),
+      )
+      assert.equal(new Set(keys).size, keys.length, 'every entry is one that the database takes')
+    }),
+  )
+})
+
+test('[ledger.recover] a debt that is made while money is free is repaid from it at once', () => {
+  const batch = draftKnowing({ operations: [operation('a')] }, { available: 100n, reserved: 50n })
+  const amounts = { v: 60n, f: 10n, h: 50n, a: 50n, b: 0n }
+  const settled: Journal = { operationId: 'a', kind: 'late_confirmation_settled', reference: '', amounts }
+  add(batch, { ...moving('a', 'CONFIRMED'), journals: [settled] }, ['a'])
+  assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [80n, 0n])
+})
+
+test('[engine.6] a control changes only where the command looked at it', () => {
+  const batch = draftWithControls()
+  const changing = { ...moving('a', 'PAID'), controls: { cash_out_switch: { enabled: false } } }
+  assert.throws(() => add(batch, changing, ['a']), /without having been looked at/)
 })

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { ExternalIdTaken } from '../../src/engine/engine.ts'
+import { ExclusiveKeyTaken, ExternalIdTaken } from '../../src/engine/engine.ts'
 import type { Command } from '../../src/engine/operation.ts'
 import { statement } from '../../src/platform/db/database.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
+import { cases } from '../support/evidence.ts'
+import { begin, lead } from '../support/lives.ts'
 
 const statuses = statement<[], { external_id: string; status: string; version: number }>(
   'test.statuses',
@@ -28,11 +30,16 @@ async function create({ cashIns, ids }: TestEngine, externalId: string, valueCen
 }
 
 /** Spends from the available balance, as a payout does: what a hot balance is about. */
-function spend({ ids }: TestEngine, externalId: string, valueCents: bigint): Command<'reserved'> {
-  const id = ids.uuid()
+function spend(
+  { ids }: TestEngine,
+  externalId: string,
+  valueCents: bigint,
+  exclusiveKey: string | null = null,
+  id = ids.uuid(),
+): Command<'reserved'> {
   return {
     reads: [],
-    creates: { kind: 'cash_out', externalId, idempotencyKey: null },
+    creates: { kind: 'cash_out', externalId, idempotencyKey: null, exclusiveKey },
     decide: (state, now) => {
       if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
       return {
@@ -48,6 +55,7 @@ function spend({ ids }: TestEngine, externalId: string, valueCents: bigint): Com
               correlationId: 'test',
               bodyHash: Buffer.alloc(32),
               idempotencyKey: null,
+              exclusiveKey,
               expiresAt: null,
               dueAt: now,
               transactionId: null,
@@ -270,6 +278,29 @@ test('[engine.9] a decision that breaks an invariant fails alone and changes not
   await assertBooks(database)
 })
 
+test('[engine.9] [NO-16] a notification that cannot be written takes its move with it, and nothing else', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const one = testEngine(t, url)
+  const { id } = await create(one, 'a')
+  const unwritable = paid('E1')
+  const name = {
+    toJSON: () => {
+      throw new Error('this cannot be written')
+    },
+  }
+  Object.assign(unwritable.payment.payer, { name })
+  const results = await Promise.allSettled([one.cashIns.apply(id, unwritable), create(one, 'b')])
+  assert.match(String((results[0] as PromiseRejectedResult).reason), /this cannot be written/)
+  assert.equal(results[1].status, 'fulfilled')
+  assert.deepEqual(await database.rows(statuses, []), [
+    { external_id: 'a', status: 'PENDING', version: 1 },
+    { external_id: 'b', status: 'PENDING', version: 1 },
+  ])
+  assert.deepEqual(await balances(database), {})
+  assert.equal((await one.cashIns.apply(id, paid('E1')))?.cashIn.status, 'PAID')
+  await assertBooks(database)
+})
+
 test('[engine.10] the database itself refuses a move that no table has', async (t) => {
   const { url } = await testDatabase(t)
   const one = testEngine(t, url)
@@ -301,4 +332,191 @@ test('[engine.12] more operations than the cache holds are as right as few', asy
   await Promise.all(created.map(({ id }, index) => one.cashIns.apply(id, paid(`E${index}`))))
   assert.deepEqual(await balances(database), { available: 2970_00n, settlement: -3000_00n, fees: 30_00n })
   await assertBooks(database)
+})
+
+/** Two processes and money to spend. */
+async function funded(t: TestContext) {
+  const { url, database } = await testDatabase(t)
+  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  const { id } = await create(one, 'funds', 1_000_00n)
+  await one.cashIns.apply(id, paid('E1', 1_000_00n))
+  return { database, one, other }
+}
+
+test('[engine.3] what only one may hold is given once, in one batch, in two, and in two processes', async (t) => {
+  const { database, one, other } = await funded(t)
+  const first = one.ids.uuid()
+  assert.equal(await one.engine.execute(spend(one, 'p0', 1_00n, 'location', first)), 'reserved')
+  for (const engine of [one, other]) {
+    await assert.rejects(engine.engine.execute(spend(engine, 'p1', 1_00n, 'location')), (error: unknown) => {
+      assert.ok(error instanceof ExclusiveKeyTaken)
+      assert.equal(error.operation.id, first)
+      return true
+    })
+  }
+  const results = await Promise.allSettled(
+    [one, one, other, other].map((engine, index) =>
+      engine.engine.execute(spend(engine, `q${index}`, 1_00n, 'another')),
+    ),
+  )
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const result of results) if (result.status === 'rejected') assert.ok(result.reason instanceof ExclusiveKeyTaken)
+  assert.equal((await database.rows(statuses, [])).length, 3, 'the funds and two payouts')
+  assert.equal((await balances(database)).reserved, 2_00n)
+  await assertBooks(database)
+})
+
+test('[engine.3] who wants what is held fails nobody else in the batch', async (t) => {
+  const { one, other } = await funded(t)
+  await other.engine.execute(spend(other, 'p0', 1_00n, 'location'))
+  const keys = [null, 'location', 'free', null]
+  const results = await Promise.allSettled(
+    keys.map((key, index) => one.engine.execute(spend(one, `q${index}`, 1_00n, key))),
+  )
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  )
+})
+
+test('[engine.3] what an operation gave up another may hold, in the same batch or later', async (t) => {
+  const { database, one, other } = await funded(t)
+  const release = (id: string): Command<void> => ({
+    reads: [id],
+    decide: () => ({
+      moves: [{ operationId: id, trigger: 'clock.released', to: 'RELEASED', givesUpExclusiveKey: true }],
+      journals: [{ operationId: id, kind: 'cash_out_released', reference: '', amounts: { v: 1_00n, f: 0n } }],
+      notifications: [
+        { operationId: id, eventType: 'pix_cash_out', status: 'FAILED', reference: '', body: Buffer.from('{}') },
+      ],
+      outcome: undefined,
+    }),
+  })
+  const [first, second] = [one.ids.uuid(), one.ids.uuid()]
+  await one.engine.execute(spend(one, 'p0', 1_00n, 'location', first))
+  await one.engine.execute(release(first))
+  assert.equal(await other.engine.execute(spend(other, 'p1', 1_00n, 'location', second)), 'reserved')
+
+  const [, together] = await Promise.allSettled([
+    other.engine.execute(release(second)),
+    other.engine.execute(spend(other, 'p2', 1_00n, 'location')),
+  ])
+  // The row that gives it up and the one that wants it are written at once: it may be too early, never twice.
+  if (together.status === 'rejected') {
+    assert.ok(together.reason instanceof ExclusiveKeyTaken)
+    await other.engine.execute(spend(other, 'p2', 1_00n, 'location'))
+  }
+  assert.deepEqual(
+    (await database.rows(statuses, [])).filter(({ external_id }) => external_id !== 'funds'),
+    [
+      { external_id: 'p0', status: 'RELEASED', version: 2 },
+      { external_id: 'p1', status: 'RELEASED', version: 2 },
+      { external_id: 'p2', status: 'RESERVED', version: 1 },
+    ],
+  )
+  await assertBooks(database)
+})
+
+const CONTROLS = statement<[], { name: string; version: bigint; value: unknown }>(
+  'test.controls',
+  'SELECT name, version, value FROM control ORDER BY name',
+)
+
+/** Spends, and counts what was spent in the day's control. */
+function spendCounted(engine: TestEngine, externalId: string): Command<'reserved'> {
+  const plain = spend(engine, externalId, 1_00n)
+  return {
+    ...plain,
+    controls: ['cash_out_day'],
+    decide: (state, now) => {
+      const { sentCents } = state.control('cash_out_day')
+      if (Number(sentCents) >= 50_00) throw new Refusal('insufficient_balance')
+      return {
+        ...plain.decide(state, now),
+        controls: { cash_out_day: { day: '2026-11-21', sentCents: Number(sentCents) + 1_00 } },
+      }
+    },
+  }
+}
+
+test('[engine.6] what two processes count together is never more than the limit, and nothing is lost', async (t) => {
+  const { database, one, other } = await funded(t)
+  const results = await Promise.allSettled(
+    Array.from({ length: 80 }, (_, index) => {
+      const engine = index % 2 === 0 ? one : other
+      return engine.engine.execute(spendCounted(engine, `p${index}`))
+    }),
+  )
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 50)
+  for (const result of results) {
+    if (result.status === 'rejected') assert.equal((result.reason as Refusal).code, 'insufficient_balance')
+  }
+  const [day] = await database.rows(CONTROLS, [])
+  assert.deepEqual(day?.value, { day: '2026-11-21', sentCents: 50_00 })
+  assert.equal((await balances(database)).reserved, 50_00n)
+  await assertBooks(database)
+})
+
+test('[engine.6] a control that was changed has the next version; one that was looked at keeps its own', async (t) => {
+  const { database, one } = await funded(t)
+  const before = await database.rows(CONTROLS, [])
+  await one.engine.execute(spendCounted(one, 'p0'))
+  await one.engine.execute({ ...spend(one, 'p1', 1_00n), controls: ['cash_out_switch'] })
+  assert.deepEqual(await database.rows(CONTROLS, []), [
+    { name: 'cash_out_day', version: 2n, value: { day: '2026-11-21', sentCents: 1_00 } },
+    before[1],
+  ])
+})
+
+test('[ledger.recover] processes that credit at the same time repay every debt once, the oldest first', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const [one, other] = [testEngine(t, url), testEngine(t, url)]
+  // The bank takes 10.00 three times from a merchant who has nothing; a payment brings 9.93.
+  for (const engine of [one, other, one]) await begin(engine, 'refund_in', 'CONFIRMED')
+  assert.deepEqual(await balances(database), { settlement: 30_00n, receivable: -30_00n })
+  const pay = async (engine: TestEngine) => {
+    const id = (await begin(engine, 'cash_in', 'PENDING')) ?? assert.fail()
+    await lead(engine, id, (rows) => rows.find(({ to }) => to === 'PAID'), 'E1')
+  }
+  await Promise.all([pay(one), pay(other)])
+  assert.deepEqual(await balances(database), {
+    settlement: 10_00n,
+    fees: 14n,
+    receivable: -10_14n,
+  })
+  await Promise.all([pay(one), pay(other), pay(one)])
+  assert.deepEqual(await balances(database), { available: 19_65n, settlement: -20_00n, fees: 35n })
+  await assertBooks(database)
+})
+
+test('[engine.6] a decision that changes nothing but a control is written too', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const { engine } = testEngine(t, url)
+  const off = { enabled: false, reason: 'a test' }
+  await engine.execute({
+    reads: [],
+    controls: ['cash_out_switch'],
+    decide: () => ({ controls: { cash_out_switch: off }, outcome: undefined }),
+  })
+  const [, found] = await database.rows(CONTROLS, [])
+  assert.deepEqual(found, { name: 'cash_out_switch', version: 2n, value: off })
+})
+
+test('[engine.2] a case that was closed is open again when its doubt comes back', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const one = testEngine(t, url)
+  const id = one.ids.uuid()
+  await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
+  const doubt = { operationId: id, kind: 'result_missing', reference: '', facts: {} }
+  const lead = (to: string, more: object) =>
+    one.engine.execute({
+      reads: [id],
+      decide: () => ({ moves: [{ operationId: id, trigger: 'test', to, ...more }], outcome: undefined }),
+    })
+  const open = () => one.engine.execute({ reads: [id], decide: () => ({ cases: [doubt], outcome: undefined }) })
+  await open()
+  await lead('PENDING', { closesCases: true })
+  assert.deepEqual(await cases(database), ['result_missing (closed)'])
+  await open()
+  assert.deepEqual(await cases(database), ['result_missing'])
 })

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { statement } from '../../src/platform/db/database.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { testDatabase } from '../support/database.ts'
+import { administer, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { type Direction, type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts'
 
@@ -116,12 +116,51 @@ async function waitingBackends(observer: pg.Client, wanted: number): Promise<voi
 }
 
 test('[engine.13] [DB-2] callers do not wait for ever: told to come back, they find what was committed', async (t) => {
-  const { proxy, one, database } = await world(t, { for: (ms) => realPause.for(Math.min(ms, 50)) })
+  let patienceMs = 60_000
+  const { proxy, one, database } = await world(t, { for: (_ms, signal) => realPause.for(patienceMs, signal) })
+  patienceMs = 50
   proxy.judge = (direction) => (direction === 'response' ? 'cut' : 'pass')
   const request = cashInRequest({ id: one.ids.uuid(), externalId: 'b' })
   const waiting = [one.cashIns.create(request), one.cashIns.create({ ...request, id: one.ids.uuid(), externalId: 'c' })]
   for (const caller of waiting) await assert.rejects(caller, { code: 'overloaded' })
+  const later = one.cashIns.create({ ...request, id: one.ids.uuid(), externalId: 'd' })
+  await assert.rejects(later, { code: 'overloaded' })
   proxy.judge = () => 'pass'
+  await one.engine.drained()
+  patienceMs = 60_000
   await assert.rejects(one.cashIns.create({ ...request, id: one.ids.uuid() }), { code: 'duplicate_external_id' })
+  await assertBooks(database)
+})
+
+/** What follows a failover that is under way: new sessions find a server that only reads. */
+async function promote(url: string, isPromoted: boolean): Promise<void> {
+  const [database, cluster] = [new URL(url).pathname.slice(1), new URL('/postgres', url)]
+  const change = isPromoted ? 'RESET default_transaction_read_only' : 'SET default_transaction_read_only = on'
+  await administer(cluster.href, `ALTER DATABASE ${database} ${change}`)
+}
+
+test('[engine.13] [DB-7] what was under way at a failover is learnt from the new primary', async (t) => {
+  let refusals = 0
+  const { url, database, proxy, pay } = await world(t, {
+    jittered: async () => {
+      refusals += 1
+      if (refusals === 3) await promote(url, true)
+    },
+  })
+  await promote(url, false)
+  cutOnce(proxy, 'response')
+  assert.equal((await pay())?.cashIn.status, 'PAID')
+  assert.equal(refusals, 3)
+  assert.deepEqual(await database.rows(batches, []), [{ batches: 2n, moves: 2n }])
+})
+
+test('[DB-7] a server that only reads is no success, and needs no new start when it is the primary', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await promote(url, false)
+  const one = testEngine(t, url)
+  const request = cashInRequest({ id: one.ids.uuid(), externalId: 'a' })
+  await assert.rejects(one.cashIns.create(request), { code: 'overloaded' })
+  await promote(url, true)
+  assert.equal((await one.cashIns.create(request)).cashIn.id, request.id)
   await assertBooks(database)
 })

@@ -1,52 +1,16 @@
 import assert from 'node:assert/strict'
+import { verify } from '../../src/modules/ledger/verify/store.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 
-/** Everything that must hold of the books whatever happened. */
-const FAULTS = statement<[], { fault: string; what: string }>(
-  'test.faults',
-  `SELECT 'journal does not balance' AS fault, operation_id || ' ' || journal AS what
-     FROM entry GROUP BY operation_id, journal, reference HAVING sum(amount_cents) <> 0
-   UNION ALL
-   SELECT 'balance is not the sum of entries', a.code
-     FROM account a LEFT JOIN entry e ON e.account_id = a.id
-    GROUP BY a.id HAVING a.balance_cents <> coalesce(sum(e.amount_cents), 0) OR a.version <> count(e.*)
-   UNION ALL
-   SELECT 'entry does not continue its account', account_id || ' ' || version
-     FROM (SELECT *, lag(balance_after_cents, 1, 0) OVER w AS before, lag(version, 1, 0) OVER w AS last
-             FROM entry WINDOW w AS (PARTITION BY account_id ORDER BY version)) e
-    WHERE e.balance_after_cents <> e.before + e.amount_cents OR e.version <> e.last + 1
-   UNION ALL
-   SELECT 'move does not continue its operation', operation_id || ' ' || version
-     FROM (SELECT *, lag(to_status) OVER w AS before, lag(version, 1, 0) OVER w AS last
-             FROM move WINDOW w AS (PARTITION BY operation_id ORDER BY version)) m
-    WHERE m.from_status IS DISTINCT FROM m.before OR m.version <> m.last + 1
-   UNION ALL
-   SELECT 'operation is not where its moves ended', o.id::text
-     FROM operation o LEFT JOIN LATERAL
-          (SELECT version, to_status FROM move WHERE operation_id = o.id ORDER BY version DESC LIMIT 1) m ON true
-    WHERE o.version IS DISTINCT FROM m.version OR o.status IS DISTINCT FROM m.to_status
-   UNION ALL
-   SELECT 'orphan', 'move of no operation ' || m.operation_id
-     FROM move m LEFT JOIN operation o ON o.id = m.operation_id WHERE o.id IS NULL
-   UNION ALL
-   SELECT 'notification missing or too many', o.id::text
-     FROM operation o LEFT JOIN notification n ON n.operation_id = o.id
-    WHERE o.kind = 'cash_in'
-    GROUP BY o.id
-   HAVING (o.status = 'PAID' AND count(n.*) FILTER (WHERE n.status = 'PAID') <> 1)
-       OR (o.status = 'FAILED' AND count(n.*) FILTER (WHERE n.status = 'FAILED') <> 1)
-       OR (o.status IN ('PENDING', 'EXPIRED', 'PROVIDER_RESULT_UNKNOWN') AND count(n.*) > 0)
-   UNION ALL
-   SELECT 'PAID without its journal', o.id::text
-     FROM operation o
-    WHERE o.kind = 'cash_in' AND (o.status = 'PAID') <> EXISTS
-          (SELECT FROM entry e WHERE e.operation_id = o.id AND e.journal = 'cash_in_paid')
-      AND o.status <> 'RECONCILIATION_REQUIRED'`,
-)
+const beginSnapshot = statement<[]>('test.begin_snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
 
-/** Fails with every invariant that the database breaks. */
+/** Fails with everything that is wrong with the books. */
 export async function assertBooks(database: Database): Promise<void> {
-  assert.deepEqual(await database.rows(FAULTS, []), [])
+  const { drifts } = await database.transaction(async (queries) => {
+    await queries.rows(beginSnapshot, [])
+    return verify(queries)
+  })
+  assert.deepEqual(drifts, [])
 }
 
 const BALANCES = statement<[], { code: string; balance_cents: bigint }>(

@@ -86,22 +86,34 @@ const SESSION_SETTINGS = {
   jit: 'off',
 }
 
-/** Opens a pool. Connections are made when they are first needed. */
+/** Longer than the server lets a statement run: what takes longer still is a commit that hangs, or a lost server. */
+const ANSWER_WITHIN_MS = 6_000
+
+/**
+ * Opens a pool. Connections are made when they are first needed.
+ * @source failure-modes#DB-3, failure-modes#DB-4
+ */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.name,
     max: options.connections,
     connectionTimeoutMillis: 1_000,
+    query_timeout: ANSWER_WITHIN_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     idleTimeoutMillis: 0,
     types: { getTypeParser },
     options: sessionOptions(options.role),
   })
-  // A connection that breaks while it is lent tells whoever waits for an answer; without a listener it would also end
-  // the process.
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('connect', (client) => {
+    // A connection that breaks while it is lent tells whoever waits for an answer; without a listener it would also end
+    // the process.
+    client.on('error', () => undefined)
+    client.on('notice', ({ routine }) => {
+      if (routine === STANDBY_WAIT) gaveUpWaiting.add(client)
+    })
+  })
   pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
   return {
     rows: (query, parameters) => withClient(pool, (client) => run(client, query, parameters)),
@@ -141,16 +153,22 @@ async function run<Parameters extends readonly unknown[], Row>(
   return (await send(client, query, parameters)).rows as Row[]
 }
 
+/** The server's function whose warning says that nobody waits for the standby any more, in whatever language. */
+const STANDBY_WAIT = 'SyncRepWaitForLSN'
+
+/** Connections whose last commit may be on one machine only. They are not used again. */
+const gaveUpWaiting = new WeakSet<pg.ClientBase>()
+
 async function send(
   client: pg.PoolClient,
   { name, text }: Statement<never, unknown>,
   parameters: readonly unknown[],
 ): Promise<pg.QueryResult> {
-  try {
-    return await client.query({ name, text, values: [...parameters] })
-  } catch (error) {
+  const result = await client.query({ name, text, values: [...parameters] }).catch((error) => {
     throw asUnavailable(error)
-  }
+  })
+  if (gaveUpWaiting.has(client)) throw new DatabaseUnavailable('the wait for the standby was cancelled', true)
+  return result
 }
 
 const begin = statement<[]>('transaction.begin', 'BEGIN')

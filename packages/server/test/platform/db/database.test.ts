@@ -130,6 +130,25 @@ for (const fate of ['cut', 'swallow'] as const) {
   })
 }
 
+test('[DB-4] nobody waits for ever: an answer that does not come leaves open what happened', async (t) => {
+  const { database, proxy } = await proxied(t)
+  await database.rows(one, [])
+  const swallowed = Promise.withResolvers<void>()
+  proxy.judge = (direction) => {
+    if (direction === 'request') return 'pass'
+    swallowed.resolve()
+    return 'swallow'
+  }
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const call = unavailability(database.rows(addKey, ['a']))
+  await swallowed.promise
+  t.mock.timers.tick(6_000)
+  assert.deepEqual(await call, { sent: true })
+  t.mock.timers.reset()
+  proxy.judge = () => 'pass'
+  assert.deepEqual(await displays(database), ['a'], 'on a connection of its own')
+})
+
 test('[DB-6] a session that the server ended leaves open what happened, and is replaced', async (t) => {
   const { url } = await testDatabase(t)
   const database = openTestDatabase(url, 1)

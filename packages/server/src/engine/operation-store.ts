@@ -1,0 +1,159 @@
+import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import type { Operation, OperationKind } from './operation.ts'
+import { operationOf } from './reader.ts'
+import { OPERATION_COLUMNS, type OperationRow } from './statement.ts'
+
+/** Reading operations of one kind: what every module does alike. Only the engine writes them. */
+export interface OperationStore<Kind extends Operation> {
+  get(id: string): Promise<Kind | undefined>
+  /** A page, newest first, with one row more than asked for where there are more. */
+  list(filter: OperationFilter): Promise<Kind[]>
+  /** How many there are, counted no further than `most`. */
+  count(filter: OperationFilter, most: number): Promise<number>
+  /** For each set of references, the ids of all operations that it could mean; our own id leaves no choice. */
+  match(references: readonly PartnerReferences[]): Promise<string[][]>
+}
+
+/** What the partner calls an operation. */
+export interface PartnerReferences {
+  /** The partner's own reference. */
+  readonly transactionId: string | null
+  /** Our id as we sent it, or the client's reference. */
+  readonly externalId: string | null
+  readonly endToEndId: string | null
+}
+
+/** Which operations to list. What is left out filters nothing. Times are epoch milliseconds. */
+export interface OperationFilter {
+  readonly status?: Condition
+  /** Inclusive. */
+  readonly from?: number
+  /** Exclusive. */
+  readonly to?: number
+  readonly externalId?: string
+  readonly endToEndId?: string
+  /** The cash-in that a refund is of. */
+  readonly cashInId?: string
+  readonly skip: number
+  readonly most: number
+}
+
+/** A condition on one value; `key` names it in the statement's name. */
+export interface Condition {
+  readonly key: string
+  readonly sql: (parameter: string) => string
+  readonly value: string
+}
+
+/** The condition on a status that is stored as it is shown. */
+export function statusIs(status: string): Condition {
+  return { key: 'status', sql: (p) => `status = ${p}`, value: status }
+}
+
+/**
+ * The conditions of a filter. Each combination is a statement of its own, so that the planner knows which index fits;
+ * texts are constants, values are parameters.
+ * @source rules#cash-in.list.3
+ */
+function conditionsOf({ status, from, to, externalId, endToEndId, cashInId }: OperationFilter): Condition[] {
+  const conditions: Condition[] = []
+  if (status !== undefined) conditions.push(status)
+  if (from !== undefined) {
+    conditions.push({ key: 'from', sql: (p) => `created_at >= ${p}::timestamptz`, value: instantParameter(from) })
+  }
+  if (to !== undefined) {
+    conditions.push({ key: 'to', sql: (p) => `created_at < ${p}::timestamptz`, value: instantParameter(to) })
+  }
+  if (externalId !== undefined) {
+    conditions.push({ key: 'external', sql: (p) => `external_id = ${p}`, value: externalId })
+  }
+  if (endToEndId !== undefined) {
+    conditions.push({ key: 'e2e', sql: (p) => `end_to_end_id = ${p}`, value: endToEndId })
+  }
+  if (cashInId !== undefined) {
+    conditions.push({ key: 'cash_in', sql: (p) => `detail ->> 'cashInId' = ${p}`, value: cashInId })
+  }
+  return conditions
+}
+
+/** The conditions as SQL, their values, and a name for statements that have them. */
+function whereOf(filter: OperationFilter) {
+  const conditions = conditionsOf(filter)
+  return {
+    where: ['true', ...conditions.map(({ sql }, index) => sql(`$${index + 1}`))].join(' AND '),
+    values: conditions.map(({ value }) => value),
+    name: conditions.map(({ key }) => key).join('.'),
+  }
+}
+
+const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+
+/**
+ * Makes the store of a kind. Its documents are those that the kind's rules wrote.
+ * @param view the view of the operations of this kind
+ */
+export function createOperationStore<Kind extends Operation>(
+  database: Database,
+  view: OperationKind,
+): OperationStore<Kind> {
+  const selectOne = statement<[id: string], OperationRow>(
+    `${view}.get`,
+    `SELECT ${OPERATION_COLUMNS} FROM ${view} WHERE id = $1`,
+  )
+  const selectMatches = statement<
+    [
+      transactionIds: readonly (string | null)[],
+      externalIds: readonly (string | null)[],
+      endToEndIds: readonly (string | null)[],
+    ],
+    { ids: string[] | null }
+  >(
+    `${view}.match`,
+    `SELECT r.ordinal,
+            coalesce(array_agg(o.id::text) FILTER (WHERE o.by_own_id),
+                     array_agg(DISTINCT o.id::text) FILTER (WHERE NOT o.by_own_id)) AS ids
+       FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
+              AS r (transaction_id, external_id, end_to_end_id, ordinal)
+       LEFT JOIN LATERAL (
+         SELECT id, false AS by_own_id FROM ${view} WHERE transaction_id = r.transaction_id
+         UNION ALL
+         SELECT id, false FROM ${view} WHERE end_to_end_id = r.end_to_end_id
+         UNION ALL
+         SELECT id, false FROM ${view} WHERE external_id = r.external_id
+         UNION ALL
+         SELECT id, true FROM ${view}
+          WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
+       ) o ON true
+      GROUP BY r.ordinal ORDER BY r.ordinal`,
+  )
+  const kindOf = (row: OperationRow) => operationOf(row) as Kind
+
+  return {
+    get: async (id) => (await database.rows(selectOne, [id])).map(kindOf)[0],
+    list: async (filter) => {
+      const { where, values, name } = whereOf(filter)
+      const query = statement<readonly unknown[], OperationRow>(
+        `${view}.list.${name}`,
+        `SELECT ${OPERATION_COLUMNS} FROM ${view} WHERE ${where}
+          ORDER BY created_at DESC, id DESC OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
+      )
+      return (await database.rows(query, [...values, filter.skip, filter.most + 1])).map(kindOf)
+    },
+    count: async (filter, most) => {
+      const { where, values, name } = whereOf(filter)
+      const query = statement<readonly unknown[], { total: bigint }>(
+        `${view}.count.${name}`,
+        `SELECT count(*) AS total FROM (SELECT FROM ${view} WHERE ${where} LIMIT $${values.length + 1}) counted`,
+      )
+      return Number((await database.rows(query, [...values, most]))[0]?.total ?? 0n)
+    },
+    match: async (references) => {
+      const rows = await database.rows(selectMatches, [
+        references.map(({ transactionId }) => transactionId),
+        references.map(({ externalId }) => externalId),
+        references.map(({ endToEndId }) => endToEndId),
+      ])
+      return rows.map(({ ids }) => ids ?? [])
+    },
+  }
+}

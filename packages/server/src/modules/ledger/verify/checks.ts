@@ -1,0 +1,211 @@
+import { accounts } from '@pixgate/spec'
+import { amountsAreRight, holds, mostPostings, moves, notified, posted, postings } from './expected.ts'
+
+/** Something that must hold of the books, and the query that finds where it does not. */
+export interface Check {
+  readonly name: string
+  /** What must hold, in a sentence. */
+  readonly meaning: string
+  /** One row per fault, with one column, `what`. Reads only. */
+  readonly sql: string
+}
+
+/**
+ * Everything that must hold of the books whatever happened. What the tables of the rules say is derived from them.
+ * @source rules#ledger.verify.1
+ */
+export const checks: readonly Check[] = [
+  {
+    name: 'journal-sums',
+    meaning: 'The entries of every journal sum to zero.',
+    sql: `
+      SELECT concat_ws(' ', journal, reference, 'of', operation_id, 'sums to', sum(amount_cents)) AS what
+        FROM entry GROUP BY operation_id, journal, reference HAVING sum(amount_cents) <> 0`,
+  },
+  {
+    name: 'entry-postings',
+    meaning: 'Every entry is a posting of its journal’s template: on its account and under its name.',
+    sql: `
+      SELECT concat_ws(' ', e.journal, e.reference, 'of', e.operation_id, 'posting', e.posting, 'on', a.code) AS what
+        FROM entry e
+        LEFT JOIN account a ON a.id = e.account_id
+        LEFT JOIN ${postings} AS t (journal, posting, account, shown) ON t.journal = e.journal AND t.posting = e.posting
+       WHERE t.account IS DISTINCT FROM a.code OR t.shown IS DISTINCT FROM e.shown`,
+  },
+  {
+    name: 'journal-amounts',
+    meaning: 'Every journal has exactly the postings of its template, for the values of its operation.',
+    sql: `
+      SELECT concat_ws(' ', journal, reference, 'of', operation_id) AS what
+        FROM (SELECT operation_id, journal, reference, ${postingColumns()}
+                FROM entry GROUP BY operation_id, journal, reference) j
+        JOIN operation o ON o.id = j.operation_id
+       WHERE NOT ${amountsAreRight}`,
+  },
+  {
+    name: 'account-balance',
+    meaning: 'An account’s balance is the sum of its entries, its version their number.',
+    sql: `
+      SELECT concat_ws(' ', a.code, a.balance_cents, 'but', coalesce(e.total, 0), 'version', a.version, 'but', coalesce(e.entries, 0)) AS what
+        FROM account a
+        LEFT JOIN (SELECT account_id, sum(amount_cents) AS total, count(*) AS entries FROM entry GROUP BY account_id) e
+          ON e.account_id = a.id
+       WHERE a.balance_cents <> coalesce(e.total, 0) OR a.version <> coalesce(e.entries, 0)`,
+  },
+  {
+    name: 'account-chain',
+    meaning: 'Every entry follows the one before it: the next version, and the balance it leads to.',
+    sql: `
+      SELECT concat_ws(' ', 'account', account_id, 'version', version) AS what
+        FROM (SELECT *, lag(balance_after_cents, 1, 0) OVER w AS before, lag(version, 1, 0) OVER w AS last
+                FROM entry WINDOW w AS (PARTITION BY account_id ORDER BY version)) e
+       WHERE balance_after_cents <> before + amount_cents OR version <> last + 1`,
+  },
+  {
+    name: 'account-bounds',
+    meaning: 'No account was ever beyond its bound, and no money is free while there is a debt.',
+    sql: `
+      SELECT concat_ws(' ', a.code, 'version', e.version, 'at', e.balance_after_cents) AS what
+        FROM entry e JOIN account a ON a.id = e.account_id
+       WHERE (a.code IN (${bounded('not negative')}) AND e.balance_after_cents < 0)
+          OR (a.code IN (${bounded('not positive')}) AND e.balance_after_cents > 0)
+      UNION ALL
+      SELECT concat_ws(' ', av.balance_cents, 'free while', -rv.balance_cents, 'are owed')
+        FROM account av, account rv
+       WHERE av.code = 'available' AND rv.code = 'receivable' AND av.balance_cents > 0 AND rv.balance_cents < 0`,
+  },
+  {
+    name: 'holds',
+    meaning: 'Set aside is, by operation, what its state says: all of it while it is under way, nothing once it ended.',
+    sql: `
+      SELECT concat_ws(' ', o.kind, o.id, o.status, 'holds', o.held) AS what
+        FROM (SELECT o.kind, o.id, o.status, coalesce(h.held, 0) AS held, coalesce(h.again, false) AS again,
+                     o.value_cents + CASE o.kind WHEN 'cash_out' THEN o.fee_cents ELSE 0 END AS whole
+                FROM operation o
+                LEFT JOIN (SELECT operation_id, sum(amount_cents) AS held, bool_or(journal = 'left_after_release') AS again
+                             FROM entry WHERE account_id = (SELECT id FROM account WHERE code = 'reserved')
+                            GROUP BY operation_id) h ON h.operation_id = o.id) o
+        LEFT JOIN ${holds} AS s (kind, status, hold) ON s.kind = o.kind AND s.status = o.status
+       WHERE CASE WHEN s.hold = 'all' THEN held = whole
+                  WHEN again THEN held = 0 OR (held BETWEEN 0 AND whole AND s.hold IN ('doubt', 'late'))
+                  WHEN s.hold = 'doubt' THEN held IN (0, whole)
+                  ELSE held = 0 END IS NOT TRUE`,
+  },
+  {
+    name: 'debts',
+    meaning: 'Of no debt more was repaid than was owed.',
+    sql: `
+      SELECT concat_ws(' ', operation_id, 'is owed', sum(amount_cents)) AS what
+        FROM entry WHERE account_id = (SELECT id FROM account WHERE code = 'receivable')
+       GROUP BY operation_id HAVING sum(amount_cents) > 0`,
+  },
+  {
+    name: 'move-chain',
+    meaning: 'Every move follows the one before it: the next version, from the state that was reached.',
+    sql: `
+      SELECT concat_ws(' ', kind, operation_id, 'version', version) AS what
+        FROM (SELECT *, lag(to_status) OVER w AS before, lag(version, 1, 0) OVER w AS last
+                FROM move WINDOW w AS (PARTITION BY operation_id ORDER BY version)) m
+       WHERE from_status IS DISTINCT FROM before OR version <> last + 1`,
+  },
+  {
+    name: 'moves-allowed',
+    meaning: 'Every move is a row of its resource’s table.',
+    sql: `
+      SELECT concat_ws(' ', m.kind, m.operation_id, m.trigger, 'from', coalesce(m.from_status, '(none)'), 'to', m.to_status) AS what
+        FROM move m
+        LEFT JOIN ${moves} AS t (kind, from_status, trigger, to_status)
+          ON t.kind = m.kind AND t.from_status = coalesce(m.from_status, '') AND t.trigger = m.trigger AND t.to_status = m.to_status
+       WHERE t.kind IS NULL`,
+  },
+  {
+    name: 'operation-state',
+    meaning: 'Every operation is where its moves led it.',
+    sql: `
+      SELECT concat_ws(' ', o.kind, o.id, o.status, o.version, 'but', m.to_status, m.version) AS what
+        FROM operation o
+        LEFT JOIN (SELECT DISTINCT ON (operation_id) operation_id, kind, version, to_status
+                     FROM move ORDER BY operation_id, version DESC) m ON m.operation_id = o.id
+       WHERE (o.kind, o.version, o.status) IS DISTINCT FROM (m.kind, m.version, m.to_status)`,
+  },
+  {
+    name: 'journals-explained',
+    meaning: 'An operation’s journals are those of its moves, neither less nor more.',
+    // What is repaid of a debt is posted with the move of another operation; the bank deducts tariffs unasked.
+    sql: `
+      WITH expected AS (
+        SELECT m.operation_id, t.journal, sum(t.least) AS least, sum(t.most) AS most
+          FROM move m
+          JOIN ${posted} AS t (kind, from_status, trigger, to_status, journal, least, most)
+            ON t.kind = m.kind AND t.from_status = coalesce(m.from_status, '') AND t.trigger = m.trigger AND t.to_status = m.to_status
+         GROUP BY m.operation_id, t.journal
+      ), found AS (
+        SELECT operation_id, journal, count(DISTINCT reference) AS number
+          FROM entry WHERE journal NOT IN ('debt_recovered', 'bank_tariff') GROUP BY operation_id, journal
+      )
+      SELECT concat_ws(' ', operation_id, coalesce(number, 0), 'of', journal) AS what
+        FROM expected FULL JOIN found USING (operation_id, journal)
+       WHERE coalesce(number, 0) NOT BETWEEN coalesce(least, 0) AND coalesce(most, 0)`,
+  },
+  {
+    name: 'notifications',
+    meaning: 'Every end that the merchant is told of has its notification exactly once, and nothing else has one.',
+    sql: `
+      WITH expected AS (
+        SELECT m.operation_id, t.event_type, t.status, sum(t.least) AS least, sum(t.most) AS most
+          FROM move m
+          JOIN ${notified} AS t (kind, from_status, trigger, to_status, event_type, least, most, status)
+            ON t.kind = m.kind AND t.from_status = coalesce(m.from_status, '') AND t.trigger = m.trigger AND t.to_status = m.to_status
+         GROUP BY m.operation_id, t.event_type, t.status
+      ), found AS (
+        SELECT operation_id, event_type, status, count(*) AS number FROM notification GROUP BY operation_id, event_type, status
+      )
+      SELECT concat_ws(' ', operation_id, coalesce(number, 0), 'of', event_type, status) AS what
+        FROM expected FULL JOIN found USING (operation_id, event_type, status)
+       WHERE coalesce(number, 0) NOT BETWEEN coalesce(least, 0) AND coalesce(most, 0)`,
+  },
+  {
+    name: 'doubts',
+    meaning: 'Every operation that waits for a person has an open case.',
+    sql: `
+      SELECT concat_ws(' ', kind, id) AS what
+        FROM operation o
+       WHERE status = 'RECONCILIATION_REQUIRED'
+         AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = o.id AND c.closed_at IS NULL)`,
+  },
+  {
+    name: 'orphans',
+    meaning: 'Nothing refers to what is not there.',
+    sql: [
+      orphans('move', 'operation_id', 'operation'),
+      orphans('entry', 'operation_id', 'operation'),
+      orphans('entry', 'account_id', 'account'),
+      orphans('notification', 'operation_id', 'operation'),
+      orphans('"case"', 'operation_id', 'operation'),
+      orphans('inbox', 'operation_id', 'operation'),
+      orphans('delivery', 'notification_id', 'notification'),
+      orphans('delivery', 'subscription_id', 'subscription'),
+      orphans('delivery_attempt', 'delivery_id', 'delivery'),
+    ].join('\n      UNION ALL'),
+  },
+]
+
+/** The amount of each posting, 0 where it was not written. */
+function postingColumns(): string {
+  const columns = Array.from(
+    { length: mostPostings },
+    (_, posting) => `coalesce(sum(amount_cents) FILTER (WHERE posting = ${posting}), 0) AS a${posting}`,
+  )
+  return columns.join(', ')
+}
+
+function bounded(bound: 'not negative' | 'not positive'): string {
+  const codes = Object.entries(accounts).filter(([, account]) => account.bound === bound)
+  return codes.map(([code]) => `'${code}'`).join(', ')
+}
+
+function orphans(table: string, column: string, owner: string): string {
+  return `
+      SELECT concat_ws(' ', '${table.replaceAll('"', '')} of no ${owner}', r.${column}) AS what
+        FROM ${table} r LEFT JOIN ${owner} o ON o.id = r.${column} WHERE o.id IS NULL AND r.${column} IS NOT NULL`
+}

@@ -1,0 +1,169 @@
+import {
+  type AccountCode,
+  cashIn,
+  cashOut,
+  type JournalKind,
+  journals,
+  type Machine,
+  type Row,
+  refundIn,
+  type Variable,
+} from '@pixgate/spec'
+import { follow } from '../../src/engine/follow.ts'
+import type { Command, Decision, Journal, Operation, State } from '../../src/engine/operation.ts'
+import type { TestEngine } from './engine.ts'
+
+/**
+ * Operations of every kind, led through their tables without their modules: for what must hold whatever modules do.
+ */
+
+type MachineRow = Row<string, string, string, string>
+
+/** The kinds of operation that have a table. */
+export const MACHINES = { cash_in: cashIn, cash_out: cashOut, refund_in: refundIn } as const
+
+/** A kind of operation that has a table. */
+export type Kind = keyof typeof MACHINES
+
+/** What every operation is worth, and what it costs, in centavos. */
+const VALUE = 1_000n
+const FEE = 7n
+
+/**
+ * Makes an operation in this state.
+ * @returns its id, or `undefined` where there is no money for it
+ */
+export async function begin({ engine, ids }: TestEngine, kind: Kind, status: string): Promise<string | undefined> {
+  const row = MACHINES[kind].rows.find(({ from, to }) => from === null && to === status)
+  if (!row) throw new Error(`no ${kind} begins as ${status}`)
+  const operation = newOperation(ids.uuid(), kind, status)
+  const create: Command<string | undefined> = {
+    reads: [],
+    decide: (state) => ({
+      creates: [{ operation }],
+      ...effectsOf(row, operation, '', state),
+      outcome: operation.id,
+    }),
+  }
+  return engine.execute(ifAffordable(create))
+}
+
+/**
+ * Leads an operation along one row of its table.
+ * @param choose picks among the rows that apply; `undefined`: none, and nothing happens
+ * @param reference tells this step's journal and case apart from those of others
+ */
+export function lead(
+  { engine }: TestEngine,
+  id: string,
+  choose: (rows: readonly MachineRow[]) => MachineRow | undefined,
+  reference: string,
+): Promise<string | undefined> {
+  const step: Command<string | undefined> = {
+    reads: [id],
+    decide: (state, now) => {
+      const operation = state.operation(id)
+      if (!operation) throw new Error(`there is no operation ${id}`)
+      const machine: Machine = MACHINES[operation.kind as Kind]
+      const row = choose(machine.rows.filter((candidate) => applies(candidate, operation)))
+      if (!row) return { outcome: undefined }
+      const decision = follow(
+        machine,
+        operation,
+        {
+          on: row.on,
+          holds: (guard) => guard === row.when,
+          reference,
+          changes: () => ({ facts: factsAfter(row) }),
+          outcome: ({ status }) => status,
+        },
+        now,
+      )
+      return { ...decision, ...effectsOf(row, operation, reference, state) }
+    },
+  }
+  return engine.execute(ifAffordable(step))
+}
+
+function newOperation(id: string, kind: Kind, status: string): Operation {
+  return {
+    id,
+    kind,
+    externalId: id,
+    status,
+    version: 0,
+    valueCents: VALUE,
+    feeCents: kind === 'refund_in' ? 0n : FEE,
+    correlationId: 'test',
+    bodyHash: Buffer.alloc(32),
+    idempotencyKey: null,
+    exclusiveKey: null,
+    expiresAt: null,
+    dueAt: null,
+    transactionId: null,
+    endToEndId: null,
+    detail: {},
+    facts: {},
+    createdAt: 0,
+    updatedAt: 0,
+  }
+}
+
+/** The conditions that the machine leaves to the modules: why there is a doubt, and whether there is a hold. */
+function applies({ from, when, posts }: MachineRow, { status, facts }: Operation): boolean {
+  if (from !== status || (when === 'evidence was missing' && !facts.isMissing)) return false
+  const change = posts ? reservedChange(posts) : undefined
+  return change === undefined || (change === 'frees' ? !facts.isFree : facts.isFree === true && !facts.isLate)
+}
+
+function factsAfter({ on, to, posts }: MachineRow) {
+  return {
+    ...(to === 'RECONCILIATION_REQUIRED' ? { isMissing: on === 'clock.escalated' } : {}),
+    ...(posts && reservedChange(posts) === 'frees' ? { isFree: true } : {}),
+    ...(posts === 'left_after_release' ? { isLate: true } : {}),
+  }
+}
+
+function reservedChange(kind: JournalKind): 'holds' | 'frees' | undefined {
+  const amount = journals[kind].postings.find(({ account }) => account === 'reserved')?.amount
+  return amount && (Object.values(amount).every((sign) => sign < 0) ? 'frees' : 'holds')
+}
+
+/** What a row posts and emits. A release is told as a failure; only returns are told more than once. */
+function effectsOf(row: MachineRow, operation: Operation, reference: string, state: State) {
+  const { posts, emits, to } = row
+  const status = to === 'RELEASED' ? 'FAILED' : to
+  const told = { operationId: operation.id, status, reference: to === 'REVERSED' ? reference : '' }
+  return {
+    journals: posts ? [journalOf(posts, operation, reference, state)] : [],
+    notifications: emits ? [{ ...told, eventType: emits, body: Buffer.from('{}') }] : [],
+    exact: ['available', 'reserved'],
+  } as const satisfies Partial<Decision<unknown>>
+}
+
+function journalOf(kind: JournalKind, operation: Operation, reference: string, state: State): Journal {
+  const { valueCents: v, feeCents: f, id: operationId } = operation
+  const free = state.balance('available')
+  const taken = free < v ? free : v
+  return { operationId, kind, reference, amounts: { v, f, r: v, p: 123n, w: 10n, d: taken, h: taken } }
+}
+
+/** A command that does nothing where there is no money for it. */
+function ifAffordable(command: Command<string | undefined>): Command<string | undefined> {
+  return {
+    ...command,
+    decide: (state, now) => {
+      const decision = command.decide(state, now)
+      const isAffordable = (decision.journals ?? []).every((journal) => canBear(state, 'available', journal))
+      return isAffordable ? decision : { outcome: undefined }
+    },
+  }
+}
+
+function canBear(state: State, account: AccountCode, { kind, amounts }: Journal): boolean {
+  const terms = journals[kind].postings
+    .filter((posting) => posting.account === account)
+    .flatMap(({ amount }) => Object.entries(amount) as [Variable, 1 | -1][])
+  const change = terms.reduce((sum, [variable, sign]) => sum + BigInt(sign) * (amounts[variable] ?? 0n), 0n)
+  return state.balance(account) + change >= 0n
+}
