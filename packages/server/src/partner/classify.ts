@@ -1,21 +1,17 @@
-import { type PartnerCharge, type PartnerError, type PartnerPayment, partnerCharge, partnerError } from '@pixgate/spec'
-import { Ajv } from 'ajv'
-import { formats } from '../platform/http/formats.ts'
 import type { Outcome } from './link.ts'
 import type {
-  Accepted,
+  AnyTold,
   CancelAnswer,
-  Charge,
-  ChargeAnswer,
-  ChargeQueryAnswer,
-  ChargeTerms,
   Contradicted,
-  Final,
   NotSent,
-  Payment,
+  QrCode,
+  QrCodeAnswer,
+  QueryAnswer,
   Rejected,
+  SendAnswer,
   Unknown,
 } from './port.ts'
+import { isCancellation, isError } from './protocol/bodies.ts'
 
 /**
  * What an outcome of a call to the bank means. Whatever is not certain is `UNKNOWN`.
@@ -25,23 +21,23 @@ import type {
 /** Refusals are definite only with these statuses and an `errorCode`: a proxy's page refuses nothing. */
 const REFUSAL_STATUSES = new Set([400, 403, 404, 422])
 
-/** The bank has another charge under this id. */
+/** The bank has something else under this id. */
 export const CONFLICT = 'conflict'
 
-/** Judges the outcome of `PUT /charges/{id}`. */
-export function classifyCreate(id: string, terms: ChargeTerms, outcome: Outcome): ChargeAnswer {
+/** Judges the outcome of a PUT. */
+export function classifySend<Told extends AnyTold>(outcome: Outcome, judge: Judge<Told>): SendAnswer<Told> {
   if (outcome.kind !== 'answered') return unanswered(outcome)
-  if (isSuccess(outcome)) return chargeAnswer(id, terms, outcome)
+  if (isSuccess(outcome)) return judge(outcome)
   const refusal = rejection(outcome)
   const isDefinite =
     REFUSAL_STATUSES.has(outcome.httpStatus) || (outcome.httpStatus === 409 && refusal?.errorCode === CONFLICT)
   return refusal && isDefinite ? refusal : unknown(outcome)
 }
 
-/** Judges the outcome of `GET /charges/{id}`. */
-export function classifyQuery(id: string, terms: ChargeTerms, outcome: Outcome): ChargeQueryAnswer {
+/** Judges the outcome of a GET. */
+export function classifyQuery<Told extends AnyTold>(outcome: Outcome, judge: Judge<Told>): QueryAnswer<Told> {
   if (outcome.kind !== 'answered') return unanswered(outcome)
-  if (isSuccess(outcome)) return chargeAnswer(id, terms, outcome)
+  if (isSuccess(outcome)) return judge(outcome)
   return outcome.httpStatus === 404 && rejection(outcome) ? { kind: 'NOT_FOUND' } : unknown(outcome)
 }
 
@@ -54,9 +50,61 @@ export function classifyCancel(outcome: Outcome): CancelAnswer {
   return refusal && outcome.httpStatus === 409 ? refusal : unknown(outcome)
 }
 
-type Answered = Extract<Outcome, { kind: 'answered' }>
+/**
+ * Judges the outcome of `POST /qr-codes/decode`.
+ * @param read `undefined` where the body is no QR code
+ */
+export function classifyDecode(outcome: Outcome, read: (json: unknown) => QrCode | undefined): QrCodeAnswer {
+  if (outcome.kind !== 'answered') return unanswered(outcome)
+  if (isSuccess(outcome)) {
+    const qrCode = read(outcome.json)
+    return qrCode ? { kind: 'DECODED', qrCode } : unknown(outcome, UNREADABLE)
+  }
+  return (outcome.httpStatus === 422 && rejection(outcome)) || unknown(outcome)
+}
+
+/** An answer that came, whole. */
+export type Answered = Extract<Outcome, { kind: 'answered' }>
+
+/** Says what the body of a 2xx means. */
+export type Judge<Told extends AnyTold> = (answered: Answered) => Told | Unknown
+
+/** How the bank tells of one kind of thing: a charge, a payout or a refund. */
+export interface Telling<Body, Terms, Thing, Told extends AnyTold> {
+  readonly isBody: (json: unknown) => json is Body
+  readonly read: (body: Body) => Thing
+  /** What must be as it was asked for, as far as the bank tells it. */
+  readonly echo: (thing: Thing) => Terms & { readonly id: string }
+  /** Where it stands, or, in words for people, what it lacks to stand there. */
+  readonly stand: (thing: Thing) => Told | string
+}
+
+/** Judges what is told of the thing that was asked for under `id`, on `terms`. */
+export function judgeTold<Body, Terms extends object, Thing extends object, Told extends AnyTold>(
+  { isBody, read, echo, stand }: Telling<Body, Terms, Thing, Told>,
+  id: string,
+  terms: Terms,
+): Judge<Told | Contradicted<Thing>> {
+  return (answered) => {
+    if (!isBody(answered.json)) return unknown(answered, UNREADABLE)
+    const thing = read(answered.json)
+    const differences = differencesOf({ ...terms, id }, echo(thing))
+    // First of all: another payout than ours proves nothing about ours, whatever its status.
+    if (differences.length > 0) return { kind: 'CONTRADICTED', reason: `other ${differences.join(', ')}`, ...thing }
+    const standing = stand(thing)
+    return typeof standing === 'string' ? unknown(answered, standing) : standing
+  }
+}
 
 const UNREADABLE = 'unreadable body'
+
+/** The fields that both sides tell, and tell differently. */
+function differencesOf(asked: object, told: object): string[] {
+  const wanted = new Map<string, unknown>(Object.entries(asked))
+  const differs = (field: string, value: unknown) =>
+    value !== undefined && wanted.get(field) !== undefined && wanted.get(field) !== value
+  return Object.entries(told).flatMap(([field, value]) => (differs(field, value) ? [field] : []))
+}
 
 function unanswered(outcome: Exclude<Outcome, Answered>): NotSent | Unknown {
   return outcome.kind === 'not sent'
@@ -70,46 +118,6 @@ function unknown({ httpStatus }: Answered, reason = `HTTP ${httpStatus}`): Unkno
 
 function isSuccess({ httpStatus }: Answered): boolean {
   return httpStatus >= 200 && httpStatus < 300
-}
-
-function chargeAnswer(id: string, terms: ChargeTerms, outcome: Answered): Accepted | Final | Contradicted | Unknown {
-  if (!isCharge(outcome.json)) return unknown(outcome, UNREADABLE)
-  const { status, ...charge } = chargeOf(outcome.json)
-  const difference = differenceOf(charge, { ...terms, id })
-  if (difference) return { kind: 'CONTRADICTED', reason: difference, charge: { ...charge, status } }
-  if (status === 'ACTIVE') return { kind: 'ACCEPTED', charge: { ...charge, status } }
-  // A status word books no money: PUT does not tell payments, so GET has to.
-  if (status === 'PAID' && charge.payments.length === 0) return unknown(outcome, 'PAID without a payment')
-  return { kind: 'FINAL', charge: { ...charge, status } }
-}
-
-const ECHOED = ['id', 'valueCents', 'expiresAt'] as const
-type Echo = Pick<Charge, (typeof ECHOED)[number]>
-
-function differenceOf(told: Echo, asked: Echo): string | undefined {
-  const fields = ECHOED.filter((field) => told[field] !== asked[field])
-  return fields.length > 0 ? `other ${fields.join(', ')}` : undefined
-}
-
-function chargeOf(body: PartnerCharge): Charge {
-  return {
-    id: body.id,
-    transactionId: body.transactionId,
-    status: body.status,
-    valueCents: BigInt(body.valueCents),
-    pixCode: body.pixCode,
-    expiresAt: Date.parse(body.expiresAt),
-    payments: (body.payments ?? []).map(paymentOf),
-  }
-}
-
-function paymentOf({ endToEndId, valueCents, occurredAt, payer }: PartnerPayment): Payment {
-  return {
-    endToEndId,
-    valueCents: BigInt(valueCents),
-    occurredAt: Date.parse(occurredAt),
-    payer: { name: payer?.name, document: payer?.document, ispb: payer?.ispb },
-  }
 }
 
 function rejection({ json }: Answered): Rejected | undefined {
@@ -126,12 +134,3 @@ function printable(text: string | undefined): string | undefined {
     .toWellFormed()
     .replace(/\p{Cc}/gu, ' ')
 }
-
-const ajv = new Ajv({ formats })
-const isCharge = ajv.compile<PartnerCharge>(partnerCharge)
-const isError = ajv.compile<PartnerError>(partnerError)
-const isCancellation = ajv.compile({
-  type: 'object',
-  properties: { status: { const: 'CANCELLED' } },
-  required: ['status'],
-})

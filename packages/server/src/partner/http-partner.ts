@@ -1,45 +1,81 @@
-import type { PartnerChargeRequest } from '@pixgate/spec'
-import { CONFLICT, classifyCancel, classifyCreate, classifyQuery } from './classify.ts'
+import { CONFLICT, classifyCancel, classifyDecode, classifyQuery, classifySend } from './classify.ts'
 import type { PartnerLink } from './link.ts'
-import type { ChargeAnswer, ChargeQueryAnswer, ChargeRequest, Partner } from './port.ts'
+import type { AnyTold, Partner, QueryAnswer, Rejected, SendAnswer } from './port.ts'
+import { charges } from './protocol/charge.ts'
+import { payouts } from './protocol/payout.ts'
+import { qrCodeOf } from './protocol/qr-code.ts'
+import { refunds } from './protocol/refund.ts'
+import type { Resource } from './protocol/resource.ts'
 
 /**
  * A bank that speaks Pixgate's own partner protocol, as the simulator does.
  * @source rules#partner.1, rules#partner.3
  */
 export function createHttpPartner(link: PartnerLink): Partner {
-  const getCharge: Partner['getCharge'] = async (id, terms, deadline) =>
-    classifyQuery(id, terms, await link.exchange({ method: 'GET', path: chargePath(id) }, deadline))
-
+  const charge = callsTo(link, charges)
+  const payout = callsTo(link, payouts)
+  const refund = callsTo(link, refunds)
   return {
-    capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge']),
-    getCharge,
-    async createCharge(id, request, deadline) {
-      const call = { method: 'PUT', path: chargePath(id), body: chargeBody(request) } as const
-      const answer = classifyCreate(id, request, await link.exchange(call, deadline))
-      const isConflict = answer.kind === 'REJECTED' && answer.errorCode === CONFLICT
-      return isConflict ? settleConflict(answer, await getCharge(id, request, deadline)) : answer
-    },
+    capabilities: new Set([
+      'idempotent-charge',
+      'query-charge',
+      'cancel-charge',
+      'idempotent-payout',
+      'query-payout',
+      'decode-qr-code',
+      'idempotent-refund',
+      'query-refund',
+    ]),
+    createCharge: charge.send,
+    getCharge: charge.query,
     cancelCharge: async (id, deadline) =>
-      classifyCancel(await link.exchange({ method: 'DELETE', path: chargePath(id) }, deadline)),
+      classifyCancel(await link.exchange({ method: 'DELETE', path: pathOf(charges, id) }, deadline)),
+    sendPayout: payout.send,
+    getPayout: payout.query,
+    decodeQrCode: async (pixCode, deadline) =>
+      classifyDecode(
+        await link.exchange({ method: 'POST', path: '/qr-codes/decode', body: { pixCode } }, deadline),
+        qrCodeOf,
+      ),
+    sendRefund: refund.send,
+    getRefund: refund.query,
   }
+}
+
+/** The two calls that every kind of thing has. */
+function callsTo<Request, Terms, Told extends AnyTold>(link: PartnerLink, resource: Resource<Request, Terms, Told>) {
+  async function send(id: string, request: Request, deadline?: AbortSignal): Promise<SendAnswer<Told>> {
+    const terms = resource.termsOf(request)
+    const call = { method: 'PUT', path: pathOf(resource, id), body: resource.bodyOf(request) } as const
+    const answer = classifySend(await link.exchange(call, deadline), resource.judge(id, terms))
+    const isConflict = answer.kind === 'REJECTED' && answer.errorCode === CONFLICT
+    return isConflict ? settleConflict(resource, answer, await query(id, terms, deadline)) : answer
+  }
+  async function query(id: string, terms: Terms, deadline?: AbortSignal): Promise<QueryAnswer<Told>> {
+    const outcome = await link.exchange({ method: 'GET', path: pathOf(resource, id) }, deadline)
+    return classifyQuery(outcome, resource.judge(id, terms))
+  }
+  return { send, query }
 }
 
 /**
  * A conflict says that the bank knows our id, perhaps from an attempt whose answer was lost: what it has there counts,
- * and the refusal only where it has nothing.
+ * and the refusal only where it has nothing. Where money would be released even that is too little: a bank that knows an
+ * id and never saw it has proved nothing (failure-modes#P6).
  */
-function settleConflict(refusal: ChargeAnswer, known: ChargeQueryAnswer): ChargeAnswer {
-  if (known.kind === 'NOT_FOUND') return refusal
-  // The question was not sent; the charge was.
+function settleConflict<Told extends AnyTold>(
+  { holdsMoney }: { readonly holdsMoney: boolean },
+  refusal: Rejected,
+  known: QueryAnswer<Told>,
+): SendAnswer<Told> {
+  if (known.kind === 'NOT_FOUND') {
+    return holdsMoney ? { kind: 'UNKNOWN', reason: 'conflict about an id never seen', httpStatus: 409 } : refusal
+  }
+  // The question was not sent; what it is about was.
   if (known.kind === 'NOT_SENT') return { kind: 'UNKNOWN', reason: known.reason, httpStatus: undefined }
   return known
 }
 
-function chargePath(id: string): string {
-  return `/charges/${encodeURIComponent(id)}`
-}
-
-function chargeBody({ valueCents, expiresAt, ...rest }: ChargeRequest): PartnerChargeRequest {
-  return { ...rest, valueCents: Number(valueCents), expiresAt: new Date(expiresAt).toISOString() }
+function pathOf({ path }: { readonly path: string }, id: string): string {
+  return `${path}/${encodeURIComponent(id)}`
 }

@@ -40,10 +40,13 @@ export interface PartnerLinkOptions {
   readonly timeoutMs: number
   /** Calls beyond it wait for a connection, and count as not sent where their time ends first. */
   readonly connectionsMax?: number
+  /** A clock that goes on while the process sleeps, milliseconds. */
+  readonly monotonic?: () => number
 }
 
 /** Opens a link. Connections are made when they are first needed and kept for the next call. */
 export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
+  const monotonic = options.monotonic ?? (() => performance.now())
   const { origin, pathname } = new URL(options.url)
   const pool = new Pool(origin, {
     connections: options.connectionsMax ?? 64,
@@ -58,6 +61,7 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   return {
     exchange: ({ method, path, body }, deadline) => {
       const timeout = AbortSignal.timeout(options.timeoutMs)
+      const endsAt = monotonic() + options.timeoutMs
       return send(
         pool,
         {
@@ -71,6 +75,7 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
           body: body === undefined ? null : JSON.stringify(body),
         },
         deadline === undefined ? timeout : AbortSignal.any([timeout, deadline]),
+        () => monotonic() > endsAt,
       )
     },
     close: () => pool.close(),
@@ -81,8 +86,16 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
  * The dispatcher calls `onRequestStart` with a connection in hand, right before it writes the first byte. Until then a
  * failure (DNS, connect, TLS, no free connection) proves that nothing was sent; from then on nothing does, not even a
  * reset of a kept connection that the bank may have closed before.
+ *
+ * @param isLate also right where a process that slept wakes up: its connection may be there before its timers fire, and
+ *   somebody else may have sent the same by now (failure-modes#CO-20)
  */
-function send(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions, signal: AbortSignal): Promise<Outcome> {
+function send(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  signal: AbortSignal,
+  isLate: () => boolean,
+): Promise<Outcome> {
   return new Promise((resolve) => {
     let started: Dispatcher.DispatchController | undefined
     let httpStatus = 0
@@ -104,7 +117,7 @@ function send(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions, signa
     signal.addEventListener('abort', giveUp)
     dispatcher.dispatch(request, {
       onRequestStart: (controller) => {
-        if (signal.aborted) controller.abort(signal.reason)
+        if (signal.aborted || isLate()) controller.abort(new Error('timeout'))
         else started = controller
       },
       onResponseStart: (_, statusCode) => {

@@ -1,12 +1,16 @@
+import type { PixKeyType } from '@pixgate/spec'
+
 /**
- * What a bank must offer. Adding a bank is adding one file that implements {@link Partner}.
+ * What a bank must offer. Adding a bank is adding one file that implements {@link Partner}; a module names the part of
+ * it that it uses.
  *
  * A bank's answer is a value; nothing here throws because of what a bank or the network does.
  * @source rules#partner.3
  */
-export interface Partner {
-  readonly capabilities: ReadonlySet<PartnerCapability>
+export interface Partner extends ChargePartner, PayoutPartner, RefundPartner {}
 
+/** Charges: money that is to come in. */
+export interface ChargePartner extends Capable {
   /**
    * Makes a payable charge: one try. `id` is ours and the idempotency key: the same on every attempt.
    * @param deadline ends the try early; passed before the first byte is sent, the answer is `NOT_SENT`
@@ -23,11 +27,66 @@ export interface Partner {
   cancelCharge(id: string, deadline?: AbortSignal): Promise<CancelAnswer>
 }
 
+/** Payouts: money that goes out, to a Pix key or for somebody's QR code. */
+export interface PayoutPartner extends Capable {
+  /**
+   * Tells the bank to pay: one try, as {@link ChargePartner.createCharge}.
+   * @param deadline ends the try early; passed before the first byte is sent, the answer is `NOT_SENT`
+   */
+  sendPayout(id: string, request: PayoutRequest, deadline?: AbortSignal): Promise<PayoutAnswer>
+
+  /**
+   * Asks what the bank has under our id.
+   * @param terms what was asked for; a payout on other terms is `CONTRADICTED`, even one that has left: its `payout`
+   * says what did
+   */
+  getPayout(id: string, terms: PayoutTerms, deadline?: AbortSignal): Promise<PayoutQueryAnswer>
+
+  /**
+   * Asks what a QR code asks for. Changes nothing at the bank, but each answer has its own `decodeId`: a payout is sent
+   * again with the one it was first sent with (failure-modes#QR-6).
+   */
+  decodeQrCode(pixCode: string, deadline?: AbortSignal): Promise<QrCodeAnswer>
+}
+
+/** Refunds of payments that came in. */
+export interface RefundPartner extends Capable {
+  /**
+   * Tells the bank to give a payment back, or a part of it: one try, as {@link ChargePartner.createCharge}.
+   * @param deadline ends the try early; passed before the first byte is sent, the answer is `NOT_SENT`
+   */
+  sendRefund(id: string, request: RefundRequest, deadline?: AbortSignal): Promise<RefundAnswer>
+
+  /**
+   * Asks what the bank has under our id.
+   * @param terms what was asked for; a refund on other terms is `CONTRADICTED`
+   */
+  getRefund(id: string, terms: RefundTerms, deadline?: AbortSignal): Promise<RefundQueryAnswer>
+}
+
+/** Whether it is worth while to send payouts and refunds now, or better to leave them unclaimed. */
+export interface Availability {
+  /** How many to send at once: none while the bank refuses our calls or takes none, one to see whether it does again. */
+  sendsWanted(): number
+}
+
+interface Capable {
+  readonly capabilities: ReadonlySet<PartnerCapability>
+}
+
 /**
- * What a bank may lack. Without `idempotent-charge` an unknown result is never sent again: it could make two payable
- * codes (failure-modes#CI-6).
+ * What a bank may lack. Without `idempotent-…` an unknown result is never sent again: it could make two payable codes
+ * (failure-modes#CI-6) or pay twice.
  */
-export type PartnerCapability = 'idempotent-charge' | 'query-charge' | 'cancel-charge'
+export type PartnerCapability =
+  | 'idempotent-charge'
+  | 'query-charge'
+  | 'cancel-charge'
+  | 'idempotent-payout'
+  | 'query-payout'
+  | 'decode-qr-code'
+  | 'idempotent-refund'
+  | 'query-refund'
 
 /** What a bank must echo. */
 export interface ChargeTerms {
@@ -66,37 +125,208 @@ export interface Payment {
   readonly valueCents: bigint
   /** The bank's word, epoch milliseconds. */
   readonly occurredAt: number
-  readonly payer: {
-    readonly name: string | undefined
-    readonly document: string | undefined
-    readonly ispb: string | undefined
-  }
+  readonly payer: Party
+}
+
+/** Who stands at the other end of a movement, as far as the bank tells. */
+export interface Party {
+  readonly name: string | undefined
+  readonly document: string | undefined
+  readonly ispb: string | undefined
+}
+
+/** What a bank must echo: the value, and the key where it tells one. */
+export interface PayoutTerms {
+  readonly valueCents: bigint
+  readonly pixKey?: string | undefined
+}
+
+/** A payout as we ask for it. The same operation always asks for the same. */
+export type PayoutRequest = KeyPayoutRequest | QrCodePayoutRequest
+
+interface AnyPayoutRequest {
+  readonly valueCents: bigint
+  readonly description?: string
+}
+
+/** A payout to a key. */
+export interface KeyPayoutRequest extends AnyPayoutRequest {
+  readonly recipient: PayoutRecipient
+}
+
+/** A payout for a QR code, by the bank's decoding of it. */
+export interface QrCodePayoutRequest extends AnyPayoutRequest {
+  readonly pixCode: string
+  readonly decodeId: string
+}
+
+/** Who is to be paid. A bank that gets a document refuses a key that belongs to somebody else. */
+export interface PayoutRecipient {
+  /** Normalised, of the type that `pixKeyType` says. */
+  readonly pixKey: string
+  readonly pixKeyType: PixKeyType
+  readonly name?: string
+  readonly document?: string
+}
+
+/** Where a payout stands at the bank. Only `PROCESSING` can still change by itself, and `CONFIRMED` be returned. */
+export type PayoutStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED' | 'RETURNED'
+
+/** A payout as the bank tells it. */
+export interface Payout<Status extends PayoutStatus = PayoutStatus> {
+  readonly id: string
+  /** The bank's reference. */
+  readonly transactionId: string
+  readonly status: Status
+  readonly valueCents: bigint
+  /** What the bank says it took for it: evidence. */
+  readonly feeCents: bigint | undefined
+  readonly endToEndId: string | undefined
+  readonly recipient: PaidRecipient | undefined
+  readonly errorCode: string | undefined
+  /** Printable, at most 200 characters. */
+  readonly errorMessage: string | undefined
+  /** At least one where the status is `RETURNED`. Any other may have some too: money beats the status word. */
+  readonly returns: readonly PayoutReturn[]
+  /** When it ended, epoch milliseconds. */
+  readonly occurredAt: number | undefined
+}
+
+/** Who was paid, as far as the bank tells. */
+export interface PaidRecipient extends Party {
+  readonly pixKey: string | undefined
+}
+
+/** A payout whose money left. */
+export interface SettledPayout extends Payout<'CONFIRMED' | 'RETURNED'> {
+  readonly endToEndId: string
+  readonly occurredAt: number
+}
+
+/** Money of a payout that came back, all of it or a part. */
+export interface PayoutReturn {
+  readonly returnId: string
+  readonly valueCents: bigint
+  /** The bank's word, epoch milliseconds. */
+  readonly occurredAt: number
+}
+
+/** What a QR code asks for, as the bank decoded it. */
+export interface QrCode {
+  /** Names this decoding in the payout for it. */
+  readonly decodeId: string
+  /** `undefined` where the payer chooses. */
+  readonly valueCents: bigint | undefined
+  readonly txid: string
+  /** Where it stands at its own bank: only `ACTIVE` can be paid. */
+  readonly status: ChargeStatus
+  /** Epoch milliseconds. */
+  readonly expiresAt: number | undefined
+  readonly recipient: { readonly name: string; readonly document: string; readonly pixKey: string }
+}
+
+/** What a bank must echo. */
+export interface RefundTerms {
+  readonly valueCents: bigint
+}
+
+/** A refund as we ask for it. The same operation always asks for the same. */
+export interface RefundRequest extends RefundTerms {
+  /** Of the payment that is given back. */
+  readonly endToEndId: string
+  readonly reason?: string
+}
+
+/** Where a refund stands at the bank. Only `PROCESSING` can still change by itself. */
+export type RefundStatus = 'PROCESSING' | 'CONFIRMED' | 'FAILED'
+
+/** A refund as the bank tells it. */
+export interface Refund<Status extends RefundStatus = RefundStatus> {
+  readonly id: string
+  /** The bank's reference. */
+  readonly transactionId: string
+  readonly status: Status
+  readonly valueCents: bigint
+  readonly returnId: string | undefined
+  readonly errorCode: string | undefined
+  /** Printable, at most 200 characters. */
+  readonly errorMessage: string | undefined
+  /** When it ended, epoch milliseconds. */
+  readonly occurredAt: number | undefined
+}
+
+/** A refund whose money left. */
+export interface SettledRefund extends Refund<'CONFIRMED'> {
+  readonly returnId: string
+  readonly occurredAt: number
 }
 
 /** What came of asking for a charge. */
-export type ChargeAnswer = Accepted | Final | Rejected | NotSent | Contradicted | Unknown
-
+export type ChargeAnswer = SendAnswer<ToldCharge>
 /** What came of asking about a charge. */
-export type ChargeQueryAnswer = Accepted | Final | NotFound | NotSent | Contradicted | Unknown
-
+export type ChargeQueryAnswer = QueryAnswer<ToldCharge>
 /** What came of cancelling a charge. After `REJECTED` it may be paid: ask. */
 export type CancelAnswer = Cancelled | Rejected | NotFound | NotSent | Unknown
+/** A charge in an answer. */
+export type ToldCharge =
+  | Accepted<{ readonly charge: Charge<'ACTIVE'> }>
+  | Final<{ readonly charge: Charge<FinalChargeStatus> }>
+  | Contradicted<{ readonly charge: Charge }>
 
-/** The charge exists as asked and waits for its payment. */
-export interface Accepted {
-  readonly kind: 'ACCEPTED'
-  readonly charge: Charge<'ACTIVE'>
+/** What came of sending a payout. */
+export type PayoutAnswer = SendAnswer<ToldPayout>
+/** What came of asking about a payout. */
+export type PayoutQueryAnswer = QueryAnswer<ToldPayout>
+/** A payout in an answer. */
+export type ToldPayout =
+  | Accepted<{ readonly payout: Payout<'PROCESSING'> }>
+  | Final<{ readonly payout: SettledPayout | Payout<'FAILED'> }>
+  | Contradicted<{ readonly payout: Payout }>
+
+/** What came of having a QR code decoded. */
+export type QrCodeAnswer = Decoded | Rejected | NotSent | Unknown
+
+/** What came of sending a refund. */
+export type RefundAnswer = SendAnswer<ToldRefund>
+/** What came of asking about a refund. */
+export type RefundQueryAnswer = QueryAnswer<ToldRefund>
+/** A refund in an answer. */
+export type ToldRefund =
+  | Accepted<{ readonly refund: Refund<'PROCESSING'> }>
+  | Final<{ readonly refund: SettledRefund | Refund<'FAILED'> }>
+  | Contradicted<{ readonly refund: Refund }>
+
+/** What came of asking for something to be done. */
+export type SendAnswer<Told extends AnyTold> = Told | Rejected | NotSent | Unknown
+/** What came of asking about it. */
+export type QueryAnswer<Told extends AnyTold> = Told | NotFound | NotSent | Unknown
+/** Any {@link ToldCharge}, {@link ToldPayout} or {@link ToldRefund}. */
+export interface AnyTold {
+  readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'
 }
 
-/** The charge exists as asked and has ended. */
-export interface Final {
-  readonly kind: 'FINAL'
-  readonly charge: Charge<FinalChargeStatus>
-}
+/** It exists as asked and has not ended. */
+export type Accepted<Told> = { readonly kind: 'ACCEPTED' } & Told
+
+/** It exists as asked and has ended. */
+export type Final<Told> = { readonly kind: 'FINAL' } & Told
+
+/** The bank has something under our id that is not what was asked for. It is evidence, and must not be shown. */
+export type Contradicted<Told> = {
+  readonly kind: 'CONTRADICTED'
+  /** What differs, for people: `other valueCents`. */
+  readonly reason: string
+} & Told
 
 /** The bank cancelled the charge, or had done so before. */
 export interface Cancelled {
   readonly kind: 'CANCELLED'
+}
+
+/** The bank read the code. Whether it can still be paid its `status` and `expiresAt` say. */
+export interface Decoded {
+  readonly kind: 'DECODED'
+  readonly qrCode: QrCode
 }
 
 /** The bank refuses, definitely: nothing happened there. */
@@ -117,14 +347,6 @@ export interface NotSent {
   readonly kind: 'NOT_SENT'
   /** A word for people: `ECONNREFUSED`, `timeout`. */
   readonly reason: string
-}
-
-/** The bank has a charge under our id that is not the one asked for. `charge` is evidence and must not be shown. */
-export interface Contradicted {
-  readonly kind: 'CONTRADICTED'
-  /** What differs, for people: `other valueCents`. */
-  readonly reason: string
-  readonly charge: Charge
 }
 
 /** It may have happened or not. Never a reason to release money or to ask under another id. */

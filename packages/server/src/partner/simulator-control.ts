@@ -1,30 +1,20 @@
-import {
-  type BankBehavior,
-  type BankBehaviorChange,
-  bankBehavior,
-  type EndpointInput,
-  type payCashIn,
-  Refusal,
-} from '@pixgate/spec'
+import { type BankBehavior, type BankBehaviorChange, bankBehavior, Refusal } from '@pixgate/spec'
 import { Ajv } from 'ajv'
 import type { Outcome, PartnerCall, PartnerLink } from './link.ts'
 
 /**
  * The levers of the simulated bank, which no real bank has. What they set off arrives as the bank's own signed events.
- *
- * Every lever throws Refusal `partner_unavailable` where the simulator did not answer as it should, those of a charge
- * also `not_found` (it knows no such charge) and `not_possible_in_state` (the charge does not allow that now).
+ * All throw Refusal `partner_unavailable` where the simulator did not answer as it should.
  * @source rules#sandbox.1
  */
 export interface SimulatorControl {
   /**
-   * Pays a charge, whether or not it is due, expired or paid before.
-   * @returns the payment's end-to-end id, of its own
-   * @source rules#sandbox.2
+   * Pulls a lever of one order.
+   * @param id ours, by which the simulator knows the order
+   * @param wishes what the lever may be told besides
+   * @throws Refusal `not_possible_in_state` the order is not there yet, or does not allow that now · `validation_error`
    */
-  pay(chargeId: string, order: PaymentOrder): Promise<{ readonly endToEndId: string }>
-  /** Lets a charge fail. @source rules#sandbox.3 */
-  fail(chargeId: string): Promise<void>
+  pull(lever: Lever, id: string, wishes?: object): Promise<Pulled>
   /** How the simulator behaves. */
   behavior(): Promise<BankBehavior>
   /**
@@ -35,53 +25,52 @@ export interface SimulatorControl {
   changeBehavior(change: BankBehaviorChange): Promise<BankBehavior>
 }
 
-/** What is left out pays exactly what the charge asks, by a payer the simulator makes up. */
-export type PaymentOrder = EndpointInput<typeof payCashIn>['body']
+/** What can be done to an order, by its kind. */
+export type Lever =
+  | `charges/${'pay' | 'fail' | 'return'}`
+  | `payouts/${'confirm' | 'fail' | 'reverse'}`
+  | `refunds/${'confirm' | 'fail'}`
+
+/** What came of it: the end-to-end id of the payment that was made, or that was taken back. */
+export interface Pulled {
+  readonly endToEndId?: string
+}
 
 /** Makes the levers of the simulator at the other end of a link. */
 export function createSimulatorControl(link: PartnerLink): SimulatorControl {
-  async function control(call: PartnerCall): Promise<Readonly<Record<string, unknown>>> {
-    return answerOf(await link.exchange({ ...call, path: `/control${call.path}` }))
-  }
   async function behavior(call: Pick<PartnerCall, 'method' | 'body'>): Promise<BankBehavior> {
     return behaviorIn(await link.exchange({ ...call, path: '/control/behavior' }))
   }
   return {
-    async pay(chargeId, order) {
-      const { endToEndId } = await control({ method: 'POST', path: chargePath(chargeId, 'pay'), body: order })
-      if (typeof endToEndId !== 'string') throw new Refusal('partner_unavailable')
-      return { endToEndId }
-    },
-    async fail(chargeId) {
-      await control({ method: 'POST', path: chargePath(chargeId, 'fail') })
+    pull: async (lever, id, wishes) => {
+      const [orders, action] = lever.split('/')
+      const path = `/control/${orders}/${encodeURIComponent(id)}/${action}`
+      return pulledIn(await link.exchange({ method: 'POST', path, ...(wishes && { body: wishes }) }))
     },
     behavior: () => behavior({ method: 'GET' }),
     changeBehavior: (change) => behavior({ method: 'PUT', body: change }),
   }
 }
 
-function chargePath(id: string, lever: string): string {
-  return `/charges/${encodeURIComponent(id)}/${lever}`
-}
-
-function answerOf(outcome: Outcome): Readonly<Record<string, unknown>> {
+function pulledIn(outcome: Outcome): Pulled {
   if (outcome.kind !== 'answered') throw new Refusal('partner_unavailable')
   const { httpStatus, json } = outcome
   if (httpStatus === 400) throw new Refusal('validation_error')
-  if (httpStatus === 404) throw new Refusal('not_found')
-  if (httpStatus === 409) throw new Refusal('not_possible_in_state')
-  if (httpStatus >= 300 || !isObject(json)) throw new Refusal('partner_unavailable')
-  return json
+  // That the operation exists is known here; the bank has not got its order yet.
+  if (httpStatus === 404 || httpStatus === 409) throw new Refusal('not_possible_in_state')
+  if (httpStatus !== 202 || !isTaken(json)) throw new Refusal('partner_unavailable')
+  const { endToEndId } = json
+  return endToEndId === undefined ? {} : { endToEndId }
 }
 
-const isBehavior = new Ajv().compile<BankBehavior>(bankBehavior)
+const ajv = new Ajv()
+
+const isTaken = ajv.compile<Pulled>({ type: 'object', properties: { endToEndId: { type: 'string' } } })
+
+const isBehavior = ajv.compile<BankBehavior>(bankBehavior)
 
 /** Another bank than the simulator has no behaviour. */
 function behaviorIn(outcome: Outcome): BankBehavior {
   if (outcome.kind === 'answered' && outcome.httpStatus === 200 && isBehavior(outcome.json)) return outcome.json
   throw new Refusal('partner_unavailable')
-}
-
-function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
-  return typeof json === 'object' && json !== null
 }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { classifyCancel, classifyCreate, classifyQuery } from '../../src/partner/classify.ts'
+import { classifyCancel, classifyQuery, classifySend } from '../../src/partner/classify.ts'
 import type { Outcome } from '../../src/partner/link.ts'
+import { charges } from '../../src/partner/protocol/charge.ts'
 import { CHARGE, ID, PAYMENT, REQUEST } from './charges.ts'
 
+const judge = charges.judge(ID, REQUEST)
 const answered = (httpStatus: number, json: unknown): Outcome => ({ kind: 'answered', httpStatus, json })
-const create = (outcome: Outcome) => classifyCreate(ID, REQUEST, outcome)
-const query = (outcome: Outcome) => classifyQuery(ID, REQUEST, outcome)
+const create = (outcome: Outcome) => classifySend(outcome, judge)
+const query = (outcome: Outcome) => classifyQuery(outcome, judge)
 const error = { errorCode: 'invalid_key', errorMessage: 'the key is unknown' }
 
 /** What one outcome means to a PUT, a GET and a DELETE. */

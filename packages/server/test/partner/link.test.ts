@@ -210,3 +210,14 @@ test('[partner.3] a closed link sends nothing', async (t) => {
   await link.close()
   assert.equal((await link.exchange(call)).kind, 'not sent')
 })
+
+test('[CO-20] a process that slept while its connection was made sends nothing, though no timer has fired yet', async (t) => {
+  let now = 0
+  const bank = await scriptedBank(t, (response) => answer(response, 200, {}))
+  const link = linkTo(t, bank.url, { timeoutMs: 3_000, monotonic: () => now })
+  bank.server.on('connection', () => {
+    now = 3_001
+  })
+  assert.equal((await link.exchange(call)).kind, 'not sent')
+  assert.deepEqual(bank.received, [])
+})

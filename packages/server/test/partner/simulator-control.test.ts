@@ -4,10 +4,10 @@ import { getBankBehavior, Refusal } from '@pixgate/spec'
 import { createSimulatorControl } from '../../src/partner/simulator-control.ts'
 import { answer, closedPort, linkTo, scriptedBank } from './scripted-bank.ts'
 
-test('[sandbox.2] paying tells the end-to-end id', async (t) => {
+test('[sandbox.1] a lever is pulled by our id, with the wishes there are, and tells the end-to-end id', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true, endToEndId: 'E1' }))
-  const { endToEndId } = await createSimulatorControl(bank.link).pay('charge 1', { payerName: 'Maria' })
-  assert.equal(endToEndId, 'E1')
+  const pulled = await createSimulatorControl(bank.link).pull('charges/pay', 'charge 1', { payerName: 'Maria' })
+  assert.deepEqual(pulled, { endToEndId: 'E1' })
   const [pay] = bank.received
   assert.deepEqual(
     [pay?.method, pay?.path, pay?.body],
@@ -16,11 +16,11 @@ test('[sandbox.2] paying tells the end-to-end id', async (t) => {
   assert.equal(pay?.headers.authorization, 'Bearer the token')
 })
 
-test('[sandbox.3] failing sends no body', async (t) => {
-  const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true }))
-  await createSimulatorControl(bank.link).fail('c1')
-  const [fail] = bank.received
-  assert.deepEqual([fail?.method, fail?.path, fail?.body], ['POST', '/control/charges/c1/fail', ''])
+test('[sandbox.1] without wishes no body is sent; of the answer only the end-to-end id is told', async (t) => {
+  const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true, returnId: 'D1' }))
+  assert.deepEqual(await createSimulatorControl(bank.link).pull('refunds/confirm', 'r1'), {})
+  const [confirm] = bank.received
+  assert.deepEqual([confirm?.method, confirm?.path, confirm?.body], ['POST', '/control/refunds/r1/confirm', ''])
 })
 
 const BEHAVIOR = getBankBehavior.responses[200].example
@@ -56,23 +56,24 @@ for (const [status, body] of [
 
 for (const [status, body, code] of [
   [400, { errorCode: 'validation_error' }, 'validation_error'],
-  [404, { errorCode: 'not_found' }, 'not_found'],
+  [404, { errorCode: 'not_found' }, 'not_possible_in_state'],
   [409, { errorCode: 'not_possible' }, 'not_possible_in_state'],
   [401, {}, 'partner_unavailable'],
   [500, {}, 'partner_unavailable'],
   [307, {}, 'partner_unavailable'],
   [202, null, 'partner_unavailable'],
-  [202, { accepted: true }, 'partner_unavailable'],
+  [202, { accepted: true, endToEndId: 1 }, 'partner_unavailable'],
+  [200, { accepted: true }, 'partner_unavailable'],
 ] as const) {
   test(`[sandbox.1] the simulator answers ${status} ${JSON.stringify(body)}: ${code}`, async (t) => {
     const bank = await scriptedBank(t, (response) => answer(response, status, body))
-    await assert.rejects(createSimulatorControl(bank.link).pay('c1', {}), refusal(code))
+    await assert.rejects(createSimulatorControl(bank.link).pull('charges/pay', 'c1', {}), refusal(code))
   })
 }
 
 test('[sandbox.1] no simulator: partner_unavailable', async (t) => {
   const control = createSimulatorControl(linkTo(t, await closedPort()))
-  await assert.rejects(control.fail('c1'), refusal('partner_unavailable'))
+  await assert.rejects(control.pull('payouts/fail', 'p1'), refusal('partner_unavailable'))
   await assert.rejects(control.changeBehavior({}), refusal('partner_unavailable'))
 })
 
