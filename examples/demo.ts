@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict'
-import { setTimeout as delay } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { encodeQR } from 'qr'
 import { type Client, createClient } from './demo/client.ts'
+import { payCode, payKey, refund } from './demo/money-out.ts'
 import { type Receiver, startReceiver } from './demo/receiver.ts'
 import { openSandbox, type Sandbox } from './demo/sandbox.ts'
+import { reais, tell, until } from './demo/telling.ts'
 
 /**
- * `npm run demo`: one payment from the API key to the ledger, on the sandbox that is running or on one that is started
- * for it. Ends with 0 only if all of it happened.
+ * `npm run demo`: money in, out and back, from the API key to the ledger, on the sandbox that is running or on one that is
+ * started for it. Ends with 0 only if all of it happened.
  */
 
-const VALUE_REAIS = 42.5
 const VALUE_CENTS = 4_250
+const PAYOUT_CENTS = 1_500
+const QR_PAYOUT_CENTS = 700
+const REFUND_CENTS = 550
 
 interface Charge {
   readonly id: string
@@ -29,9 +32,9 @@ async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
   tell('API key', `${apiKey.slice(0, 17)}… made with the admin token, and shown this once`)
 
   const receiver = await startReceiver(await pix.get<string>('/public-key'))
-  const subscription = { url: receiver.url, events: ['pix_cash_in'] }
+  const subscription = { url: receiver.url, events: ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal'] }
   const { webhook_id } = await pix.post<{ webhook_id: string }>('/webhook', subscription)
-  tell('Webhook', `${receiver.url} is told of pix_cash_in`)
+  tell('Webhook', `${receiver.url} is told of ${subscription.events.join(', ')}`)
 
   try {
     const before = await readBalance(pix)
@@ -47,8 +50,10 @@ async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
 
     const netCents = VALUE_CENTS - notification.event.fee_amount_cents
     await readLedger(pix, charge, netCents)
+    const paidOutCents = (await payKey(pix, receiver, PAYOUT_CENTS)) + (await payCode(pix, receiver, QR_PAYOUT_CENTS))
+    await refund(pix, receiver, charge.id, REFUND_CENTS)
     const after = await readBalance(pix)
-    assert.equal(after - before, netCents, 'the balance did not grow by what was paid')
+    assert.equal(after - before, netCents - paidOutCents - REFUND_CENTS, 'the balance is not what came less what went')
     tell('Balance', `${reais(before)} → ${reais(after)}`)
   } finally {
     await pix.delete(`/webhook/${webhook_id}`)
@@ -59,7 +64,7 @@ async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
 async function createCharge(pix: Client): Promise<Charge> {
   const charge = await pix.post<Charge>('/api/pix/cash-in', {
     transaction: {
-      value: VALUE_REAIS,
+      value: VALUE_CENTS / 100,
       externalId: `demo-${crypto.randomUUID()}`,
       description: 'Café com pão de queijo',
       expirationTime: 3_600,
@@ -121,28 +126,6 @@ async function readBalance(pix: Client): Promise<number> {
   const [brl] = await pix.get<{ amount: number }[]>('/organization/balance')
   assert.ok(brl, 'there is no balance')
   return Math.round(brl.amount * 100)
-}
-
-const PATIENCE_MS = 10_000
-const POLL_MS = 100
-
-/** Looks until there is something. @throws Error that says what is missing, after ten seconds */
-async function until<Found>(missing: string, look: () => Found | Promise<Found>): Promise<NonNullable<Found>> {
-  const patienceEndsAt = performance.now() + PATIENCE_MS
-  for (;;) {
-    const found = await look()
-    if (found) return found
-    if (performance.now() > patienceEndsAt) throw new Error(`${missing} within ${PATIENCE_MS / 1_000} s`)
-    await delay(POLL_MS)
-  }
-}
-
-function reais(cents: number): string {
-  return new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }).format(cents / 100)
-}
-
-function tell(what: string, how: string): void {
-  console.log(`${styleText('green', '✔')} ${what.padEnd(13)} ${how}`)
 }
 
 try {

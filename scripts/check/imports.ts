@@ -27,8 +27,11 @@ const table: readonly Unit[] = [
 
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 
+  { unit: 'modules/dispatch', level: '3', mayImport: ['0', '1', 'server/engine'] },
+
   { unit: 'modules/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'modules/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'modules/operator', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'modules/webhooks', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'modules/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'modules/cash-in'] },
 

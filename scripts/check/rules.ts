@@ -1,4 +1,4 @@
-import { cashIn, cashOut, refundIn } from '@pixgate/spec'
+import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import type { Check } from './check.ts'
 import { readText, repositoryFiles, type SourceFile } from './repository.ts'
 
@@ -60,7 +60,7 @@ export function proofsIn(files: readonly SourceFile[], machines: Machines): Cita
 }
 
 /** The machines of the specification. */
-export const specMachines: Machines = { cashIn, cashOut, refundIn }
+export const specMachines: Machines = { cashIn, cashOut, refundIn, adjustment }
 
 /**
  * Rules that are cited but not written, written twice, or not both cited and proven. Of a group only its rules are

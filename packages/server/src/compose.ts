@@ -4,11 +4,14 @@ import { createEngine, type Engine } from './engine/engine.ts'
 import { createApiKeysModule } from './modules/api-keys/index.ts'
 import { createBalanceHandlers } from './modules/balance/index.ts'
 import { createCashInModule } from './modules/cash-in/index.ts'
+import { createCashOutModule } from './modules/cash-out/index.ts'
 import { createHealthHandlers } from './modules/health/index.ts'
-import { createLedgerModule } from './modules/ledger/index.ts'
+import { createLedgerModule, createLedgerVerifier } from './modules/ledger/index.ts'
 import { createPartnerInboxModule } from './modules/partner-inbox/index.ts'
+import { createRefundInModule } from './modules/refund-in/index.ts'
 import { createSandboxHandlers } from './modules/sandbox/index.ts'
 import { createWebhooksModule } from './modules/webhooks/index.ts'
+import { withBreaker } from './partner/breaker.ts'
 import { createHttpPartner } from './partner/http-partner.ts'
 import { openPartnerLink } from './partner/link.ts'
 import { createSimulatorControl } from './partner/simulator-control.ts'
@@ -75,20 +78,45 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     onNotifications: () => webhooks.wake(),
   })
   const link = openPartnerLink({ ...surroundings.partner, timeoutMs: config.partner.timeoutMs })
+  const partner = withBreaker(createHttpPartner(link), clock)
   const cashIns = createCashInModule({
     ...surroundings,
     engine,
     ids,
     database: databases.api,
-    partner: createHttpPartner(link),
+    partner,
     terms: { merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
     createBudgetMs: config.partner.createBudgetMs,
+  })
+  const cashOuts = await createCashOutModule({
+    engine,
+    database: databases.api,
+    partner,
+    clock,
+    ids,
+    terms: {
+      fee: config.feeCashOut,
+      maxValueCents: config.maxValueCents,
+      cashOutMaxCents: config.cashOutMaxCents,
+      cashOutDailyMaxCents: config.cashOutDailyMaxCents,
+    },
+    onReserved: () => payoutWorker?.wake(),
+  })
+  const refunds = createRefundInModule({
+    engine,
+    database: databases.api,
+    partner,
+    clock,
+    ids,
+    onReserved: () => refundWorker?.wake(),
   })
   const inbox = createPartnerInboxModule({
     ...surroundings,
     engine,
     ids,
     cashIns,
+    cashOuts,
+    refunds,
     database: databases.inbox,
     credentials: {
       secrets: [surroundings.partner.secret, config.partner.secretPrevious].filter((secret) => secret !== undefined),
@@ -109,6 +137,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     rateLimitPerMinute: config.rateLimitPerMinute,
   })
   const ledger = await createLedgerModule(databases.api)
+  const verifier = createLedgerVerifier({ databaseUrl: surroundings.databaseUrl, logger, pause: surroundings.pause })
 
   let isDraining = false
   const http = createHttpServer({
@@ -116,6 +145,8 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     handlers: {
       ...apiKeys.handlers,
       ...cashIns.handlers,
+      ...cashOuts.handlers,
+      ...refunds.handlers,
       ...createBalanceHandlers(databases.api),
       ...ledger.handlers,
       ...webhooks.handlers,
@@ -139,26 +170,36 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     omit: ({ sandboxOnly }) => sandboxOnly === true && config.mode === 'production',
   })
 
+  let payoutWorker: Worker | undefined
+  let refundWorker: Worker | undefined
   const workers: Worker[] = []
   return {
     http,
     engine,
     startWorkers: () => {
+      payoutWorker = startWorker({ name: 'cash-out', idleMs: POLL_MS, logger, processNext: cashOuts.processNext })
+      refundWorker = startWorker({ name: 'refund-in', idleMs: POLL_MS, logger, processNext: refunds.processNext })
       workers.push(
+        payoutWorker,
+        refundWorker,
         startWorker({ name: 'cash-in', idleMs: POLL_MS, logger, processNext: cashIns.processNext }),
         startWorker({ name: 'partner-inbox', idleMs: POLL_MS, logger, processNext: inbox.processNext }),
       )
       webhooks.start()
+      verifier.start()
     },
     processNext: async () => {
       await inbox.drained()
       await inbox.processNext()
       await cashIns.processNext()
+      await cashOuts.processNext()
+      await refunds.processNext()
     },
     stop: async () => {
       isDraining = true
       http.beginDrain()
       await Promise.all(workers.map((worker) => worker.stop()))
+      await verifier.stop()
       await http.close()
       await inbox.drained()
       await engine.drained()

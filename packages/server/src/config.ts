@@ -133,6 +133,28 @@ export const configTable = [
     range: '0…10000 basis points',
   },
   {
+    name: 'PIXGATE_FEE_CASH_OUT_CENTS',
+    description: 'Fixed fee of a cash-out.',
+    default: '0',
+    range: '0…10000000 centavos',
+  },
+  {
+    name: 'PIXGATE_FEE_CASH_OUT_BPS',
+    description: 'Fee of a cash-out relative to its value.',
+    default: '0',
+    range: '0…10000 basis points',
+  },
+  {
+    name: 'PIXGATE_CASH_OUT_MAX_CENTS',
+    description: 'Highest value of one cash-out. Unset: no cap of its own.',
+    range: `1…${limits.valueMaxCents} centavos`,
+  },
+  {
+    name: 'PIXGATE_CASH_OUT_DAILY_MAX_CENTS',
+    description: 'Highest value of all cash-outs of a day in São Paulo. Unset: no cap.',
+    range: `1…${limits.valueMaxCents} centavos`,
+  },
+  {
     name: 'PIXGATE_MAX_VALUE_CENTS',
     description: 'Highest value of one operation.',
     default: String(limits.valueMaxCents),
@@ -205,6 +227,11 @@ export interface Config {
   }
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
+  readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
+  /** `null`: none. */
+  readonly cashOutMaxCents: bigint | null
+  /** `null`: none. */
+  readonly cashOutDailyMaxCents: bigint | null
   readonly maxValueCents: bigint
   /** 0: none. */
   readonly rateLimitPerMinute: number
@@ -256,6 +283,12 @@ export function readConfig(environment: Environment): Config {
       cents: BigInt(reader.integer('PIXGATE_FEE_CASH_IN_CENTS', 0, 10_000_000)),
       basisPoints: BigInt(reader.integer('PIXGATE_FEE_CASH_IN_BPS', 0, 10_000)),
     },
+    feeCashOut: {
+      cents: BigInt(reader.integer('PIXGATE_FEE_CASH_OUT_CENTS', 0, 10_000_000)),
+      basisPoints: BigInt(reader.integer('PIXGATE_FEE_CASH_OUT_BPS', 0, 10_000)),
+    },
+    cashOutMaxCents: reader.cap('PIXGATE_CASH_OUT_MAX_CENTS'),
+    cashOutDailyMaxCents: reader.cap('PIXGATE_CASH_OUT_DAILY_MAX_CENTS'),
     maxValueCents: BigInt(reader.integer('PIXGATE_MAX_VALUE_CENTS', 1, Number(limits.valueMaxCents))),
     rateLimitPerMinute: reader.integer('PIXGATE_RATE_LIMIT_PER_MINUTE', 0, 1_000_000),
     simulatorPort: environment.PIXGATE_SIMULATOR_PORT ? reader.integer('PIXGATE_SIMULATOR_PORT', 0, 65_535) : undefined,
@@ -292,6 +325,11 @@ class Reader {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (!(value >= min && value <= max)) this.faults.push(`${name} must be a whole number from ${min} to ${max}`)
     return Number.isNaN(value) ? min : value
+  }
+
+  /** Centavos; `null` where unset. */
+  cap(name: VariableName): bigint | null {
+    return this.optional(name) === undefined ? null : BigInt(this.integer(name, 1, Number(limits.valueMaxCents)))
   }
 
   oneOf<const Value extends string>(name: VariableName, values: readonly [Value, ...Value[]]): Value {

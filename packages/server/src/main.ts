@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => {
       // Nobody knows what state this is: the database does, and the next start reads it.
-      logger.fatal({ error: String(error) }, event)
+      logger.fatal({ error: String((error as Error | undefined)?.stack ?? error) }, event)
       process.exit(1)
     })
   }

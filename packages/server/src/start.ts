@@ -1,4 +1,4 @@
-import { cashIn, cashOut, refundIn } from '@pixgate/spec'
+import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import { banner } from './banner.ts'
 import { compose, type Surroundings } from './compose.ts'
 import type { Config } from './config.ts'
@@ -43,7 +43,7 @@ export async function start(
   const databaseUrl = config.databaseUrl ?? (await startDatabase(config, logger, stops))
   const faults = await checkDatabase(databaseUrl)
   if (faults.length > 0) throw new StartupError(faults.join('\n'))
-  const applied = await migrate(databaseUrl, [cashIn, cashOut, refundIn])
+  const applied = await migrate(databaseUrl, [cashIn, cashOut, refundIn, adjustment])
   if (applied.length > 0) logger.info({ migrations: applied }, 'the schema was brought up to date')
   if (role === 'migrate') return
 

@@ -23,13 +23,16 @@ const ADMIN_TOKEN = 'admin-token-of-the-process-tests-0123456789'
 interface Sandbox {
   readonly child: ChildProcess
   readonly exited: Promise<unknown[]>
+  readonly log: readonly string[]
   readonly stderr: () => string
   /** The API's address, once it is ready. */
   readonly url: Promise<string>
 }
 
 /** A data directory, and sandboxes on it; the test ends with them stopped, then the directory gone. */
-async function place(t: TestContext): Promise<{ directory: string; start(): Promise<Sandbox> }> {
+async function place(
+  t: TestContext,
+): Promise<{ directory: string; start(...options: readonly string[]): Promise<Sandbox> }> {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-'))
   // As root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(directory, 0o711)
@@ -39,16 +42,16 @@ async function place(t: TestContext): Promise<{ directory: string; start(): Prom
     await Promise.all(started.map(({ exited }) => exited))
     await rm(directory, { recursive: true, force: true })
   })
-  const start = async () => {
-    const sandbox = startSandbox(directory, await testPort())
+  const start = async (...options: readonly string[]) => {
+    const sandbox = startSandbox(directory, await testPort(), options)
     started.push(sandbox)
     return sandbox
   }
   return { directory, start }
 }
 
-function startSandbox(directory: string, port: number): Sandbox {
-  const child = spawn(process.execPath, [PROGRAM], {
+function startSandbox(directory: string, port: number, options: readonly string[]): Sandbox {
+  const child = spawn(process.execPath, [...options, PROGRAM], {
     env: {
       PORT: String(port),
       PIXGATE_SIMULATOR_PORT: '0',
@@ -61,12 +64,14 @@ function startSandbox(directory: string, port: number): Sandbox {
   child.stderr.on('data', (text) => {
     stderr += text
   })
+  const log: string[] = []
   const url = new Promise<string>((resolve) => {
     createInterface(child.stdout).on('line', (line) => {
+      log.push(line)
       if (line.includes('"msg":"ready"')) resolve(`http://127.0.0.1:${JSON.parse(line).port}`)
     })
   })
-  return { child, exited: once(child, 'exit'), url, stderr: () => stderr }
+  return { child, exited: once(child, 'close'), url, log, stderr: () => stderr }
 }
 
 /** Calls the API. */
@@ -144,4 +149,29 @@ test('[database.5] what was answered before a kill -9 is there after the next st
   assert.equal(found.pixCode, created.pixCode)
   // The bank that came with it remembers too.
   assert.equal((await call(url, key, 'POST', `/sandbox/cash-in/${created.id}/pay`, {})).status, 202)
+})
+
+/** A mistake that waits in the program for a signal. */
+const mistake = (text: string) => ['--import', `data:text/javascript,process.on('SIGUSR2', () => { ${text} })`]
+
+test('[PL-1] what nobody foresaw is logged and ends the process at once; the next one goes on', async (t) => {
+  const { start } = await place(t)
+  const mistakes = {
+    uncaughtException: 'setImmediate(() => { throw new Error("unforeseen") })',
+    unhandledRejection: 'Promise.reject(new Error("unforeseen"))',
+  }
+  for (const [event, text] of Object.entries(mistakes)) {
+    const { child, exited, url, log } = await start(...mistake(text))
+    await url
+    child.kill('SIGUSR2')
+    const at = performance.now()
+    await once(child, 'exit')
+    assert.ok(performance.now() - at < 1_000)
+    assert.deepEqual(await exited, [1, null])
+    const { level, msg, error } = JSON.parse(log.at(-1) ?? '')
+    assert.deepEqual([level, msg], ['fatal', event])
+    assert.match(error, /unforeseen\n\s+at /)
+  }
+  const { url } = await start()
+  assert.equal((await fetch(`${await url}/readyz`)).status, 200)
 })

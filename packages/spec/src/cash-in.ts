@@ -38,9 +38,42 @@ function work<const State extends string>(state: State) {
   ] as const
 }
 
+/** A credited cash-in keeps count of what goes back, in doubt too: that changes no state. */
+function refunds<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: State) {
+  return [
+    {
+      from: state,
+      on: 'refund.confirmed',
+      when: 'returns exceed the payment',
+      to: state,
+      opens: 'returned_too_much',
+      source: 'rules#cash-in.refunds.5',
+    },
+    { from: state, on: 'refund.confirmed', to: state, source: 'rules#cash-in.refunds.2' },
+    { from: state, on: 'refund.released', to: state, source: 'rules#cash-in.refunds.3' },
+    {
+      from: state,
+      on: 'refund.taken',
+      when: 'return restated',
+      to: state,
+      opens: 'return_restated',
+      source: 'rules#cash-in.refunds.6',
+    },
+    {
+      from: state,
+      on: 'refund.taken',
+      when: 'returns exceed the payment',
+      to: state,
+      opens: 'returned_too_much',
+      source: 'rules#cash-in.refunds.5',
+    },
+    { from: state, on: 'refund.taken', to: state, source: 'rules#cash-in.refunds.4' },
+  ] as const
+}
+
 /**
  * The life of a cash-in. `charge.*` is what the partner answered to our own calls, `partner.*` what it reports of the
- * payment (by webhook or when asked), `clock.*` the passing of time.
+ * payment (by webhook or when asked), `clock.*` the passing of time, `refund.*` what becomes of its refunds.
  * @source rules#cash-in.states
  */
 export const cashIn = machine({
@@ -60,6 +93,10 @@ export const cashIn = machine({
     'partner.failed',
     'clock.expired',
     'clock.escalated',
+    'refund.reserved',
+    'refund.confirmed',
+    'refund.released',
+    'refund.taken',
   ],
   guards: {
     'payment restated': 'this end-to-end id was booked before, with another amount',
@@ -67,6 +104,8 @@ export const cashIn = machine({
     'amount differs': 'the partner states another amount than the charge',
     'settled late': 'the payment settled more than 60 s after `expirationDate`',
     'evidence was missing': 'the case was opened only because no answer came',
+    'return restated': 'this return id was booked before, with another amount',
+    'returns exceed the payment': 'all that went back together exceeds the value',
   },
   cases: {
     amount_differs: 'A payment of another amount than the charge arrived. The money is in suspense.',
@@ -79,6 +118,8 @@ export const cashIn = machine({
     charge_after_end: 'The partner answered about a charge that had already ended here.',
     paid_in_doubt: 'A payment arrived while the charge was in doubt. The money is in suspense.',
     result_missing: 'The partner gave no answer within 15 minutes.',
+    returned_too_much: 'More went back than was paid. All of it is booked.',
+    return_restated: 'The partner states another amount for a return that was booked. Nothing was booked again.',
   },
   rows: [
     ...cashInStates.flatMap(work),
@@ -239,6 +280,8 @@ export const cashIn = machine({
       opens: 'failed_after_payment',
       source: 'rules#cash-in.paid.5',
     },
+    { from: 'PAID', on: 'refund.reserved', to: 'PAID', source: 'rules#cash-in.refunds.1' },
+    ...refunds('PAID'),
 
     {
       from: 'FAILED',
@@ -329,6 +372,7 @@ export const cashIn = machine({
       emits: 'pix_cash_in',
       source: 'rules#cash-in.reconciliation.1',
     },
+    ...refunds('RECONCILIATION_REQUIRED'),
   ],
 })
 

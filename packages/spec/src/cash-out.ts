@@ -1,8 +1,173 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { limits } from './limits.ts'
 import { machine, type StateOf } from './machine.ts'
+import { pixKeyTypes } from './pix-key.ts'
+import {
+  cents,
+  externalId,
+  idempotencyKey,
+  instant,
+  nullable,
+  PLAIN_TEXT,
+  pageList,
+  pageQuery,
+  reais,
+  text,
+  uuid,
+} from './shapes.ts'
 
 /**
- * Cash-out: money sent to a Pix key or paid from a QR code. Its life; a doubt never releases money.
+ * Cash-out: money sent to a Pix key or paid from a QR code. Its life, its shapes, its endpoints. A doubt never releases
+ * money.
  */
+
+const cashOutStates = [
+  'RESERVED',
+  'DISPATCHED',
+  'CONFIRMED',
+  'FAILED',
+  'REVERSED',
+  'RELEASED',
+  'PROVIDER_RESULT_UNKNOWN',
+  'RECONCILIATION_REQUIRED',
+] as const
+
+/** Asking the partner is possible in every state and changes none by itself; it says when to ask (again). */
+function work<const State extends string>(state: State) {
+  return [
+    { from: state, on: 'work.requested', to: state, source: 'rules#cash-out.work.1' },
+    { from: state, on: 'work.claimed', to: state, source: 'rules#cash-out.work.2' },
+    { from: state, on: 'work.done', to: state, source: 'rules#cash-out.work.3' },
+  ] as const
+}
+
+/** What the partner's answers do to a payout that may be under way: the same before and after a doubt about it. */
+function underWay<const State extends 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'>(state: State) {
+  return [
+    {
+      from: state,
+      on: 'send.rejected',
+      to: 'FAILED',
+      posts: 'cash_out_released',
+      emits: 'pix_cash_out',
+      source: 'rules#cash-out.states.7',
+    },
+    { from: state, on: 'send.not_sent', to: state, source: 'rules#cash-out.states.8' },
+    { from: state, on: 'send.unknown', to: 'PROVIDER_RESULT_UNKNOWN', source: 'rules#cash-out.unknown.3' },
+    {
+      from: state,
+      on: 'send.contradicted',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'send_contradicted',
+      source: 'rules#cash-out.states.9',
+    },
+    {
+      from: state,
+      on: 'partner.confirmed',
+      when: 'amount differs',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'left_unattributed',
+      opens: 'amount_differs',
+      source: 'rules#cash-out.states.12',
+    },
+    {
+      from: state,
+      on: 'partner.confirmed',
+      to: 'CONFIRMED',
+      posts: 'cash_out_confirmed',
+      emits: 'pix_cash_out',
+      source: 'rules#cash-out.states.11',
+    },
+    {
+      from: state,
+      on: 'partner.failed',
+      when: 'partner agrees when asked',
+      to: 'FAILED',
+      posts: 'cash_out_released',
+      emits: 'pix_cash_out',
+      source: 'rules#cash-out.states.13',
+    },
+    { from: state, on: 'partner.failed', to: state, source: 'rules#cash-out.states.14' },
+    {
+      from: state,
+      on: 'partner.not_found',
+      when: 'never arrived and must not be sent again',
+      to: 'FAILED',
+      posts: 'cash_out_released',
+      emits: 'pix_cash_out',
+      source: 'rules#cash-out.unknown.6',
+    },
+    { from: state, on: 'partner.not_found', to: state, source: 'rules#cash-out.unknown.4' },
+    {
+      from: state,
+      on: 'clock.escalated',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'result_missing',
+      source: 'rules#cash-out.unknown.5',
+    },
+  ] as const
+}
+
+/** Money that was given back and then left all the same. */
+function ended<const State extends 'FAILED' | 'RELEASED'>(state: State) {
+  return [
+    {
+      from: state,
+      on: 'send.accepted',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'answer_after_end',
+      source: 'rules#cash-out.ended.1',
+    },
+    {
+      from: state,
+      on: 'partner.confirmed',
+      when: 'amount differs',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'left_unattributed',
+      opens: 'amount_differs',
+      source: 'rules#cash-out.states.12',
+    },
+    {
+      from: state,
+      on: 'partner.confirmed',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'left_after_release',
+      opens: 'confirmed_after_release',
+      source: 'rules#cash-out.ended.2',
+    },
+    {
+      from: state,
+      on: 'partner.returned',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'returned_without_sending',
+      source: 'rules#cash-out.ended.3',
+    },
+  ] as const
+}
+
+/** A confirmed payout that comes back. */
+function returning<const State extends 'CONFIRMED' | 'REVERSED'>(state: State) {
+  return [
+    {
+      from: state,
+      on: 'partner.returned',
+      when: 'returns exceed the payout',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'returned_too_much',
+      source: 'rules#cash-out.reversal.2',
+    },
+    {
+      from: state,
+      on: 'partner.returned',
+      to: 'REVERSED',
+      posts: 'cash_out_returned',
+      emits: 'pix_cash_out_reversal',
+      source: 'rules#cash-out.reversal.1',
+    },
+  ] as const
+}
 
 /**
  * The life of a cash-out. `send.*` is what the partner answered to our own call, `partner.*` what it reports (by
@@ -11,18 +176,12 @@ import { machine, type StateOf } from './machine.ts'
  */
 export const cashOut = machine({
   resource: 'cash_out',
-  states: [
-    'RESERVED',
-    'DISPATCHED',
-    'CONFIRMED',
-    'FAILED',
-    'REVERSED',
-    'RELEASED',
-    'PROVIDER_RESULT_UNKNOWN',
-    'RECONCILIATION_REQUIRED',
-  ],
+  states: cashOutStates,
   triggers: [
     'create',
+    'work.requested',
+    'work.claimed',
+    'work.done',
     'send.claimed',
     'send.accepted',
     'send.rejected',
@@ -35,27 +194,38 @@ export const cashOut = machine({
     'partner.returned',
     'clock.released',
     'clock.escalated',
+    'clock.overdue',
   ],
   guards: {
-    'partner agrees when asked': 'the partner, asked by us, confirms what its event says',
+    'partner agrees when asked': 'the partner says it when asked by us, not only in an event',
     'amount differs': 'the partner states another amount than the payout',
     'facts differ': 'the confirmation names another amount or end-to-end id than the one booked',
+    'reference differs': 'the partner names another reference than before',
     'returns exceed the payout': 'all returns together would exceed the value',
+    'never arrived and must not be sent again':
+      'the partner was asked twice, a minute apart and five minutes after the last attempt, and has no idempotent payouts',
     'evidence was missing': 'the case was opened only because no answer came',
+    'sending was not recorded': 'the case was opened because we have no record of sending',
+    'hold is gone': 'the reservation was given back before',
   },
   cases: {
     confirmed_without_sending: 'The partner confirms a payout that we have no record of sending.',
     send_contradicted: 'The partner’s answer contradicts what was sent. The money stays reserved.',
-    amount_differs: 'Another amount than the payout left. It is in suspense; the money stays reserved.',
+    amount_differs: 'Another amount than the payout left. It is in suspense; what is reserved stays reserved.',
     answer_after_end: 'The partner answered about a payout that had already ended here.',
     confirmation_restated: 'The partner states other facts for a payout that was confirmed.',
+    confirmed_in_doubt: 'Money left while the payout was in doubt. It is in suspense.',
     failed_after_confirmation: 'The partner reports a failure of a payout that was confirmed. Nothing was released.',
-    returned_too_much: 'More came back than was sent. The excess is in suspense.',
+    returned_too_much: 'More came back than was sent. The last return is in suspense.',
+    returned_in_doubt: 'Money came back while the payout was in doubt. It is in suspense.',
     confirmed_after_release: 'Money left after its reservation was given back. What is there is held again.',
     returned_without_sending: 'A return arrived for a payout that was never confirmed.',
     result_missing: 'The partner gave no answer within 15 minutes.',
+    outcome_overdue: 'The partner has had the order for a day and tells no outcome.',
   },
   rows: [
+    ...cashOutStates.flatMap(work),
+
     { from: null, on: 'create', to: 'RESERVED', posts: 'cash_out_reserved', source: 'rules#cash-out.states.1' },
 
     { from: 'RESERVED', on: 'send.claimed', to: 'DISPATCHED', source: 'rules#cash-out.states.2' },
@@ -70,39 +240,13 @@ export const cashOut = machine({
     {
       from: 'RESERVED',
       on: 'partner.confirmed',
-      when: 'partner agrees when asked',
-      to: 'CONFIRMED',
-      posts: 'cash_out_confirmed',
-      emits: 'pix_cash_out',
-      opens: 'confirmed_without_sending',
-      source: 'rules#cash-out.states.4',
-    },
-    {
-      from: 'RESERVED',
-      on: 'partner.confirmed',
       to: 'RECONCILIATION_REQUIRED',
       opens: 'confirmed_without_sending',
       source: 'rules#cash-out.states.5',
     },
 
+    { from: 'DISPATCHED', on: 'send.claimed', to: 'DISPATCHED', source: 'rules#cash-out.unknown.1' },
     { from: 'DISPATCHED', on: 'send.accepted', to: 'DISPATCHED', source: 'rules#cash-out.states.6' },
-    {
-      from: 'DISPATCHED',
-      on: 'send.rejected',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.7',
-    },
-    { from: 'DISPATCHED', on: 'send.not_sent', to: 'DISPATCHED', source: 'rules#cash-out.states.8' },
-    { from: 'DISPATCHED', on: 'send.unknown', to: 'PROVIDER_RESULT_UNKNOWN', source: 'rules#cash-out.unknown.3' },
-    {
-      from: 'DISPATCHED',
-      on: 'send.contradicted',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'send_contradicted',
-      source: 'rules#cash-out.states.9',
-    },
     {
       from: 'DISPATCHED',
       on: 'clock.released',
@@ -113,30 +257,12 @@ export const cashOut = machine({
     },
     {
       from: 'DISPATCHED',
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-out.states.12',
+      on: 'clock.overdue',
+      to: 'DISPATCHED',
+      opens: 'outcome_overdue',
+      source: 'rules#cash-out.states.15',
     },
-    {
-      from: 'DISPATCHED',
-      on: 'partner.confirmed',
-      to: 'CONFIRMED',
-      posts: 'cash_out_confirmed',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.11',
-    },
-    {
-      from: 'DISPATCHED',
-      on: 'partner.failed',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.13',
-    },
-    { from: 'DISPATCHED', on: 'partner.not_found', to: 'DISPATCHED', source: 'rules#cash-out.unknown.4' },
+    ...underWay('DISPATCHED'),
 
     {
       from: 'PROVIDER_RESULT_UNKNOWN',
@@ -145,72 +271,16 @@ export const cashOut = machine({
       source: 'rules#cash-out.unknown.1',
     },
     { from: 'PROVIDER_RESULT_UNKNOWN', on: 'send.accepted', to: 'DISPATCHED', source: 'rules#cash-out.unknown.2' },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'send.rejected',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.7',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'send.not_sent',
-      to: 'PROVIDER_RESULT_UNKNOWN',
-      source: 'rules#cash-out.states.8',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'send.unknown',
-      to: 'PROVIDER_RESULT_UNKNOWN',
-      source: 'rules#cash-out.unknown.3',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'send.contradicted',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'send_contradicted',
-      source: 'rules#cash-out.states.9',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-out.states.12',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'partner.confirmed',
-      to: 'CONFIRMED',
-      posts: 'cash_out_confirmed',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.11',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'partner.failed',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.13',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'partner.not_found',
-      to: 'PROVIDER_RESULT_UNKNOWN',
-      source: 'rules#cash-out.unknown.4',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'clock.escalated',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'result_missing',
-      source: 'rules#cash-out.unknown.5',
-    },
+    ...underWay('PROVIDER_RESULT_UNKNOWN'),
 
+    {
+      from: 'CONFIRMED',
+      on: 'send.accepted',
+      when: 'reference differs',
+      to: 'CONFIRMED',
+      opens: 'answer_after_end',
+      source: 'rules#cash-out.confirmed.2',
+    },
     { from: 'CONFIRMED', on: 'send.accepted', to: 'CONFIRMED', source: 'rules#cash-out.confirmed.1' },
     {
       from: 'CONFIRMED',
@@ -241,86 +311,53 @@ export const cashOut = machine({
       opens: 'failed_after_confirmation',
       source: 'rules#cash-out.confirmed.4',
     },
-    {
-      from: 'CONFIRMED',
-      on: 'partner.returned',
-      when: 'returns exceed the payout',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'returned_too_much',
-      source: 'rules#cash-out.reversal.2',
-    },
-    {
-      from: 'CONFIRMED',
-      on: 'partner.returned',
-      to: 'REVERSED',
-      posts: 'cash_out_returned',
-      emits: 'pix_cash_out_reversal',
-      source: 'rules#cash-out.reversal.1',
-    },
-    {
-      from: 'REVERSED',
-      on: 'partner.returned',
-      when: 'returns exceed the payout',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'returned_too_much',
-      source: 'rules#cash-out.reversal.2',
-    },
-    {
-      from: 'REVERSED',
-      on: 'partner.returned',
-      to: 'REVERSED',
-      posts: 'cash_out_returned',
-      emits: 'pix_cash_out_reversal',
-      source: 'rules#cash-out.reversal.1',
-    },
+    ...returning('CONFIRMED'),
+    ...returning('REVERSED'),
+
+    ...ended('FAILED'),
+    ...ended('RELEASED'),
 
     {
-      from: 'FAILED',
-      on: 'send.accepted',
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'send.claimed',
+      when: 'evidence was missing',
       to: 'RECONCILIATION_REQUIRED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.ended.1',
+      source: 'rules#cash-out.unknown.1',
     },
     {
-      from: 'FAILED',
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'send.accepted',
+      when: 'evidence was missing',
+      to: 'DISPATCHED',
+      source: 'rules#cash-out.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'send.rejected',
+      when: 'evidence was missing',
+      to: 'FAILED',
+      posts: 'cash_out_released',
+      emits: 'pix_cash_out',
+      source: 'rules#cash-out.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
       on: 'partner.confirmed',
+      when: 'amount differs',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'left_unattributed',
+      opens: 'amount_differs',
+      source: 'rules#cash-out.states.12',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.confirmed',
+      when: 'hold is gone',
       to: 'RECONCILIATION_REQUIRED',
       posts: 'left_after_release',
       opens: 'confirmed_after_release',
       source: 'rules#cash-out.ended.2',
     },
-    {
-      from: 'FAILED',
-      on: 'partner.returned',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'returned_without_sending',
-      source: 'rules#cash-out.ended.3',
-    },
-    {
-      from: 'RELEASED',
-      on: 'send.accepted',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.ended.1',
-    },
-    {
-      from: 'RELEASED',
-      on: 'partner.confirmed',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_after_release',
-      opens: 'confirmed_after_release',
-      source: 'rules#cash-out.ended.2',
-    },
-    {
-      from: 'RELEASED',
-      on: 'partner.returned',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'returned_without_sending',
-      source: 'rules#cash-out.ended.3',
-    },
-
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.confirmed',
@@ -329,6 +366,23 @@ export const cashOut = machine({
       posts: 'cash_out_confirmed',
       emits: 'pix_cash_out',
       source: 'rules#cash-out.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.confirmed',
+      when: 'sending was not recorded',
+      to: 'CONFIRMED',
+      posts: 'cash_out_confirmed',
+      emits: 'pix_cash_out',
+      source: 'rules#cash-out.states.4',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.confirmed',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'left_unattributed',
+      opens: 'confirmed_in_doubt',
+      source: 'rules#cash-out.reconciliation.2',
     },
     {
       from: 'RECONCILIATION_REQUIRED',
@@ -341,15 +395,285 @@ export const cashOut = machine({
     },
     {
       from: 'RECONCILIATION_REQUIRED',
-      on: 'send.rejected',
-      when: 'evidence was missing',
+      on: 'partner.not_found',
+      when: 'never arrived and must not be sent again',
       to: 'FAILED',
       posts: 'cash_out_released',
       emits: 'pix_cash_out',
-      source: 'rules#cash-out.reconciliation.1',
+      source: 'rules#cash-out.unknown.6',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.not_found',
+      to: 'RECONCILIATION_REQUIRED',
+      source: 'rules#cash-out.unknown.4',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'partner.returned',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'returned_in_doubt',
+      source: 'rules#cash-out.reconciliation.3',
     },
   ],
 })
 
 /** A state of a cash-out. */
 export type CashOutStatus = StateOf<typeof cashOut>
+
+const transactionShape = {
+  externalId,
+  description: Type.Optional(text(limits.descriptionMaxLength)),
+}
+
+const recipientDocument = Type.Optional(
+  text(18, 'CPF or CNPJ, with or without punctuation; the bank checks that it owns the key'),
+)
+
+/** @source rules#cash-out.create.1 */
+const createBody = Type.Object(
+  {
+    transaction: Type.Object({ value: reais, ...transactionShape }, { additionalProperties: false }),
+    recipient: Type.Object(
+      {
+        pixKey: text(limits.pixKeyInputMaxLength, 'Masks and upper case are tidied'),
+        pixKeyType: Type.String({
+          pattern: `^(?:${[...pixKeyTypes, 'random'].map(inAnyCase).join('|')})$`,
+          maxLength: 6,
+          description: `One of ${pixKeyTypes.join(', ')}, in any case; \`random\` is \`evp\``,
+        }),
+        name: Type.Optional(text(limits.nameMaxLength)),
+        document: recipientDocument,
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+function inAnyCase(word: string): string {
+  return [...word].map((letter) => `[${letter.toUpperCase()}${letter}]`).join('')
+}
+
+/** @source rules#cash-out.qrcode.1 */
+const createFromQrCodeBody = Type.Object(
+  {
+    transaction: Type.Object(
+      {
+        pixCode: Type.String({
+          minLength: 1,
+          maxLength: limits.pixCodeInputMaxLength,
+          description: 'The BR Code («copia e cola»)',
+        }),
+        value: Type.Optional(reais),
+        ...transactionShape,
+      },
+      { additionalProperties: false },
+    ),
+    recipient: Type.Optional(Type.Object({ document: recipientDocument }, { additionalProperties: false })),
+  },
+  { additionalProperties: false },
+)
+
+const status = Type.Enum([...cashOutStates])
+
+const recipient = {
+  name: nullable(Type.String({ maxLength: limits.nameMaxLength })),
+  pixKey: Type.String({ maxLength: limits.pixKeyMaxLength }),
+}
+
+const created = {
+  id: uuid,
+  correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
+  externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
+  status,
+  valueCents: cents(),
+  description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
+  recipient: Type.Object(recipient, { additionalProperties: false }),
+  paymentType: Type.Enum(['key', 'qrcode']),
+  createdAt: instant,
+}
+
+const cashOutCreated = Type.Object(created, { additionalProperties: false, description: 'A payout just accepted.' })
+
+/** @source rules#cash-out.detail.1 */
+export const cashOutDetail = Type.Object(
+  {
+    ...created,
+    recipient: Type.Object(
+      {
+        ...recipient,
+        pixKeyType: nullable(Type.Enum([...pixKeyTypes])),
+        document: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
+        ispb: nullable(Type.String({ maxLength: 8, description: "ISPB of the recipient's bank" })),
+      },
+      { additionalProperties: false },
+    ),
+    max_fee_cents: cents('Reserved for the fee'),
+    reserved_total_cents: cents('Value and fee'),
+    endToEndId: nullable(Type.String({ maxLength: 64 })),
+    transactionId: nullable(Type.String({ maxLength: 128 })),
+    feeAmountCents: cents(),
+    reversedCents: cents('What came back of it'),
+    failureCode: nullable(Type.String({ maxLength: 64 })),
+    failureReason: nullable(Type.String({ maxLength: 200 })),
+    dispatchedAt: nullable(instant),
+    confirmedAt: nullable(instant),
+    updatedAt: instant,
+  },
+  { additionalProperties: false, description: 'Everything known of a payout. The authoritative view.' },
+)
+
+const createdExample = {
+  id: '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
+  correlationId: 'payroll-12',
+  externalId: 'payout-2001',
+  status: 'RESERVED',
+  valueCents: 3000,
+  description: 'Invoice 77',
+  recipient: { name: 'João Souza', pixKey: 'joao@example.com' },
+  paymentType: 'key',
+  createdAt: '2026-11-21T13:20:00.114Z',
+}
+
+const CREATE_ERRORS = [
+  'idempotency_key_reused',
+  'duplicate_external_id',
+  'cash_out_suspended',
+  'value_not_positive',
+  'value_too_large',
+  'invalid_document',
+  'limit_exceeded',
+  'receivable_outstanding',
+  'insufficient_balance',
+] as const
+
+const RETRYING =
+  'Retry a lost answer with the **same** `externalId`: the 409 tells the id of the payout that exists. Never send a payout again under another one because its outcome is unknown.'
+
+/** @source rules#cash-out.create.1 */
+export const createCashOut = endpoint({
+  id: 'createCashOut',
+  method: 'POST',
+  path: '/api/pix/cash-out',
+  auth: 'api-key',
+  tag: 'Cash-out',
+  summary: 'Send money to a Pix key',
+  description: `Sets value and fee aside at once and answers; the bank is called afterwards. ${RETRYING}`,
+  headers: { 'Idempotency-Key': idempotencyKey },
+  body: createBody,
+  example: {
+    transaction: { value: 30, externalId: 'payout-2001', description: 'Invoice 77' },
+    recipient: { pixKey: 'joao@example.com', pixKeyType: 'email', name: 'João Souza' },
+  },
+  responses: { 201: { description: 'Accepted', schema: cashOutCreated, example: createdExample } },
+  errors: [...CREATE_ERRORS, 'pix_key_type_mismatch'],
+})
+
+/** @source rules#cash-out.qrcode.1 */
+export const createCashOutFromQrCode = endpoint({
+  id: 'createCashOutFromQrCode',
+  method: 'POST',
+  path: '/api/pix/cash-out-qrcode',
+  auth: 'api-key',
+  tag: 'Cash-out',
+  summary: 'Pay a Pix QR code',
+  description: `Asks the bank what the code asks for, sets value and fee aside and answers. ${RETRYING}`,
+  headers: { 'Idempotency-Key': idempotencyKey },
+  body: createFromQrCodeBody,
+  example: {
+    transaction: {
+      pixCode:
+        '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D',
+      value: 30,
+      externalId: 'payout-2002',
+    },
+  },
+  responses: {
+    201: {
+      description: 'Accepted',
+      schema: cashOutCreated,
+      example: {
+        ...createdExample,
+        externalId: 'payout-2002',
+        description: null,
+        recipient: { name: 'Fulano de Tal', pixKey: '123e4567-e12b-12d1-a456-426655440000' },
+        paymentType: 'qrcode',
+      },
+    },
+  },
+  errors: [
+    ...CREATE_ERRORS,
+    'invalid_pix_code',
+    'pix_code_in_use',
+    'pix_code_not_payable',
+    'pix_code_value_mismatch',
+    'partner_unavailable',
+  ],
+})
+
+const detailExample = {
+  ...createdExample,
+  status: 'CONFIRMED',
+  recipient: {
+    ...createdExample.recipient,
+    pixKeyType: 'email',
+    document: '***.444.777-**',
+    ispb: '99999010',
+  },
+  max_fee_cents: 0,
+  reserved_total_cents: 3000,
+  endToEndId: 'E9999901020261121132000bC4eF6gH8',
+  transactionId: '7c2d4e6f8a0b4c1d9e3f5a7b9c1d3e5f',
+  feeAmountCents: 0,
+  reversedCents: 0,
+  failureCode: null,
+  failureReason: null,
+  dispatchedAt: '2026-11-21T13:20:00.131Z',
+  confirmedAt: '2026-11-21T13:20:00.902Z',
+  updatedAt: '2026-11-21T13:20:00.951Z',
+}
+
+/** @source rules#cash-out.detail.1 */
+export const getCashOut = endpoint({
+  id: 'getCashOut',
+  method: 'GET',
+  path: '/api/pix/cash-out/{id}',
+  auth: 'api-key',
+  tag: 'Cash-out',
+  summary: 'Read a payout',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-out' }) }),
+  responses: { 200: { description: 'The payout as it stands now', schema: cashOutDetail, example: detailExample } },
+  errors: ['not_found'],
+})
+
+/** @source rules#cash-out.list.1 */
+export const listCashOuts = endpoint({
+  id: 'listCashOuts',
+  method: 'GET',
+  path: '/api/pix/cash-out',
+  auth: 'api-key',
+  tag: 'Cash-out',
+  summary: 'List payouts, newest first',
+  query: Type.Object(
+    {
+      ...pageQuery,
+      status: Type.Optional(status),
+      external_id: Type.Optional(externalId),
+      end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of payouts as they stand now',
+      schema: pageList(cashOutDetail),
+      example: {
+        data: [detailExample],
+        pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false },
+      },
+    },
+  },
+  errors: [],
+})

@@ -10,9 +10,11 @@ import {
   listIncomingTransactions,
   listIncomingTransactionsShort,
 } from './cash-in.ts'
+import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out.ts'
 import { getHealth, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
+import { createRefundIn, getRefundIn, listRefundIns } from './refund-in.ts'
 import { changeBankBehavior, failCashIn, getBankBehavior, payCashIn } from './sandbox.ts'
 import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
 
@@ -29,7 +31,9 @@ export * from './ledger.ts'
 export * from './limits.ts'
 export * from './machine.ts'
 export * from './money.ts'
+export * from './operator.ts'
 export * from './partner.ts'
+export * from './pix-key.ts'
 export * from './refund-in.ts'
 export * from './sandbox.ts'
 export * from './shapes.ts'
@@ -45,6 +49,13 @@ export const endpoints = {
   listCashIns,
   listIncomingTransactions,
   listIncomingTransactionsShort,
+  createCashOut,
+  createCashOutFromQrCode,
+  getCashOut,
+  listCashOuts,
+  createRefundIn,
+  getRefundIn,
+  listRefundIns,
   getBalance,
   getLedgerEntry,
   listLedgerEntries,

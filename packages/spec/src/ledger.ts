@@ -243,12 +243,20 @@ export const journals = {
       { account: 'partner_fees', amount: { t: -1 } },
     ],
   },
-  adjustment: {
+  adjustment_credited: {
     symbol: 'JA',
-    meaning: 'the operator adjusted the balance: opening balance, top-up or withdrawal',
+    meaning: 'the operator added to the balance what came in at the bank: opening balance or top-up',
     postings: [
       { account: 'available', amount: { v: 1 }, shown: 'ADJUSTMENT' },
       { account: 'settlement', amount: { v: -1 } },
+    ],
+  },
+  adjustment_debited: {
+    symbol: 'JAd',
+    meaning: 'the operator took from the balance what was withdrawn at the bank',
+    postings: [
+      { account: 'available', amount: { v: -1 }, shown: 'ADJUSTMENT' },
+      { account: 'settlement', amount: { v: 1 } },
     ],
   },
 } as const satisfies Readonly<Record<string, JournalTemplate>>

@@ -14,7 +14,11 @@ export const limits = {
   externalIdMaxLength: 128,
   correlationIdMaxLength: 128,
   pixKeyMaxLength: 77,
+  /** A key with its mask, as people write it. */
+  pixKeyInputMaxLength: 120,
   pixCodeMaxLength: 512,
+  /** A code with white space around it, as people paste it. */
+  pixCodeInputMaxLength: 1_024,
   /** Lists. @source rules#lists.1 */
   pageDefault: 1,
   pageMax: 1_000_000,
@@ -30,6 +34,15 @@ export const limits = {
   unknownResultQueryDelaysMs: [5_000, 10_000, 15_000, 30_000, 60_000],
   /** An unknown result becomes a case after this. @source rules#partner.5 */
   unknownResultEscalationMs: 900_000,
+  /** Not found proves that a payout never arrived: asked twice with this between, this long after the last attempt. */
+  notFoundApartMs: 60_000,
+  notFoundAfterAttemptMs: 300_000,
+  /** A payout that nobody could take up for this long is given back. @source rules#cash-out.states.3 */
+  unclaimedReleaseMs: 86_400_000,
+  /** A payout of which no attempt left within this is given back. @source rules#cash-out.states.10 */
+  unsentReleaseMs: 1_800_000,
+  /** A payout that the bank has had for so long without an outcome is a case. @source rules#cash-out.states.15 */
+  outcomeOverdueMs: 86_400_000,
   /** A create that died before its partner call is taken up again after this. @source rules#cash-in.work.4 */
   abandonedIntentMs: 15_000,
   /** The partner's signature is valid this far on either side of our clock. @source rules#partner-inbox.2 */

@@ -7,17 +7,18 @@
 
 const CENTAVOS_PER_REAL = 100n
 
-/** What `1.5`, `19.99` or `-3` look like as text: sign, whole reais, at most two decimals. */
-const REAIS = /^(-?)(\d+)(?:\.(\d{1,2}))?$/
+/** What `1.5`, `19.99` or `-0.3` look like as text: sign, whole reais, one or two decimals. */
+const REAIS = /^(-?)(\d+)\.(\d{1,2})$/
 
 /**
  * Converts a JSON number of reais to centavos, exactly.
  *
  * Judged on the shortest text of the parsed number, so `1e2` and `19.990` pass and `1.005` does not.
- * @returns centavos, or `null` where the number has more than two decimals or is no plain decimal
+ * @returns centavos, or `null` where the number has more than two decimals or is not finite
  * @source rules#money.1
  */
 export function reaisToCents(reais: number): bigint | null {
+  if (Number.isInteger(reais)) return BigInt(reais) * CENTAVOS_PER_REAL
   const match = REAIS.exec(String(reais))
   if (!match) return null
   const [, sign, whole = '', decimals = ''] = match

@@ -1,18 +1,53 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { limits } from './limits.ts'
 import { machine, type StateOf } from './machine.ts'
+import {
+  cents,
+  externalId,
+  idempotencyKey,
+  instant,
+  nullable,
+  PLAIN_TEXT,
+  pageList,
+  pageQuery,
+  reais,
+  text,
+  uuid,
+} from './shapes.ts'
 
 /**
- * Refund-in: all or part of a paid cash-in goes back. Its life. Doubt shows as a case, never as a state of its own.
+ * Refund-in: all or part of a paid cash-in goes back, because the merchant or the bank says so. Its life, its shapes, its
+ * endpoints. Doubt shows as a case, never as a state of its own.
  */
 
+const refundInStates = ['PENDING', 'CONFIRMED', 'FAILED'] as const
+
+/** Asking the partner is possible in every state and changes none by itself; it says when to ask (again). */
+function work<const State extends string>(state: State) {
+  return [
+    { from: state, on: 'work.requested', to: state, source: 'rules#refund-in.work.1' },
+    { from: state, on: 'work.claimed', to: state, source: 'rules#refund-in.work.2' },
+    { from: state, on: 'work.done', to: state, source: 'rules#refund-in.work.3' },
+  ] as const
+}
+
+/** The end of a refund of which nothing left. */
+const released = { to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal' } as const
+
 /**
- * The life of a refund-in. A return that the bank made by itself (MED) is born `CONFIRMED`.
+ * The life of a refund-in. `send.*` is what the partner answered to our own call, `partner.*` what it reports (by webhook
+ * or when asked), `clock.*` the passing of time. A return that the bank made by itself (MED) is born `CONFIRMED`.
  * @source rules#refund-in.states
  */
 export const refundIn = machine({
   resource: 'refund_in',
-  states: ['PENDING', 'CONFIRMED', 'FAILED'],
+  states: refundInStates,
   triggers: [
     'create',
+    'work.requested',
+    'work.claimed',
+    'work.done',
     'send.claimed',
     'send.accepted',
     'send.rejected',
@@ -25,20 +60,36 @@ export const refundIn = machine({
     'partner.returned',
     'clock.released',
     'clock.escalated',
+    'clock.overdue',
   ],
   guards: {
+    'partner agrees when asked': 'the partner says it when asked by us, not only in an event',
+    'sending was not recorded': 'it was never claimed for sending, and only an event says that it was sent',
+    'return was booked before': 'the return id was booked as another movement of the cash-in',
     'amount differs': 'the partner states another amount than the refund',
+    'waits for a person': 'what the partner said before contradicts what was sent',
     'facts differ': 'the confirmation names another amount or return id than the one booked',
+    'reference differs': 'the partner names another reference than before',
+    'money is held again': 'money had left after the end before, and what was there of it is held',
+    'never arrived and must not be sent again':
+      'the partner, who never had it, was asked twice, a minute apart and five minutes after the last attempt, and has no idempotent refunds',
   },
   cases: {
+    confirmed_without_sending: 'The partner confirms a refund that we have no record of sending.',
     send_contradicted: 'The partner’s answer contradicts what was sent. The money stays reserved.',
-    amount_differs: 'Another amount than the refund was returned. The money stays reserved.',
+    amount_differs: 'Another amount than the refund was returned. It is in suspense; what is reserved stays reserved.',
+    return_booked_before: 'The partner confirms the refund by a return that was booked as another one.',
+    confirmed_in_doubt: 'Money was returned while the refund was in doubt. It is in suspense.',
+    answer_after_end: 'The partner answered about a refund that had already ended here.',
     confirmation_restated: 'The partner states other facts for a refund that was confirmed.',
-    failed_after_confirmation: 'The partner reports a failure of a refund that was confirmed.',
+    failed_after_confirmation: 'The partner reports a failure of a refund that was confirmed. Nothing was released.',
     confirmed_after_release: 'Money left after its reservation was given back. What is there is held again.',
     result_missing: 'The partner gave no answer within 15 minutes.',
+    outcome_overdue: 'The partner has had the order for a day and tells no outcome.',
   },
   rows: [
+    ...refundInStates.flatMap(work),
+
     { from: null, on: 'create', to: 'PENDING', posts: 'refund_in_reserved', source: 'rules#refund-in.states.1' },
     {
       from: null,
@@ -46,35 +97,55 @@ export const refundIn = machine({
       to: 'CONFIRMED',
       posts: 'taken_by_bank',
       emits: 'pix_cash_in_reversal',
-      source: 'rules#refund-in.states.2',
+      source: 'rules#refund-in.returns.1',
     },
 
-    { from: 'PENDING', on: 'send.claimed', to: 'PENDING', source: 'rules#refund-in.states.3' },
-    { from: 'PENDING', on: 'send.accepted', to: 'PENDING', source: 'rules#refund-in.states.4' },
-    {
-      from: 'PENDING',
-      on: 'send.rejected',
-      to: 'FAILED',
-      posts: 'refund_in_released',
-      emits: 'pix_cash_in_reversal',
-      source: 'rules#refund-in.states.5',
-    },
-    { from: 'PENDING', on: 'send.not_sent', to: 'PENDING', source: 'rules#refund-in.states.6' },
-    { from: 'PENDING', on: 'send.unknown', to: 'PENDING', source: 'rules#refund-in.states.7' },
+    { from: 'PENDING', on: 'send.claimed', to: 'PENDING', source: 'rules#refund-in.states.2' },
+    { from: 'PENDING', on: 'send.accepted', to: 'PENDING', source: 'rules#refund-in.states.3' },
+    { from: 'PENDING', on: 'send.rejected', ...released, source: 'rules#refund-in.states.4' },
+    { from: 'PENDING', on: 'send.not_sent', to: 'PENDING', source: 'rules#refund-in.states.5' },
+    { from: 'PENDING', on: 'clock.released', ...released, source: 'rules#refund-in.states.6' },
+    { from: 'PENDING', on: 'send.unknown', to: 'PENDING', source: 'rules#refund-in.unknown.1' },
     {
       from: 'PENDING',
       on: 'send.contradicted',
       to: 'PENDING',
       opens: 'send_contradicted',
-      source: 'rules#refund-in.states.8',
+      source: 'rules#refund-in.doubt.1',
+    },
+    {
+      from: 'PENDING',
+      on: 'partner.confirmed',
+      when: 'sending was not recorded',
+      to: 'PENDING',
+      opens: 'confirmed_without_sending',
+      source: 'rules#refund-in.doubt.2',
+    },
+    {
+      from: 'PENDING',
+      on: 'partner.confirmed',
+      when: 'return was booked before',
+      to: 'PENDING',
+      opens: 'return_booked_before',
+      source: 'rules#refund-in.doubt.3',
     },
     {
       from: 'PENDING',
       on: 'partner.confirmed',
       when: 'amount differs',
       to: 'PENDING',
+      posts: 'left_unattributed',
       opens: 'amount_differs',
-      source: 'rules#refund-in.states.10',
+      source: 'rules#refund-in.doubt.4',
+    },
+    {
+      from: 'PENDING',
+      on: 'partner.confirmed',
+      when: 'waits for a person',
+      to: 'PENDING',
+      posts: 'left_unattributed',
+      opens: 'confirmed_in_doubt',
+      source: 'rules#refund-in.doubt.5',
     },
     {
       from: 'PENDING',
@@ -82,59 +153,252 @@ export const refundIn = machine({
       to: 'CONFIRMED',
       posts: 'refund_in_confirmed',
       emits: 'pix_cash_in_reversal',
-      source: 'rules#refund-in.states.9',
+      source: 'rules#refund-in.states.7',
     },
     {
       from: 'PENDING',
       on: 'partner.failed',
-      to: 'FAILED',
-      posts: 'refund_in_released',
-      emits: 'pix_cash_in_reversal',
-      source: 'rules#refund-in.states.11',
+      when: 'partner agrees when asked',
+      ...released,
+      source: 'rules#refund-in.states.8',
     },
-    { from: 'PENDING', on: 'partner.not_found', to: 'PENDING', source: 'rules#refund-in.states.7' },
+    { from: 'PENDING', on: 'partner.failed', to: 'PENDING', source: 'rules#refund-in.states.9' },
     {
       from: 'PENDING',
-      on: 'clock.released',
-      to: 'FAILED',
-      posts: 'refund_in_released',
-      emits: 'pix_cash_in_reversal',
-      source: 'rules#refund-in.states.12',
+      on: 'partner.not_found',
+      when: 'never arrived and must not be sent again',
+      ...released,
+      source: 'rules#refund-in.unknown.3',
     },
+    { from: 'PENDING', on: 'partner.not_found', to: 'PENDING', source: 'rules#refund-in.unknown.2' },
     {
       from: 'PENDING',
       on: 'clock.escalated',
       to: 'PENDING',
       opens: 'result_missing',
-      source: 'rules#refund-in.states.13',
+      source: 'rules#refund-in.unknown.4',
+    },
+    {
+      from: 'PENDING',
+      on: 'clock.overdue',
+      to: 'PENDING',
+      opens: 'outcome_overdue',
+      source: 'rules#refund-in.states.10',
     },
 
+    {
+      from: 'CONFIRMED',
+      on: 'send.accepted',
+      when: 'reference differs',
+      to: 'CONFIRMED',
+      opens: 'answer_after_end',
+      source: 'rules#refund-in.ended.2',
+    },
+    { from: 'CONFIRMED', on: 'send.accepted', to: 'CONFIRMED', source: 'rules#refund-in.ended.1' },
+    {
+      from: 'CONFIRMED',
+      on: 'send.rejected',
+      to: 'CONFIRMED',
+      opens: 'answer_after_end',
+      source: 'rules#refund-in.ended.2',
+    },
+    {
+      from: 'CONFIRMED',
+      on: 'partner.not_found',
+      to: 'CONFIRMED',
+      opens: 'answer_after_end',
+      source: 'rules#refund-in.ended.2',
+    },
     {
       from: 'CONFIRMED',
       on: 'partner.confirmed',
       when: 'facts differ',
       to: 'CONFIRMED',
       opens: 'confirmation_restated',
-      source: 'rules#refund-in.ended.1',
+      source: 'rules#refund-in.ended.3',
     },
     {
       from: 'CONFIRMED',
       on: 'partner.failed',
       to: 'CONFIRMED',
       opens: 'failed_after_confirmation',
-      source: 'rules#refund-in.ended.2',
+      source: 'rules#refund-in.ended.4',
     },
 
+    {
+      from: 'FAILED',
+      on: 'send.accepted',
+      to: 'FAILED',
+      opens: 'answer_after_end',
+      source: 'rules#refund-in.ended.5',
+    },
+    {
+      from: 'FAILED',
+      on: 'partner.confirmed',
+      when: 'return was booked before',
+      to: 'FAILED',
+      opens: 'return_booked_before',
+      source: 'rules#refund-in.doubt.3',
+    },
+    {
+      from: 'FAILED',
+      on: 'partner.confirmed',
+      when: 'money is held again',
+      to: 'FAILED',
+      posts: 'left_unattributed',
+      opens: 'confirmed_in_doubt',
+      source: 'rules#refund-in.ended.7',
+    },
     {
       from: 'FAILED',
       on: 'partner.confirmed',
       to: 'FAILED',
       posts: 'left_after_release',
       opens: 'confirmed_after_release',
-      source: 'rules#refund-in.ended.3',
+      source: 'rules#refund-in.ended.6',
     },
   ],
 })
 
 /** A state of a refund-in. */
 export type RefundInStatus = StateOf<typeof refundIn>
+
+/** Who had the money given back. */
+export const refundInOrigins = ['MERCHANT', 'PARTNER'] as const
+
+/** See {@link refundInOrigins}. */
+export type RefundInOrigin = (typeof refundInOrigins)[number]
+
+/** @source rules#refund-in.create.1 */
+const createBody = Type.Object(
+  {
+    refundValue: reais,
+    reason: Type.Optional(text(limits.reasonMaxLength)),
+    externalId: Type.Optional(externalId),
+  },
+  { additionalProperties: false },
+)
+
+const status = Type.Enum([...refundInStates])
+
+const created = {
+  id: uuid,
+  cashInId: uuid,
+  externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
+  status,
+  valueCents: cents(),
+  reason: nullable(Type.String({ maxLength: limits.reasonMaxLength })),
+  createdAt: instant,
+}
+
+const refundInCreated = Type.Object(created, { additionalProperties: false, description: 'A refund just accepted.' })
+
+/** @source rules#refund-in.detail.1 */
+export const refundInDetail = Type.Object(
+  {
+    ...created,
+    transactionId: nullable(Type.String({ maxLength: 128, description: "The bank's reference of this return" })),
+    endToEndId: nullable(Type.String({ maxLength: 64, description: 'Of the payment that is given back' })),
+    returnId: nullable(Type.String({ maxLength: 128 })),
+    confirmedAt: nullable(instant),
+    failureCode: nullable(Type.String({ maxLength: 64 })),
+    failureReason: nullable(Type.String({ maxLength: 200 })),
+    origin: Type.Enum([...refundInOrigins]),
+    updatedAt: instant,
+  },
+  { additionalProperties: false, description: 'Everything known of a refund. The authoritative view.' },
+)
+
+const createdExample = {
+  id: '0198c0e4-51d7-7000-8000-3b4c5d6e7f80',
+  cashInId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  externalId: 'refund-3001',
+  status: 'PENDING',
+  valueCents: 5000,
+  reason: 'One item returned',
+  createdAt: '2026-11-21T13:25:00.310Z',
+}
+
+/** @source rules#refund-in.create.1 */
+export const createRefundIn = endpoint({
+  id: 'createRefundIn',
+  method: 'POST',
+  path: '/api/pix/refund-in/{id}',
+  auth: 'api-key',
+  tag: 'Refund-in',
+  summary: 'Give a payment back',
+  description:
+    'Sets the amount aside at once and answers; the bank is called afterwards. Several partial refunds are possible. Give an `externalId`: with it, a retry of a lost answer is told the id of the refund that exists; without one, look for it with `GET /api/pix/refund?cash_in_id=…` first.',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-in' }) }),
+  headers: { 'Idempotency-Key': idempotencyKey },
+  body: createBody,
+  example: { refundValue: 50, reason: 'One item returned', externalId: 'refund-3001' },
+  responses: { 201: { description: 'Accepted', schema: refundInCreated, example: createdExample } },
+  errors: [
+    'idempotency_key_reused',
+    'duplicate_external_id',
+    'cash_in_not_found',
+    'cash_in_not_paid',
+    'refund_value_not_positive',
+    'refund_deadline_exceeded',
+    'refund_exceeds_available',
+    'insufficient_balance',
+  ],
+})
+
+const detailExample = {
+  ...createdExample,
+  status: 'CONFIRMED',
+  transactionId: '9a1b3c5d7e9f4a2b8c6d0e1f2a3b4c5d',
+  endToEndId: 'E9999901020261121131500aB3dE5fG7',
+  returnId: 'D9999901020261121132500dE5fG7hI9',
+  confirmedAt: '2026-11-21T13:25:01.120Z',
+  failureCode: null,
+  failureReason: null,
+  origin: 'MERCHANT',
+  updatedAt: '2026-11-21T13:25:01.164Z',
+}
+
+/** @source rules#refund-in.detail.1 */
+export const getRefundIn = endpoint({
+  id: 'getRefundIn',
+  method: 'GET',
+  path: '/api/pix/refund/{id}',
+  auth: 'api-key',
+  tag: 'Refund-in',
+  summary: 'Read a refund',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the refund' }) }),
+  responses: { 200: { description: 'The refund as it stands now', schema: refundInDetail, example: detailExample } },
+  errors: ['not_found'],
+})
+
+/** @source rules#refund-in.list.1 */
+export const listRefundIns = endpoint({
+  id: 'listRefundIns',
+  method: 'GET',
+  path: '/api/pix/refund',
+  auth: 'api-key',
+  tag: 'Refund-in',
+  summary: 'List refunds, newest first',
+  query: Type.Object(
+    {
+      ...pageQuery,
+      status: Type.Optional(status),
+      external_id: Type.Optional(externalId),
+      end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
+      cash_in_id: Type.Optional(uuid),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of refunds as they stand now',
+      schema: pageList(refundInDetail),
+      example: {
+        data: [detailExample],
+        pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false },
+      },
+    },
+  },
+  errors: [],
+})

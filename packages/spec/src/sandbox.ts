@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { nullable, text } from './shapes.ts'
+import { text } from './shapes.ts'
 
 /**
  * Controls of the simulated bank. They exist in sandbox mode only and act on the simulator, which then tells the
@@ -9,18 +9,24 @@ import { nullable, text } from './shapes.ts'
  * @source rules#sandbox.1
  */
 
-const params = Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-in' }) })
+function idOf(resource: string) {
+  return Type.Object({ id: Type.String({ maxLength: 128, description: `UUID of the ${resource}` }) })
+}
+
+const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 
 const accepted = {
   202: {
     description: 'The simulated bank took the order; its webhook follows',
     schema: Type.Object(
-      { accepted: Type.Literal(true), endToEndId: Type.Optional(nullable(Type.String({ maxLength: 64 }))) },
+      { accepted: Type.Literal(true), endToEndId: Type.Optional(Type.String({ maxLength: 64 })) },
       { additionalProperties: false },
     ),
     example: { accepted: true, endToEndId: 'E9999901020261121131500aB3dE5fG7' },
   },
 } as const
+
+const ERRORS = ['not_found', 'not_possible_in_state', 'partner_unavailable'] as const
 
 /** @source rules#sandbox.2 */
 export const payCashIn = endpoint({
@@ -31,17 +37,17 @@ export const payCashIn = endpoint({
   tag: 'Sandbox',
   summary: 'Pay a charge at the simulated bank',
   description: 'Allowed after expiry and more than once; each payment has its own end-to-end id.',
-  params,
+  params: idOf('cash-in'),
   body: Type.Object(
     {
-      valueCents: Type.Optional(Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })),
+      valueCents: Type.Optional(amount),
       payerName: Type.Optional(text(limits.nameMaxLength)),
     },
     { additionalProperties: false },
   ),
   example: { payerName: 'Maria da Silva' },
   responses: accepted,
-  errors: ['not_found', 'not_possible_in_state', 'partner_unavailable'],
+  errors: ERRORS,
   sandboxOnly: true,
 })
 
@@ -53,9 +59,101 @@ export const failCashIn = endpoint({
   auth: 'api-key',
   tag: 'Sandbox',
   summary: 'Let a charge fail at the simulated bank',
-  params,
+  params: idOf('cash-in'),
   responses: accepted,
-  errors: ['not_found', 'not_possible_in_state', 'partner_unavailable'],
+  errors: ERRORS,
+  sandboxOnly: true,
+})
+
+/** @source rules#sandbox.7 */
+export const returnCashIn = endpoint({
+  id: 'returnCashIn',
+  method: 'POST',
+  path: '/sandbox/cash-in/{id}/return',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  summary: 'Let the bank take a payment back',
+  description: 'As after a fraud (MED), without being asked. At most what is left of one payment of the charge.',
+  params: idOf('cash-in'),
+  body: Type.Object({ valueCents: amount }, { additionalProperties: false }),
+  example: { valueCents: 500 },
+  responses: accepted,
+  errors: ERRORS,
+  sandboxOnly: true,
+})
+
+/** @source rules#sandbox.8 */
+export const confirmCashOut = endpoint({
+  id: 'confirmCashOut',
+  method: 'POST',
+  path: '/sandbox/cash-out/{id}/confirm',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  summary: 'Let a payout arrive',
+  description: 'For a payout that waits, as all do when the bank is told `cashOut: manual`.',
+  params: idOf('cash-out'),
+  responses: accepted,
+  errors: ERRORS,
+  sandboxOnly: true,
+})
+
+/** @source rules#sandbox.8 */
+export const failCashOut = endpoint({
+  id: 'failCashOut',
+  method: 'POST',
+  path: '/sandbox/cash-out/{id}/fail',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  summary: 'Let a payout fail at the simulated bank',
+  params: idOf('cash-out'),
+  responses: accepted,
+  errors: ERRORS,
+  sandboxOnly: true,
+})
+
+/** @source rules#sandbox.9 */
+export const reverseCashOut = endpoint({
+  id: 'reverseCashOut',
+  method: 'POST',
+  path: '/sandbox/cash-out/{id}/reverse',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  summary: 'Let the recipient send a payout back',
+  description: 'All that is left of it, unless an amount is given.',
+  params: idOf('cash-out'),
+  body: Type.Object({ valueCents: Type.Optional(amount) }, { additionalProperties: false }),
+  example: { valueCents: 1000 },
+  responses: accepted,
+  errors: ERRORS,
+  sandboxOnly: true,
+})
+
+/** @source rules#sandbox.10 */
+export const confirmRefundIn = endpoint({
+  id: 'confirmRefundIn',
+  method: 'POST',
+  path: '/sandbox/refund-in/{id}/confirm',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  summary: 'Let a refund arrive',
+  description: 'For a refund that waits, as all do when the bank is told `refundIn: manual`.',
+  params: idOf('refund-in'),
+  responses: accepted,
+  errors: ERRORS,
+  sandboxOnly: true,
+})
+
+/** @source rules#sandbox.10 */
+export const failRefundIn = endpoint({
+  id: 'failRefundIn',
+  method: 'POST',
+  path: '/sandbox/refund-in/{id}/fail',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  summary: 'Let a refund fail at the simulated bank',
+  params: idOf('refund-in'),
+  responses: accepted,
+  errors: ERRORS,
   sandboxOnly: true,
 })
 

@@ -67,11 +67,7 @@ export const idempotencyKey = Type.String({
  * Reais in a request. Decimals, sign and ceiling are judged after the shape, each with its own error.
  * @source rules#money.1
  */
-export const reais = Type.Number({
-  minimum: -1e15,
-  maximum: 1e15,
-  description: 'BRL in reais, at most two decimals: 150.00. Never centavos.',
-})
+export const reais = Type.Number({ description: 'BRL in reais, at most two decimals: 150.00. Never centavos.' })
 
 /** `YYYY-MM-DD`, a UTC day. @source rules#lists.2 */
 export function utcDay(description: string) {

@@ -3,9 +3,10 @@ import test from 'node:test'
 import { cashIn } from '../src/cash-in.ts'
 import { cashOut } from '../src/cash-out.ts'
 import { type Machine, rowFor } from '../src/machine.ts'
+import { adjustment } from '../src/operator.ts'
 import { refundIn } from '../src/refund-in.ts'
 
-const machines: readonly Machine[] = [cashIn, cashOut, refundIn]
+const machines: readonly Machine[] = [cashIn, cashOut, refundIn, adjustment]
 
 for (const machine of machines) {
   const { resource, states, triggers, guards, cases, rows } = machine

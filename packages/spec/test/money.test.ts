@@ -17,6 +17,9 @@ const accepted: readonly (readonly [json: string, cents: bigint])[] = [
   ['1.5e1', 1_500n],
   ['-3', -300n],
   ['9999999999.99', limits.valueMaxCents],
+  ['10000000000000000.00', 1_000_000_000_000_000_000n],
+  ['1e21', 100_000_000_000_000_000_000_000n],
+  ['-1e21', -100_000_000_000_000_000_000_000n],
 ]
 
 for (const [json, cents] of accepted) {
@@ -25,7 +28,7 @@ for (const [json, cents] of accepted) {
   })
 }
 
-for (const json of ['1.005', '0.001', '1e-3', '1e21', '1e400', '0.1000000001']) {
+for (const json of ['1.005', '0.001', '1e-3', '1e-7', '1e400', '-1e400', '0.1000000001']) {
   test(`[money.1] ${json} is no amount of reais`, () => {
     assert.equal(reaisToCents(JSON.parse(json)), null)
   })

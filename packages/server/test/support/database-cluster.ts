@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cashIn, cashOut, refundIn } from '@pixgate/spec'
+import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
@@ -29,7 +29,7 @@ export async function globalSetup(): Promise<void> {
   await admin.end()
   const template = new URL(cluster.url)
   template.pathname = `/${TEMPLATE}`
-  await migrate(template.href, [cashIn, cashOut, refundIn])
+  await migrate(template.href, [cashIn, cashOut, refundIn, adjustment])
   process.env.PIXGATE_TEST_DATABASE_URL = cluster.url
 }
 

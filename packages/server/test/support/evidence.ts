@@ -12,6 +12,29 @@ export async function cases(database: Database): Promise<string[]> {
   return (await database.rows(CASES, [])).map(({ kind, open }) => (open ? kind : `${kind} (closed)`))
 }
 
+const CASE_FACTS = statement<[kind: string], { facts: object }>(
+  'test.case_facts',
+  'SELECT facts FROM "case" WHERE kind = $1 ORDER BY opened_at, id',
+)
+
+/** What the cases of a kind tell their operator, oldest first. */
+export async function caseFacts(database: Database, kind: string): Promise<object[]> {
+  return (await database.rows(CASE_FACTS, [kind])).map(({ facts }) => facts)
+}
+
+const MOVES = statement<[trigger: string], { moves: bigint; batches: bigint }>(
+  'test.moves',
+  'SELECT count(*) AS moves, count(DISTINCT batch_id) AS batches FROM move WHERE trigger = $1',
+)
+
+/** How many moves a trigger made, and in how many statements. */
+export async function movesBy(
+  database: Database,
+  trigger: string,
+): Promise<{ moves: bigint; batches: bigint } | undefined> {
+  return (await database.rows(MOVES, [trigger]))[0]
+}
+
 const TOLD = statement<[], { status: string }>('test.told', 'SELECT status FROM notification ORDER BY created_at, id')
 
 /** The status in every notification that was made, oldest first. */

@@ -1,100 +1,143 @@
 import assert from 'node:assert/strict'
 import { statement } from '../../src/platform/db/database.ts'
 import { assertBooks, balances } from './books.ts'
-import { type Ending, FEE_CENTS, type ProcessWorld } from './process-world.ts'
+import { FEE_CENTS, type Order, type ProcessWorld } from './process-world.ts'
 
-/** A charge that has come to its end, as the merchant and the payer know it. */
-export interface EndedCharge {
+/** An operation that has come to its end, as the merchant and the bank's side of it know it. */
+export interface Ended {
   readonly id: string
+  readonly kind: 'cash_in' | 'cash_out' | 'refund_in'
   readonly externalId: string
-  readonly valueCents: number
-  readonly ending: Ending
+  readonly status: string
+  /** By how much the merchant is richer, centavos. */
+  readonly gainedCents: number
+  /** What the bank moved for it, in this order, and under which of our ids. */
+  readonly moved: readonly { readonly reference: string; readonly cents: number }[]
+  /** Event and status of each notification, in this order. */
+  readonly told: readonly string[]
+}
+
+/** An order that was given an id. */
+type Known = Order & { readonly id: string }
+
+/** A charge that was paid once. */
+export function paidCharge({ id, externalId, valueCents }: Known): Ended {
+  return {
+    ...{ id, externalId, kind: 'cash_in', status: 'PAID', gainedCents: valueCents - FEE_CENTS },
+    moved: [{ reference: id, cents: valueCents }],
+    told: ['pix_cash_in PAID'],
+  }
+}
+
+/** A payout that was made once, and of which these amounts came back. */
+export function sentPayout({ id, externalId, valueCents }: Known, returnedCents: readonly number[] = []): Ended {
+  const movedCents = [-valueCents, ...returnedCents]
+  return {
+    ...{ id, externalId, kind: 'cash_out', status: returnedCents.length > 0 ? 'REVERSED' : 'CONFIRMED' },
+    gainedCents: movedCents.reduce((sum, cents) => sum + cents, -FEE_CENTS),
+    moved: movedCents.map((cents) => ({ reference: id, cents })),
+    told: ['pix_cash_out CONFIRMED', ...returnedCents.map(() => 'pix_cash_out_reversal REVERSED')],
+  }
+}
+
+/** A refund that the merchant asked for and the bank made. */
+export function sentRefund({ id, externalId, valueCents }: Known): Ended {
+  return {
+    ...{ id, externalId, kind: 'refund_in', status: 'CONFIRMED', gainedCents: -valueCents },
+    moved: [{ reference: id, cents: -valueCents }],
+    told: ['pix_cash_in_reversal CONFIRMED'],
+  }
+}
+
+/** What the bank took back by itself of a charge's payment. @param id of the refund that tells of it */
+export function takenBack(id: string, chargeId: string, valueCents: number): Ended {
+  return { ...sentRefund({ id, externalId: id, valueCents }), moved: [{ reference: chargeId, cents: -valueCents }] }
+}
+
+/** An operation that came to nothing. */
+export function failed(kind: Ended['kind'], { id, externalId }: Pick<Known, 'id' | 'externalId'>): Ended {
+  const event = { cash_in: 'pix_cash_in', cash_out: 'pix_cash_out', refund_in: 'pix_cash_in_reversal' }[kind]
+  return { id, kind, externalId, status: 'FAILED', gainedCents: 0, moved: [], told: [`${event} FAILED`] }
 }
 
 /**
- * Fails where anything was lost or doubled: an operation, a charge at the bank, a booking, a notification.
- * Notifications alone may arrive more than once, always as the same bytes under the same id.
- * @param charges all there are
+ * Fails where anything was lost or doubled: an operation, money at the bank, a booking, a notification. Nothing may be
+ * left reserved, in suspense, or for a person to decide. Notifications alone may arrive more than once, always as the
+ * same bytes under the same id.
+ * @param ended all there are
  */
-export async function assertExactlyOnce(world: ProcessWorld, charges: readonly EndedCharge[]): Promise<void> {
+export async function assertExactlyOnce(world: ProcessWorld, ended: readonly Ended[]): Promise<void> {
   const { database } = world
   await assertBooks(database)
-  const sorted = charges.toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1))
+  const sorted = ended.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   assert.deepEqual(await database.rows(selectTraces, []), sorted.map(tracesOf))
   assert.deepEqual(await database.rows(selectCases, []), [])
-  assertBank(world, sorted)
-  await assertSettlement(world)
+  await assertMoney(world, ended)
   await assertNotifications(world)
-  for (const { id, ending } of sorted) assert.equal((await world.read(id)).status, statusOf(ending))
+  for (const { id, kind, status } of sorted) {
+    const { body } = await world.insist('GET', `${PATHS[kind]}/${id}`)
+    assert.equal(body.status, status)
+  }
 }
+
+const PATHS = { cash_in: '/api/pix/cash-in', cash_out: '/api/pix/cash-out', refund_in: '/api/pix/refund' } as const
 
 /** All that an operation left in the database. */
 interface Traces {
   readonly id: string
+  readonly kind: string
   readonly external_id: string
   readonly status: string
-  /** How often it entered the status it is in. */
-  readonly endings: number
-  readonly available_cents: bigint
-  readonly notifications: number
+  readonly gained_cents: bigint
+  readonly told: readonly string[]
   readonly deliveries: number
 }
 
 const selectTraces = statement<[], Traces>(
   'test.traces',
-  `SELECT o.id, o.external_id, o.status,
-          (SELECT count(*)::integer FROM move m
-            WHERE m.operation_id = o.id AND m.to_status = o.status AND m.from_status IS DISTINCT FROM o.status) AS endings,
+  `SELECT o.id, o.kind, o.external_id, o.status,
           (SELECT coalesce(sum(e.amount_cents), 0)::bigint FROM entry e JOIN account a ON a.id = e.account_id
-            WHERE e.operation_id = o.id AND a.code = 'available') AS available_cents,
-          (SELECT count(*)::integer FROM notification n WHERE n.operation_id = o.id) AS notifications,
+            WHERE e.operation_id = o.id AND a.code = 'available') AS gained_cents,
+          (SELECT array_agg(n.event_type || ' ' || n.status ORDER BY n.created_at, n.id) FROM notification n
+            WHERE n.operation_id = o.id) AS told,
           (SELECT count(*)::integer FROM notification n JOIN delivery d ON d.notification_id = n.id
             WHERE n.operation_id = o.id AND d.state = 'DELIVERED') AS deliveries
-     FROM operation o ORDER BY o.external_id COLLATE "C"`,
+     FROM operation o ORDER BY o.id`,
 )
 
-function tracesOf({ id, externalId, valueCents, ending }: EndedCharge): Traces {
+function tracesOf({ id, kind, externalId, status, gainedCents, told }: Ended): Traces {
   return {
-    id,
-    external_id: externalId,
-    status: statusOf(ending),
-    endings: 1,
-    available_cents: ending === 'pay' ? BigInt(valueCents - FEE_CENTS) : 0n,
-    notifications: 1,
-    deliveries: 1,
+    ...{ id, kind, external_id: externalId, status, gained_cents: BigInt(gainedCents) },
+    ...{ told, deliveries: told.length },
   }
-}
-
-function statusOf(ending: Ending): string {
-  return ending === 'pay' ? 'PAID' : 'FAILED'
 }
 
 const selectCases = statement<[], { kind: string; operation_id: string | null }>(
   'test.cases',
-  'SELECT kind, operation_id FROM "case"',
+  'SELECT kind, operation_id FROM "case" WHERE closed_at IS NULL',
 )
 
-/** One charge for each of ours, paid once or failed; nothing else. */
-function assertBank({ bank }: ProcessWorld, charges: readonly EndedCharge[]): void {
-  const atTheBank = new Map(
-    [...bank.book.charges.values()].map(({ id, status, payments }) => [
-      id,
-      { status, paid: payments.map(({ valueCents }) => valueCents) },
-    ]),
-  )
-  const expected = new Map(
-    charges.map(({ id, ending, valueCents }) => [
-      id,
-      { status: statusOf(ending), paid: ending === 'pay' ? [valueCents] : [] },
-    ]),
-  )
-  assert.deepEqual(atTheBank, expected)
+/** The bank moved what was asked for, once; and our books say the same to the centavo. */
+async function assertMoney({ bank, database }: ProcessWorld, ended: readonly Ended[]): Promise<void> {
+  const book = await bank.book()
+  const atTheBank = book.entries.map(({ reference, sign, valueCents }) => `${reference} ${sign}${valueCents}`)
+  const moved = ended.flatMap((operation) => operation.moved)
+  const expected = moved.map(({ reference, cents }) => `${reference} ${cents < 0 ? '' : '+'}${cents}`)
+  assert.deepEqual(atTheBank.toSorted(), expected.toSorted())
+  const ids = new Set(ended.map(({ id }) => id))
+  const strangers = [book.charges, book.payouts, book.refunds].flat().filter(({ id }) => !ids.has(id))
+  assert.deepEqual(strangers, [], 'the bank was asked for nothing that the merchant did not ask for')
+
+  const available = sum(ended.map(({ gainedCents }) => gainedCents))
+  const settlement = -sum(moved.map(({ cents }) => cents))
+  const accounts = { available, settlement, fees: -available - settlement }
+  const filled = Object.entries(accounts).filter(([, cents]) => cents !== 0)
+  assert.deepEqual(await balances(database), Object.fromEntries(filled.map(([code, cents]) => [code, BigInt(cents)])))
+  assert.equal(book.availableCents, -settlement, 'the bank holds what our books say it holds')
 }
 
-async function assertSettlement({ bank, database }: ProcessWorld): Promise<void> {
-  const receivedCents = bank.book.entries.reduce((sum, { valueCents }) => sum + valueCents, 0)
-  const { settlement = 0n } = await balances(database)
-  assert.equal(-settlement, BigInt(receivedCents), 'the bank holds what our books say it holds')
+function sum(cents: readonly number[]): number {
+  return cents.reduce((total, one) => total + one, 0)
 }
 
 const selectBodies = statement<[], { id: string; body: Buffer }>('test.bodies', 'SELECT id, body FROM notification')

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { PARTNER_SECRET, type World } from './world.ts'
+import type { Clock } from '../../src/platform/clock.ts'
+import { PARTNER_SECRET } from './world.ts'
 
 /** How an event is sent; as the bank does it unless something is said here. */
 export interface Telling {
@@ -13,7 +14,7 @@ export interface Telling {
 
 /** Tells the service something at the partner's door. @returns the status of the answer */
 export async function tell(
-  { url, clock }: Pick<World, 'url' | 'clock'>,
+  { url, clock }: { readonly url: string; readonly clock: Clock },
   event: object | string,
   { endpoint = 'cash-in', secret = PARTNER_SECRET, ...given }: Telling = {},
 ): Promise<number> {

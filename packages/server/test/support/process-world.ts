@@ -3,39 +3,94 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Simulator, startSimulator } from '@pixgate/bank-simulator'
+import { eventTypes } from '@pixgate/spec'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { testDatabase } from './database.ts'
 import { testPort } from './port.ts'
-import { type ServerProcess, startServerProcess } from './server-process.ts'
-import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
+import { type KillableProcess, startBankProcess, startServerProcess } from './server-process.ts'
+import { type TcpProxy, tcpProxy, through } from './tcp-proxy.ts'
 import { type Receiver, startReceiver } from './webhook-receiver.ts'
 import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from './world.ts'
 
 /**
- * A merchant, a gateway and a bank, where the gateway is a process that can be killed and started again, and every one
- * of its links goes through a proxy that sees all bytes.
+ * A merchant, a gateway and a bank, where the gateway and the bank are processes that can be killed and started again,
+ * and every link of the gateway goes through a proxy that sees all bytes.
  */
-export interface ProcessWorld {
+export interface ProcessWorld extends Merchant {
   readonly links: Readonly<Record<Link, TcpProxy>>
   /** As it is, past the proxy. */
   readonly database: Database
-  readonly bank: Simulator
+  readonly bank: Bank
   readonly receiver: Receiver
+  /** Where merchants reach the server. */
+  readonly url: string
+  readonly apiKey: string
   /** The first process; it is ready. */
-  readonly server: ServerProcess
+  readonly server: KillableProcess
+  /** The process that was started last. */
+  latest(): KillableProcess
   /**
    * Starts the next process, when the one before is gone.
-   * @param aheadMs how far its clock and the bank's are put forward
+   * @param laterMs how much later that is, for the bank too
    */
-  start(aheadMs: number): ServerProcess
-  /** Creates a charge as a merchant's program does: again and again until it is told of one it can show to a payer. */
-  charge(order: Order): Promise<Charged>
-  /** Reads a cash-in, as often as it takes to get an answer. */
-  read(id: string): Promise<Answer['body']>
+  start(laterMs: number): KillableProcess
+  /** Puts the clocks of the bank and of the process that was started last forward. */
+  advance(ms: number): Promise<void>
+  /** Now, on these clocks. */
+  now(): number
+  /** Starts a process that works beside the others. */
+  startNeighbour(): Promise<Neighbour>
   /** Lets a charge end at the bank. */
   end(id: string, ending: Ending): Promise<void>
+}
+
+/** The simulated bank, past the proxy. */
+export interface Bank {
+  readonly url: string
+  /** The process that was started last. */
+  process(): KillableProcess
+  /** Starts the next process, when the one before is gone. */
+  start(): KillableProcess
+  /** Its own account of what happened. */
+  book(): Promise<BankBook>
+  /** Uses a control until the book says that it has worked: an answer may be lost, and nothing must happen twice. */
+  control(path: string, body: object, hasWorked: (book: BankBook) => boolean): Promise<void>
+}
+
+/** What the bank's book tells, as far as tests care. */
+export interface BankBook {
+  readonly availableCents: number
+  readonly charges: readonly { readonly id: string; readonly status: string }[]
+  readonly payouts: readonly { readonly id: string; readonly status: string }[]
+  readonly refunds: readonly { readonly id: string; readonly status: string }[]
+  readonly entries: readonly {
+    readonly kind: string
+    /** The id of what the money moved for. */
+    readonly reference: string
+    readonly valueCents: number
+    readonly sign: '+' | '-'
+  }[]
+  readonly events: { readonly delivered: readonly object[]; readonly pending: readonly object[] }
+}
+
+/** A merchant's program. */
+export interface Merchant {
+  /** Asks until somebody answers and does not say «later». */
+  insist(method: string, path: string, body?: object): Promise<Answer>
+  /** Creates an operation, or is told that it was created before. */
+  place(path: string, body: object): Promise<Created>
+  /** Creates a charge: again and again until it is told of one it can show to a payer. */
+  charge(order: Order): Promise<Created>
+  /** Reads a cash-in, as often as it takes to get an answer. */
+  read(id: string): Promise<Answer['body']>
+}
+
+/** Another process on the same database and bank, past the proxies, and the same merchant's program on it. */
+export interface Neighbour extends Merchant {
+  readonly server: KillableProcess
+  readonly port: number
+  readonly url: string
 }
 
 /** Who talks with the server: the merchant's program, the bank's events, and whom it calls itself. */
@@ -48,7 +103,7 @@ export interface Order {
 }
 
 /** What became of a create: told at once, or found because it had happened before. */
-export interface Charged {
+export interface Created {
   readonly id: string
   readonly status: 201 | 409
 }
@@ -56,7 +111,7 @@ export interface Charged {
 /** How a charge ends at the bank. */
 export type Ending = 'pay' | 'fail'
 
-/** The fee of each payment. */
+/** The fee of each payment and of each payout. */
 export const FEE_CENTS = 10
 
 /** Between two tries, of the merchant's program and of the bank. */
@@ -64,7 +119,7 @@ const RETRY_MS = 20
 
 /** Builds a world with a receiver registered; it goes with the test. */
 export async function processWorld(t: TestContext): Promise<ProcessWorld> {
-  const processes: ServerProcess[] = []
+  const processes: KillableProcess[] = []
   let isOver = false
   // The first to go, or they would complain of a world that falls apart.
   t.after(() => {
@@ -77,64 +132,119 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
   const port = await testPort()
   const events = await tcpProxy(t, port)
   let aheadMs = 0
-  const bank = await startSimulator({
-    port: 0,
-    dataDirectory: join(directory, 'bank'),
-    token: PARTNER_TOKEN,
-    secret: PARTNER_SECRET,
-    eventsUrl: through(events),
-    clock: { now: () => Date.now() + aheadMs, sleep: (_ms, signal) => realPause.for(RETRY_MS, signal) },
-    warn: () => undefined,
-  })
-  t.after(async () => {
-    await bank.stop()
-    await rm(directory, { recursive: true, force: true })
-  })
+  t.after(() => rm(directory, { recursive: true, force: true }))
+  function keep(process: KillableProcess): KillableProcess {
+    if (isOver) throw new Error('this world has ended')
+    processes.push(process)
+    return process
+  }
+  const bank = bankAt(await testPort(), (port) =>
+    keep(
+      startBankProcess(
+        {
+          PIXGATE_SIMULATOR_PORT: String(port),
+          PIXGATE_SIMULATOR_DATA_DIR: join(directory, 'bank'),
+          PIXGATE_SIMULATOR_EVENTS_URL: through(events),
+          PIXGATE_PARTNER_TOKEN: PARTNER_TOKEN,
+          PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
+        },
+        aheadMs,
+      ),
+    ),
+  )
   const links = {
     api: await tcpProxy(t, port),
     events,
     database: await tcpProxy(t, portOf(databaseUrl)),
-    bank: await tcpProxy(t, bank.port),
+    bank: await tcpProxy(t, portOf(bank.url)),
     receiver: await tcpProxy(t, portOf(receiver.url)),
   }
-  function start(ms: number): ServerProcess {
-    if (isOver) throw new Error('this world has ended')
-    aheadMs = ms
-    const environment = {
+  const environment = {
+    PIXGATE_DATA_DIR: directory,
+    PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+    PIXGATE_PARTNER_TOKEN: PARTNER_TOKEN,
+    PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
+    PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS),
+    PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS),
+    PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
+  }
+  async function advance(ms: number): Promise<void> {
+    aheadMs += ms
+    await Promise.all([latest, bank.process()].map((process) => process.advance(ms)))
+  }
+  function start(): KillableProcess {
+    const throughLinks = {
       PORT: String(port),
       DATABASE_URL: through(links.database, databaseUrl),
-      PIXGATE_DATA_DIR: directory,
-      PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
-      PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
       PIXGATE_PARTNER_URL: through(links.bank),
-      PIXGATE_PARTNER_TOKEN: PARTNER_TOKEN,
-      PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
-      PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS),
-      PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
     }
-    const process = startServerProcess(environment, aheadMs)
-    processes.push(process)
-    return process
+    return keep(startServerProcess({ ...environment, ...throughLinks }, aheadMs))
   }
-  const server = start(0)
+  const server = start()
+  let latest = server
   assert.ok(await server.ready)
+  const url = through(links.api)
+  const apiKey = await openAccount(url, through(links.receiver))
   return {
     links,
     database,
     bank,
     receiver,
     server,
-    start,
-    ...(await openMerchant(through(links.api), through(links.receiver))),
-    end: async (id, ending) => {
-      const ended = await ask(`${bank.url}/control/charges/${id}/${ending}`, PARTNER_TOKEN, 'POST')
-      assert.equal(ended?.status, 202, JSON.stringify(ended?.body))
+    url,
+    apiKey,
+    latest: () => latest,
+    start: (laterMs) => {
+      aheadMs += laterMs
+      void bank.process().advance(laterMs)
+      latest = start()
+      return latest
+    },
+    advance,
+    now: () => Date.now() + aheadMs,
+    startNeighbour: async () => {
+      const port = await testPort()
+      const pastLinks = { PORT: String(port), DATABASE_URL: databaseUrl, PIXGATE_PARTNER_URL: bank.url }
+      const server = keep(startServerProcess({ ...environment, ...pastLinks }))
+      assert.ok(await server.ready)
+      const url = `http://127.0.0.1:${port}`
+      return { server, port, url, ...merchant(url, apiKey) }
+    },
+    ...merchant(url, apiKey),
+    end: (id, ending) =>
+      bank.control(`/charges/${id}/${ending}`, {}, ({ charges }) =>
+        charges.some((charge) => charge.id === id && charge.status !== 'ACTIVE'),
+      ),
+  }
+}
+
+function bankAt(port: number, startProcess: (port: number) => KillableProcess): Bank {
+  const url = `http://127.0.0.1:${port}`
+  let process = startProcess(port)
+  async function book(): Promise<BankBook> {
+    for (;;) {
+      const answer = await ask(`${url}/control/book`, PARTNER_TOKEN, 'GET')
+      if (answer) return answer.body
+      await realPause.for(RETRY_MS)
+    }
+  }
+  return {
+    url,
+    book,
+    process: () => process,
+    start: () => {
+      process = startProcess(port)
+      return process
+    },
+    control: async (path, body, hasWorked) => {
+      while (!hasWorked(await book())) await ask(`${url}/control${path}`, PARTNER_TOKEN, 'POST', body)
     },
   }
 }
 
 /** Kills what still runs. Where the test failed, it shows what the processes complained of. */
-async function endProcesses(t: TestContext, processes: readonly ServerProcess[]): Promise<void> {
+async function endProcesses(t: TestContext, processes: readonly KillableProcess[]): Promise<void> {
   for (const process of processes) process.kill()
   await Promise.all(processes.map(({ gone }) => gone))
   // Its type does not tell it yet.
@@ -142,22 +252,30 @@ async function endProcesses(t: TestContext, processes: readonly ServerProcess[])
   if (!passed) for (const complaint of processes.flatMap(({ complaints }) => complaints)) t.diagnostic(complaint)
 }
 
-/** A merchant's program with a key and a registered receiver. */
-async function openMerchant(url: string, receiverUrl: string): Promise<Pick<ProcessWorld, 'charge' | 'read'>> {
+/** Makes a key and registers a receiver. @returns the key */
+async function openAccount(url: string, receiverUrl: string): Promise<string> {
   const made = await ask(`${url}/api-key/generate`, ADMIN_TOKEN, 'POST')
   assert.equal(made?.status, 201, JSON.stringify(made?.body))
   const { apiKey } = made.body
-  const subscription = { url: `${receiverUrl}/pix`, events: ['pix_cash_in'] }
+  const subscription = { url: `${receiverUrl}/pix`, events: eventTypes }
   const subscribed = await ask(`${url}/webhook`, apiKey, 'POST', subscription)
   assert.equal(subscribed?.status, 201, JSON.stringify(subscribed?.body))
+  return apiKey
+}
 
-  /** Asks until somebody answers and does not say «later». */
+function merchant(url: string, apiKey: string): Merchant {
   async function insist(method: string, path: string, body?: object): Promise<Answer> {
     for (;;) {
       const answer = await ask(url + path, apiKey, method, body)
       if (answer && answer.status !== 503) return answer
       await realPause.for(RETRY_MS)
     }
+  }
+
+  async function place(path: string, body: object): Promise<Created> {
+    const { status, body: told } = await insist('POST', path, body)
+    assert.ok(status === 201 || status === 409, JSON.stringify(told))
+    return { id: status === 201 ? told.id : told.existing.id, status }
   }
 
   async function read(id: string): Promise<Answer['body']> {
@@ -167,27 +285,33 @@ async function openMerchant(url: string, receiverUrl: string): Promise<Pick<Proc
   }
 
   return {
+    insist,
+    place,
     read,
     charge: async ({ externalId, valueCents }) => {
-      const transaction = { value: valueCents / 100, externalId }
-      const { status, body } = await insist('POST', '/api/pix/cash-in', { transaction })
-      assert.ok(status === 201 || status === 409, JSON.stringify(body))
-      const id = status === 201 ? body.id : body.existing.id
-      while (!(await read(id)).pixCode) await realPause.for(RETRY_MS)
-      return { id, status }
+      const created = await place('/api/pix/cash-in', { transaction: { value: valueCents / 100, externalId } })
+      while (!(await read(created.id)).pixCode) await realPause.for(RETRY_MS)
+      return created
     },
   }
 }
 
 /** One request. @returns `undefined` where nobody answered, or not to the end */
-async function ask(url: string, token: string, method: string, body?: object): Promise<Answer | undefined> {
+export async function ask(
+  url: string,
+  token: string,
+  method: string,
+  body?: object,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Answer | undefined> {
   try {
     const response = await fetch(url, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+      headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}), ...more },
       ...(body ? { body: JSON.stringify(body) } : {}),
     })
-    return { status: response.status, headers: response.headers, body: await response.json() }
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }
   } catch {
     return undefined
   }
@@ -195,11 +319,4 @@ async function ask(url: string, token: string, method: string, body?: object): P
 
 function portOf(url: string): number {
   return Number(new URL(url).port)
-}
-
-/** An address that leads through a proxy; plain HTTP unless it is one already. */
-function through(proxy: TcpProxy, address = 'http://127.0.0.1'): string {
-  const url = new URL(address)
-  url.port = String(proxy.port)
-  return url.href.replace(/\/$/, '')
 }

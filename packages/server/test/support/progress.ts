@@ -2,60 +2,107 @@ import { type Database, statement } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { ProcessWorld } from './process-world.ts'
 
-/** What a charge leaves behind on its way from the create to the notification. */
+/** What an operation leaves behind on its way from the create to the notification. */
 export type Milestone =
   | 'intent'
-  | 'charge at the bank'
-  | 'charge accepted'
+  | 'claimed for sending'
+  | 'order at the bank'
+  | 'order accepted'
   | 'event stored'
   | 'event acknowledged'
   | 'booked'
   | 'event marked'
   | 'fanned out'
-  | 'claimed'
+  | 'delivery claimed'
   | 'received'
   | 'recorded'
 
-const selectReached = statement<[], { milestone: Milestone }>(
-  'test.reached',
-  `SELECT 'intent' AS milestone WHERE EXISTS (SELECT FROM operation)
-   UNION ALL SELECT 'charge accepted' WHERE EXISTS (SELECT FROM operation WHERE transaction_id IS NOT NULL)
-   UNION ALL SELECT 'event stored' WHERE EXISTS (SELECT FROM inbox)
-   UNION ALL SELECT 'booked' WHERE EXISTS (SELECT FROM entry)
-   UNION ALL SELECT 'event marked' WHERE EXISTS (SELECT FROM inbox WHERE processed_at IS NOT NULL)
-   UNION ALL SELECT 'fanned out' WHERE EXISTS (SELECT FROM delivery)
-   UNION ALL SELECT 'claimed' WHERE EXISTS (SELECT FROM delivery WHERE attempts > 0)
-   UNION ALL SELECT 'recorded' WHERE EXISTS (SELECT FROM delivery_attempt)`,
+/** How often each milestone was passed in a world. */
+export type Progress = Readonly<Record<Milestone, number>>
+
+type InDatabase = Exclude<Milestone, 'order at the bank' | 'event acknowledged' | 'received'>
+
+const selectProgress = statement<[], { milestone: InDatabase; times: number }>(
+  'test.progress',
+  `SELECT milestone, times::integer FROM (
+     SELECT 'intent' AS milestone, count(*) AS times FROM move WHERE trigger = 'create'
+     UNION ALL SELECT 'claimed for sending', count(*) FROM move WHERE trigger = 'send.claimed'
+     UNION ALL SELECT 'order accepted', count(*) FROM move WHERE trigger IN ('charge.accepted', 'send.accepted')
+     UNION ALL SELECT 'event stored', count(*) FROM inbox
+     UNION ALL SELECT 'booked', count(*) FROM move WHERE trigger IN ('partner.confirmed', 'partner.returned')
+     UNION ALL SELECT 'event marked', count(*) FROM inbox WHERE processed_at IS NOT NULL
+     UNION ALL SELECT 'fanned out', count(*) FROM delivery
+     UNION ALL SELECT 'delivery claimed', coalesce(sum(attempts), 0) FROM delivery
+     UNION ALL SELECT 'recorded', count(*) FROM delivery_attempt
+   ) AS counted`,
 )
 
-/** The milestones that the only charge of a world has behind it. */
-export async function milestones({ database, bank, receiver }: ProcessWorld): Promise<ReadonlySet<Milestone>> {
-  const reached = new Set((await database.rows(selectReached, [])).map(({ milestone }) => milestone))
-  const [event] = bank.book.events.values()
-  if (bank.book.charges.size > 0) reached.add('charge at the bank')
-  if (event?.deliveredAt !== undefined) reached.add('event acknowledged')
-  if (receiver.received.length > 0) reached.add('received')
-  return reached
+/** What a world has behind it. */
+export async function progress({ database, bank, receiver }: ProcessWorld): Promise<Progress> {
+  const [rows, { charges, payouts, refunds, events }] = await Promise.all([
+    database.rows(selectProgress, []),
+    bank.book(),
+  ])
+  const inDatabase = Object.fromEntries(rows.map(({ milestone, times }) => [milestone, times]))
+  return {
+    ...(inDatabase as Record<InDatabase, number>),
+    'order at the bank': charges.length + payouts.length + refunds.length,
+    'event acknowledged': events.delivered.length,
+    received: receiver.received.length,
+  }
 }
 
-const selectUnfinished = statement<[], { rows: bigint }>(
-  'test.unfinished',
-  `SELECT (SELECT count(*) FROM operation WHERE status NOT IN ('PAID', 'FAILED'))
-        + (SELECT count(*) FROM inbox WHERE processed_at IS NULL)
-        + (SELECT count(*) FROM notification WHERE fanned_out_at IS NULL)
-        + (SELECT count(*) FROM delivery WHERE state = 'PENDING') AS rows`,
+/** How much is unfinished, what was done so far, and when the next of it is due; epoch milliseconds. */
+interface Work {
+  readonly unfinished: number
+  readonly done: number
+  readonly dueAt: number | null
+}
+
+const selectWork = statement<[], Work>(
+  'test.work',
+  `SELECT count(*)::integer AS unfinished, min(due_at) AS "dueAt",
+          (SELECT count(*) + (SELECT coalesce(sum(attempts), 0) FROM inbox)
+                + (SELECT coalesce(sum(attempts), 0) FROM delivery) FROM move)::integer AS done
+     FROM (
+       SELECT due_at FROM operation WHERE status IN ('PENDING', 'RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN')
+       UNION ALL SELECT due_at FROM inbox WHERE processed_at IS NULL
+       UNION ALL SELECT created_at FROM notification WHERE fanned_out_at IS NULL
+       UNION ALL SELECT next_attempt_at FROM delivery WHERE state = 'PENDING'
+     ) AS open`,
 )
 
 const GLANCE_MS = 20
 
-/** Resolves when every charge has ended, every event was taken and applied, and every notification was delivered. */
-export async function finished({ database, bank }: ProcessWorld): Promise<void> {
-  const isFinished = async () =>
-    [...bank.book.events.values()].every(({ deliveredAt }) => deliveredAt !== undefined) &&
-    (await unfinishedRows(database)) === 0n
-  while (!(await isFinished())) await realPause.for(GLANCE_MS)
+/** Nothing happened for so long that it is a matter of time. */
+const STILL_MS = 500
+
+/** Time is put forward by so much at least, or a bank that knows nothing would be asked all too often. */
+const LEAP_MS = 150_000
+
+/**
+ * Resolves when every operation has ended, every event was taken and applied, and every notification was delivered. Time
+ * is put forward while nothing happens and nothing is due.
+ */
+export async function finished(world: ProcessWorld): Promise<void> {
+  let before: string | undefined
+  let stillSince = 0
+  for (;;) {
+    const [work, { events, payouts, refunds }] = await Promise.all([workOf(world.database), world.bank.book()])
+    const atTheBank = [...payouts, ...refunds].filter(({ status }) => status === 'PROCESSING').length
+    if (work.unfinished + events.pending.length + atTheBank === 0) return
+    const now = JSON.stringify([work, events, atTheBank])
+    if (now !== before) stillSince = performance.now()
+    before = now
+    const leapMs = Math.max((work.dueAt ?? 0) - world.now(), LEAP_MS)
+    const isDue = work.dueAt !== null && work.dueAt <= world.now()
+    if (performance.now() - stillSince >= STILL_MS && !isDue) await world.advance(leapMs)
+    else await realPause.for(GLANCE_MS)
+  }
 }
 
-async function unfinishedRows(database: Database): Promise<bigint | undefined> {
-  return (await database.rows(selectUnfinished, []))[0]?.rows
+async function workOf(database: Database): Promise<Work> {
+  const [work] = await database.rows(selectWork, [])
+  if (!work) throw new Error('a count has a row')
+  return work
 }

@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
-/** The server as a process of its own, which can be killed. */
-export interface ServerProcess {
+/** A program as a process of its own, which can be killed. */
+export interface KillableProcess {
   /** Whether it became ready; `false`: it ended before. */
   readonly ready: Promise<boolean>
   /** Resolves when the process is gone. */
@@ -15,35 +16,62 @@ export interface ServerProcess {
   readonly complaints: readonly string[]
   /** Ends it the hard way: from here on it does nothing more. */
   kill(): void
+  /** Puts its clock forward while it runs; one that is gone has no clock. */
+  advance(ms: number): Promise<void>
 }
 
-const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const SHIFTED_PROGRAM = fileURLToPath(new URL('shifted-main.ts', import.meta.url))
+const SERVER = fileURLToPath(new URL('shifted-main.ts', import.meta.url))
+const BANK = fileURLToPath(new URL('shifted-bank.ts', import.meta.url))
 
 const COMPLAINT = /"level":"(?:warn|error|fatal)"/
 
 /** Node's own place for it; halves the time of a start. */
 const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
 
+type Environment = Readonly<Record<string, string>>
+
+type Child = ChildProcessByStdio<null, Readable, Readable>
+
 /**
  * Starts the server, with nothing in its environment but what is given.
  * @param aheadMs how far its clock is put forward
  */
-export function startServerProcess(environment: Readonly<Record<string, string>>, aheadMs = 0): ServerProcess {
-  const program = aheadMs === 0 ? [PROGRAM] : [SHIFTED_PROGRAM, String(aheadMs)]
-  const child = spawn(process.execPath, program, {
+export function startServerProcess(environment: Environment, aheadMs = 0): KillableProcess {
+  return spawnProgram(SERVER, environment, aheadMs, '"msg":"ready"')
+}
+
+/** Starts the simulated bank in the same way. */
+export function startBankProcess(environment: Environment, aheadMs = 0): KillableProcess {
+  return spawnProgram(BANK, environment, aheadMs, '"ready":true')
+}
+
+/** @param readiness what it writes to standard output when it is ready */
+function spawnProgram(program: string, environment: Environment, aheadMs: number, readiness: string): KillableProcess {
+  const child = spawn(process.execPath, [program, String(aheadMs)], {
     env: { ...environment, NODE_COMPILE_CACHE },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  }) as Child
   const gone = once(child, 'close')
   const complaints: string[] = []
   createInterface(child.stderr).on('line', (line) => complaints.push(line))
   const ready = new Promise<boolean>((resolve) => {
     createInterface(child.stdout).on('line', (line) => {
-      if (line.includes('"msg":"ready"')) resolve(true)
+      if (line.includes(readiness)) resolve(true)
       else if (COMPLAINT.test(line)) complaints.push(line)
     })
     void gone.then(() => resolve(false))
   })
-  return { ready, gone, complaints, kill: () => void child.kill('SIGKILL') }
+  return {
+    ready,
+    gone,
+    complaints,
+    kill: () => void child.kill('SIGKILL'),
+    advance: async (ms) => {
+      if (!(await ready)) return
+      const advanced = once(child, 'message')
+      // It may die just now.
+      child.send(ms, () => undefined)
+      await Promise.race([advanced, gone])
+    },
+  }
 }

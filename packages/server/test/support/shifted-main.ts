@@ -6,10 +6,14 @@ import { createLogger } from '../../src/platform/log.ts'
 import { start } from '../../src/start.ts'
 
 /**
- * The service as a process whose clock is put forward by `argv[2]` milliseconds: what a dead process left can be taken
- * up at once, as if its leases had been waited for.
+ * The service as a process whose clock is put forward by `argv[2]` milliseconds, and by as many more as it is sent: what
+ * a dead process left can be taken up at once, as if its leases had been waited for.
  */
-const aheadMs = Number(process.argv[2])
+let aheadMs = Number(process.argv[2])
+process.on('message', (ms) => {
+  aheadMs += Number(ms)
+  process.send?.('advanced')
+})
 const clock = createDatabaseClock()
 const config = readConfig(process.env)
 const surroundings = {

@@ -11,6 +11,8 @@ export type Fate = 'pass' | 'cut' | 'swallow'
 /** A proxy on loopback whose judge sees every piece of bytes before it goes on. */
 export interface TcpProxy {
   readonly port: number
+  /** The port that new connections lead to. */
+  target: number
   /** Decides the fate of each piece; everything passes until a test says otherwise. `connection` counts from 1. */
   judge: (direction: Direction, bytes: Buffer, connection: number) => Fate | Promise<Fate>
   /** Cuts every connection there is now. */
@@ -18,12 +20,12 @@ export interface TcpProxy {
 }
 
 /** Starts a proxy in front of a port; it goes with the test. */
-export async function tcpProxy(t: TestContext, targetPort: number): Promise<TcpProxy> {
+export async function tcpProxy(t: TestContext, target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   const cutAll = () => {
     for (const socket of sockets) socket.destroy()
   }
-  const proxy: { port: number; judge: TcpProxy['judge']; cutAll(): void } = { port: 0, judge: () => 'pass', cutAll }
+  const proxy: TcpProxy & { port: number } = { port: 0, target, judge: () => 'pass', cutAll }
 
   function pipe(from: Socket, to: Socket, direction: Direction, connection: number): void {
     let order = Promise.resolve()
@@ -52,10 +54,10 @@ export async function tcpProxy(t: TestContext, targetPort: number): Promise<TcpP
   let connections = 0
   const server = createServer((client) => {
     connections += 1
-    const target = connect(targetPort, '127.0.0.1')
-    for (const socket of [client, target]) sockets.add(socket)
-    pipe(client, target, 'request', connections)
-    pipe(target, client, 'response', connections)
+    const server = connect(proxy.target, '127.0.0.1')
+    for (const socket of [client, server]) sockets.add(socket)
+    pipe(client, server, 'request', connections)
+    pipe(server, client, 'response', connections)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -67,4 +69,11 @@ export async function tcpProxy(t: TestContext, targetPort: number): Promise<TcpP
     server.close()
   })
   return proxy
+}
+
+/** An address that leads through a proxy; plain HTTP unless it is one already. */
+export function through({ port }: TcpProxy, address = 'http://127.0.0.1'): string {
+  const url = new URL(address)
+  url.port = String(port)
+  return url.href.replace(/\/$/, '')
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Clock as BankClock, startSimulator } from '@pixgate/bank-simulator'
+import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import { pino } from 'pino'
 import { compose, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
@@ -44,10 +45,28 @@ export interface World {
   bank(method: string, path: string, body?: unknown): Promise<Answer>
   /** Creates a charge and returns the 201. */
   charge(value: string, more?: Record<string, unknown>): Promise<Answer['body']>
-  /** The detail as it stands. */
+  /** Creates a charge, pays it, and returns its detail once it is booked. */
+  paid(value: string, more?: Record<string, unknown>): Promise<Answer['body']>
+  /** Adds so much to the merchant's balance, less the fee of a cash-in: by a paid charge. */
+  balance(cents: number): Promise<void>
+  /** Sends 30 reais, or what is said here, to a Pix key, and returns the 201. */
+  cashOut(transaction?: Record<string, unknown>, recipient?: Record<string, unknown>): Promise<Answer['body']>
+  /** Refunds so many reais of a cash-in and returns the 201. */
+  refundIn(cashInId: string, refundValue: number, more?: Record<string, unknown>): Promise<Answer['body']>
+  /** Pulls a lever of the simulated bank, such as `payouts/{id}/confirm`, and returns the 202. */
+  lever(path: string, body?: unknown): Promise<Answer['body']>
+  /** Changes how the simulated bank behaves. */
+  behave(change: BankBehaviorChange): Promise<void>
+  /** Reads what is there. */
+  get(path: string): Promise<Answer['body']>
+  /** Reads until this holds; in a world without workers, what is due is done before each look. */
+  until(path: string, holds: (body: Answer['body']) => boolean): Promise<Answer['body']>
+  /** The detail of a cash-in as it stands. */
   read(id: string): Promise<Answer['body']>
-  /** Resolves with the detail as soon as it has this status. */
+  /** Resolves with the detail of a cash-in as soon as it has this status. */
   becomes(id: string, status: string): Promise<Answer['body']>
+  /** Does what is due: for a world without workers. */
+  work(): Promise<void>
   /** Puts the clock forward, then does what is due: for a world without workers. */
   later(ms: number): Promise<void>
   /** Our books against all invariants and against the bank's own. */
@@ -151,11 +170,36 @@ export async function world(
   const { apiKey } = made.body
   const call: World['call'] = (method, path, body, headers) => ask(url, apiKey, method, path, body, headers)
   const bank: World['bank'] = (method, path, body) => ask(simulator.url, PARTNER_TOKEN, method, path, body)
-  const subscribed = await call('POST', '/webhook', { url: `${receiver.url}pix`, events: ['pix_cash_in'] })
+  const subscribed = await call('POST', '/webhook', { url: `${receiver.url}pix`, events: [...eventTypes] })
   assert.equal(subscribed.status, 201, JSON.stringify(subscribed.body))
 
+  const answered = async (answer: Promise<Answer>, expected: number): Promise<Answer['body']> => {
+    const { status, body } = await answer
+    assert.equal(status, expected, JSON.stringify(body))
+    return body
+  }
+  const create = (path: string, body: unknown) => answered(call('POST', path, body), 201)
+  const get: World['get'] = (path) => answered(call('GET', path), 200)
   const read: World['read'] = async (id) => (await call('GET', `/api/pix/cash-in/${id}`)).body
-  let charges = 0
+  const becomes: World['becomes'] = async (id, status) => {
+    for (;;) {
+      const detail = await read(id)
+      if (detail.status === status) return detail
+    }
+  }
+  const lever: World['lever'] = (path, body) => answered(bank('POST', `/control/${path}`, body), 202)
+  let [charges, payouts] = [0, 0]
+  const charge: World['charge'] = (value, more = {}) => {
+    charges += 1
+    const transaction = { value: Number(value), externalId: `order-${charges}`, ...more }
+    return create('/api/pix/cash-in', { transaction })
+  }
+  const paid: World['paid'] = async (value, more) => {
+    const { id } = await charge(value, more)
+    await lever(`charges/${id}/pay`)
+    return becomes(id, 'PAID')
+  }
+  const work = () => service.processNext()
   return {
     url,
     apiKey,
@@ -166,23 +210,37 @@ export async function world(
     receiver,
     call,
     bank,
-    charge: async (value, more = {}) => {
-      charges += 1
-      const transaction = { value: Number(value), externalId: `order-${charges}`, ...more }
-      const { status, body } = await call('POST', '/api/pix/cash-in', { transaction })
-      assert.equal(status, 201, JSON.stringify(body))
-      return body
+    charge,
+    paid,
+    balance: async (cents) => {
+      await paid(String(cents / 100))
     },
-    read,
-    becomes: async (id, status) => {
+    cashOut: (transaction, recipient) => {
+      payouts += 1
+      return create('/api/pix/cash-out', {
+        transaction: { value: 30, externalId: `payout-${payouts}`, ...transaction },
+        recipient: { pixKey: 'joao@example.com', pixKeyType: 'email', ...recipient },
+      })
+    },
+    refundIn: (cashInId, refundValue, more) => create(`/api/pix/refund-in/${cashInId}`, { refundValue, ...more }),
+    lever,
+    behave: async (change) => {
+      await answered(bank('PUT', '/control/behavior', change), 200)
+    },
+    get,
+    until: async (path, holds) => {
       for (;;) {
-        const detail = await read(id)
-        if (detail.status === status) return detail
+        if (options.isStepped) await work()
+        const body = await get(path)
+        if (holds(body)) return body
       }
     },
+    read,
+    becomes,
+    work,
     later: async (ms) => {
       clock.advance(ms)
-      await service.processNext()
+      await work()
     },
     assertBooksAgree: async () => {
       await assertBooks(database)

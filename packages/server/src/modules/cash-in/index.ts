@@ -1,26 +1,25 @@
 import type { Engine } from '../../engine/engine.ts'
-import type { Partner } from '../../partner/port.ts'
+import type { PartnerReferences } from '../../engine/operation-store.ts'
+import type { ChargePartner } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
 import { createCashInCommands } from './commands.ts'
-import { createCashInJobs } from './jobs.ts'
+import { type CashInJobs, createCashInJobs } from './jobs.ts'
 import { type CashInHandlers, createCashInHandlers } from './routes.ts'
 import type { CashInInput, CashInOutcome, CashInTerms } from './rules.ts'
-import { createCashInStore, type PartnerReferences } from './store.ts'
+import { createCashInStore } from './store.ts'
 
-export type { CashInInput, CashInOutcome } from './rules.ts'
-export type { PartnerReferences } from './store.ts'
+export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './rules.ts'
+export { decideCashIn, refundableCents, refundDeadline } from './rules.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
-export interface CashInModule {
+export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'takeNewReferences'> {
   readonly handlers: CashInHandlers
-  /** Does what is due; see the worker that calls it. */
-  processNext(): Promise<boolean>
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** For each pair of references, the ids of all cash-ins that it could mean. */
+  /** For each set of references, the ids of all cash-ins that it could mean; our own id leaves no choice. */
   match(references: readonly PartnerReferences[]): Promise<string[][]>
   exists(id: string): Promise<boolean>
 }
@@ -29,7 +28,7 @@ export interface CashInModule {
 export interface CashInOptions {
   readonly engine: Engine
   readonly database: Database
-  readonly partner: Partner
+  readonly partner: ChargePartner
   readonly clock: Clock
   readonly ids: Ids
   readonly pause: Pause
@@ -46,6 +45,8 @@ export function createCashInModule(options: CashInOptions): CashInModule {
   return {
     handlers: createCashInHandlers({ commands, jobs, store, clock, ids }),
     processNext: jobs.processNext,
+    atPartner: jobs.atPartner,
+    takeNewReferences: jobs.takeNewReferences,
     apply: commands.apply,
     match: store.match,
     exists: async (id) => (await store.get(id)) !== undefined,

@@ -1,10 +1,12 @@
 import { parseBrCode } from '@pixgate/brcode'
-import type { Charge, ChargeAnswer, ChargeQueryAnswer, ChargeRequest, Partner } from '../../partner/port.ts'
+import type { Document } from '../../engine/operation.ts'
+import type { Charge, ChargeAnswer, ChargePartner, ChargeQueryAnswer, ChargeRequest } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
 import type { CashInCommands } from './commands.ts'
 import type { CashIn, CashInInput } from './rules.ts'
 import type { CashInStore } from './store.ts'
+import { createTurns } from './turns.ts'
 
 /**
  * What talks to the partner about charges: within a create, and afterwards whenever work is due. Nothing here holds a
@@ -21,16 +23,20 @@ export interface CashInJobs {
   /**
    * Claims what is due and does it.
    * @returns whether more may be due right away
-   * @source rules#cash-in.work
+   * @source rules#cash-in.work, failure-modes#EX-5
    */
   processNext(): Promise<boolean>
+  /** What the partner has under an id that is no cash-in's, as evidence. @source failure-modes#EV-7 */
+  atPartner(id: string): Promise<Document>
+  /** The partner's references that its answers told since this was last called. @source failure-modes#EV-7 */
+  takeNewReferences(): string[]
 }
 
 /** What the jobs need. */
 export interface CashInJobsOptions {
   readonly commands: CashInCommands
   readonly store: CashInStore
-  readonly partner: Partner
+  readonly partner: ChargePartner
   readonly clock: Clock
   readonly pause: Pause
   /** How long a create may take with the partner. */
@@ -40,7 +46,10 @@ export interface CashInJobsOptions {
 /** A claimed cash-in is nobody else's for this long: longer than any one step takes, and the wait between questions. */
 const LEASE_MS = 60_000
 
-/** Cash-ins worked on at the same time. */
+/** Cash-ins claimed together. */
+const BATCH = 500
+
+/** Questions to the partner at the same time. */
 const CONCURRENT = 32
 
 /** Waits between tries within a create whose request never left; doubled each time. */
@@ -49,6 +58,8 @@ const FIRST_RETRY_MS = 100
 /** Makes the jobs. */
 export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   const { commands, store, partner, clock, pause } = options
+  const inTurn = createTurns(CONCURRENT)
+  const newReferences = new Set<string>()
 
   async function requestCharge(cashIn: CashIn): Promise<CashIn> {
     const deadline = clock.now() + options.createBudgetMs
@@ -67,27 +78,30 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   }
 
   async function processNext(): Promise<boolean> {
-    const due = await store.due(clock.now(), CONCURRENT)
-    await Promise.all(due.map(work))
-    return due.length === CONCURRENT
+    const due = await store.due(clock.now(), BATCH)
+    // Together, so that the engine writes them in as few batches as it can.
+    const claims = await Promise.all(due.map(({ id }) => commands.apply(id, { on: 'work.claimed', leaseMs: LEASE_MS })))
+    const claimed = claims.flatMap((claim) => (claim?.result === 'APPLIED' ? [claim.cashIn] : []))
+    await Promise.all(claimed.map((cashIn) => inTurn(() => work(cashIn))))
+    return due.length === BATCH
   }
 
-  async function work(seen: CashIn): Promise<void> {
-    const claim = await commands.apply(seen.id, { on: 'work.claimed', leaseMs: LEASE_MS })
-    if (claim?.result !== 'APPLIED') return
-    // Without the partner's word the question stays: it is asked again when the lease is over.
-    if (await ask(claim.cashIn)) await commands.apply(seen.id, { on: 'work.done' })
-  }
-
-  /**
-   * Asks first, whatever is to be done: a charge may have been made, paid or ended without our knowing.
-   * @returns whether the partner's word is known
-   */
-  async function ask(cashIn: CashIn): Promise<boolean> {
+  /** Asks first, whatever is to be done: a charge may have been made, paid or ended without our knowing. */
+  async function work(cashIn: CashIn): Promise<void> {
+    // Begun too late it would outlast its lease: it is due again when that is over.
+    if (clock.now() > (cashIn.dueAt ?? 0) - LEASE_MS / 2) return
     const answer = await partner.getCharge(cashIn.id, terms(cashIn))
+    // Without the partner's word the question stays: it is asked again when the lease is over.
+    if (await settle(cashIn, answer)) {
+      await commands.apply(cashIn.id, { on: 'work.done', bankAnswer: evidenceOf(answer) })
+    }
+  }
+
+  /** @returns whether the partner's word is known */
+  async function settle(cashIn: CashIn, answer: ChargeQueryAnswer): Promise<boolean> {
     if (answer.kind === 'NOT_FOUND') return neverSeen(cashIn)
-    await take(cashIn, answer)
-    if (answer.kind === 'ACCEPTED' && isOver(cashIn)) return expire(cashIn)
+    const { status } = await take(cashIn, answer)
+    if (answer.kind === 'ACCEPTED' && (isOver(cashIn) || status === 'FAILED')) return withdraw(cashIn)
     return isAnswer(answer)
   }
 
@@ -106,8 +120,8 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     return true
   }
 
-  /** Cancels at the partner before it is final here, so that nobody pays a charge that is over. */
-  async function expire(cashIn: CashIn): Promise<boolean> {
+  /** Cancels at the partner what is over here, before that is final, so that nobody pays it. */
+  async function withdraw(cashIn: CashIn): Promise<boolean> {
     const answer = await partner.cancelCharge(cashIn.id)
     if (answer.kind === 'CANCELLED' || answer.kind === 'NOT_FOUND') {
       await commands.apply(cashIn.id, { on: 'clock.expired' })
@@ -132,11 +146,22 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     for (const input of inputsOf(cashIn, answer, clock.now())) {
       after = (await commands.apply(cashIn.id, input))?.cashIn ?? after
     }
+    if (cashIn.transactionId === null && after.transactionId !== null) newReferences.add(after.transactionId)
     if (after.facts.doubt === 'contradiction' && after.transactionId === null) await partner.cancelCharge(cashIn.id)
     return after
   }
 
-  return { requestCharge, processNext }
+  return {
+    requestCharge,
+    processNext,
+    // On no terms, as none are known: whatever charge there is comes back as evidence.
+    atPartner: async (id) => evidenceOf(await inTurn(() => partner.getCharge(id, { valueCents: 0n, expiresAt: 0 }))),
+    takeNewReferences: () => {
+      const references = [...newReferences]
+      newReferences.clear()
+      return references
+    },
+  }
 }
 
 /** Whether a charge is still to be had: once something contradicts, an operator decides. */
@@ -177,6 +202,23 @@ export function inputsOf(
       return chargeInputs(answer.charge)
     case 'FINAL':
       return [...chargeInputs(answer.charge), ...endInputs(cashIn, answer.charge, now)]
+  }
+}
+
+/** What the partner answered, for the person who decides: without names and documents. */
+function evidenceOf(answer: ChargeQueryAnswer): Document {
+  if (!('charge' in answer)) return { ...answer }
+  const { transactionId, status, valueCents, expiresAt, payments } = answer.charge
+  return {
+    transactionId,
+    status,
+    valueCents: Number(valueCents),
+    expiresAt,
+    payments: payments.map(({ endToEndId, valueCents, occurredAt }) => ({
+      endToEndId,
+      valueCents: Number(valueCents),
+      occurredAt,
+    })),
   }
 }
 

@@ -19,7 +19,7 @@ import { type Ids, isUuid } from '../../platform/ids.ts'
 import type { CashInCommands } from './commands.ts'
 import type { CashInJobs } from './jobs.ts'
 import type { CashIn } from './rules.ts'
-import type { CashInStore } from './store.ts'
+import { type CashInStore, statusConditionAt } from './store.ts'
 import { createdView, detailView, incomingView } from './view.ts'
 
 /** The endpoints of cash-ins. @source rules#cash-in.create.6, rules#cash-in.detail.2 */
@@ -46,7 +46,7 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
   async function list<Item>(query: ListQuery, view: (cashIn: CashIn, at: number) => Item) {
     const page = pageOf(query)
     const at = clock.now()
-    const filter = { ...filterOf(query), ...page, at, most: page.limit }
+    const filter = { ...filterOf(query, at), ...page, most: page.limit }
     const [rows, counted] = await Promise.all([store.list(filter), store.count(filter, limits.exactTotalMax + 1)])
     return { status: 200, body: pageView(page, rows, counted, (row) => view(row, at)) } as const
   }
@@ -83,9 +83,9 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
 
 type ListQuery = EndpointInput<typeof listCashIns>['query']
 
-function filterOf({ status, external_id, end_to_end_id }: ListQuery) {
+function filterOf({ status, external_id, end_to_end_id }: ListQuery, at: number) {
   return {
-    ...(status === undefined ? {} : { status }),
+    ...(status === undefined ? {} : { status: statusConditionAt(status, at) }),
     ...(external_id === undefined ? {} : { externalId: external_id }),
     ...(end_to_end_id === undefined ? {} : { endToEndId: end_to_end_id }),
   }

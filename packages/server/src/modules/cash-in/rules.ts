@@ -42,6 +42,12 @@ export interface CashInFacts extends Document {
   readonly questions?: number
   /** Why a case is open. */
   readonly doubt?: 'missing' | 'contradiction' | null
+  /** What the bank said when it was asked about a contradiction: for the person who decides. */
+  readonly bankAnswer?: Document
+  /** What refunds under way have set aside, centavos. */
+  readonly refundsOpenCents?: number
+  /** Everything that went back, by our refunds or by the bank itself: return id → centavos. */
+  readonly returns?: Readonly<Record<string, number>>
 }
 
 /** A cash-in as the engine keeps it. */
@@ -49,8 +55,9 @@ export type CashIn = Operation<CashInDetail, CashInFacts>
 
 /** What can happen to a cash-in after its creation. */
 export type CashInInput =
-  | { readonly on: 'work.requested' | 'work.done' | 'clock.expired' }
+  | { readonly on: 'work.requested' | 'clock.expired' }
   | { readonly on: 'work.claimed'; readonly leaseMs: number }
+  | { readonly on: 'work.done'; readonly bankAnswer: Document }
   | { readonly on: 'charge.accepted'; readonly transactionId: string; readonly pixCode: string }
   | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
   | { readonly on: 'charge.not_sent' | 'charge.unknown' | 'charge.contradicted'; readonly reason: string }
@@ -62,6 +69,11 @@ export type CashInInput =
       readonly transactionId: string | null
       readonly occurredAt: number | null
     }
+
+/** What becomes of a refund. `refund.taken`: money went back that no refund under way had set aside. */
+export type RefundEvent =
+  | { readonly on: 'refund.reserved' | 'refund.released'; readonly valueCents: bigint }
+  | { readonly on: 'refund.confirmed' | 'refund.taken'; readonly returnId: string; readonly valueCents: bigint }
 
 /**
  * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
@@ -123,6 +135,7 @@ export function decideCreate(request: CashInRequest, terms: CashInTerms, now: nu
       correlationId: request.correlationId,
       bodyHash: request.bodyHash,
       idempotencyKey: request.idempotencyKey,
+      exclusiveKey: null,
       expiresAt: now + request.expirationSeconds * 1_000,
       dueAt: now + limits.abandonedIntentMs,
       transactionId: null,
@@ -148,7 +161,11 @@ function field(name: string, code: string) {
  * Decides any later input by the machine's table.
  * @source rules#cash-in.states
  */
-export function decideCashIn(cashInNow: CashIn, given: CashInInput, now: number): Decision<CashInOutcome> {
+export function decideCashIn(
+  cashInNow: CashIn,
+  given: CashInInput | RefundEvent,
+  now: number,
+): Decision<CashInOutcome> {
   const input = judged(cashInNow, given, now)
   if (input === 'IGNORED' || input === 'IMPLAUSIBLE') return { outcome: { result: input, cashIn: cashInNow } }
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined
@@ -157,11 +174,11 @@ export function decideCashIn(cashInNow: CashIn, given: CashInInput, now: number)
     cashInNow,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](cashInNow, payment),
+      holds: (guard) => GUARDS[guard](cashInNow, payment, input),
       changes: (row) => changesOf(cashInNow, input, row, now),
       amounts: { v: cashInNow.valueCents, f: cashInNow.feeCents, p: payment?.valueCents ?? 0n },
-      reference: payment?.endToEndId ?? '',
-      notification: (status) => notificationBody(cashInNow, input, status),
+      reference: payment?.endToEndId ?? ('returnId' in input ? input.returnId : ''),
+      notification: (status) => ({ status, reference: '', body: notificationBody(cashInNow, input, status) }),
       evidence: evidenceOf(input),
       outcome: (after, isApplied) => ({ result: isApplied ? 'APPLIED' : 'IGNORED', cashIn: after as CashIn }),
     },
@@ -172,9 +189,9 @@ export function decideCashIn(cashInNow: CashIn, given: CashInInput, now: number)
 /** An input that the table may see: time runs out on a question, known facts and implausible ones are taken out. */
 function judged(
   now: CashIn,
-  input: CashInInput,
+  input: CashInInput | RefundEvent,
   at: number,
-): CashInInput | { on: 'clock.escalated' } | 'IGNORED' | 'IMPLAUSIBLE' {
+): CashInInput | RefundEvent | { on: 'clock.escalated' } | 'IGNORED' | 'IMPLAUSIBLE' {
   switch (input.on) {
     case 'partner.confirmed':
       if (input.payment.occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
@@ -191,6 +208,8 @@ function judged(
       return now.dueAt !== null && now.dueAt <= at ? input : 'IGNORED'
     case 'work.done':
       return now.dueAt === restingDueAt(now, at) ? 'IGNORED' : input
+    case 'refund.taken':
+      return now.facts.returns?.[input.returnId] === Number(input.valueCents) ? 'IGNORED' : input
     default:
       return input
   }
@@ -203,13 +222,43 @@ function isUnansweredTooLong({ status, facts }: CashIn, at: number): boolean {
 }
 
 /** What the conditions of the table mean. @source rules#cash-in.states */
-const GUARDS: Readonly<Record<GuardOf<typeof cashIn>, (now: CashIn, payment: Payment | undefined) => boolean>> = {
+const GUARDS: Readonly<
+  Record<GuardOf<typeof cashIn>, (now: CashIn, payment: Payment | undefined, input: Judged) => boolean>
+> = {
   'payment restated': (now, payment) => payment !== undefined && bookedAmount(now, payment) !== undefined,
   'payment is a second one': ({ facts }) => Object.keys(facts.payments ?? {}).length > 0,
   'amount differs': ({ valueCents }, payment) => payment?.valueCents !== valueCents,
   'settled late': ({ expiresAt }, payment) =>
     expiresAt !== null && payment !== undefined && payment.occurredAt > expiresAt + limits.settlementGraceMs,
   'evidence was missing': ({ facts }) => facts.doubt === 'missing',
+  'return restated': ({ facts }, _, input) =>
+    input.on === 'refund.taken' && facts.returns?.[input.returnId] !== undefined,
+  'returns exceed the payment': (now, _, input) =>
+    'returnId' in input && refundedCents(now) + input.valueCents > now.valueCents,
+}
+
+/** What went back of a cash-in so far, centavos. */
+export function refundedCents({ facts }: CashIn): bigint {
+  return Object.values(facts.returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
+}
+
+/**
+ * What a refund may be of at most now, centavos: what refunds under way have set aside counts as gone.
+ * @source rules#refund-in.create.4
+ */
+export function refundableCents(now: CashIn): bigint {
+  const left = now.valueCents - refundedCents(now) - BigInt(now.facts.refundsOpenCents ?? 0)
+  return now.status === 'PAID' && left > 0n ? left : 0n
+}
+
+const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
+
+/**
+ * The last instant, epoch milliseconds, at which a cash-in that was paid may be refunded; `null` where it was not.
+ * @source rules#cash-in.detail.5
+ */
+export function refundDeadline({ facts }: CashIn): number | null {
+  return facts.paidAt === undefined ? null : facts.paidAt + REFUND_WINDOW_MS
 }
 
 function bookedAmount({ facts }: CashIn, { endToEndId }: Payment): bigint | undefined {
@@ -233,7 +282,7 @@ function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }
     case 'work.claimed':
       return { dueAt: at + input.leaseMs }
     case 'work.done':
-      return {}
+      return now.facts.doubt === 'contradiction' ? { facts: { bankAnswer: input.bankAnswer } } : {}
     case 'clock.expired':
       return { facts: NO_DOUBT }
     case 'clock.escalated':
@@ -242,6 +291,7 @@ function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }
       return {
         transactionId: input.transactionId,
         facts: { pixCode: input.pixCode, ...(row.to === 'PENDING' ? NO_DOUBT : {}) },
+        ...(row.to === 'FAILED' ? askedAtOnce(now, at) : {}),
       }
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
@@ -258,12 +308,24 @@ function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }
       return { facts: { doubt: 'contradiction' } }
     case 'partner.confirmed':
       return learnedOfPayment(now, input, row)
+    case 'refund.reserved':
+    case 'refund.confirmed':
+    case 'refund.released':
+    case 'refund.taken':
+      return { ...learnedOfRefund(now.facts, input), dueAt: now.dueAt }
     case 'partner.failed':
       return {
         ...(now.transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}),
-        facts: row.to === 'FAILED' ? failure(input) : { doubt: 'contradiction' },
+        ...(row.to === 'FAILED'
+          ? { facts: failure(input) }
+          : { facts: { doubt: 'contradiction' }, ...askedAtOnce(now, at) }),
       }
   }
+}
+
+/** Asks the bank about a charge that would otherwise rest; a question under way is question enough. */
+function askedAtOnce({ dueAt }: CashIn, at: number): Changes {
+  return { dueAt: dueAt ?? at }
 }
 
 const NO_DOUBT = { doubt: null, unknownSince: null } as const
@@ -296,6 +358,21 @@ function learnedOfPayment(
   }
   const doubt = row.to === 'RECONCILIATION_REQUIRED' ? ({ doubt: 'contradiction' } as const) : {}
   return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...doubt } }
+}
+
+function learnedOfRefund({ refundsOpenCents = 0, returns }: CashInFacts, input: RefundEvent): Changes {
+  const cents = Number(input.valueCents)
+  switch (input.on) {
+    case 'refund.reserved':
+      return { facts: { refundsOpenCents: refundsOpenCents + cents } }
+    case 'refund.released':
+      return { facts: { refundsOpenCents: refundsOpenCents - cents } }
+    case 'refund.confirmed':
+      return { facts: { refundsOpenCents: refundsOpenCents - cents, returns: { ...returns, [input.returnId]: cents } } }
+    case 'refund.taken':
+      // What was booked first stays: a person compares.
+      return { facts: { returns: { [input.returnId]: cents, ...returns } } }
+  }
 }
 
 /** How long until the next question. @source rules#partner.4 */
@@ -360,6 +437,11 @@ function evidenceOf(input: Judged): Document {
       return { errorCode: input.errorCode, errorMessage: input.errorMessage }
     case 'charge.contradicted':
       return { reason: input.reason }
+    case 'charge.accepted':
+      return { transactionId: input.transactionId }
+    case 'refund.confirmed':
+    case 'refund.taken':
+      return { returnId: input.returnId, valueCents: Number(input.valueCents) }
     default:
       return {}
   }

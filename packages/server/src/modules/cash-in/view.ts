@@ -1,6 +1,6 @@
-import { type createCashIn, type getCashIn, limits, maskDocument, normaliseDocument } from '@pixgate/spec'
+import { type createCashIn, type getCashIn, maskDocument, normaliseDocument } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { type CashIn, statusAt } from './rules.ts'
+import { type CashIn, refundableCents, refundDeadline, refundedCents, statusAt } from './rules.ts'
 
 /** Rows of cash-ins as clients read them. */
 
@@ -22,7 +22,6 @@ export function createdView(cashIn: CashIn): Created {
 export function detailView(cashIn: CashIn, at: number): Detail {
   const { detail, facts } = cashIn
   const status = statusAt(cashIn, at) as Detail['status']
-  const isPaid = status === 'PAID'
   return {
     ...common(cashIn),
     status,
@@ -34,9 +33,9 @@ export function detailView(cashIn: CashIn, at: number): Detail {
     payerDocument: maskedDocument(facts.payerDocument),
     payerIspb: facts.payerIspb ?? null,
     feeAmountCents: Number(cashIn.feeCents),
-    refundedCents: 0,
-    refundableCents: isPaid ? Number(cashIn.valueCents) : 0,
-    refundDeadline: isPaid && facts.paidAt !== undefined ? instantText(facts.paidAt + REFUND_WINDOW_MS) : null,
+    refundedCents: Number(refundedCents(cashIn)),
+    refundableCents: Number(refundableCents(cashIn)),
+    refundDeadline: instantText(refundDeadline(cashIn)),
     failureCode: facts.failureCode ?? null,
     failureReason: facts.failureReason ?? null,
     createdAt: instantText(cashIn.createdAt) ?? '',
@@ -48,8 +47,6 @@ export function detailView(cashIn: CashIn, at: number): Detail {
 export function incomingView(cashIn: CashIn, at: number) {
   return { operation: 'cash_in' as const, ...detailView(cashIn, at) }
 }
-
-const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
 
 function common(cashIn: CashIn) {
   const pixCode = shownPixCode(cashIn)
@@ -65,13 +62,17 @@ function common(cashIn: CashIn) {
   }
 }
 
-/** Nobody shall pay by a code that the client did not want, or that the bank contradicts. @source rules#cash-in.states.6 */
-function shownPixCode({ detail, facts }: CashIn): string | undefined {
-  return detail.generateQrCode && facts.doubt !== 'contradiction' ? facts.pixCode : undefined
+/**
+ * Nobody shall pay by a code that the client did not want, that the bank contradicts, or whose charge failed.
+ * @source rules#cash-in.states.6, rules#cash-in.failed.1
+ */
+function shownPixCode({ status, detail, facts }: CashIn): string | undefined {
+  const isPayable = detail.generateQrCode && facts.doubt !== 'contradiction' && status !== 'FAILED'
+  return isPayable ? facts.pixCode : undefined
 }
 
-function instantText(at: number | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString()
+function instantText(at: number | null | undefined): string | null {
+  return at == null ? null : new Date(at).toISOString()
 }
 
 /** Documents of payers come from banks: what is no CPF or CNPJ is not shown at all. */

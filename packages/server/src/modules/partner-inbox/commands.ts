@@ -1,9 +1,10 @@
 import type { PartnerEvent } from '@pixgate/spec'
+import type { PartnerReferences } from '../../engine/operation-store.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { createBatcher } from '../../platform/jobs/batcher.ts'
-import type { CashInModule } from '../cash-in/index.ts'
+import type { Receivers } from './receivers.ts'
 import { type InboxEndpoint, readBody } from './rules.ts'
 import type { InboxRow, InboxStore, NewInboxRow } from './store.ts'
 
@@ -16,7 +17,7 @@ export interface InboxCommands {
    */
   accept(endpoint: InboxEndpoint, body: Buffer): Promise<void>
   /**
-   * Commits «ask the partner now» on the cash-in that an untimely event means, so that its news is not lost.
+   * Commits «ask the partner now» on the operation that an untimely event means, so that its news is not lost.
    * @source rules#partner-inbox.2, failure-modes#EV-9
    */
   askInstead(body: Buffer): Promise<void>
@@ -31,7 +32,7 @@ const CONFLICT_DELAY_MS = 1_000
 /** What the commands need. */
 export interface InboxCommandsOptions {
   readonly store: InboxStore
-  readonly cashIns: Pick<CashInModule, 'match' | 'apply'>
+  readonly receivers: Receivers
   readonly clock: Clock
   readonly ids: Ids
   /** Called with what was stored new, to be applied at once. */
@@ -40,7 +41,7 @@ export interface InboxCommandsOptions {
 
 /** Makes the commands. */
 export function createInboxCommands(options: InboxCommandsOptions): InboxCommands {
-  const { store, cashIns, clock, ids, onStored } = options
+  const { store, receivers, clock, ids, onStored } = options
 
   const batcher = createBatcher<NewInboxRow, void>(
     async (rows) => {
@@ -80,10 +81,11 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
       })
     },
     askInstead: async (body) => {
-      const reading = readBody('cash-in', body)
-      if (!('event' in reading)) return
-      const [matches = []] = await cashIns.match([referencesOf(reading.event)])
-      for (const id of matches) await cashIns.apply(id, { on: 'work.requested' })
+      const event = eventIn(body)
+      if (!event) return
+      const receiver = receivers[event.event]
+      const [matches = []] = await receiver.match([referencesOf(event)])
+      for (const id of matches) await receiver.ask(id)
     },
   }
 }
@@ -94,11 +96,24 @@ function contentOf(event: PartnerEvent): string {
   return JSON.stringify([name, transactionId, externalId, status, endToEndId, valueCents, returnId])
 }
 
+/** The event in a body, whichever endpoint it was sent to. */
+function eventIn(body: Buffer): PartnerEvent | undefined {
+  for (const endpoint of ['cash-in', 'cash-out'] as const) {
+    const reading = readBody(endpoint, body)
+    if ('event' in reading) return reading.event
+  }
+  return undefined
+}
+
 function asStored({ id, endpoint, dedupeKey, body }: NewInboxRow): InboxRow {
   return { id, endpoint, dedupeKey, body, state: 'NEW', attempts: 1 }
 }
 
-/** What an event calls its charge. */
-export function referencesOf({ transactionId, externalId }: PartnerEvent) {
-  return { transactionId, externalId: externalId ?? null }
+/** What an event calls its operation. Only a reversal's end-to-end id is one that we can know from before. */
+export function referencesOf({ event, transactionId, externalId, endToEndId }: PartnerEvent): PartnerReferences {
+  return {
+    transactionId,
+    externalId: externalId ?? null,
+    endToEndId: event.endsWith('Reversal') ? (endToEndId ?? null) : null,
+  }
 }

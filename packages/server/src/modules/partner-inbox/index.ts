@@ -5,9 +5,12 @@ import type { Authenticators } from '../../platform/http/handler.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { CashInModule } from '../cash-in/index.ts'
+import type { CashOutModule } from '../cash-out/index.ts'
+import type { RefundInModule } from '../refund-in/index.ts'
 import { createPartnerAuthenticator, type PartnerCredentials } from './authenticate.ts'
 import { createInboxCommands } from './commands.ts'
 import { createInboxJobs } from './jobs.ts'
+import { createReceivers } from './receivers.ts'
 import { createInboxHandlers, type InboxHandlers } from './routes.ts'
 import { createInboxStore } from './store.ts'
 
@@ -26,6 +29,8 @@ export interface PartnerInboxOptions {
   readonly database: Database
   readonly engine: Engine
   readonly cashIns: CashInModule
+  readonly cashOuts: CashOutModule
+  readonly refunds: RefundInModule
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
@@ -36,11 +41,13 @@ export interface PartnerInboxOptions {
 export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerInboxModule {
   const { clock, logger, credentials } = options
   const store = createInboxStore(options.database)
-  const jobs = createInboxJobs({ ...options, store })
+  const receivers = createReceivers(options)
+  const jobs = createInboxJobs({ ...options, store, receivers })
   const applying = new Set<Promise<void>>()
   const commands = createInboxCommands({
     ...options,
     store,
+    receivers,
     onStored: (rows) => {
       // What fails here is taken up again from the database when the lease is over.
       const work = jobs

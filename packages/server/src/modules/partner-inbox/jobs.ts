@@ -1,10 +1,12 @@
 import { type PartnerEvent, Refusal } from '@pixgate/spec'
 import type { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { isUuid } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
-import type { CashInModule, CashInOutcome } from '../cash-in/index.ts'
+import type { CashInModule } from '../cash-in/index.ts'
 import { LEASE_MS, referencesOf } from './commands.ts'
-import { cashInInput, PARKING_DELAYS_MS, POISON_ATTEMPTS, readBody } from './rules.ts'
+import type { Receivers, Taken } from './receivers.ts'
+import { evidenceOf, PARKING_DELAYS_MS, POISON_ATTEMPTS, readBody } from './rules.ts'
 import type { InboxResult, InboxRow, InboxStore } from './store.ts'
 
 /** Applying events, after they were answered. Applying one twice does nothing, so it is marked last. */
@@ -12,7 +14,7 @@ export interface InboxJobs {
   /** Applies events that this process holds. */
   apply(rows: readonly InboxRow[]): Promise<void>
   /**
-   * Takes up what a dead process left, and what was parked.
+   * Takes up what a dead process left, and what was parked: when its time has come, or its reference became known.
    * @returns whether more may be due right away
    */
   processNext(): Promise<boolean>
@@ -21,7 +23,8 @@ export interface InboxJobs {
 /** What the jobs need. */
 export interface InboxJobsOptions {
   readonly store: InboxStore
-  readonly cashIns: Pick<CashInModule, 'match' | 'apply'>
+  readonly receivers: Receivers
+  readonly cashIns: Pick<CashInModule, 'atPartner' | 'takeNewReferences'>
   readonly engine: Engine
   readonly clock: Clock
   readonly logger: Logger
@@ -33,26 +36,38 @@ const BATCH = 256
 const RETRY_MS = 1_000
 
 /** Makes the jobs. */
-export function createInboxJobs({ store, cashIns, engine, clock, logger }: InboxJobsOptions): InboxJobs {
+export function createInboxJobs({ store, receivers, cashIns, engine, clock, logger }: InboxJobsOptions): InboxJobs {
   async function apply(rows: readonly InboxRow[]): Promise<void> {
     if (rows.length === 0) return
     const events = rows.map(({ endpoint, body }) => {
       const reading = readBody(endpoint, body)
       return 'event' in reading ? reading.event : undefined
     })
-    const matches = await matchCashIns(events)
+    const matches = await matchesOf(events)
     const results = await Promise.all(
-      rows.map((row, index) => result(row, events[index], matches[index] ?? []).catch((error) => failed(row, error))),
+      rows.map((row, index) => {
+        const event = events[index]
+        return result(row, event, (event && matches.get(event)) ?? []).catch((error) => failed(row, error))
+      }),
     )
     await store.mark(results, clock.now())
   }
 
-  /** One read for all of them; what is no event matches nothing. */
-  async function matchCashIns(events: readonly (PartnerEvent | undefined)[]): Promise<string[][]> {
-    const present = events.filter((event) => event !== undefined)
-    const found = await cashIns.match(present.map(referencesOf))
-    let next = 0
-    return events.map((event) => (event ? (found[next++] ?? []) : []))
+  /** One read for all events of a name. */
+  async function matchesOf(
+    events: readonly (PartnerEvent | undefined)[],
+  ): Promise<ReadonlyMap<PartnerEvent, readonly string[]>> {
+    const byName = Map.groupBy(
+      events.filter((event) => event !== undefined),
+      ({ event }) => event,
+    )
+    const matched = await Promise.all(
+      [...byName].map(async ([name, named]) => {
+        const found = await receivers[name].match(named.map(referencesOf))
+        return named.map((event, index) => [event, found[index] ?? []] as const)
+      }),
+    )
+    return new Map(matched.flat())
   }
 
   async function result(
@@ -60,40 +75,56 @@ export function createInboxJobs({ store, cashIns, engine, clock, logger }: Inbox
     event: PartnerEvent | undefined,
     matches: readonly string[],
   ): Promise<InboxResult> {
-    if (event?.event !== 'CashIn') return park(row, 'no operation of this kind yet')
     const [id, another] = matches
-    if (another !== undefined) return quarantine(row, 'its references belong to different cash-ins')
-    if (id === undefined) return park(row, 'no such cash-in yet')
+    if (another !== undefined) return quarantine(row, 'its references belong to different operations')
+    if (event === undefined || id === undefined) return park(row, event, 'no such operation yet')
     if (row.state === 'CONFLICT' && !(await store.isOriginalDone(row.dedupeKey)))
       return again(row, clock.now() + RETRY_MS)
-    const input = cashInInput(event)
-    if (!input) return done(row, 'IN_PROGRESS', id)
-    return told(row, await cashIns.apply(id, input), id)
+    return told(row, event, await receivers[event.event].take(id, event), id)
   }
 
-  function told(row: InboxRow, outcome: CashInOutcome | undefined, id: string): InboxResult {
-    if (outcome?.result === 'IMPLAUSIBLE') return quarantine(row, 'occurredAt lies in the future', id)
-    return done(row, outcome?.result ?? 'IGNORED', id)
+  async function told(row: InboxRow, event: PartnerEvent, taken: Taken | undefined, id: string): Promise<InboxResult> {
+    switch (taken) {
+      case 'IMPLAUSIBLE':
+        return quarantine(row, 'occurredAt lies in the future', id)
+      case 'UNEXPECTED':
+        return quarantine(row, 'it cannot be true of this operation', id)
+      case 'EARLY':
+        await receivers[event.event].ask(id)
+        return park(row, event, 'too early')
+      default:
+        return done(row, taken ?? 'IGNORED', id)
+    }
   }
 
   function done(row: InboxRow, outcome: string, operationId: string): InboxResult {
     return { id: row.id, state: stateAfter(row, 'DONE'), outcome, operationId, dueAt: null }
   }
 
-  /** Waits for the operation to appear; in the end an operator is told. @source rules#partner-inbox.8 */
-  async function park(row: InboxRow, outcome: string): Promise<InboxResult> {
+  /**
+   * Waits for the operation to appear; in the end the partner is asked and an operator is told.
+   * @source rules#partner-inbox.8
+   */
+  async function park(row: InboxRow, event: PartnerEvent | undefined, outcome: string): Promise<InboxResult> {
     const delay = PARKING_DELAYS_MS[row.attempts - 1]
     if (delay !== undefined) {
       return { id: row.id, state: stateAfter(row, 'PARKED'), outcome, operationId: null, dueAt: clock.now() + delay }
     }
+    const facts = { endpoint: row.endpoint, ...(event && { event: evidenceOf(event), bank: await atPartner(event) }) }
     await engine.execute({
       reads: [],
       decide: () => ({
-        cases: [{ operationId: null, kind: 'unmatched_event', reference: row.id, facts: { endpoint: row.endpoint } }],
+        cases: [{ operationId: null, kind: 'unmatched_event', reference: row.id, facts }],
         outcome: undefined,
       }),
     })
     return { id: row.id, state: stateAfter(row, 'PARKED'), outcome: 'CASE_OPENED', operationId: null, dueAt: null }
+  }
+
+  /** What the partner has under our id in an event; `null` where it has none to ask by. */
+  async function atPartner({ event, externalId }: PartnerEvent) {
+    const isCharge = event === 'CashIn' && externalId && isUuid(externalId)
+    return isCharge ? cashIns.atPartner(externalId.toLowerCase()) : null
   }
 
   function again(row: InboxRow, dueAt: number): InboxResult {
@@ -117,6 +148,7 @@ export function createInboxJobs({ store, cashIns, engine, clock, logger }: Inbox
     apply,
     processNext: async () => {
       const now = clock.now()
+      await store.expedite(cashIns.takeNewReferences(), now)
       const rows = await store.claim(now, now + LEASE_MS, BATCH)
       await apply(rows)
       return rows.length === BATCH

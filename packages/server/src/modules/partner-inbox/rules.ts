@@ -2,6 +2,8 @@ import { limits, type PartnerEvent, partnerEvent, partnerEvents, Refusal, verdic
 import { sha256 } from '../../platform/crypto.ts'
 import { compileJsonReader } from '../../platform/http/request-body.ts'
 import type { CashInInput } from '../cash-in/index.ts'
+import type { CashOutInput } from '../cash-out/index.ts'
+import type { RefundInInput } from '../refund-in/index.ts'
 
 /**
  * What an event of the partner says, and what is to be done with it. Pure.
@@ -26,6 +28,7 @@ export function readBody(endpoint: InboxEndpoint, body: Buffer): Reading {
     const event = readEvent(body, 'application/json') as PartnerEvent
     const names: readonly string[] = partnerEvents[endpoint]
     if (!names.includes(event.event)) return unreadable(endpoint, body, `${event.event} does not belong to ${endpoint}`)
+    if (lacksReturnId(event)) return unreadable(endpoint, body, 'a confirmed reversal needs a returnId')
     return { event, dedupeKey: dedupeKey(endpoint, event) }
   } catch (error) {
     if (error instanceof Refusal) return unreadable(endpoint, body, faultText(error))
@@ -35,6 +38,11 @@ export function readBody(endpoint: InboxEndpoint, body: Buffer): Reading {
 
 function unreadable(endpoint: InboxEndpoint, body: Buffer, fault: string): Reading {
   return { fault, dedupeKey: `${endpoint}|unreadable|${sha256(body).toString('hex')}` }
+}
+
+/** @source rules#partner-inbox.9 */
+function lacksReturnId({ event, status, returnId }: PartnerEvent): boolean {
+  return event.endsWith('Reversal') && verdictOf(status) === 'confirmed' && !returnId
 }
 
 function faultText({ message, fields }: Refusal): string {
@@ -78,6 +86,94 @@ export function cashInInput(event: PartnerEvent): CashInInput | undefined {
       payer: { name: event.payer?.name, document: event.payer?.document, ispb: event.payer?.ispb },
     },
   }
+}
+
+/**
+ * The input that a `CashOut` event is to its cash-out; `undefined` where it says that nothing has happened yet. A
+ * failure is only taken as verified where the bank cannot be asked.
+ * @source rules#partner-inbox.6, failure-modes#P6
+ */
+export function cashOutInput(event: PartnerEvent, isVerified: boolean): CashOutInput | undefined {
+  const verdict = verdictOf(event.status)
+  if (verdict === 'in progress') return undefined
+  const { transactionId } = event
+  const occurredAt = Date.parse(event.occurredAt)
+  if (verdict === 'failed') {
+    return {
+      on: 'partner.failed',
+      errorCode: event.errorCode ?? event.status.toLowerCase(),
+      errorMessage: event.errorMessage ?? null,
+      transactionId,
+      occurredAt,
+      isVerified,
+    }
+  }
+  if (verdict === 'unclear' || !event.endToEndId) return { on: 'work.requested' }
+  return {
+    on: 'partner.confirmed',
+    transactionId,
+    movement: {
+      endToEndId: event.endToEndId,
+      valueCents: BigInt(event.valueCents),
+      occurredAt,
+      feeCents: event.feeCents == null ? undefined : BigInt(event.feeCents),
+      recipient: event.recipient && {
+        name: event.recipient.name,
+        document: event.recipient.document,
+        ispb: event.recipient.ispb,
+      },
+    },
+    isVerified,
+  }
+}
+
+/**
+ * The input that a `CashOutReversal` event is to its cash-out; `undefined` where nothing came back.
+ * @source rules#partner-inbox.9
+ */
+export function cashOutReversalInput(event: PartnerEvent): CashOutInput | undefined {
+  const verdict = verdictOf(event.status)
+  if (verdict === 'unclear') return { on: 'work.requested' }
+  if (verdict !== 'confirmed') return undefined
+  return { on: 'partner.returned', returned: returnOf(event), isVerified: false }
+}
+
+/**
+ * The input that a `CashInReversal` event is to our refund; `undefined` where it says that nothing has happened yet.
+ * @source rules#partner-inbox.9
+ */
+export function refundInInput(event: PartnerEvent, isVerified: boolean): RefundInInput | undefined {
+  const verdict = verdictOf(event.status)
+  if (verdict === 'in progress') return undefined
+  if (verdict === 'unclear') return { on: 'work.requested' }
+  const { transactionId } = event
+  if (verdict === 'confirmed') {
+    return { on: 'partner.confirmed', transactionId, returned: returnOf(event), isVerified }
+  }
+  return {
+    on: 'partner.failed',
+    errorCode: event.errorCode ?? event.status.toLowerCase(),
+    errorMessage: event.errorMessage ?? null,
+    transactionId,
+    occurredAt: Date.parse(event.occurredAt),
+    isVerified,
+  }
+}
+
+/** Whether an event says that money moved. */
+export function isNews({ status }: PartnerEvent): boolean {
+  return verdictOf(status) === 'confirmed'
+}
+
+/** What came back, or was given back, as a reversal tells it. */
+export function returnOf({ returnId, valueCents, occurredAt }: PartnerEvent) {
+  return { returnId: returnId ?? '', valueCents: BigInt(valueCents), occurredAt: Date.parse(occurredAt) }
+}
+
+/** What an event says, for the person who decides: without names and documents. */
+export function evidenceOf({ event, transactionId, externalId, status, ...told }: PartnerEvent) {
+  const { endToEndId, valueCents, returnId, occurredAt } = told
+  return { event, transactionId, externalId, status, endToEndId, valueCents, returnId, occurredAt }
 }
 
 /** Waits before an event that matched nothing is matched again. @source rules#partner-inbox.8 */

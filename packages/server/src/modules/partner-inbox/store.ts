@@ -9,6 +9,8 @@ export interface InboxStore {
   hashes(dedupeKeys: readonly string[]): Promise<Map<string, Buffer>>
   /** Stores events that contradict one stored before under the same key. */
   insertConflicts(rows: readonly NewInboxRow[], receivedAt: number, dueAt: number): Promise<void>
+  /** Makes due what waits for one of these references of the partner. */
+  expedite(transactionIds: readonly string[], at: number): Promise<void>
   /** Takes up what is due and nobody holds. */
   claim(at: number, until: number, most: number): Promise<InboxRow[]>
   /** Notes what became of events. */
@@ -87,6 +89,16 @@ const selectHashes = statement<[dedupeKeys: readonly string[]], { dedupe_key: st
   `SELECT dedupe_key, body_hash FROM inbox WHERE dedupe_key = ANY ($1::text[]) AND state <> 'CONFLICT'`,
 )
 
+/** Of an event that was read, the dedupe key is a list whose third item is the `transactionId`. */
+const expedite = statement<[transactionIds: readonly string[], at: string]>(
+  'inbox.expedite',
+  `UPDATE inbox SET due_at = $2
+    WHERE id IN (SELECT id FROM inbox
+                  WHERE due_at > $2
+                    AND CASE WHEN state IN ('PARKED', 'CONFLICT') THEN dedupe_key::json ->> 2 END = ANY ($1::text[])
+                    FOR UPDATE SKIP LOCKED)`,
+)
+
 const claim = statement<
   [at: string, until: string, most: number],
   { id: string; endpoint: InboxEndpoint; dedupe_key: string; body: Buffer; state: InboxRow['state']; attempts: number }
@@ -132,6 +144,9 @@ export function createInboxStore(database: Database): InboxStore {
     },
     insertConflicts: async (rows, receivedAt, dueAt) => {
       await database.rows(insertConflicts, insertParameters(rows, receivedAt, dueAt))
+    },
+    expedite: async (transactionIds, at) => {
+      if (transactionIds.length > 0) await database.rows(expedite, [transactionIds, instantParameter(at)])
     },
     claim: async (at, until, most) => {
       const rows = await database.rows(claim, [instantParameter(at), instantParameter(until), most])

@@ -171,4 +171,5 @@ test('[cash-in.failed.1] [CI-9] a failure that is told before the charge was ans
   assert.deepEqual([status, body.code], [422, 'partner_refused'])
   assert.deepEqual(await cases(pix.database), ['charge_after_end'])
   assert.deepEqual(await told(pix.database), ['FAILED'])
+  assert.equal('pixCode' in (await pix.read(body.existing.id)), false)
 })

@@ -23,6 +23,7 @@ test('[money.1] [money.3] a value is judged by its shape, then by its sign and s
     '1.005': [400, 'validation_error'],
     '0.001': [400, 'validation_error'],
     '1e-7': [400, 'validation_error'],
+    '12345678901.005': [400, 'validation_error'],
     '1e999': [400, 'validation_error'],
     '01': [400, 'malformed_json'],
     '+1': [400, 'malformed_json'],
@@ -36,6 +37,8 @@ test('[money.1] [money.3] a value is judged by its shape, then by its sign and s
     '9999999999.99': [422, 'value_too_large'],
     '10000000000': [422, 'value_too_large'],
     '1e15': [422, 'value_too_large'],
+    '1e308': [422, 'value_too_large'],
+    '-1e308': [422, 'value_not_positive'],
   }
   for (const [value, [status, code]] of Object.entries(expected)) {
     const answer = await create(pix, `{"transaction":{"value":${value},"externalId":"a"}}`)

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { inputsOf } from '../../../src/modules/cash-in/jobs.ts'
 import type { CashIn, CashInInput } from '../../../src/modules/cash-in/rules.ts'
 import type { ChargeRequest } from '../../../src/partner/port.ts'
 import { assertBooks } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
-import { cases, openTransactions } from '../../support/evidence.ts'
+import { cases, movesBy, openTransactions } from '../../support/evidence.ts'
 import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
 import {
   ACCEPTED,
@@ -25,6 +26,8 @@ import {
 
 const CHARGE = { on: 'charge.accepted', transactionId: 'tx', pixCode: PIX_CODE } as const
 const ASK = { on: 'work.requested' } as const
+/** A payment of long ago: here the clock is the database's. */
+const paid = (given = {}) => confirmed({ occurredAt: 1_700_000_000_000, ...given })
 
 test('[partner.2] no transaction and no lock is open while the bank is called, and others may change the cash-in', async (t) => {
   const shop = await workshop(t, { query: NOT_FOUND })
@@ -193,21 +196,101 @@ test('[cash-in.reconciliation.1] a doubt that arose and ended in one batch leave
   const shop = await workshop(t)
   await shop.apply(INPUTS['charge.unknown'])
   shop.clock.advance(900_001)
-  await shop.applyTogether(INPUTS['charge.unknown'], confirmed({ occurredAt: shop.clock.now() }))
+  await shop.applyTogether(INPUTS['charge.unknown'], paid())
   assert.equal((await shop.read()).status, 'PAID')
   assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
 })
 
+test('[cash-in.failed.1] [CI-9] a charge that the bank took after FAILED is cancelled there, however often it takes', async (t) => {
+  const shop = await workshop(t, { cancel: TIMEOUT })
+  await shop.apply(INPUTS['partner.failed'], CHARGE)
+  assert.deepEqual(await cases(shop.database), ['charge_after_end'])
+  await shop.later(1)
+  await shop.later(59_000)
+  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'], 'and not in a busy loop')
+  shop.partner.cancel = CANCELLED
+  await shop.later(1_001)
+  await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE', 'GET', 'DELETE'])
+  const { status, dueAt } = await shop.read()
+  assert.deepEqual({ status, dueAt }, { status: 'FAILED', dueAt: null })
+})
+
+test('[cash-in.failed.2] [CI-9] a charge that was paid before it could be cancelled is in suspense', async (t) => {
+  const shop = await workshop(t)
+  await shop.apply(INPUTS['partner.failed'], CHARGE)
+  shop.partner.cancelCharge = async () => {
+    shop.partner.query = PAID
+    return REJECTED
+  }
+  await shop.later(1)
+  const { status, facts } = await shop.read()
+  assert.deepEqual([status, facts.payments], ['RECONCILIATION_REQUIRED', { E1: 100_00 }])
+  await assertBooks(shop.database)
+})
+
+test('[cash-in.paid.5] [EV-17] after a failure of what was paid the bank is asked until it answers, and that is kept', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(CHARGE, paid(), INPUTS['partner.failed'])
+  await shop.later(1)
+  shop.partner.query = { kind: 'FINAL', charge: charge('FAILED', { payments: PAID.charge.payments }) }
+  await shop.later(60_001)
+  await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
+  const { status, dueAt, facts } = await shop.read()
+  assert.deepEqual({ status, dueAt }, { status: 'RECONCILIATION_REQUIRED', dueAt: null })
+  assert.deepEqual(facts.bankAnswer, {
+    transactionId: 'tx',
+    status: 'FAILED',
+    valueCents: 100_00,
+    expiresAt: EXPIRES_AT,
+    payments: [{ endToEndId: 'E1', valueCents: 100_00, occurredAt: 1_700_000_000_000 }],
+  })
+  assert.deepEqual(await cases(shop.database), ['failed_after_payment'])
+})
+
+test('[cash-in.work.2] [EX-5] a backlog is claimed 500 at a time, and the bank is asked 32 questions at a time', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.stock(549)
+  let calls = 0
+  let most = 0
+  shop.partner.whileCalled = async () => {
+    most = Math.max(most, ++calls)
+    await endOfTurn()
+    calls -= 1
+  }
+  shop.clock.advance(120_000)
+  assert.equal(await shop.jobs.processNext(), true, 'more is due')
+  assert.deepEqual(await movesBy(shop.database, 'work.claimed'), { moves: 500n, batches: 2n })
+  assert.equal(await shop.jobs.processNext(), false)
+  assert.equal(shop.partner.asked.length, 550)
+  assert.equal(most, 32)
+})
+
+test('[cash-in.work.2] [EX-5] what a slow bank leaves no time for is done when its lease is over, not after it', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.stock(99)
+  shop.partner.whileCalled = async () => shop.clock.advance(1_000)
+  await shop.later(120_000)
+  const asked = shop.partner.asked.length
+  assert.ok(20 < asked && asked < 32, `${asked} were begun within half a lease`)
+  shop.partner.whileCalled = async () => undefined
+  await shop.later(60_001)
+  assert.equal(shop.partner.asked.length, 100)
+})
+
 /** Cash-ins that have ended or wait for an operator, by the inputs that led there. */
 const RESTING: Readonly<Record<string, readonly CashInInput[]>> = {
-  PAID: [CHARGE, confirmed()],
-  'PAID before the charge was known': [confirmed()],
+  PAID: [CHARGE, paid()],
+  'PAID before the charge was known': [paid()],
   FAILED: [CHARGE, INPUTS['partner.failed']],
   'FAILED at once': [INPUTS['charge.rejected']],
   EXPIRED: [CHARGE, INPUTS['clock.expired']],
   'RECONCILIATION_REQUIRED about the charge': [INPUTS['charge.contradicted']],
   'RECONCILIATION_REQUIRED about a known charge': [CHARGE, INPUTS['charge.contradicted']],
-  'RECONCILIATION_REQUIRED about a payment': [CHARGE, confirmed({ valueCents: 99_00n })],
+  'FAILED before the charge was known': [INPUTS['partner.failed'], CHARGE],
+  'RECONCILIATION_REQUIRED about a failure': [CHARGE, paid(), INPUTS['partner.failed']],
+  'RECONCILIATION_REQUIRED about a payment': [CHARGE, paid({ valueCents: 99_00n })],
 }
 
 const ANSWERS = { ACCEPTED, PAID, ENDED, CONTRADICTED, NOT_FOUND }

@@ -5,21 +5,31 @@ import type { Decision } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
 import {
   type CashIn,
-  type CashInInput,
+  type CashInFacts,
   type CashInOutcome,
   type CashInTrigger,
   decideCashIn,
   decideCreate,
 } from '../../../src/modules/cash-in/rules.ts'
 import { cashInRequest, TERMS } from '../../support/engine.ts'
-import { CHARGED, CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW, PAID } from './situations.ts'
+import {
+  CHARGED,
+  CREATED_AT,
+  cashInAs,
+  confirmed,
+  EXPIRES_AT,
+  type Happening,
+  INPUTS,
+  NOW,
+  PAID,
+} from './situations.ts'
 
 type AnyRow = (typeof cashIn.rows)[number]
 
 /** What a row of the table is put to, and what must come of it besides what the row itself says. */
 interface Situation {
   readonly before?: Partial<CashIn>
-  readonly input?: CashInInput
+  readonly input?: Happening
   /** What is known or recorded afterwards. */
   readonly learns?: Partial<CashIn>
   readonly dueAt?: number | null
@@ -30,6 +40,30 @@ interface Situation {
 }
 
 const NO_DOUBT = { doubt: null, unknownSince: null }
+/** Of the R$ 100,00 that were paid R$ 30,00 are about to go back, and R$ 60,00 went. */
+const REFUNDED = { facts: { ...PAID, refundsOpenCents: 30_00, returns: { D0: 60_00 } } }
+const LATER_RETURN = { returnId: 'D1', valueCents: 30_00 }
+const TOO_MUCH = {
+  before: { facts: { ...REFUNDED.facts, returns: { D0: 71_00 } } },
+  reference: 'D1',
+  evidence: LATER_RETURN,
+}
+const CONFIRMED_REFUND = { before: REFUNDED, learns: refunded(0, { D0: 60_00, D1: 30_00 }), reference: 'D1' }
+const RELEASED_REFUND = { before: REFUNDED, learns: refunded(0, { D0: 60_00 }) }
+const TAKEN = { before: REFUNDED, learns: refunded(30_00, { D0: 60_00, D1: 30_00 }), reference: 'D1' }
+const CONFIRMED_TOO_MUCH = { ...TOO_MUCH, learns: refunded(0, { D0: 71_00, D1: 30_00 }) }
+const TAKEN_TOO_MUCH = { ...TOO_MUCH, learns: refunded(30_00, { D0: 71_00, D1: 30_00 }) }
+const RETURN_RESTATED = {
+  before: { facts: { ...PAID, returns: { D1: 29_99 } } },
+  learns: { facts: { returns: { D1: 29_99 } } },
+  reference: 'D1',
+  evidence: LATER_RETURN,
+}
+
+function refunded(refundsOpenCents: number, returns: Readonly<Record<string, number>>) {
+  return { facts: { refundsOpenCents, returns } }
+}
+
 const MISSING = { facts: { doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 9 } } as const
 const DOUBTED = { facts: { doubt: 'contradiction' } } as const
 const REFUSED = { facts: { failureCode: 'limit', failureReason: 'too much', ...NO_DOUBT } }
@@ -140,10 +174,25 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PAID partner.failed': {
     learns: DOUBTED,
+    dueAt: NOW,
     evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' },
   },
 
-  'FAILED charge.accepted': { learns: CHARGE, evidence: {} },
+  'PAID refund.reserved': { learns: { facts: { refundsOpenCents: 30_00 } } },
+  'PAID refund.confirmed returns exceed the payment': CONFIRMED_TOO_MUCH,
+  'PAID refund.confirmed': CONFIRMED_REFUND,
+  'PAID refund.released': RELEASED_REFUND,
+  'PAID refund.taken return restated': RETURN_RESTATED,
+  'PAID refund.taken returns exceed the payment': TAKEN_TOO_MUCH,
+  'PAID refund.taken': TAKEN,
+  'RECONCILIATION_REQUIRED refund.confirmed returns exceed the payment': CONFIRMED_TOO_MUCH,
+  'RECONCILIATION_REQUIRED refund.confirmed': CONFIRMED_REFUND,
+  'RECONCILIATION_REQUIRED refund.released': RELEASED_REFUND,
+  'RECONCILIATION_REQUIRED refund.taken return restated': RETURN_RESTATED,
+  'RECONCILIATION_REQUIRED refund.taken returns exceed the payment': TAKEN_TOO_MUCH,
+  'RECONCILIATION_REQUIRED refund.taken': TAKEN,
+
+  'FAILED charge.accepted': { learns: CHARGE, dueAt: NOW, evidence: { transactionId: 'tx' } },
   'FAILED partner.confirmed': suspended(100_00),
 
   'RECONCILIATION_REQUIRED partner.confirmed payment restated': {
@@ -177,7 +226,7 @@ function situationOf({ from, on, when }: AnyRow): Situation | undefined {
   return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : known
 }
 
-const inputOf = ({ on }: AnyRow): CashInInput | undefined => INPUTS[on as CashInInput['on']]
+const inputOf = ({ on }: AnyRow): Happening | undefined => INPUTS[on as Happening['on']]
 
 for (const row of cashIn.rows) {
   const { from, on, when, to, source } = row
@@ -233,7 +282,7 @@ function journalsOf(decision: Decision<CashInOutcome>) {
 }
 
 /** The entries as the ledger's documentation has them: J1 and J10. */
-function journalOf({ posts }: AnyRow, { reference = 'E1' }: Situation, input: CashInInput) {
+function journalOf({ posts }: AnyRow, { reference = 'E1' }: Situation, input: Happening) {
   assert.equal(input.on, 'partner.confirmed')
   const arrived = input.payment.valueCents
   const entries =
@@ -259,7 +308,7 @@ function notificationsOf({ notifications = [] }: Decision<CashInOutcome>) {
 }
 
 /** The bytes, written out: what is signed once is sent for ever. */
-function bodyOf(before: CashIn, input: CashInInput, status: string): string {
+function bodyOf(before: CashIn, input: Happening, status: string): string {
   const isPaid = status === 'PAID'
   const isTold = input.on === 'partner.confirmed' || input.on === 'partner.failed'
   const fields = [
@@ -285,7 +334,7 @@ const pairs = cashIn.states.flatMap((from) =>
 )
 
 /** What must hold so that none of a pair's rows with a condition applies. */
-const UNCONDITIONAL: Readonly<Record<string, [CashInInput, Partial<CashIn>?]>> = {
+const UNCONDITIONAL: Readonly<Record<string, [Happening, Partial<CashIn>?]>> = {
   // Of a payment that was booked nothing but the very same remains.
   'PAID partner.confirmed': [confirmed()],
 }
@@ -297,9 +346,21 @@ for (const [from, on] of pairs) {
   })
 }
 
-function assertIgnored(before: CashIn, input: CashInInput): void {
+function assertIgnored(before: CashIn, input: Happening): void {
   assert.deepEqual(decideCashIn(before, input, NOW), { outcome: { result: 'IGNORED', cashIn: before } })
 }
+
+test('[cash-in.refunds.4] a return that was counted is nothing new', () => {
+  const before = cashInAs('PAID', { facts: { ...PAID, returns: { D1: 30_00 } } })
+  assertIgnored(before, INPUTS['refund.taken'])
+})
+
+test('[cash-in.refunds.1] a refund disturbs no work that is due', () => {
+  for (const on of ['refund.reserved', 'refund.confirmed', 'refund.released', 'refund.taken'] as const) {
+    const due = cashInAs('PAID', { dueAt: NOW + 50_000 })
+    assert.equal(decideCashIn(due, INPUTS[on], NOW).outcome.cashIn.dueAt, NOW + 50_000)
+  }
+})
 
 test('[partner-inbox.3] a payment that was booked is nothing new, in whatever state', () => {
   for (const status of cashIn.states) {
@@ -352,6 +413,26 @@ test('[cash-in.work.3] work that left its state at rest is no move', () => {
     assertIgnored(cashInAs(status), INPUTS['work.done'])
   }
   assertIgnored(cashInAs('PENDING', { dueAt: RESTING }), INPUTS['work.done'])
+})
+
+test('[cash-in.paid.5] what the bank answers about a contradiction is kept, about anything else it is not', () => {
+  const factsOf = (facts: CashInFacts) => {
+    const asked = cashInAs('RECONCILIATION_REQUIRED', { dueAt: NOW + 60_000, facts })
+    const [move] = decideCashIn(asked, INPUTS['work.done'], NOW).moves ?? []
+    return move?.facts
+  }
+  assert.deepEqual(factsOf({ doubt: 'contradiction' }), { bankAnswer: { kind: 'NOT_FOUND' } })
+  assert.equal(factsOf(MISSING.facts), undefined)
+})
+
+test('[cash-in.failed.1] [cash-in.paid.5] a question under way is question enough', () => {
+  const dueAt = NOW + 50_000
+  for (const [status, on] of [
+    ['FAILED', 'charge.accepted'],
+    ['PAID', 'partner.failed'],
+  ] as const) {
+    assert.equal(decideCashIn(cashInAs(status, { dueAt }), INPUTS[on], NOW).outcome.cashIn.dueAt, dueAt)
+  }
 })
 
 test('[partner.4] questions about an unknown result come after 5, 10, 15 and 30 s, then each minute', () => {

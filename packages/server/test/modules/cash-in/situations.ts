@@ -1,5 +1,5 @@
 import type { CashInStatus } from '@pixgate/spec'
-import type { CashIn, CashInFacts, CashInInput } from '../../../src/modules/cash-in/rules.ts'
+import type { CashIn, CashInFacts, CashInInput, RefundEvent } from '../../../src/modules/cash-in/rules.ts'
 import type { Payment } from '../../../src/partner/port.ts'
 import { cashInRequest, payment, TERMS } from '../../support/engine.ts'
 
@@ -50,6 +50,7 @@ export function cashInAs(status: CashInStatus, given: Partial<CashIn> = {}): Cas
     correlationId,
     bodyHash,
     idempotencyKey,
+    exclusiveKey: null,
     expiresAt: EXPIRES_AT,
     dueAt: null,
     transactionId: status === 'PAID' ? 'tx' : null,
@@ -71,11 +72,14 @@ export function confirmed(given: Partial<Payment> = {}): CashInInput {
   }
 }
 
+/** Whatever can happen to a cash-in. */
+export type Happening = CashInInput | RefundEvent
+
 /** One input of each kind that a cash-in can be given. */
 export const INPUTS = {
   'work.requested': { on: 'work.requested' },
   'work.claimed': { on: 'work.claimed', leaseMs: 30_000 },
-  'work.done': { on: 'work.done' },
+  'work.done': { on: 'work.done', bankAnswer: { kind: 'NOT_FOUND' } },
   'charge.accepted': { on: 'charge.accepted', transactionId: 'tx', pixCode: 'the code' },
   'charge.rejected': { on: 'charge.rejected', errorCode: 'limit', errorMessage: 'too much' },
   'charge.not_sent': { on: 'charge.not_sent', reason: 'ECONNREFUSED' },
@@ -90,4 +94,8 @@ export const INPUTS = {
     occurredAt: NOW - 1_000,
   },
   'clock.expired': { on: 'clock.expired' },
-} as const satisfies Readonly<Record<CashInInput['on'], CashInInput>>
+  'refund.reserved': { on: 'refund.reserved', valueCents: 30_00n },
+  'refund.confirmed': { on: 'refund.confirmed', returnId: 'D1', valueCents: 30_00n },
+  'refund.released': { on: 'refund.released', valueCents: 30_00n },
+  'refund.taken': { on: 'refund.taken', returnId: 'D1', valueCents: 30_00n },
+} as const satisfies Readonly<Record<Happening['on'], Happening>>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cashIn } from '@pixgate/spec'
+import { type CashInStatus, cashIn } from '@pixgate/spec'
 import type { CashIn } from '../../../src/modules/cash-in/rules.ts'
 import { createdView, detailView } from '../../../src/modules/cash-in/view.ts'
 import { CHARGED, CREATED_AT, cashInAs, EXPIRES_AT, NOW, PAID } from './situations.ts'
@@ -33,6 +33,12 @@ test('[cash-in.detail.1] a new charge shows all that was asked for, and null for
   })
 })
 
+test('[cash-in.failed.1] the code of a charge that failed is withheld', () => {
+  const codeOf = (status: CashInStatus) => detailView(cashInAs(status, { facts: CHARGED }), NOW).pixCode
+  assert.equal(codeOf('FAILED'), undefined)
+  assert.equal(codeOf('PENDING'), CHARGED.pixCode)
+})
+
 test('[cash-in.detail.4] a payment is told as the bank told it, the document masked', () => {
   const detail = detailView(cashInAs('PAID'), NOW)
   assert.equal(detail.paidAt, '2026-11-21T13:29:00.000Z', 'when it settled, not when we heard of it')
@@ -55,6 +61,20 @@ test('[cash-in.detail.5] the refund deadline is 89 days of 24 hours after the pa
     const { refundDeadline, refundableCents } = detailView(cashInAs(status), NOW)
     assert.deepEqual([refundDeadline, refundableCents], [null, 0], status)
   }
+})
+
+test('[cash-in.refunds.7] what went back is told, and what may still go back: neither what did nor what is about to', () => {
+  const detailOf = (status: CashInStatus, refundsOpenCents: number, returns: Readonly<Record<string, number>>) => {
+    const { refundedCents, refundableCents } = detailView(
+      cashInAs(status, { facts: { ...PAID, refundsOpenCents, returns } }),
+      NOW,
+    )
+    return { refundedCents, refundableCents }
+  }
+  assert.deepEqual(detailOf('PAID', 0, {}), { refundedCents: 0, refundableCents: 10_000 })
+  assert.deepEqual(detailOf('PAID', 2_500, { D1: 1_000, D2: 1 }), { refundedCents: 1_001, refundableCents: 6_499 })
+  assert.deepEqual(detailOf('PAID', 5_000, { D1: 9_000 }), { refundedCents: 9_000, refundableCents: 0 })
+  assert.deepEqual(detailOf('RECONCILIATION_REQUIRED', 0, { D1: 1 }), { refundedCents: 1, refundableCents: 0 })
 })
 
 test('[cash-in.detail.3] a PENDING charge reads as EXPIRED once its time has passed, and no other does', () => {

@@ -11,9 +11,9 @@ import type {
   CancelAnswer,
   Charge,
   ChargeAnswer,
+  ChargePartner,
   ChargeQueryAnswer,
   ChargeStatus,
-  Partner,
 } from '../../../src/partner/port.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
 import { createIds } from '../../../src/platform/ids.ts'
@@ -51,7 +51,7 @@ export const UNREACHABLE = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' } as const
 export const CANCELLED = { kind: 'CANCELLED' } as const
 
 /** A bank that answers by script and notes what it was asked. */
-export interface ScriptedPartner extends Partner {
+export interface ScriptedPartner extends ChargePartner {
   /** `PUT`, `GET` or `DELETE`, in order. */
   readonly asked: string[]
   create: ChargeAnswer
@@ -71,6 +71,8 @@ export interface Workshop {
   apply(...inputs: CashInInput[]): Promise<void>
   /** All inputs in one batch. */
   applyTogether(...inputs: CashInInput[]): Promise<void>
+  /** Makes so many more charges that live for a minute. */
+  stock(count: number): Promise<void>
   /** Puts the clock forward, then does what is due. */
   later(ms: number): Promise<void>
   read(): Promise<CashIn>
@@ -89,8 +91,9 @@ export async function workshop(t: TestContext, answers: Partial<ScriptedPartner>
   const store = createCashInStore(database)
   const partner = scriptedPartner(answers)
   const jobs = createCashInJobs({ commands, store, partner, clock, pause: realPause, createBudgetMs: 500 })
-  const request = cashInRequest({ id: ids.uuid(), externalId: 'a', expirationSeconds: 60 })
-  const { id } = (await commands.create(request)).cashIn
+  const create = (externalId: string) =>
+    commands.create(cashInRequest({ id: ids.uuid(), externalId, expirationSeconds: 60 }))
+  const { id } = (await create('a')).cashIn
   return {
     database,
     clock,
@@ -101,6 +104,9 @@ export async function workshop(t: TestContext, answers: Partial<ScriptedPartner>
     },
     applyTogether: async (...inputs) => {
       await Promise.all(inputs.map((input) => commands.apply(id, input)))
+    },
+    stock: async (count) => {
+      await Promise.all(Array.from({ length: count }, (_, index) => create(`more-${index}`)))
     },
     later: async (ms) => {
       clock.advance(ms)

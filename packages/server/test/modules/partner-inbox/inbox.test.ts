@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../../support/books.ts'
-import { cases, inbox, told } from '../../support/evidence.ts'
+import { caseFacts, cases, inbox, told } from '../../support/evidence.ts'
 import { failedEvent, paidEvent, tell } from '../../support/partner-events.ts'
 import { tcpProxy } from '../../support/tcp-proxy.ts'
 import { type World, world } from '../../support/world.ts'
@@ -181,16 +181,65 @@ test('[partner-inbox.8] an event names its charge by our id, the client’s refe
 test('[partner-inbox.8] an event whose references belong to two charges is applied to neither', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const [one, other] = [await pix.charge('1.00'), await pix.charge('1.00')]
-  assert.equal(await tell(pix, paidEvent(one, { externalId: other.id })), 200)
-  assert.deepEqual(await outcomes(pix), ['QUARANTINED its references belong to different cash-ins'])
+  assert.equal(await tell(pix, paidEvent(one, { externalId: other.externalId })), 200)
+  assert.deepEqual(await outcomes(pix), ['QUARANTINED its references belong to different operations'])
   for (const { id } of [one, other]) assert.equal((await pix.read(id)).status, 'PENDING')
+})
+
+test('[partner-inbox.8] our own id in an event leaves no choice, whatever its other references belong to', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const [one, other] = [await pix.charge('1.00'), await pix.charge('1.00')]
+  assert.equal(await tell(pix, paidEvent(one, { externalId: other.id })), 200)
+  await pix.becomes(other.id, 'PAID')
+  assert.equal((await pix.read(one.id)).status, 'PENDING')
+  assert.deepEqual(await outcomes(pix), ['DONE APPLIED'])
+})
+
+test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference counts as soon as the bank tells it us', async (t) => {
+  const pix = await world(t, { PIXGATE_PARTNER_TIMEOUT_MS: '300' }, STEPPED)
+  await pix.bank('PUT', '/control/behavior', { cashIn: 'lost-response' })
+  const { id } = await pix.charge('10.00')
+  const { transactionId } = (await pix.bank('GET', `/charges/${id}`)).body
+  const event = paidEvent({ id, valueCents: 1000, providerTransactionId: transactionId }, { externalId: null })
+  assert.equal(await tell(pix, event), 200)
+  // The last of these asks the bank about the charge, after the inbox was looked at; the next look would be in 30 s.
+  for (const wait of [0, 1_001, 5_001]) await pix.later(wait)
+  const { status, providerTransactionId } = await pix.read(id)
+  assert.deepEqual([status, providerTransactionId], ['PENDING', transactionId])
+  await pix.later(0)
+  assert.equal((await pix.read(id)).status, 'PAID')
+  await assertBooks(pix.database)
+})
+
+test('[partner-inbox.8] [EV-7] before an event of nobody is a case the bank is asked for our id, and the case tells what it has', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  // As after a backup was restored: the bank has a charge that we have forgotten.
+  const forgotten = '0198C0DE-7a11-7000-8000-5f1d3c2b1a09'
+  const expiresAt = new Date(pix.clock.now() + 3_600_000).toISOString()
+  const merchant = { pixKey: 'loja@example.com', name: 'Loja', city: 'Sao Paulo' }
+  const terms = { valueCents: 1000, expiresAt, merchant }
+  const { body: charge } = await pix.bank('PUT', `/charges/${forgotten.toLowerCase()}`, terms)
+  await pix.bank('PUT', '/control/behavior', { eventDelayMs: 3_600_000 })
+  const { endToEndId } = (await pix.bank('POST', `/control/charges/${forgotten.toLowerCase()}/pay`)).body
+  const subject = { id: forgotten, valueCents: 1000, providerTransactionId: charge.transactionId }
+  assert.equal(await tell(pix, paidEvent(subject, { endToEndId })), 200)
+  for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(wait)
+  const facts = await caseFacts(pix.database, 'unmatched_event')
+  assert.partialDeepStrictEqual(facts, [
+    {
+      event: { externalId: forgotten, endToEndId, valueCents: 1000 },
+      bank: { status: 'PAID', transactionId: charge.transactionId, payments: [{ endToEndId, valueCents: 1000 }] },
+    },
+  ])
+  assert.doesNotMatch(JSON.stringify(facts), /Maria|52998224725/)
+  assert.deepEqual(await balances(pix.database), {}, 'what belongs to no operation is not booked')
 })
 
 test('[partner-inbox.8] [EV-7] an event that comes before its charge is parked and counts when there is one', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const event = paidEvent({ id: 'order-1', valueCents: 1000, providerTransactionId: 'x' })
   assert.equal(await tell(pix, event), 200)
-  assert.deepEqual(await outcomes(pix), ['PARKED no such cash-in yet'])
+  assert.deepEqual(await outcomes(pix), ['PARKED no such operation yet'])
   assert.equal((await inbox(pix.database))[0]?.isDone, false)
   const { id } = await pix.charge('10.00')
   await pix.later(1_001)

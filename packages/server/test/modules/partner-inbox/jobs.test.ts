@@ -5,6 +5,8 @@ import { pino } from 'pino'
 import type { CashInModule } from '../../../src/modules/cash-in/index.ts'
 import { createInboxCommands } from '../../../src/modules/partner-inbox/commands.ts'
 import { createInboxJobs } from '../../../src/modules/partner-inbox/jobs.ts'
+import type { Receiver } from '../../../src/modules/partner-inbox/receivers.ts'
+import { cashInInput } from '../../../src/modules/partner-inbox/rules.ts'
 import { createInboxStore } from '../../../src/modules/partner-inbox/store.ts'
 import { testDatabase } from '../../support/database.ts'
 import { testEngine } from '../../support/engine.ts'
@@ -21,12 +23,15 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
   const { engine, ids } = testEngine(t, url)
   const clock = steppedClock()
   const store = createInboxStore(database)
-  const cashIns: Pick<CashInModule, 'match' | 'apply'> = {
+  const receiver: Receiver = {
     match: async (references) => references.map(({ externalId }) => (externalId ? [externalId] : [])),
-    apply,
+    take: async (id, event) => (await apply(id, cashInInput(event) ?? { on: 'work.requested' }))?.result,
+    ask: async () => undefined,
   }
-  const commands = createInboxCommands({ store, cashIns, clock, ids, onStored: () => undefined })
-  const jobs = createInboxJobs({ store, cashIns, engine, clock, logger: pino({ level: 'silent' }) })
+  const receivers = { CashIn: receiver, CashInReversal: receiver, CashOut: receiver, CashOutReversal: receiver }
+  const cashIns = { atPartner: async () => ({ kind: 'NOT_FOUND' }), takeNewReferences: () => [] }
+  const commands = createInboxCommands({ store, receivers, clock, ids, onStored: () => undefined })
+  const jobs = createInboxJobs({ store, receivers, cashIns, engine, clock, logger: pino({ level: 'silent' }) })
   return {
     database,
     accept: (id: string, valueCents = 1000) => {

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { endpoints } from '@pixgate/spec'
 import { pino } from 'pino'
 import { createInboxCommands } from '../../../src/modules/partner-inbox/commands.ts'
+import type { Receiver } from '../../../src/modules/partner-inbox/receivers.ts'
 import { createInboxHandlers } from '../../../src/modules/partner-inbox/routes.ts'
 import { DatabaseUnavailable } from '../../../src/platform/db/database.ts'
 import type { Caller } from '../../../src/platform/http/handler.ts'
@@ -11,6 +12,7 @@ import { createIds } from '../../../src/platform/ids.ts'
 import { QueueFull } from '../../../src/platform/jobs/batcher.ts'
 
 const ids = createIds({ now: () => 1_700_000_000_000 })
+const NOBODY: Receiver = { match: async () => [], take: async () => undefined, ask: async () => undefined }
 const partner: Caller = { credential: 'partner', id: 'partner' }
 
 test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is away, is 503 and says when to come again', async (t) => {
@@ -41,11 +43,12 @@ test('[partner-inbox.3] [EV-30] a flood that cannot be committed fills a bounded
       insert: () => new Promise(() => undefined),
       hashes: async () => new Map(),
       insertConflicts: async () => undefined,
+      expedite: async () => undefined,
       claim: async () => [],
       mark: async () => undefined,
       isOriginalDone: async () => false,
     },
-    cashIns: { match: async () => [], apply: async () => undefined },
+    receivers: { CashIn: NOBODY, CashInReversal: NOBODY, CashOut: NOBODY, CashOutReversal: NOBODY },
     clock: { now: () => 0 },
     ids,
     onStored: () => undefined,

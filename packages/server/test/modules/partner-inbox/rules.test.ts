@@ -71,9 +71,19 @@ test('[partner-inbox.5] [EV-29] each event belongs to one endpoint', () => {
   const homes = { CashIn: 'cash-in', CashInReversal: 'cash-in', CashOut: 'cash-out', CashOutReversal: 'cash-out' }
   for (const [event, home] of Object.entries(homes)) {
     for (const endpoint of ['cash-in', 'cash-out'] as const) {
-      const fault = faultOf({ ...EVENT, event }, endpoint)
+      const fault = faultOf({ ...EVENT, event, returnId: 'D1' }, endpoint)
       assert.equal(fault, endpoint === home ? undefined : `${event} does not belong to ${endpoint}`)
     }
+  }
+})
+
+test('[partner-inbox.9] a reversal that says that money moved has a return id, else a fault; one that failed needs none', () => {
+  for (const [event, endpoint] of [
+    ['CashInReversal', 'cash-in'],
+    ['CashOutReversal', 'cash-out'],
+  ] as const) {
+    assert.equal(faultOf({ ...EVENT, event, returnId: null }, endpoint), 'a confirmed reversal needs a returnId')
+    assert.equal(faultOf({ ...EVENT, event, status: 'FAILED' }, endpoint), undefined)
   }
 })
 

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import type { Client } from './client.ts'
+import type { Receiver } from './receiver.ts'
+import { reais, tell, until } from './telling.ts'
+
+/** The ways of money out: to a Pix key, for a QR code, and back to who paid. */
+
+/** The manual's own example of a static code; it leaves the amount to the payer. */
+const STATIC_CODE =
+  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D'
+
+interface Operation {
+  readonly id: string
+  readonly status: string
+}
+
+interface Payout extends Operation {
+  readonly endToEndId: string | null
+  readonly recipient: { readonly name: string | null; readonly pixKey: string }
+  readonly reserved_total_cents: number
+}
+
+/** Sends money to a key. @returns what it cost, centavos */
+export async function payKey(pix: Client, receiver: Receiver, valueCents: number): Promise<number> {
+  const created = await pix.post<Operation>('/api/pix/cash-out', {
+    transaction: { value: valueCents / 100, externalId: `demo-${crypto.randomUUID()}`, description: 'Fornecedor' },
+    recipient: { pixKey: 'Joao@Example.com', pixKeyType: 'email', name: 'João Souza' },
+  })
+  return settled(pix, receiver, created, 'Payout')
+}
+
+/** Pays a QR code. @returns what it cost, centavos */
+export async function payCode(pix: Client, receiver: Receiver, valueCents: number): Promise<number> {
+  const created = await pix.post<Operation>('/api/pix/cash-out-qrcode', {
+    transaction: { pixCode: STATIC_CODE, value: valueCents / 100, externalId: `demo-${crypto.randomUUID()}` },
+  })
+  return settled(pix, receiver, created, 'QR payout')
+}
+
+async function settled(pix: Client, receiver: Receiver, created: Operation, what: string): Promise<number> {
+  assert.equal(created.status, 'RESERVED', 'the money was not set aside')
+  const payout = await until('the payout was not confirmed', async () => {
+    const detail = await pix.get<Payout>(`/api/pix/cash-out/${created.id}`)
+    return detail.status === 'CONFIRMED' ? detail : undefined
+  })
+  await told(receiver, payout.id, 'pix_cash_out')
+  tell(what, `CONFIRMED to ${payout.recipient.name ?? payout.recipient.pixKey}, end-to-end id ${payout.endToEndId}`)
+  return payout.reserved_total_cents
+}
+
+/** Gives a part of a payment back. */
+export async function refund(pix: Client, receiver: Receiver, cashInId: string, valueCents: number): Promise<void> {
+  const created = await pix.post<Operation>(`/api/pix/refund-in/${cashInId}`, {
+    refundValue: valueCents / 100,
+    reason: 'Um pão de queijo a menos',
+  })
+  assert.equal(created.status, 'PENDING', 'the refund is not PENDING')
+  await until('the refund was not confirmed', async () => {
+    const detail = await pix.get<Operation>(`/api/pix/refund/${created.id}`)
+    return detail.status === 'CONFIRMED'
+  })
+  await told(receiver, cashInId, 'pix_cash_in_reversal')
+  tell('Refund', `${reais(valueCents)} went back to who had paid`)
+}
+
+async function told(receiver: Receiver, id: string, eventType: string): Promise<void> {
+  const { event } = await until(`no ${eventType} arrived`, () =>
+    receiver.notifications.find((told) => told.event_type === eventType && told.event.id === id),
+  )
+  assert.equal(event.status, 'CONFIRMED', `${eventType} does not say CONFIRMED`)
+}

@@ -1,0 +1,56 @@
+import type { Engine } from '../../engine/engine.ts'
+import type { PartnerReferences } from '../../engine/operation-store.ts'
+import type { Availability, PayoutPartner } from '../../partner/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Database } from '../../platform/db/database.ts'
+import type { Ids } from '../../platform/ids.ts'
+import { createCashOutCommands } from './commands.ts'
+import { accountingDay } from './day.ts'
+import { createCashOutJobs } from './jobs.ts'
+import { type CashOutHandlers, createCashOutHandlers } from './routes.ts'
+import type { CashOutInput, CashOutOutcome, CashOutTerms } from './rules.ts'
+import { createCashOutStore } from './store.ts'
+
+export type { CashOutInput, CashOutOutcome } from './rules.ts'
+
+/** Cash-outs: their endpoints, their work, and what other modules may do with them. */
+export interface CashOutModule {
+  readonly handlers: CashOutHandlers
+  /** Does what is due; see the worker that calls it. */
+  processNext(): Promise<boolean>
+  /** Lets a cash-out take an input; `undefined` where it does not exist. */
+  apply(id: string, input: CashOutInput): Promise<CashOutOutcome | undefined>
+  /** For each set of references, the ids of all cash-outs that it could mean. */
+  match(references: readonly PartnerReferences[]): Promise<string[][]>
+  exists(id: string): Promise<boolean>
+  /** Whether the bank can be asked about a payout, so that a failure need not be believed unasked. */
+  readonly canAsk: boolean
+}
+
+/** What the module needs. */
+export interface CashOutOptions {
+  readonly engine: Engine
+  readonly database: Database
+  readonly partner: PayoutPartner & Availability
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly terms: CashOutTerms
+  /** Called when there is something to send. */
+  readonly onReserved: () => void
+}
+
+/** Builds the module. A cap on the day counts what was sent before it was configured. */
+export async function createCashOutModule(options: CashOutOptions): Promise<CashOutModule> {
+  const store = createCashOutStore(options.database)
+  if (options.terms.cashOutDailyMaxCents !== null) await store.recountDay(accountingDay(options.clock.now()))
+  const commands = createCashOutCommands(options.engine, options.terms)
+  const jobs = createCashOutJobs({ ...options, commands, store })
+  return {
+    handlers: createCashOutHandlers({ ...options, commands, jobs, store }),
+    processNext: jobs.processNext,
+    apply: (id, input) => commands.apply(id, [input]),
+    match: store.match,
+    canAsk: options.partner.capabilities.has('query-payout'),
+    exists: async (id) => (await store.get(id)) !== undefined,
+  }
+}

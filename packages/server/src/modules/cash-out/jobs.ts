@@ -1,0 +1,183 @@
+import { Refusal } from '@pixgate/spec'
+import type {
+  Availability,
+  Payout,
+  PayoutAnswer,
+  PayoutPartner,
+  PayoutQueryAnswer,
+  PayoutRequest,
+  QrCode,
+  SettledPayout,
+} from '../../partner/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { createDispatcher, type Dispatcher, type Orders } from '../dispatch/index.ts'
+import type { CashOutCommands } from './commands.ts'
+import { type CashOut, type CashOutInput, type Movement, nextStep } from './rules.ts'
+import type { CashOutStore } from './store.ts'
+
+/** What talks to the partner about payouts. */
+export interface CashOutJobs extends Dispatcher {
+  /**
+   * Asks the partner what a QR code asks for; nothing is stored.
+   * @throws partner_unavailable (503) no answer · pix_code_not_payable (422) the partner says so
+   * @source rules#cash-out.qrcode.3
+   */
+  decode(pixCode: string): Promise<QrCode>
+}
+
+/** What the jobs need. */
+export interface CashOutJobsOptions {
+  readonly commands: CashOutCommands
+  readonly store: CashOutStore
+  readonly partner: PayoutPartner & Availability
+  readonly clock: Clock
+}
+
+/** How soon a client may try again when the partner did not decode a code. */
+const DECODE_RETRY_SECONDS = 5
+
+/** Makes the jobs. */
+export function createCashOutJobs({ commands, store, partner, clock }: CashOutJobsOptions): CashOutJobs {
+  const maySendAgain = partner.capabilities.has('idempotent-payout')
+
+  async function claim(cashOut: CashOut, on: 'send.claimed' | 'work.claimed', leaseMs: number) {
+    const claimed = await commands.apply(cashOut.id, [{ on, leaseMs }])
+    return claimed?.result === 'APPLIED' ? claimed.cashOut : undefined
+  }
+
+  async function take({ id }: CashOut, inputs: readonly CashOutInput[]): Promise<void> {
+    await commands.apply(id, inputs)
+  }
+
+  function notSent(cashOut: CashOut, reason: string): Promise<void> {
+    return take(cashOut, [{ on: 'send.not_sent', attempt: cashOut.facts.attempts ?? 0, reason }])
+  }
+
+  const orders: Orders<CashOut> = {
+    due: store.due,
+    nextStep,
+    claimSending: (cashOut, leaseMs) => claim(cashOut, 'send.claimed', leaseMs),
+    claimAsking: (cashOut, leaseMs) => claim(cashOut, 'work.claimed', leaseMs),
+    release: (cashOut) => take(cashOut, [{ on: 'clock.released' }]),
+    openCase: (cashOut) => take(cashOut, [{ on: 'clock.overdue' }]),
+    notSent: (cashOut) => notSent(cashOut, 'the lease was over'),
+    send: async (cashOut) => {
+      const answer = await partner.sendPayout(cashOut.id, payoutRequest(cashOut))
+      if (answer.kind === 'NOT_SENT') await notSent(cashOut, answer.reason)
+      else await take(cashOut, inputsOfSending(answer))
+    },
+    ask: async (cashOut) => {
+      const answer = await partner.getPayout(cashOut.id, payoutTerms(cashOut))
+      await take(cashOut, inputsOfAsking(answer, maySendAgain))
+    },
+  }
+
+  return {
+    ...createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0)),
+    decode: async (pixCode) => {
+      const answer = await partner.decodeQrCode(pixCode)
+      if (answer.kind === 'DECODED') return answer.qrCode
+      if (answer.kind === 'REJECTED') {
+        throw new Refusal('pix_code_not_payable', {
+          fields: [{ field: 'transaction.pixCode', code: 'not_payable', message: `the bank: ${answer.errorCode}` }],
+        })
+      }
+      throw new Refusal('partner_unavailable', { retryAfterSeconds: DECODE_RETRY_SECONDS })
+    },
+  }
+}
+
+/** What the answer to a payout that left means for a cash-out. @source failure-modes#P5 */
+export function inputsOfSending(answer: Exclude<PayoutAnswer, { kind: 'NOT_SENT' }>): CashOutInput[] {
+  switch (answer.kind) {
+    case 'REJECTED':
+      return [
+        {
+          on: 'send.rejected',
+          errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
+          errorMessage: answer.errorMessage ?? null,
+        },
+      ]
+    case 'UNKNOWN':
+      return [{ on: 'send.unknown', reason: answer.reason }]
+    default:
+      return inputsOfPayout(answer)
+  }
+}
+
+/** What the answer to a question means for a cash-out. A question that failed is none: it is asked again. */
+export function inputsOfAsking(answer: PayoutQueryAnswer, maySendAgain: boolean): CashOutInput[] {
+  switch (answer.kind) {
+    case 'NOT_FOUND':
+      return [{ on: 'partner.not_found', maySendAgain }, { on: 'work.done' }]
+    case 'NOT_SENT':
+    case 'UNKNOWN':
+      return [{ on: 'send.unknown', reason: answer.reason }]
+    default:
+      return [...inputsOfPayout(answer), { on: 'work.done' }]
+  }
+}
+
+/** What the detail shows of a bank's code at most. */
+const FAILURE_CODE_MAX = 64
+
+type Told = Extract<PayoutAnswer, { kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED' }>
+
+function inputsOfPayout(answer: Told): CashOutInput[] {
+  const { payout } = answer
+  const { transactionId } = payout
+  if (answer.kind === 'CONTRADICTED') {
+    // Money that left counts, whatever else the answer says.
+    if (isSettled(payout)) return movementInputs(payout, true)
+    return [{ on: 'send.contradicted', reason: answer.reason }]
+  }
+  const accepted: CashOutInput = { on: 'send.accepted', transactionId }
+  if (isSettled(payout)) return [accepted, ...movementInputs(payout, false)]
+  if (payout.status !== 'FAILED') return [accepted]
+  return [
+    {
+      on: 'partner.failed',
+      errorCode: (payout.errorCode ?? 'failed').slice(0, FAILURE_CODE_MAX),
+      errorMessage: payout.errorMessage ?? null,
+      transactionId,
+      occurredAt: payout.occurredAt ?? null,
+      isVerified: true,
+    },
+  ]
+}
+
+function isSettled(payout: Payout): payout is SettledPayout {
+  const { status, endToEndId, occurredAt } = payout
+  return (status === 'CONFIRMED' || status === 'RETURNED') && endToEndId !== undefined && occurredAt !== undefined
+}
+
+/** The movement, then what came back of it, in the order in which it happened. */
+function movementInputs(payout: SettledPayout, isElsewhere: boolean): CashOutInput[] {
+  const { transactionId, endToEndId, valueCents, occurredAt, feeCents, recipient, returns } = payout
+  const movement: Movement = { endToEndId, valueCents, occurredAt, feeCents, recipient, isElsewhere }
+  return [
+    { on: 'partner.confirmed', movement, transactionId, isVerified: true },
+    ...returns.map((returned) => ({ on: 'partner.returned', returned, isVerified: true }) as const),
+  ]
+}
+
+function payoutTerms({ valueCents, detail }: CashOut) {
+  return { valueCents, pixKey: detail.paymentType === 'key' ? detail.recipient.pixKey : undefined }
+}
+
+function payoutRequest({ valueCents, detail }: CashOut): PayoutRequest {
+  const { recipient, qrCode } = detail
+  const common = { valueCents, ...(detail.description === null ? {} : { description: detail.description }) }
+  if (qrCode) return { ...common, ...qrCode }
+  const { pixKey, pixKeyType, name, document } = recipient
+  if (pixKeyType === null) throw new Error('a payout to a key has a key type')
+  return {
+    ...common,
+    recipient: {
+      pixKey,
+      pixKeyType,
+      ...(name === null ? {} : { name }),
+      ...(document === null ? {} : { document }),
+    },
+  }
+}

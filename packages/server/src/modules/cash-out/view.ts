@@ -1,0 +1,69 @@
+import { type createCashOut, type getCashOut, maskDocument, normaliseDocument } from '@pixgate/spec'
+import type { Static } from 'typebox'
+import { type CashOut, reversedCents } from './rules.ts'
+
+/** Rows of cash-outs as clients read them. */
+
+type Created = Static<(typeof createCashOut)['responses'][201]['schema']>
+type Detail = Static<(typeof getCashOut)['responses'][200]['schema']>
+
+/**
+ * The answer to a create, of what never changes. Its status is always `RESERVED`.
+ * @source rules#cash-out.create.4
+ */
+export function createdView(cashOut: CashOut): Created {
+  const { name, pixKey } = cashOut.detail.recipient
+  return { ...common(cashOut), status: 'RESERVED', recipient: { name, pixKey } }
+}
+
+/**
+ * The detail as it stands.
+ * @source rules#cash-out.detail.1
+ */
+export function detailView(cashOut: CashOut): Detail {
+  const { detail, facts } = cashOut
+  return {
+    ...common(cashOut),
+    status: cashOut.status as Detail['status'],
+    recipient: {
+      name: facts.recipientName ?? detail.recipient.name,
+      pixKey: detail.recipient.pixKey,
+      pixKeyType: detail.recipient.pixKeyType,
+      document: maskedDocument(facts.recipientDocument ?? detail.recipient.document),
+      ispb: facts.recipientIspb ?? null,
+    },
+    max_fee_cents: Number(cashOut.feeCents),
+    reserved_total_cents: Number(cashOut.valueCents + cashOut.feeCents),
+    endToEndId: cashOut.endToEndId,
+    transactionId: cashOut.transactionId,
+    feeAmountCents: facts.confirmedAt === undefined ? 0 : Number(cashOut.feeCents),
+    reversedCents: Number(reversedCents(facts)),
+    failureCode: facts.failureCode ?? null,
+    failureReason: facts.failureReason ?? null,
+    dispatchedAt: instantText(facts.dispatchedAt),
+    confirmedAt: instantText(facts.confirmedAt),
+    updatedAt: new Date(cashOut.updatedAt).toISOString(),
+  }
+}
+
+function common(cashOut: CashOut) {
+  return {
+    id: cashOut.id,
+    correlationId: cashOut.correlationId,
+    externalId: cashOut.externalId,
+    valueCents: Number(cashOut.valueCents),
+    description: cashOut.detail.description,
+    paymentType: cashOut.detail.paymentType,
+    createdAt: new Date(cashOut.createdAt).toISOString(),
+  }
+}
+
+function instantText(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString()
+}
+
+/** What is no CPF or CNPJ is not shown at all. @source rules#documents.3 */
+function maskedDocument(text: string | null | undefined): string | null {
+  const document = text ? normaliseDocument(text) : null
+  return document === null ? null : maskDocument(document)
+}

@@ -1,0 +1,111 @@
+import { limits } from '@pixgate/spec'
+import type { Document } from '../../engine/operation.ts'
+
+/**
+ * What is known of sending an order to the bank, a payout or a refund: how often it was tried, whether it can have
+ * arrived, and since when its outcome is missing. Pure.
+ */
+
+/** The part of an operation's facts that tells of its sending. Instants are epoch milliseconds. */
+export interface SendFacts extends Document {
+  /** Claims for sending; each is committed before its call starts. */
+  readonly attempts?: number
+  /** Those of which it is proven that no byte left. */
+  readonly unsentAttempts?: number
+  readonly firstAttemptAt?: number
+  readonly lastAttemptAt?: number
+  /** The bank told that it has the order. */
+  readonly isAccepted?: boolean
+  /** A person was told that the outcome is overdue. */
+  readonly isOverdue?: boolean
+  /** Since when the bank's answer is missing, and how often it was asked. */
+  readonly unknownSince?: number | null
+  readonly questions?: number
+  /** When the bank first and last said, since the last attempt, that it does not know the order. */
+  readonly notFoundSince?: number | null
+  readonly notFoundAt?: number | null
+  /**
+   * Why a case is open: an answer is `missing`, what the bank says is a `contradiction`, or sending was `unrecorded`.
+   */
+  readonly doubt?: 'missing' | 'contradiction' | 'unrecorded' | null
+}
+
+/** Facts after the doubt is over. */
+export const NO_DOUBT = { doubt: null, unknownSince: null } as const
+
+/** A claim is nobody else's for this long; an order is sent in the first half of it only. @source failure-modes#CO-20 */
+export const LEASE_MS = 60_000
+
+/** Facts after a claim for sending. */
+export function attempted(facts: SendFacts, at: number): SendFacts {
+  return {
+    attempts: (facts.attempts ?? 0) + 1,
+    firstAttemptAt: facts.firstAttemptAt ?? at,
+    lastAttemptAt: at,
+    notFoundSince: null,
+    notFoundAt: null,
+  }
+}
+
+/** Whether it was tried, and not one byte of any attempt left. @source failure-modes#P6 */
+export function isUnsent({ attempts = 0, unsentAttempts = 0 }: SendFacts): boolean {
+  return attempts > 0 && attempts === unsentAttempts
+}
+
+/** Whether it was tried for so long in vain that it is given up. @source rules#cash-out.states.10 */
+export function isUnsentTooLong(facts: SendFacts, at: number): boolean {
+  return isUnsent(facts) && at - (facts.firstAttemptAt ?? at) >= limits.unsentReleaseMs
+}
+
+/** Whether an answer has been missing for so long that a person is told. @source failure-modes#P8 */
+export function isUnansweredTooLong({ unknownSince }: SendFacts, at: number): boolean {
+  return at - (unknownSince ?? at) >= limits.unknownResultEscalationMs
+}
+
+/** Whether the bank has had the order for so long without an outcome that a person is to be told. @source failure-modes#CO-22 */
+export function isOverdue({ isAccepted, isOverdue: isTold, firstAttemptAt }: SendFacts, at: number): boolean {
+  return isAccepted === true && isTold !== true && at - (firstAttemptAt ?? at) >= limits.outcomeOverdueMs
+}
+
+/** Facts after the bank said that it does not know the order. */
+export function notFound(facts: SendFacts, at: number): SendFacts {
+  return { notFoundSince: facts.notFoundSince ?? at, notFoundAt: at }
+}
+
+/**
+ * Whether it is proven that no attempt arrived: not found twice, a minute apart, the last time five minutes after the
+ * last attempt began. A claim starts the proof anew, so that no lease is alive where this holds. What the bank once had
+ * did arrive.
+ * @source failure-modes#P6
+ */
+export function isProvenNotFound({ notFoundSince, notFoundAt, lastAttemptAt, isAccepted }: SendFacts): boolean {
+  if (notFoundSince == null || notFoundAt == null || isAccepted) return false
+  return (
+    notFoundAt - notFoundSince >= limits.notFoundApartMs &&
+    notFoundAt - (lastAttemptAt ?? 0) >= limits.notFoundAfterAttemptMs
+  )
+}
+
+const FIRST_RETRY_MS = 1_000
+const LAST_DELAY_MS = 60_000
+
+/** How long until an order that never left is tried again: doubled each time, at most a minute. @source failure-modes#CO-10 */
+export function retryDelayMs({ unsentAttempts = 0 }: SendFacts): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** unsentAttempts, LAST_DELAY_MS)
+}
+
+/** How long until the next question about an unknown outcome. @source rules#partner.4 */
+export function questionDelayMs({ questions = 0 }: SendFacts): number {
+  return limits.unknownResultQueryDelaysMs[questions] ?? LAST_DELAY_MS
+}
+
+const LONGEST_POLL_MS = 15 * 60_000
+
+/**
+ * How long until the bank is asked again about an order that it has: as long as it has had it, a minute at least, a
+ * quarter of an hour at most.
+ * @source failure-modes#CO-22
+ */
+export function pollDelayMs({ lastAttemptAt }: SendFacts, at: number): number {
+  return Math.min(Math.max(at - (lastAttemptAt ?? at), LAST_DELAY_MS), LONGEST_POLL_MS)
+}

@@ -1,0 +1,2 @@
+export * from './attempts.ts'
+export * from './dispatcher.ts'

@@ -1,0 +1,54 @@
+import type { Engine } from '../../engine/engine.ts'
+import type { PartnerReferences } from '../../engine/operation-store.ts'
+import type { Availability, RefundPartner } from '../../partner/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Database } from '../../platform/db/database.ts'
+import type { Ids } from '../../platform/ids.ts'
+import { createRefundInCommands } from './commands.ts'
+import { createRefundInJobs } from './jobs.ts'
+import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
+import type { BankReturn, RefundInInput, RefundInOutcome, Result } from './rules.ts'
+import { createRefundInStore } from './store.ts'
+
+export type { BankReturn, RefundInInput, RefundInOutcome } from './rules.ts'
+
+/** Refunds: their endpoints, their work, and what other modules may do with them. */
+export interface RefundInModule {
+  readonly handlers: RefundInHandlers
+  /** Does what is due; see the worker that calls it. */
+  processNext(): Promise<boolean>
+  /** Lets a refund take an input; `undefined` where it does not exist. */
+  apply(id: string, input: RefundInInput): Promise<RefundInOutcome | undefined>
+  /** For each set of references, the ids of all refunds that it could mean. The end-to-end id is the cash-in's. */
+  match(references: readonly PartnerReferences[]): Promise<string[][]>
+  /** Books what the bank took back of a cash-in by itself (MED); once per return id. */
+  takeReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
+  /** Whether the bank can be asked about a refund, so that a failure need not be believed unasked. */
+  readonly canAsk: boolean
+}
+
+/** What the module needs. */
+export interface RefundInOptions {
+  readonly engine: Engine
+  readonly database: Database
+  readonly partner: RefundPartner & Availability
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Called when there is something to send. */
+  readonly onReserved: () => void
+}
+
+/** Builds the module. */
+export function createRefundInModule(options: RefundInOptions): RefundInModule {
+  const store = createRefundInStore(options.database)
+  const commands = createRefundInCommands({ ...options, store })
+  const jobs = createRefundInJobs({ ...options, commands, store })
+  return {
+    handlers: createRefundInHandlers({ ...options, commands, store }),
+    processNext: jobs.processNext,
+    apply: (id, input) => commands.apply(id, [input]),
+    match: (references) => store.match(references.map((reference) => ({ ...reference, endToEndId: null }))),
+    takeReturn: async (cashInId, returned) => ({ result: await commands.takeReturn(cashInId, returned) }),
+    canAsk: options.partner.capabilities.has('query-refund'),
+  }
+}

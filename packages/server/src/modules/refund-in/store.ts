@@ -1,0 +1,44 @@
+import { limits } from '@pixgate/spec'
+import { createOperationStore, type OperationStore } from '../../engine/operation-store.ts'
+import { operationOf } from '../../engine/reader.ts'
+import { OPERATION_COLUMNS, type OperationRow } from '../../engine/statement.ts'
+import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
+import type { RefundIn } from './rules.ts'
+
+/** All SQL of refunds. */
+export interface RefundInStore extends OperationStore<RefundIn> {
+  /**
+   * Refunds on which work is due, oldest first.
+   * @param isSending whether those that are to be sent are wanted too; those that are to be given back are in any case
+   */
+  due(at: number, most: number, isSending: boolean): Promise<RefundIn[]>
+}
+
+const selectDue = statement<
+  [at: string, most: number, isSending: boolean, unclaimedSince: string, unsentSince: number],
+  OperationRow
+>(
+  'refund_in.due',
+  `SELECT ${OPERATION_COLUMNS} FROM refund_in
+    WHERE due_at <= $1
+      AND ($3 OR coalesce(facts ->> 'attempts', '0') <> coalesce(facts ->> 'unsentAttempts', '0')
+              OR coalesce((facts ->> 'firstAttemptAt')::bigint <= $5, created_at <= $4::timestamptz))
+    ORDER BY due_at LIMIT $2`,
+)
+
+/** Makes the store of a database. */
+export function createRefundInStore(database: Database): RefundInStore {
+  return {
+    ...createOperationStore<RefundIn>(database, 'refund_in'),
+    due: async (at, most, isSending) => {
+      const rows = await database.rows(selectDue, [
+        instantParameter(at),
+        most,
+        isSending,
+        instantParameter(at - limits.unclaimedReleaseMs),
+        at - limits.unsentReleaseMs,
+      ])
+      return rows.map((row) => operationOf(row) as RefundIn)
+    },
+  }
+}

@@ -1,0 +1,748 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type CashOutStatus, cashOut } from '@pixgate/spec'
+import type { Decision } from '../../../src/engine/operation.ts'
+import { entriesOf } from '../../../src/engine/postings.ts'
+import {
+  type CashOut,
+  type CashOutFacts,
+  type CashOutInput,
+  type CashOutOutcome,
+  nextStep,
+} from '../../../src/modules/cash-out/rules.ts'
+import {
+  CREATED_AT,
+  cashOutAs,
+  confirmed,
+  decide,
+  INPUTS,
+  LEFT,
+  NOW,
+  returned,
+  SENT,
+  SENT_AT,
+  stateOf,
+} from './situations.ts'
+
+type AnyRow = (typeof cashOut.rows)[number]
+
+/** What a row of the table is put to, and what must come of it besides what the row itself says. */
+interface Situation {
+  readonly before?: Partial<CashOut>
+  readonly input?: CashOutInput
+  /** What is known or recorded afterwards. */
+  readonly learns?: Partial<CashOut>
+  readonly dueAt?: number | null
+  /** What the operator of the row's case reads. */
+  readonly evidence?: Readonly<Record<string, unknown>>
+  /** The end-to-end or return id that its journal and case are known by. */
+  readonly reference?: string
+}
+
+const NO_DOUBT = { doubt: null, unknownSince: null }
+const CONTRADICTION = { facts: { doubt: 'contradiction' } } as const
+const MISSING = { facts: { ...SENT, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } } as const
+const UNRECORDED = { facts: { doubt: 'unrecorded' } } as const
+const RELEASED = { facts: { ...SENT, isReleased: true, doubt: 'contradiction' } } as const
+/** The bank did not know it five minutes after the attempt, and more than a minute ago. */
+const LONG_SENT = { attempts: 1, firstAttemptAt: NOW - 400_000, lastAttemptAt: NOW - 400_000 }
+const NOT_FOUND_BEFORE = { ...LONG_SENT, notFoundSince: NOW - 60_000, notFoundAt: NOW - 30_000 }
+const FOR_GOOD = { on: 'partner.not_found', maySendAgain: false } as const
+
+function ended(failureCode: string, failureReason: string | null = null) {
+  return { failureCode, failureReason, isReleased: true, ...NO_DOUBT }
+}
+
+const REFUSED = { facts: ended('limit', 'too much'), exclusiveKey: null }
+const CLOSED = { transactionId: 'tx', facts: ended('closed_account', 'the account is closed'), exclusiveKey: null }
+const NEVER_ARRIVED = {
+  facts: { notFoundSince: NOW - 60_000, notFoundAt: NOW, ...ended('not_found') },
+  exclusiveKey: null,
+}
+
+/** The money left: what the bank told of the movement is known. */
+const CONFIRMED = {
+  transactionId: 'tx',
+  endToEndId: 'E1',
+  facts: {
+    movements: { E1: 30_00 },
+    confirmedAt: NOW - 1_000,
+    partnerFeeCents: null,
+    recipientName: 'João Souza',
+    recipientDocument: '11144477735',
+    recipientIspb: '99999010',
+    ...NO_DOUBT,
+  },
+}
+
+function toldMovement(valueCents = 30_00, endToEndId = 'E1', isVerified = true) {
+  return { endToEndId, valueCents, occurredAt: NOW - 1_000, isElsewhere: false, isVerified }
+}
+
+/** What left is in suspense. */
+function left(cents: number, facts: CashOutFacts = {}): Situation {
+  return {
+    learns: { transactionId: 'tx', facts: { movements: { E1: cents }, doubt: 'contradiction', ...facts } },
+    reference: 'E1',
+    evidence: toldMovement(cents),
+  }
+}
+
+const OTHER_AMOUNT: Situation = { input: confirmed({ valueCents: 29_00n }), ...left(29_00) }
+const HELD_AGAIN = left(30_00, { heldAgainCents: 31_00, isReleased: false })
+const TOLD_FAILURE = { errorCode: 'closed_account', errorMessage: 'the account is closed', isVerified: true }
+const TOLD_REFUSAL = { errorCode: 'limit', errorMessage: 'too much' }
+const toldReturn = (valueCents: number) => ({
+  reference: 'D1',
+  evidence: { returnId: 'D1', valueCents, occurredAt: NOW - 1_000, isVerified: true },
+})
+
+/** The bank's answers do the same before and after a doubt. */
+function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<string, Situation> {
+  const isDoubted = state === 'PROVIDER_RESULT_UNKNOWN'
+  const questions = isDoubted ? 4 : 1
+  const unknownSince = isDoubted ? NOW - 60_000 : NOW
+  const unknown = { facts: { questions, unknownSince } }
+  return {
+    [`${state} work.done`]: { dueAt: NOW + (isDoubted ? 15_000 : 120_000) },
+    [`${state} send.accepted`]: {
+      learns: { transactionId: 'tx', facts: { isAccepted: true, ...NO_DOUBT } },
+      dueAt: NOW + 120_000,
+    },
+    [`${state} send.rejected`]: { learns: REFUSED },
+    [`${state} send.not_sent`]: { learns: { facts: { unsentAttempts: 1 } }, dueAt: NOW + 1_000 },
+    [`${state} send.unknown`]: { learns: unknown, dueAt: NOW + (isDoubted ? 30_000 : 5_000) },
+    [`${state} send.contradicted`]: { learns: CONTRADICTION, evidence: { reason: 'other valueCents' } },
+    [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
+    [`${state} partner.confirmed`]: { learns: CONFIRMED },
+    [`${state} partner.failed partner agrees when asked`]: { learns: CLOSED },
+    [`${state} partner.failed`]: {
+      input: { ...INPUTS['partner.failed'], isVerified: false },
+      learns: { transactionId: 'tx' },
+      dueAt: NOW,
+    },
+    [`${state} partner.not_found never arrived and must not be sent again`]: {
+      before: { facts: { ...NOT_FOUND_BEFORE, unknownSince: NOW - 60_000, questions: 3 } },
+      input: FOR_GOOD,
+      learns: { ...NEVER_ARRIVED, facts: { ...NEVER_ARRIVED.facts, questions: 4 } },
+    },
+    [`${state} partner.not_found`]: {
+      learns: { facts: { ...unknown.facts, notFoundSince: NOW, notFoundAt: NOW } },
+      dueAt: NOW + (isDoubted ? 30_000 : 120_000),
+    },
+    [`${state} clock.escalated`]: {
+      ...(isDoubted ? { before: { facts: { ...SENT, unknownSince: NOW - 900_000 } }, input: INPUTS['send.unknown'] } : {}),
+      learns: { facts: { doubt: 'missing', unknownSince: isDoubted ? NOW - 900_000 : NOW } },
+      dueAt: NOW + 60_000,
+    },
+  }
+}
+
+/** What was given back leaves, or returns, or is accepted all the same. */
+function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
+  return {
+    [`${state} send.accepted`]: {
+      learns: { transactionId: 'tx', facts: { isAccepted: true, doubt: 'contradiction' } },
+      evidence: { transactionId: 'tx' },
+    },
+    [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
+    [`${state} partner.confirmed`]: HELD_AGAIN,
+    [`${state} partner.returned`]: { learns: CONTRADICTION, dueAt: NOW, ...toldReturn(10_00) },
+  }
+}
+
+/** Money comes back. */
+function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, number>): Record<string, Situation> {
+  return {
+    [`${state} partner.returned returns exceed the payout`]: {
+      input: returned({ valueCents: 30_01n }),
+      learns: { facts: { suspendedReturns: { D1: 30_01 }, doubt: 'contradiction' } },
+      ...toldReturn(30_01),
+    },
+    [`${state} partner.returned`]: { learns: { facts: { returns: { ...already, D1: 10_00 } } }, reference: 'D1' },
+  }
+}
+
+/** What happens in each row, by «from on when». */
+const SITUATIONS: Readonly<Record<string, Situation>> = {
+  'RESERVED work.done': { dueAt: NOW },
+  'RECONCILIATION_REQUIRED work.done': { before: MISSING, dueAt: NOW + 60_000 },
+
+  'RESERVED send.claimed': {
+    before: { dueAt: NOW },
+    learns: {
+      facts: {
+        attempts: 1,
+        firstAttemptAt: NOW,
+        lastAttemptAt: NOW,
+        dispatchedAt: NOW,
+        notFoundSince: null,
+        notFoundAt: null,
+      },
+    },
+    dueAt: NOW + 60_000,
+  },
+  'RESERVED clock.released': {
+    before: { createdAt: NOW - 86_400_000, dueAt: NOW },
+    learns: { facts: ended('never_sent'), exclusiveKey: null },
+  },
+  'RESERVED partner.confirmed': {
+    input: confirmed({}, false),
+    learns: { transactionId: 'tx', facts: { doubt: 'unrecorded' } },
+    dueAt: NOW,
+    reference: 'E1',
+    evidence: toldMovement(30_00, 'E1', false),
+  },
+
+  'DISPATCHED send.claimed': {
+    before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1 } },
+    learns: { facts: { attempts: 2, lastAttemptAt: NOW, notFoundSince: null, notFoundAt: null } },
+    dueAt: NOW + 60_000,
+  },
+  'DISPATCHED clock.released': {
+    before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
+    learns: { facts: ended('never_sent'), exclusiveKey: null },
+  },
+  'DISPATCHED clock.overdue': {
+    before: { dueAt: NOW, facts: { ...SENT, isAccepted: true, firstAttemptAt: NOW - 86_400_000 } },
+    learns: { facts: { isOverdue: true } },
+    dueAt: NOW,
+  },
+  ...underWay('DISPATCHED'),
+
+  'PROVIDER_RESULT_UNKNOWN send.claimed': {
+    before: { dueAt: NOW, facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, dispatchedAt: SENT_AT } },
+    learns: { facts: { attempts: 2, lastAttemptAt: NOW, notFoundSince: null, notFoundAt: null } },
+    dueAt: NOW + 60_000,
+  },
+  ...underWay('PROVIDER_RESULT_UNKNOWN'),
+
+  'CONFIRMED send.accepted reference differs': {
+    input: { on: 'send.accepted', transactionId: 'another' },
+    learns: { facts: { isAccepted: true } },
+    evidence: { transactionId: 'another' },
+  },
+  'CONFIRMED send.accepted': {
+    before: { transactionId: null, facts: { movements: { E1: 30_00 } } },
+    learns: { transactionId: 'tx', facts: { isAccepted: true } },
+  },
+  'CONFIRMED send.rejected': { evidence: TOLD_REFUSAL },
+  'CONFIRMED partner.not_found': {
+    learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, unknownSince: NOW, questions: 1 } },
+  },
+  'CONFIRMED partner.confirmed facts differ': {
+    input: confirmed({ endToEndId: 'E2' }),
+    learns: CONTRADICTION,
+    reference: 'E2',
+    evidence: toldMovement(30_00, 'E2'),
+  },
+  'CONFIRMED partner.failed': { learns: CONTRADICTION, dueAt: NOW, evidence: TOLD_FAILURE },
+  ...returning('CONFIRMED', {}),
+  ...returning('REVERSED', { D0: 5_00 }),
+  ...over('FAILED'),
+  ...over('RELEASED'),
+
+  'RECONCILIATION_REQUIRED send.claimed evidence was missing': {
+    before: { dueAt: NOW, facts: { ...MISSING.facts, ...NOT_FOUND_BEFORE, notFoundAt: NOW } },
+    learns: { facts: { attempts: 2, lastAttemptAt: NOW, notFoundSince: null, notFoundAt: null } },
+    dueAt: NOW + 60_000,
+  },
+  'RECONCILIATION_REQUIRED send.accepted evidence was missing': {
+    before: MISSING,
+    learns: { transactionId: 'tx', facts: { isAccepted: true, ...NO_DOUBT } },
+    dueAt: NOW + 120_000,
+  },
+  'RECONCILIATION_REQUIRED send.rejected evidence was missing': { before: MISSING, learns: REFUSED },
+  'RECONCILIATION_REQUIRED partner.confirmed amount differs': OTHER_AMOUNT,
+  'RECONCILIATION_REQUIRED partner.confirmed hold is gone': { ...HELD_AGAIN, before: RELEASED },
+  'RECONCILIATION_REQUIRED partner.confirmed evidence was missing': { before: MISSING, learns: CONFIRMED },
+  'RECONCILIATION_REQUIRED partner.confirmed sending was not recorded': { before: UNRECORDED, learns: CONFIRMED },
+  'RECONCILIATION_REQUIRED partner.confirmed': left(30_00),
+  'RECONCILIATION_REQUIRED partner.failed evidence was missing': { before: MISSING, learns: CLOSED },
+  'RECONCILIATION_REQUIRED partner.not_found never arrived and must not be sent again': {
+    before: { facts: { ...NOT_FOUND_BEFORE, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } },
+    input: FOR_GOOD,
+    learns: { ...NEVER_ARRIVED, facts: { ...NEVER_ARRIVED.facts, questions: 21 } },
+  },
+  'RECONCILIATION_REQUIRED partner.not_found': {
+    before: MISSING,
+    learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, questions: 21 } },
+    dueAt: NOW + 60_000,
+  },
+  'RECONCILIATION_REQUIRED partner.returned': {
+    learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+    ...toldReturn(10_00),
+  },
+}
+
+/** Work is the same in every state but for when it is due again. */
+function situationOf({ from, on, when }: AnyRow): Situation | undefined {
+  const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
+  if (on === 'work.requested') return { dueAt: NOW }
+  if (on === 'work.claimed') return { before: { dueAt: NOW }, dueAt: NOW + 60_000 }
+  return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : (known ?? {})
+}
+
+const inputOf = ({ on }: AnyRow): CashOutInput | undefined => INPUTS[on as CashOutInput['on']]
+
+for (const row of cashOut.rows) {
+  const { from, on, when, to, source } = row
+  if (from === null) continue
+  test(`[${source.replace('rules#', '')}] ${from} –${on}${when ? ` (${when})` : ''}→ ${to}`, () => {
+    const situation = situationOf(row)
+    assert.ok(situation, 'every row of the table has its situation here')
+    const before = cashOutAs(from, situation.before)
+    const input = situation.input ?? inputOf(row)
+    assert.ok(input)
+    const decision = decide(before, input)
+
+    assert.deepEqual(decision.outcome, {
+      result: 'APPLIED',
+      cashOut: {
+        ...before,
+        ...situation.learns,
+        facts: { ...before.facts, ...situation.learns?.facts },
+        status: to,
+        version: before.version + 1,
+        dueAt: situation.dueAt ?? null,
+        updatedAt: NOW,
+      },
+    })
+    const [move, ...others] = decision.moves ?? []
+    assert.deepEqual(others, [])
+    assert.equal(move?.trigger, on)
+    assert.equal(move?.closesCases, from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED')
+    assert.deepEqual(journalsOf(decision), row.posts ? [journalOf(row, situation, input)] : [])
+    assert.deepEqual(
+      notificationsOf(decision),
+      row.emits ? [{ eventType: row.emits, ...notificationOf(before, input, to) }] : [],
+    )
+    assert.deepEqual(
+      decision.cases,
+      row.opens
+        ? [
+            {
+              operationId: before.id,
+              kind: row.opens,
+              reference: situation.reference ?? '',
+              facts: situation.evidence ?? {},
+            },
+          ]
+        : [],
+    )
+    assert.deepEqual(decision.exact, row.posts === 'left_after_release' ? ['available'] : [])
+  })
+}
+
+function journalsOf(decision: Decision<CashOutOutcome>) {
+  return (decision.journals ?? []).map((journal) => ({
+    kind: journal.kind,
+    reference: journal.reference,
+    entries: entriesOf(journal).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
+  }))
+}
+
+/** The entries as the ledger's documentation has them. */
+const ENTRIES: Readonly<Record<string, (cents: bigint) => unknown[][]>> = {
+  cash_out_confirmed: () => [
+    ['available', 31_00n, 'CASH_OUT_RELEASE'],
+    ['available', -30_00n, 'CASH_OUT'],
+    ['available', -1_00n, 'FEE'],
+    ['reserved', -31_00n, null],
+    ['settlement', 30_00n, null],
+    ['fees', 1_00n, null],
+  ],
+  cash_out_released: () => [
+    ['available', 31_00n, 'CASH_OUT_RELEASE'],
+    ['reserved', -31_00n, null],
+  ],
+  cash_out_returned: (cents) => [
+    ['available', cents, 'CASH_OUT_REVERSAL'],
+    ['settlement', -cents, null],
+  ],
+  left_after_release: () => [
+    ['available', -31_00n, 'CASH_OUT_RESERVE'],
+    ['reserved', 31_00n, null],
+    ['settlement', 30_00n, null],
+    ['suspense_out', -30_00n, null],
+  ],
+  left_unattributed: (cents) => [
+    ['settlement', cents, null],
+    ['suspense_out', -cents, null],
+  ],
+  arrived_unattributed: (cents) => [
+    ['settlement', -cents, null],
+    ['suspense_in', cents, null],
+  ],
+}
+
+function journalOf({ posts = '' }: AnyRow, { reference }: Situation, input: CashOutInput) {
+  const isMovement = input.on === 'partner.confirmed'
+  const cents = isMovement ? input.movement.valueCents : input.on === 'partner.returned' ? input.returned.valueCents : 0n
+  return { kind: posts, reference: reference ?? (isMovement ? 'E1' : ''), entries: ENTRIES[posts]?.(cents) }
+}
+
+function notificationsOf({ notifications = [] }: Decision<CashOutOutcome>) {
+  return notifications.map(({ eventType, status, reference, body }) => ({
+    eventType,
+    status,
+    reference,
+    body: body.toString(),
+  }))
+}
+
+/** The bytes, written out: what is signed once is sent for ever. */
+function notificationOf(before: CashOut, input: CashOutInput, to: string) {
+  const status = to === 'RELEASED' ? 'FAILED' : to
+  const isPartners = input.on.startsWith('partner.') && input.on !== 'partner.not_found'
+  const isReturn = input.on === 'partner.returned'
+  const hasLeft = status === 'CONFIRMED' || isReturn
+  const fields = [
+    `"id":"${before.id}"`,
+    '"correlation_id":"test"',
+    '"external_id":"payout-1"',
+    `"transaction_id":${isPartners ? '"tx"' : 'null'}`,
+    `"status":"${status}"`,
+    `"value_cents":${isReturn ? 1000 : 3000}`,
+    `"end_to_end_id":${hasLeft ? '"E1"' : 'null'}`,
+    `"fee_amount_cents":${status === 'CONFIRMED' ? 100 : 0}`,
+    `"confirmed_at":${isPartners ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
+    '"created_at":"2026-11-21T13:20:00.000000000Z"',
+  ]
+  // What is older than a day was made a day ago.
+  const body = `{"event_type":"${isReturn ? 'pix_cash_out_reversal' : 'pix_cash_out'}","event":{${fields.join(',')}}}`
+  const createdAt = new Date(before.createdAt).toISOString().replace('Z', '000000Z')
+  return {
+    status,
+    reference: isReturn ? 'D1' : '',
+    body: body.replace('2026-11-21T13:20:00.000000000Z', createdAt),
+  }
+}
+
+const pairs = cashOut.states.flatMap((from) =>
+  (Object.keys(INPUTS) as (keyof typeof INPUTS)[])
+    .filter((on) => !cashOut.rows.some((row) => row.from === from && row.on === on && row.when === undefined))
+    .map((on) => [from, on] as const),
+)
+
+/** What must hold so that none of a pair's rows with a condition applies. */
+const UNCONDITIONAL: Readonly<Record<string, CashOutInput>> = {
+  // Of a movement that was booked nothing but the very same remains.
+  'CONFIRMED partner.confirmed': confirmed(),
+}
+
+/** What cannot be true yet, or not at all, is neither taken nor forgotten. */
+const REFUSED_RESULTS: Readonly<Record<string, CashOutOutcome['result']>> = {
+  'RESERVED partner.failed': 'UNEXPECTED',
+  'RESERVED partner.returned': 'EARLY',
+  'DISPATCHED partner.returned': 'EARLY',
+  'PROVIDER_RESULT_UNKNOWN partner.returned': 'EARLY',
+}
+
+for (const [from, on] of pairs) {
+  test(`[engine.1] ${from} takes no ${on} where the table has no row for it`, () => {
+    const pair = `${from} ${on}`
+    const before = cashOutAs(from)
+    assertUntouched(before, UNCONDITIONAL[pair] ?? INPUTS[on], REFUSED_RESULTS[pair])
+  })
+}
+
+function assertUntouched(
+  before: CashOut,
+  input: CashOutInput,
+  result: CashOutOutcome['result'] = 'IGNORED',
+  at = NOW,
+): void {
+  const { outcome, moves, journals, notifications, cases, controls } = decide(before, input, at)
+  assert.deepEqual(outcome, { result, cashOut: before })
+  assert.deepEqual([moves, journals, notifications, cases, controls], [[], [], [], [], {}])
+}
+
+test('[partner-inbox.3] money that was booked is nothing new, in whatever state', () => {
+  for (const status of cashOut.states) {
+    assertUntouched(cashOutAs(status, { facts: { movements: { E1: 30_00 } } }), confirmed())
+    const known = cashOutAs(status, { facts: { returns: { D1: 10_00 } } })
+    assertUntouched(known, returned())
+    assertUntouched(cashOutAs(status, { facts: { suspendedReturns: { D1: 10_00 } } }), returned())
+  }
+})
+
+test('[cash-out.states.11] a time of the bank more than 300 s ahead of ours is not believed', () => {
+  const before = cashOutAs('DISPATCHED')
+  assertUntouched(before, confirmed({ occurredAt: NOW + 300_001 }), 'IMPLAUSIBLE')
+  assert.equal(decide(before, confirmed({ occurredAt: NOW + 300_000 })).outcome.cashOut.status, 'CONFIRMED')
+  const left = cashOutAs('CONFIRMED')
+  assertUntouched(left, returned({ occurredAt: NOW + 300_001 }), 'IMPLAUSIBLE')
+  assert.equal(decide(left, returned({ occurredAt: NOW + 300_000 })).outcome.cashOut.status, 'REVERSED')
+})
+
+test('[cash-out.states.12] the exact amount at another recipient is not the payout either', () => {
+  const { outcome, journals, cases } = decide(cashOutAs('DISPATCHED'), confirmed({ isElsewhere: true }))
+  assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(journals?.map(({ kind }) => kind), ['left_unattributed'])
+  assert.deepEqual(cases?.map(({ kind }) => kind), ['amount_differs'])
+})
+
+test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the bank’s answer to our question is believed', () => {
+  const told = decide(cashOutAs('RESERVED', { dueAt: NOW }), confirmed({}, false)).outcome.cashOut
+  assert.equal(told.status, 'RECONCILIATION_REQUIRED')
+  assert.equal(nextStep(told, NOW), 'ask')
+  const again = decide({ ...told, dueAt: null }, confirmed({ endToEndId: 'E9' }, false))
+  assert.deepEqual([again.outcome.cashOut.dueAt, again.journals], [NOW, []], 'another event is another question')
+  const asked = [INPUTS['send.accepted'], confirmed(), INPUTS['work.done']]
+  const { outcome, moves, journals } = decide({ ...told, dueAt: NOW + 60_000 }, asked)
+  assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt], ['CONFIRMED', null])
+  assert.deepEqual(journals?.map(({ kind }) => kind), ['cash_out_confirmed'])
+  assert.equal(moves?.[0]?.closesCases, true)
+})
+
+test('[cash-out.states.5] a bank that does not know what it confirmed leaves the money reserved, for a person', () => {
+  const told = decide(cashOutAs('RESERVED'), confirmed({}, false)).outcome.cashOut
+  const asked = decide({ ...told, dueAt: NOW + 60_000 }, [FOR_GOOD, INPUTS['work.done']])
+  assert.deepEqual(asked.journals, [])
+  assert.deepEqual([asked.outcome.cashOut.status, asked.outcome.cashOut.dueAt], ['RECONCILIATION_REQUIRED', null])
+  const later = decide(asked.outcome.cashOut, [FOR_GOOD, INPUTS['work.done']], NOW + 86_400_000)
+  assert.deepEqual(later.journals, [], 'and however often it is asked')
+})
+
+test('[cash-out.states.6] the acceptance that is known changes nothing', () => {
+  const accepted = { transactionId: 'tx', facts: { ...SENT, isAccepted: true } }
+  for (const status of ['DISPATCHED', 'FAILED', 'RECONCILIATION_REQUIRED'] as const) {
+    assertUntouched(cashOutAs(status, accepted), INPUTS['send.accepted'])
+  }
+})
+
+test('[cash-out.unknown.3] a question that failed casts no doubt on an order that the bank has', () => {
+  assertUntouched(
+    cashOutAs('DISPATCHED', { transactionId: 'tx', facts: { ...SENT, isAccepted: true } }),
+    INPUTS['send.unknown'],
+  )
+})
+
+test('[partner.4] questions about an unknown result come after 5, 10, 15 and 30 s, then each minute, whatever the answer', () => {
+  for (const answers of [[INPUTS['send.unknown']], [INPUTS['partner.not_found'], INPUTS['work.done']]]) {
+    let at = NOW
+    let { cashOut: asked } = decide(cashOutAs('DISPATCHED'), INPUTS['send.unknown'], at).outcome
+    const waits = [(asked.dueAt ?? 0) - at]
+    for (let question = 0; question < 5; question++) {
+      at = asked.dueAt ?? 0
+      asked = decide(asked, [INPUTS['work.claimed'], ...answers], at).outcome.cashOut
+      waits.push((asked.dueAt ?? 0) - at)
+    }
+    assert.deepEqual(waits, [5_000, 10_000, 15_000, 30_000, 60_000, 60_000])
+  }
+})
+
+test('[cash-out.unknown.5] [partner.5] 15 minutes without an outcome make a case', () => {
+  const since = (unknownSince: number) => cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, unknownSince } })
+  assert.equal(decide(since(NOW - 899_999), INPUTS['send.unknown']).outcome.cashOut.status, 'PROVIDER_RESULT_UNKNOWN')
+  const { outcome, cases, journals } = decide(since(NOW - 900_000), INPUTS['send.unknown'])
+  assert.deepEqual([outcome.cashOut.status, outcome.cashOut.facts.doubt], ['RECONCILIATION_REQUIRED', 'missing'])
+  assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['result_missing'], []])
+})
+
+test('[cash-out.unknown.6] money is given back on a proven «not found» only: twice, a minute apart, five minutes after', () => {
+  const before = (facts: CashOutFacts) => cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, ...facts } })
+  const statusOf = (facts: CashOutFacts) => decide(before(facts), FOR_GOOD).outcome.cashOut.status
+  const proof = NOT_FOUND_BEFORE
+  assert.equal(statusOf(proof), 'FAILED')
+  assert.equal(statusOf({ ...proof, notFoundSince: null, notFoundAt: null }), 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal(statusOf({ ...proof, notFoundSince: NOW - 59_999 }), 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal(statusOf({ ...proof, lastAttemptAt: NOW - 299_999 }), 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal(decide(before(proof), INPUTS['partner.not_found']).outcome.cashOut.status, 'PROVIDER_RESULT_UNKNOWN')
+})
+
+test('[cash-out.unknown.6] [P6] an order that the bank had is never «not found»: neither given back nor sent again', () => {
+  const had = cashOutAs('DISPATCHED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, isAccepted: true } })
+  const { outcome, journals } = decide(had, FOR_GOOD)
+  assert.deepEqual([outcome.cashOut.status, journals], ['DISPATCHED', []])
+  assert.equal(nextStep(outcome.cashOut, NOW), 'ask')
+})
+
+test('[cash-out.unknown.6] [P6] a contradiction is never ended by «not found», and nothing is given back twice', () => {
+  for (const facts of [{ doubt: 'contradiction' }, { doubt: 'unrecorded' }, { doubt: 'contradiction', isReleased: true }] as const) {
+    const before = cashOutAs('RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, ...facts } })
+    const { outcome, journals } = decide(before, FOR_GOOD)
+    assert.deepEqual([outcome.cashOut.status, journals], ['RECONCILIATION_REQUIRED', []])
+  }
+})
+
+test('[cash-out.states.3] [cash-out.states.10] [P6] a release is decided on the payout as it is now, not as a worker saw it', () => {
+  const claimed = { ...SENT, dueAt: NOW + 60_000, createdAt: NOW - 86_400_000 }
+  // Another process has claimed it, or tries it again, since the worker looked.
+  assertUntouched(cashOutAs('DISPATCHED', { createdAt: claimed.createdAt, facts: SENT }), INPUTS['clock.released'])
+  const tried = { ...SENT, attempts: 3, unsentAttempts: 2, firstAttemptAt: NOW - 1_800_000 }
+  assertUntouched(cashOutAs('DISPATCHED', { facts: tried }), INPUTS['clock.released'])
+  assertUntouched(cashOutAs('RESERVED', { createdAt: NOW - 86_399_999 }), INPUTS['clock.released'])
+  const unsent = { ...SENT, unsentAttempts: 1, firstAttemptAt: NOW - 1_799_999 }
+  assertUntouched(cashOutAs('DISPATCHED', { facts: unsent }), INPUTS['clock.released'])
+})
+
+test('[cash-out.unknown.1] [P6] sending is claimed only where it is due and the payout as it is now is to be sent', () => {
+  const open = cashOutAs('DISPATCHED', { dueAt: NOW })
+  assertUntouched(open, INPUTS['send.claimed'])
+  assertUntouched(cashOutAs('PROVIDER_RESULT_UNKNOWN', { dueAt: NOW }), INPUTS['send.claimed'])
+  assertUntouched(cashOutAs('RESERVED', { dueAt: NOW + 1 }), INPUTS['send.claimed'])
+  assertUntouched(cashOutAs('RESERVED', { dueAt: NOW, createdAt: NOW - 86_400_000 }), INPUTS['send.claimed'])
+})
+
+test('[cash-out.states.8] a late word about an attempt that another followed leaves that one’s lease alone', () => {
+  const before = cashOutAs('DISPATCHED', { dueAt: NOW + 50_000, facts: { ...SENT, attempts: 2 } })
+  const { cashOut: after } = decide(before, INPUTS['send.not_sent']).outcome
+  assert.deepEqual([after.dueAt, after.facts.unsentAttempts], [NOW + 50_000, 1])
+  assert.equal(nextStep(after, NOW), 'ask', 'the second attempt may have arrived')
+})
+
+test('[cash-out.work.2] [CO-21] only due work can be claimed, so that of two claims one is nothing', () => {
+  for (const on of ['work.claimed', 'send.claimed'] as const) {
+    const claimed = decide(cashOutAs('RESERVED', { dueAt: NOW }), INPUTS[on]).outcome.cashOut
+    assertUntouched(claimed, INPUTS[on])
+  }
+  assertUntouched(cashOutAs('CONFIRMED'), INPUTS['work.claimed'])
+})
+
+test('[cash-out.work.3] work that left its state at rest is no move', () => {
+  for (const status of ['CONFIRMED', 'FAILED', 'RELEASED', 'REVERSED', 'RECONCILIATION_REQUIRED'] as const) {
+    assertUntouched(cashOutAs(status), INPUTS['work.done'])
+    const asked = decide(cashOutAs(status, { dueAt: NOW + 60_000 }), INPUTS['work.done'])
+    assert.equal(asked.outcome.cashOut.dueAt, null)
+  }
+})
+
+test('[cash-out.work] what is due is sent, asked about, given back or made a case', () => {
+  const unsent = { ...SENT, unsentAttempts: 1 }
+  const accepted = { ...SENT, isAccepted: true }
+  const day = 86_400_000
+  const steps: [CashOutStatus, Partial<CashOut>, string][] = [
+    ['RESERVED', {}, 'send'],
+    ['RESERVED', { createdAt: NOW - day + 1 }, 'send'],
+    ['RESERVED', { createdAt: NOW - day }, 'release'],
+    ['DISPATCHED', {}, 'ask'],
+    ['DISPATCHED', { facts: unsent }, 'send'],
+    ['DISPATCHED', { facts: { ...unsent, firstAttemptAt: NOW - 1_799_999 } }, 'send'],
+    ['DISPATCHED', { facts: { ...unsent, firstAttemptAt: NOW - 1_800_000 } }, 'release'],
+    ['DISPATCHED', { facts: { ...unsent, attempts: 2, firstAttemptAt: NOW - 1_800_000 } }, 'ask'],
+    ['DISPATCHED', { facts: accepted }, 'ask'],
+    ['DISPATCHED', { facts: { ...accepted, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } }, 'ask'],
+    ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day + 1 } }, 'ask'],
+    ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day } }, 'case'],
+    ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day, isOverdue: true } }, 'ask'],
+    ['DISPATCHED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'send'],
+    ['PROVIDER_RESULT_UNKNOWN', {}, 'ask'],
+    ['PROVIDER_RESULT_UNKNOWN', { facts: unsent }, 'send'],
+    ['PROVIDER_RESULT_UNKNOWN', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'send'],
+    ['RECONCILIATION_REQUIRED', MISSING, 'ask'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'missing' } }, 'send'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'contradiction' } }, 'ask'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...unsent, doubt: 'contradiction' } }, 'ask'],
+    ['CONFIRMED', {}, 'ask'],
+    ['FAILED', { facts: unsent }, 'ask'],
+    ['RELEASED', { createdAt: NOW - day }, 'ask'],
+    ['REVERSED', {}, 'ask'],
+  ]
+  for (const [status, given, step] of steps) {
+    assert.equal(nextStep(cashOutAs(status, given), NOW), step, `${status} ${JSON.stringify(given.facts ?? '')}`)
+  }
+})
+
+test('[cash-out.states.15] [CO-22] an order that the bank has is asked about ever less often; after a day it is a case once', () => {
+  const had = { ...SENT, isAccepted: true }
+  const waitAfter = (ms: number) => {
+    const before = cashOutAs('DISPATCHED', { transactionId: 'tx', facts: had, dueAt: SENT_AT + ms + 60_000 })
+    const { dueAt } = decide(before, [INPUTS['send.accepted'], INPUTS['work.done']], SENT_AT + ms).outcome.cashOut
+    return (dueAt ?? 0) - SENT_AT - ms
+  }
+  assert.deepEqual([1_000, 61_000, 600_000, 3_600_000].map(waitAfter), [60_000, 61_000, 600_000, 900_000])
+  const late = cashOutAs('DISPATCHED', { dueAt: NOW, facts: { ...had, firstAttemptAt: NOW - 86_400_000 } })
+  const { outcome, cases } = decide(late, INPUTS['clock.overdue'])
+  assert.deepEqual(cases?.map(({ kind }) => kind), ['outcome_overdue'])
+  assert.equal(nextStep(outcome.cashOut, NOW), 'ask')
+  assertUntouched(outcome.cashOut, INPUTS['clock.overdue'])
+  assertUntouched(cashOutAs('DISPATCHED', { facts: had }), INPUTS['clock.overdue'])
+})
+
+test('[cash-out.ended.2] [EV-20] what is there is held again, and no more than the payout', () => {
+  const heldOf = (available: bigint) => {
+    const { journals = [], outcome, exact } = decide(cashOutAs('FAILED'), confirmed(), NOW, stateOf({ available }))
+    assert.deepEqual(exact, ['available'])
+    assert.equal(outcome.cashOut.facts.isReleased, false)
+    return [journals[0]?.amounts.h, outcome.cashOut.facts.heldAgainCents]
+  }
+  assert.deepEqual(heldOf(0n), [0n, 0])
+  assert.deepEqual(heldOf(12_00n), [12_00n, 12_00])
+  assert.deepEqual(heldOf(500_00n), [31_00n, 31_00])
+})
+
+test('[cash-out.ended.1] [cash-out.ended.2] an answer that tells the order and its movement is one decision', () => {
+  const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
+  const { outcome, journals, cases, notifications } = decide(cashOutAs('FAILED'), asked)
+  assert.deepEqual(outcome.cashOut.facts.doubt, 'contradiction')
+  assert.deepEqual(journals?.map(({ kind }) => kind), ['left_after_release', 'arrived_unattributed'])
+  assert.deepEqual(
+    cases?.map(({ kind }) => kind),
+    ['answer_after_end', 'confirmed_after_release', 'returned_in_doubt'],
+  )
+  assert.deepEqual(notifications, [])
+})
+
+test('[cash-out.reversal.1] [EV-22] a confirmation and what came back of it are booked in order, as one change', () => {
+  const asked = [
+    INPUTS['send.accepted'],
+    confirmed(),
+    returned(),
+    returned({ returnId: 'D2', valueCents: 20_00n }),
+    INPUTS['work.done'],
+  ]
+  const { outcome, journals, notifications, moves } = decide(cashOutAs('DISPATCHED', { dueAt: NOW + 60_000 }), asked)
+  assert.deepEqual(
+    journals?.map(({ kind, reference }) => [kind, reference]),
+    [
+      ['cash_out_confirmed', 'E1'],
+      ['cash_out_returned', 'D1'],
+      ['cash_out_returned', 'D2'],
+    ],
+  )
+  assert.deepEqual(
+    notifications?.map(({ eventType, status, reference }) => [eventType, status, reference]),
+    [
+      ['pix_cash_out', 'CONFIRMED', ''],
+      ['pix_cash_out_reversal', 'REVERSED', 'D1'],
+      ['pix_cash_out_reversal', 'REVERSED', 'D2'],
+    ],
+  )
+  assert.deepEqual([outcome.result, outcome.cashOut.status, outcome.cashOut.dueAt], ['APPLIED', 'REVERSED', null])
+  assert.equal(outcome.cashOut.version, 3 + (moves?.length ?? 0))
+})
+
+test('[cash-out.reversal.2] [EV-24] returns may add up to the payout and not one centavo more', () => {
+  const before = cashOutAs('REVERSED', { facts: { ...LEFT, returns: { D0: 20_00 } } })
+  assert.equal(decide(before, returned({ valueCents: 10_00n })).outcome.cashOut.status, 'REVERSED')
+  const { outcome, journals } = decide(before, returned({ valueCents: 10_01n }))
+  assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(journals?.map(({ kind, amounts }) => [kind, amounts.p]), [['arrived_unattributed', 10_01n]])
+})
+
+test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event leads to a question, the answer is booked', () => {
+  const doubted = cashOutAs('RECONCILIATION_REQUIRED')
+  for (const input of [returned({}, false), { ...INPUTS['partner.failed'], isVerified: false }]) {
+    const { outcome, journals, moves } = decide(doubted, input)
+    assert.deepEqual([outcome.cashOut.dueAt, journals, moves?.[0]?.trigger], [NOW, [], 'work.requested'])
+  }
+  assert.deepEqual(decide(doubted, confirmed({}, false)).journals?.map(({ kind }) => kind), ['left_unattributed'])
+  assert.deepEqual(decide(doubted, returned()).journals?.map(({ kind }) => kind), ['arrived_unattributed'])
+})
+
+test('[cash-out.qrcode.6] [QR-8] what a payout had for itself is free once its money is given back, and at no other time', () => {
+  for (const row of cashOut.rows) {
+    const situation = situationOf(row)
+    const input = situation?.input ?? inputOf(row)
+    if (row.from === null || !situation || !input) continue
+    const { exclusiveKey } = decide(cashOutAs(row.from, situation.before), input).outcome.cashOut
+    assert.equal(exclusiveKey === null, row.posts === 'cash_out_released', `${row.from} ${row.on}`)
+  }
+})
+
+test('[cash-out.states] the tests of this file know every trigger and every state', () => {
+  assert.equal(Object.keys(INPUTS).length, cashOut.triggers.length - 1)
+  for (const status of cashOut.states) assert.equal(cashOutAs(status).createdAt, CREATED_AT)
+})

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type AccountCode, Refusal } from '@pixgate/spec'
+import fc from 'fast-check'
+import {
+  created,
+  type Decision,
+  type Journal,
+  moved,
+  type Operation,
+  type State,
+} from '../../../src/engine/operation.ts'
+import { entriesOf } from '../../../src/engine/postings.ts'
+import { type CashIn, refundableCents, refundedCents } from '../../../src/modules/cash-in/rules.ts'
+import {
+  decideCreate,
+  decideRefundIn,
+  decideReturn,
+  type RefundIn,
+  type RefundInInput,
+} from '../../../src/modules/refund-in/rules.ts'
+import { sha256 } from '../../../src/platform/crypto.ts'
+import { NOW } from '../cash-in/situations.ts'
+import { confirmed, INPUTS, paidCashIn } from './situations.ts'
+
+const { 'partner.confirmed': _, ...ANSWERS } = INPUTS
+
+const RETURN_IDS = ['D1', 'D2', 'D3']
+const CENTS = [30_00n, 30_00n, 50_00n, 1n]
+
+/** What may happen to one of three refunds of a cash-in, or to the cash-in itself. */
+const happening = fc.oneof(
+  fc.record({ create: fc.nat(2), valueCents: fc.constantFrom(...CENTS, 100_00n) }),
+  fc.record({
+    refund: fc.nat(2),
+    input: fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom<RefundInInput>(...Object.values(ANSWERS)) },
+      {
+        weight: 1,
+        arbitrary: fc
+          .record({ returnId: fc.constantFrom(...RETURN_IDS), valueCents: fc.constantFrom(...CENTS) })
+          .chain((given) => fc.boolean().map((isVerified) => confirmed(given, isVerified))),
+      },
+    ),
+  }),
+  fc.record({ returnId: fc.constantFrom('M1', ...RETURN_IDS), valueCents: fc.constantFrom(...CENTS) }),
+)
+
+/** What is there, as one batch after the other would leave it. */
+class Books implements State {
+  readonly operations = new Map<string, Operation>()
+  readonly balances = new Map<AccountCode, bigint>([['available', 120_00n]])
+  readonly journals: Journal[] = []
+  readonly told: string[] = []
+  readonly cases: string[] = []
+
+  operation(id: string) {
+    return this.operations.get(id)
+  }
+
+  balance(code: AccountCode) {
+    return this.balances.get(code) ?? 0n
+  }
+
+  control() {
+    return {}
+  }
+
+  take(decision: Decision<unknown>, at: number): void {
+    for (const create of decision.creates ?? []) this.operations.set(create.operation.id, created(create, at))
+    for (const move of decision.moves ?? []) {
+      const before = this.operations.get(move.operationId)
+      assert.ok(before)
+      this.operations.set(before.id, moved(before, move, at))
+    }
+    for (const journal of decision.journals ?? []) {
+      this.journals.push(journal)
+      for (const { account, amountCents } of entriesOf(journal))
+        this.balances.set(account, this.balance(account) + amountCents)
+    }
+    this.told.push(...(decision.notifications ?? []).map(({ operationId }) => operationId))
+    this.cases.push(...(decision.cases ?? []).map(({ kind }) => kind))
+  }
+}
+
+test('[refund-in.create.4] [cash-in.refunds.2] whatever happens in whatever order, nobody is refunded too much by us', () => {
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 25 }), (happenings) => {
+      const books = new Books()
+      const cashIn = paidCashIn()
+      books.operations.set(cashIn.id, cashIn)
+      happenings.forEach((what, index) => {
+        happen(books, cashIn.id, what, NOW + index * 61_000)
+        assertCounted(books, cashIn.id)
+      })
+    }),
+    { numRuns: 10_000 },
+  )
+})
+
+type Happening = typeof happening extends fc.Arbitrary<infer What> ? What : never
+
+function happen(books: Books, cashInId: string, what: Happening, at: number): void {
+  const cashIn = books.operation(cashInId) as CashIn
+  if ('create' in what) {
+    const id = `refund-${what.create}`
+    if (!books.operation(id)) create(books, cashIn, id, what.valueCents, at)
+    return
+  }
+  if ('refund' in what) {
+    const refund = books.operation(`refund-${what.refund}`) as RefundIn | undefined
+    if (refund) books.take(decideRefundIn(refund, cashIn, [what.input], books, at), at)
+    return
+  }
+  const identity = { id: `taken-${at}`, bodyHash: sha256('') }
+  const returned = { ...what, occurredAt: NOW, transactionId: 'tx-b' }
+  books.take(decideReturn(cashIn, returned, identity, books, at), at)
+}
+
+function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, at: number): void {
+  const request = {
+    id,
+    cashInId: cashIn.id,
+    valueCents,
+    externalId: id,
+    reason: null,
+    correlationId: 'test',
+    bodyHash: sha256(id),
+    idempotencyKey: null,
+  }
+  const isTooMuch = valueCents > refundableCents(cashIn)
+  try {
+    books.take(decideCreate(request, books, at), at)
+    assert.equal(isTooMuch, false)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    assert.ok(isTooMuch || books.balance('available') < valueCents, error.message)
+  }
+}
+
+/** The cash-in counts what its refunds did, and the accounts hold what they say. */
+function assertCounted(books: Books, cashInId: string): void {
+  const refunds = [...books.operations.values()].filter(({ kind }) => kind === 'refund_in') as RefundIn[]
+  const cashIn = books.operation(cashInId) as CashIn
+  const sum = (values: readonly (bigint | number | undefined)[]) =>
+    values.reduce<bigint>((total, value) => total + BigInt(value ?? 0), 0n)
+  const pending = refunds.filter(({ status }) => status === 'PENDING')
+  const openCents = sum(pending.map(({ valueCents }) => valueCents))
+  const leftCents = sum(refunds.flatMap(({ facts }) => Object.values(facts.returns ?? {})))
+
+  assert.equal(BigInt(cashIn.facts.refundsOpenCents ?? 0), openCents, 'what is open is what is pending')
+  assert.equal(refundedCents(cashIn), leftCents, 'what was counted is what left')
+  assert.equal(books.balance('settlement'), leftCents, 'every centavo that left is booked once')
+  assert.equal(books.balance('reserved'), openCents + sum(refunds.map(({ facts }) => facts.heldAgainCents)))
+  for (const code of ['available', 'reserved'] as const) assert.ok(books.balance(code) >= 0n, code)
+  assert.ok(books.balance('receivable') <= 0n)
+  assert.equal(sum([...books.balances.values()]), 120_00n, 'no money came to be')
+  if (leftCents > cashIn.valueCents) assert.ok(books.cases.length > 0, 'too much is always a case')
+
+  const references = books.journals.map(({ operationId, kind, reference }) => `${operationId} ${kind} ${reference}`)
+  assert.equal(new Set(references).size, references.length, 'a journal is posted once')
+  assert.equal(new Set(books.told).size, books.told.length, 'a refund is told of once')
+  const ended = refunds.filter(({ status }) => status !== 'PENDING').map(({ id }) => id)
+  assert.deepEqual(books.told.toSorted(), ended.toSorted(), 'every end is told')
+  for (const { status, dueAt, facts } of pending as readonly RefundIn[])
+    if (dueAt === null) assert.ok(facts.doubt && books.cases.length > 0, `nothing is forgotten: ${status}`)
+}

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { closedPort } from '../partner/scripted-bank.ts'
+import { balances } from '../support/books.ts'
+import { cases, told } from '../support/evidence.ts'
+import { paidEvent, tell } from '../support/partner-events.ts'
+import { type World, world } from '../support/world.ts'
+
+/** A merchant with R$ 100.00 and a bank that does what a test says; payouts move only when time is put forward. */
+async function funded(t: TestContext, environment: Record<string, string> = {}) {
+  const pix = await world(t, environment, { isStepped: true })
+  const { id } = await pix.charge('100.00')
+  await pix.bank('POST', `/control/charges/${id}/pay`, {})
+  await pix.becomes(id, 'PAID')
+
+  async function behaves(behavior: object): Promise<void> {
+    assert.equal((await pix.bank('PUT', '/control/behavior', behavior)).status, 200)
+  }
+  async function payout(externalId = 'payout-1', value = 30) {
+    const transaction = { value, externalId }
+    return pix.call('POST', '/api/pix/cash-out', {
+      transaction,
+      recipient: { pixKey: 'joao@example.com', pixKeyType: 'email' },
+    })
+  }
+  async function detail(id: string) {
+    return (await pix.call('GET', `/api/pix/cash-out/${id}`)).body
+  }
+  /** Puts time forward in steps in which nothing is missed, until the payout has this status. */
+  async function becomes(id: string, status: string, stepMs = 1_000, steps = 200) {
+    for (let step = 0; step < steps; step++) {
+      const found = await detail(id)
+      if (found.status === status) return found
+      await pix.later(stepMs)
+    }
+    return assert.fail(`still ${(await detail(id)).status} and not ${status}`)
+  }
+  async function control(path: string, body: object = {}) {
+    const { status, body: answer } = await pix.bank('POST', `/control/${path}`, body)
+    assert.equal(status, 202, JSON.stringify(answer))
+    return answer
+  }
+  return { ...pix, behaves, payout, detail, becomes, control }
+}
+
+/** How often the bank was told to pay, and what it paid. */
+async function atTheBank({ bank }: Pick<World, 'bank'>) {
+  const { body } = await bank('GET', '/control/book')
+  return body.entries
+    .filter(({ kind }: { kind: string }) => kind.startsWith('PAYOUT'))
+    .map(({ sign, valueCents }: { sign: string; valueCents: number }) => `${sign}${valueCents}`)
+}
+
+const REST = { available: 10_000n, settlement: -10_000n }
+
+test('[cash-out.states.1] [cash-out.states.11] [CO-1] value and fee are set aside at once, then the money leaves', async (t) => {
+  const pix = await funded(t, { PIXGATE_FEE_CASH_OUT_CENTS: '10', PIXGATE_FEE_CASH_OUT_BPS: '100' })
+  const { body: created, status } = await pix.payout()
+  assert.deepEqual([status, created.status, created.valueCents, created.paymentType], [201, 'RESERVED', 3000, 'key'])
+  assert.deepEqual(await balances(pix.database), { available: 6960n, reserved: 3040n, settlement: -10_000n })
+  const confirmed = await pix.becomes(created.id, 'CONFIRMED')
+  assert.deepEqual([confirmed.max_fee_cents, confirmed.reserved_total_cents, confirmed.feeAmountCents], [40, 3040, 40])
+  assert.deepEqual(await balances(pix.database), { available: 6960n, settlement: -7000n, fees: 40n })
+  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
+  assert.deepEqual(await atTheBank(pix), ['-3000'])
+  await pix.assertBooksAgree()
+
+  const { status: tooMuch, body: refused } = await pix.payout('payout-2', 69.61)
+  assert.deepEqual([tooMuch, refused.code], [422, 'insufficient_balance'])
+  assert.equal((await pix.payout('payout-2', 1)).status, 201, 'nothing was stored: the externalId is free')
+  const { status: again, body: existing } = await pix.payout('payout-1')
+  assert.deepEqual([again, existing.existing.id, existing.existing.samePayload], [409, created.id, true])
+})
+
+test('[cash-out.states.7] [CO-12] a refusal is the end: FAILED, told once, the money is free', async (t) => {
+  const pix = await funded(t)
+  await pix.behaves({ cashOut: 'reject' })
+  const { id } = (await pix.payout()).body
+  const failed = await pix.becomes(id, 'FAILED')
+  assert.equal(typeof failed.failureCode, 'string')
+  await pix.later(86_400_000)
+  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await balances(pix.database), REST)
+  assert.deepEqual(await atTheBank(pix), [])
+})
+
+test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt, which a question ends; it was paid once', async (t) => {
+  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  await pix.behaves({ cashOut: 'lost-response', eventDelayMs: 3_600_000 })
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
+  assert.deepEqual(await balances(pix.database), { available: 7000n, reserved: 3000n, settlement: -10_000n })
+  assert.deepEqual(await told(pix.database), ['PAID'], 'a doubt is told to nobody')
+  await pix.becomes(id, 'CONFIRMED', 5_000)
+  assert.deepEqual(await atTheBank(pix), ['-3000'])
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.unknown.1] [CO-9] [CO-11] what never arrived is sent again only after the proof, under the same id', async (t) => {
+  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  await pix.behaves({ cashOut: 'timeout' })
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
+  await pix.behaves({ cashOut: 'auto' })
+  for (let minute = 0; minute < 5; minute++) {
+    await pix.later(59_000)
+    assert.deepEqual(await atTheBank(pix), [], 'five minutes must pass')
+    assert.deepEqual((await balances(pix.database)).reserved, 3000n)
+  }
+  await pix.becomes(id, 'CONFIRMED', 30_000)
+  assert.deepEqual(await atTheBank(pix), ['-3000'])
+  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.unknown.5] [CO-11] a bank that says nothing for fifteen minutes is a case; its word ends it', async (t) => {
+  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  await pix.behaves({ cashOut: 'lost-response', eventDelayMs: 3_600_000 })
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
+  await pix.behaves({ latencyMs: 400 })
+  await pix.becomes(id, 'RECONCILIATION_REQUIRED', 30_000)
+  assert.deepEqual(await cases(pix.database), ['result_missing'])
+  assert.equal((await balances(pix.database)).reserved, 3000n, 'a timeout never releases money')
+  await pix.behaves({ latencyMs: 0 })
+  await pix.becomes(id, 'CONFIRMED', 60_000)
+  assert.deepEqual(await cases(pix.database), ['result_missing (closed)'])
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.states.13] [CO-19] a failure that the bank confirms when asked frees the money', async (t) => {
+  const pix = await funded(t)
+  await pix.behaves({ cashOut: 'fail' })
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'FAILED')
+  assert.deepEqual(await balances(pix.database), REST)
+  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await atTheBank(pix), [])
+})
+
+test('[cash-out.states.14] [CO-19] a failure that only an event tells frees nothing', async (t) => {
+  const pix = await funded(t)
+  await pix.behaves({ cashOut: 'manual' })
+  const { id } = (await pix.payout()).body
+  const { transactionId } = await pix.becomes(id, 'DISPATCHED').then(() => sent(pix, id))
+  await tellOf(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
+  for (let second = 0; second < 5; second++) await pix.later(1_000)
+  assert.equal((await pix.detail(id)).status, 'DISPATCHED')
+  assert.equal((await balances(pix.database)).reserved, 3000n)
+  await pix.control(`payouts/${id}/confirm`)
+  await pix.becomes(id, 'CONFIRMED')
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.states.10] [cash-out.states.3] [CO-7] [CO-10] a bank that cannot be reached costs no money', async (t) => {
+  const pix = await world(
+    t,
+    { PIXGATE_PARTNER_CREATE_BUDGET_MS: '100' },
+    { isStepped: true, bankUrl: await closedPort() },
+  )
+  const charge = await pix.charge('100.00')
+  await tell(pix, paidEvent(charge))
+  await pix.becomes(charge.id, 'PAID')
+  const status = async (id: string) => (await pix.call('GET', `/api/pix/cash-out/${id}`)).body.status
+  const payout = async (externalId: string) => {
+    const recipient = { pixKey: 'joao@example.com', pixKeyType: 'email' }
+    return (await pix.call('POST', '/api/pix/cash-out', { transaction: { value: 30, externalId }, recipient })).body.id
+  }
+  const tried = await payout('payout-1')
+  for (let second = 0; second < 20; second++) await pix.later(1_000)
+  assert.equal(await status(tried), 'DISPATCHED')
+  const waiting = [await payout('payout-2'), await payout('payout-3')]
+  const states = () => Promise.all([tried, ...waiting].map(status))
+  for (let minute = 0; minute < 29; minute++) await pix.later(60_000)
+  assert.deepEqual(
+    await states(),
+    ['DISPATCHED', 'RESERVED', 'RESERVED'],
+    'one is enough to see whether the bank is back',
+  )
+  for (let minute = 0; minute < 3; minute++) await pix.later(60_000)
+  assert.deepEqual(await states(), ['RELEASED', 'DISPATCHED', 'RESERVED'])
+  await pix.later(86_400_000)
+  assert.deepEqual(await states(), ['RELEASED', 'RELEASED', 'RELEASED'])
+  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED', 'FAILED', 'FAILED'])
+  assert.deepEqual(await balances(pix.database), REST)
+})
+
+test('[cash-out.reversal.1] [EV-24] [EV-25] what comes back is credited once for each return and told once', async (t) => {
+  const pix = await funded(t)
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'CONFIRMED')
+  await pix.behaves({ eventCopies: 3 })
+  await pix.control(`payouts/${id}/reverse`, { valueCents: 1000 })
+  const first = await pix.becomes(id, 'REVERSED')
+  assert.equal(first.reversedCents, 1000)
+  await pix.control(`payouts/${id}/reverse`)
+  while ((await pix.detail(id)).reversedCents !== 3000) await pix.later(100)
+  assert.deepEqual(await balances(pix.database), REST)
+  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED', 'REVERSED', 'REVERSED'])
+  assert.deepEqual(await atTheBank(pix), ['-3000', '+1000', '+2000'])
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.reversal.1] [EV-22] a reversal that overtakes the confirmation waits for it, and both are booked in order', async (t) => {
+  const pix = await funded(t)
+  await pix.behaves({ cashOut: 'manual', eventDelayMs: 3_600_000 })
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'DISPATCHED')
+  const { transactionId } = await sent(pix, id)
+  await pix.control(`payouts/${id}/confirm`)
+  const { returnId } = await pix.control(`payouts/${id}/reverse`)
+  const { body: payout } = await pix.bank('GET', `/payouts/${id}`)
+  await tellOf(pix, {
+    event: 'CashOutReversal',
+    transactionId,
+    externalId: id,
+    status: 'CONFIRMED',
+    endToEndId: payout.endToEndId,
+    returnId: returnId ?? payout.returns[0].returnId,
+    valueCents: 3000,
+  })
+  await pix.becomes(id, 'REVERSED')
+  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED', 'REVERSED'])
+  await pix.later(60_000)
+  assert.deepEqual(await balances(pix.database), REST)
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.states.12] [EV-14] another amount than the payout is in suspense, and the reservation stays', async (t) => {
+  const pix = await funded(t)
+  await pix.behaves({ cashOut: 'manual' })
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'DISPATCHED')
+  await pix.control(`payouts/${id}/confirm`, { valueCents: 2999 })
+  await pix.becomes(id, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await cases(pix.database), ['amount_differs'])
+  assert.deepEqual(await balances(pix.database), {
+    available: 7000n,
+    reserved: 3000n,
+    settlement: -7001n,
+    suspense_out: -2999n,
+  })
+  assert.deepEqual(await told(pix.database), ['PAID'])
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.ended.2] [EV-20] money that leaves after a failure is held again as far as it is there', async (t) => {
+  const pix = await funded(t)
+  await pix.behaves({ cashOut: 'fail' })
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'FAILED')
+  await pix.behaves({ cashOut: 'manual' })
+  await pix.payout('payout-2', 85)
+  await pix.control(`payouts/${id}/confirm`, { despiteFailure: true })
+  await pix.becomes(id, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await cases(pix.database), ['confirmed_after_release'])
+  assert.deepEqual(await balances(pix.database), { reserved: 10_000n, settlement: -7000n, suspense_out: -3000n })
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.confirmed.4] [EV-21] [CO-26] a failure after the confirmation releases nothing', async (t) => {
+  const pix = await funded(t)
+  const { id } = (await pix.payout()).body
+  const { transactionId } = await pix.becomes(id, 'CONFIRMED')
+  await tellOf(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
+  await pix.becomes(id, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await cases(pix.database), ['failed_after_confirmation'])
+  assert.deepEqual(await balances(pix.database), { available: 7000n, settlement: -7000n })
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.states.15] [CO-22] a bank that has the order and tells no outcome is asked ever less often; after a day it is a case', async (t) => {
+  const pix = await funded(t)
+  await pix.behaves({ cashOut: 'manual' })
+  const { id } = (await pix.payout()).body
+  await pix.becomes(id, 'DISPATCHED')
+  for (let quarter = 0; quarter < 95; quarter++) await pix.later(900_000)
+  assert.deepEqual(await cases(pix.database), [])
+  for (let quarter = 0; quarter < 4; quarter++) await pix.later(900_000)
+  assert.deepEqual(await cases(pix.database), ['outcome_overdue'])
+  assert.equal((await pix.detail(id)).status, 'DISPATCHED')
+  await pix.control(`payouts/${id}/confirm`)
+  await pix.becomes(id, 'CONFIRMED')
+})
+
+/** What the bank has under our id. */
+async function sent({ bank }: Pick<World, 'bank'>, id: string) {
+  return (await bank('GET', `/payouts/${id}`)).body
+}
+
+/** Has the bank say something by hand, whatever is true. */
+async function tellOf(
+  { bank, clock }: Pick<World, 'bank' | 'clock'>,
+  event: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const { status, body } = await bank('POST', '/control/events', {
+    endpoint: 'cash-out',
+    event: { eventId: 'by-hand', occurredAt: new Date(clock.now()).toISOString(), ...event },
+  })
+  assert.ok(status < 300, JSON.stringify(body))
+}

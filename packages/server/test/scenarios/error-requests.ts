@@ -1,0 +1,329 @@
+import assert from 'node:assert/strict'
+import { buildStaticBrCode } from '@pixgate/brcode'
+import { type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
+import { signatureOf } from '../support/partner-events.ts'
+import { ADMIN_TOKEN, type Answer, type World } from '../support/world.ts'
+
+/** Requests that get error codes. A new operation brings its own as new rows. */
+
+/** An operation of the API. */
+export type OperationId = keyof typeof endpoints
+
+/** A request that gets a code. */
+export interface Row {
+  /** `null`: a path, or a method of a path, that is no operation. */
+  readonly operation: OperationId | null
+  readonly code: ErrorCode
+  readonly request: (pix: World) => Promise<Answer>
+}
+
+/** What comes with credentials, bodies and the service as a whole, operation by operation. */
+const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
+  const { auth, body }: Endpoint = endpoints[operation]
+  const row = (code: ErrorCode, change?: Change): Row => ({
+    operation,
+    code,
+    request: (pix) => send(pix, operation, change),
+  })
+  return [
+    row('validation_error', { headers: { 'x-correlation-id': 'two words' } }),
+    ...(body ? [row('body_too_large', { body: 'x'.repeat(limits.bodyMaxBytes + 1) })] : []),
+    ...(body && auth !== 'partner'
+      ? [
+          row('malformed_json', { body: '{' }),
+          row('content_type_required', { headers: { 'content-type': 'text/plain' } }),
+        ]
+      : []),
+    ...(auth === 'none'
+      ? []
+      : [
+          row('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } }),
+          row('internal_error'),
+          row('overloaded'),
+        ]),
+    ...(auth === 'api-key' || auth === 'admin' ? [row('rate_limited')] : []),
+  ]
+})
+
+/** What both ways of sending money answer alike. */
+const OF_CASH_OUTS: readonly Row[] = (
+  [
+    ['createCashOut', payToKey],
+    ['createCashOutFromQrCode', payCode],
+  ] as const
+).flatMap(([operation, pay]) => [
+  {
+    operation,
+    code: 'idempotency_key_reused',
+    request: async (pix) => {
+      await pix.balance(100)
+      await pay(pix, {}, {}, KEY)
+      return pay(pix, { description: 'another' }, {}, KEY)
+    },
+  },
+  {
+    operation,
+    code: 'duplicate_external_id',
+    request: async (pix) => {
+      await pix.balance(100)
+      await pay(pix)
+      return pay(pix)
+    },
+  },
+  { operation, code: 'cash_out_suspended', request: (pix) => pay(pix) },
+  { operation, code: 'value_not_positive', request: (pix) => pay(pix, { value: 0 }) },
+  { operation, code: 'value_too_large', request: (pix) => pay(pix, { value: 1e10 }) },
+  { operation, code: 'invalid_document', request: (pix) => pay(pix, {}, { document: '111.111.111-11' }) },
+  { operation, code: 'limit_exceeded', request: (pix) => pay(pix) },
+  { operation, code: 'receivable_outstanding', request: (pix) => pay(pix, { externalId: operation }) },
+  { operation, code: 'insufficient_balance', request: (pix) => pay(pix) },
+])
+
+/** What an operation answers for reasons of its own. */
+const PARTICULAR: readonly Row[] = [
+  { operation: null, code: 'not_found', request: (pix) => pix.call('GET', '/nowhere') },
+  { operation: null, code: 'method_not_allowed', request: (pix) => pix.call('DELETE', '/organization/balance') },
+
+  {
+    operation: 'createCashIn',
+    code: 'idempotency_key_reused',
+    request: async (pix) => {
+      await create(pix, { externalId: 'first' }, KEY)
+      return create(pix, { externalId: 'second' }, KEY)
+    },
+  },
+  {
+    operation: 'createCashIn',
+    code: 'request_in_progress',
+    request: async (pix) => {
+      const first = create(pix, {}, KEY)
+      while ((await pix.call('GET', '/api/pix/cash-in')).body.data.length === 0);
+      const meanwhile = await create(pix, {}, KEY)
+      await first
+      return meanwhile
+    },
+  },
+  {
+    operation: 'createCashIn',
+    code: 'duplicate_external_id',
+    request: async (pix) => {
+      await create(pix)
+      return create(pix)
+    },
+  },
+  { operation: 'createCashIn', code: 'value_not_positive', request: (pix) => create(pix, { value: 0 }) },
+  { operation: 'createCashIn', code: 'value_too_large', request: (pix) => create(pix, { value: 1e10 }) },
+  {
+    operation: 'createCashIn',
+    code: 'invalid_document',
+    request: (pix) =>
+      pix.call('POST', '/api/pix/cash-in', {
+        transaction: { value: 1, externalId: 'a' },
+        payer: { fullName: 'Maria da Silva', document: '111.111.111-11' },
+      }),
+  },
+  { operation: 'createCashIn', code: 'partner_refused', request: (pix) => create(pix) },
+  { operation: 'getCashIn', code: 'not_found', request: (pix) => send(pix, 'getCashIn') },
+  { operation: 'getCashOut', code: 'not_found', request: (pix) => send(pix, 'getCashOut') },
+  { operation: 'getRefundIn', code: 'not_found', request: (pix) => send(pix, 'getRefundIn') },
+  { operation: 'getLedgerEntry', code: 'not_found', request: (pix) => send(pix, 'getLedgerEntry') },
+
+  {
+    operation: 'createCashOut',
+    code: 'pix_key_type_mismatch',
+    request: (pix) => payToKey(pix, {}, { pixKeyType: 'cpf' }),
+  },
+  {
+    operation: 'createCashOutFromQrCode',
+    code: 'invalid_pix_code',
+    request: (pix) => payCode(pix, { pixCode: 'hello' }),
+  },
+  {
+    operation: 'createCashOutFromQrCode',
+    code: 'pix_code_in_use',
+    request: async (pix) => {
+      await pix.balance(100)
+      const { body } = await pix.bank('POST', '/control/qr-codes', { valueCents: 100 })
+      await payCode(pix, { pixCode: body.pixCode, externalId: 'first' })
+      return payCode(pix, { pixCode: body.pixCode, externalId: 'second' })
+    },
+  },
+  {
+    operation: 'createCashOutFromQrCode',
+    code: 'pix_code_not_payable',
+    request: (pix) => payCode(pix, {}, { document: '529.982.247-25' }),
+  },
+  {
+    operation: 'createCashOutFromQrCode',
+    code: 'pix_code_value_mismatch',
+    request: (pix) => payCode(pix, { pixCode: buildStaticBrCode({ ...BAKERY, amountCents: 99n }) }),
+  },
+  { operation: 'createCashOutFromQrCode', code: 'partner_unavailable', request: (pix) => payCode(pix) },
+
+  {
+    operation: 'createRefundIn',
+    code: 'idempotency_key_reused',
+    request: async (pix) => {
+      const { id } = await pix.paid('1')
+      await refund(pix, id, {}, KEY)
+      return refund(pix, id, { reason: 'another' }, KEY)
+    },
+  },
+  {
+    operation: 'createRefundIn',
+    code: 'duplicate_external_id',
+    request: async (pix) => {
+      const { id } = await pix.paid('1')
+      await refund(pix, id)
+      return refund(pix, id)
+    },
+  },
+  { operation: 'createRefundIn', code: 'cash_in_not_found', request: (pix) => refund(pix, NOBODY) },
+  {
+    operation: 'createRefundIn',
+    code: 'cash_in_not_paid',
+    request: async (pix) => refund(pix, (await pix.charge('1')).id),
+  },
+  {
+    operation: 'createRefundIn',
+    code: 'refund_value_not_positive',
+    request: async (pix) => refund(pix, (await pix.paid('1')).id, { refundValue: 0 }),
+  },
+  {
+    operation: 'createRefundIn',
+    code: 'refund_deadline_exceeded',
+    request: async (pix) => {
+      const { id } = await pix.paid('1')
+      pix.clock.advance(limits.refundDeadlineDays * 86_400_000 + 1)
+      return refund(pix, id)
+    },
+  },
+  {
+    operation: 'createRefundIn',
+    code: 'refund_exceeds_available',
+    request: async (pix) => refund(pix, (await pix.paid('1')).id, { refundValue: 1.01 }),
+  },
+  {
+    operation: 'createRefundIn',
+    code: 'insufficient_balance',
+    request: async (pix) => {
+      const { id } = await pix.paid('1')
+      await payToKey(pix)
+      return refund(pix, id)
+    },
+  },
+
+  { operation: 'deactivateApiKey', code: 'not_found', request: (pix) => send(pix, 'deactivateApiKey') },
+
+  {
+    operation: 'createWebhook',
+    code: 'duplicate_webhook',
+    request: async (pix) => {
+      await subscribe(pix, 'https://shop.example/pix')
+      return subscribe(pix, 'https://shop.example/pix')
+    },
+  },
+  {
+    operation: 'createWebhook',
+    code: 'too_many_webhooks',
+    request: async (pix) => {
+      // The world itself has one.
+      for (let one = 1; one < limits.webhookSubscriptionsMax; one++) {
+        assert.equal((await subscribe(pix, `https://shop.example/${one}`)).status, 201)
+      }
+      return subscribe(pix, 'https://shop.example/one-more')
+    },
+  },
+  {
+    operation: 'createWebhook',
+    code: 'webhook_url_not_allowed',
+    request: (pix) => subscribe(pix, 'https://somebody@shop.example/pix'),
+  },
+  { operation: 'deleteWebhook', code: 'not_found', request: (pix) => send(pix, 'deleteWebhook') },
+
+  { operation: 'payCashIn', code: 'not_found', request: (pix) => send(pix, 'payCashIn') },
+  { operation: 'payCashIn', code: 'not_possible_in_state', request: (pix) => orderAfterFailure(pix, 'pay') },
+  { operation: 'payCashIn', code: 'partner_unavailable', request: (pix) => order(pix, 'pay') },
+  { operation: 'failCashIn', code: 'not_found', request: (pix) => send(pix, 'failCashIn') },
+  { operation: 'failCashIn', code: 'not_possible_in_state', request: (pix) => orderAfterFailure(pix, 'fail') },
+  { operation: 'failCashIn', code: 'partner_unavailable', request: (pix) => order(pix, 'fail') },
+  { operation: 'getBankBehavior', code: 'partner_unavailable', request: (pix) => send(pix, 'getBankBehavior') },
+  { operation: 'changeBankBehavior', code: 'partner_unavailable', request: (pix) => send(pix, 'changeBankBehavior') },
+]
+
+/** Every request. */
+export const ROWS: readonly Row[] = [...GENERAL, ...OF_CASH_OUTS, ...PARTICULAR]
+
+function operationIds(): readonly OperationId[] {
+  return Object.keys(endpoints) as OperationId[]
+}
+
+/** In what a request differs from one that is right. */
+interface Change {
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const KEY = { 'idempotency-key': 'k' }
+
+const BAKERY = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
+
+const NOBODY = '0198c0de-3f00-7000-8000-1a2b3c4d5e6f'
+
+/** Sends what the documentation shows as an example, about something that does not exist. */
+function send(pix: World, operation: OperationId, change: Change = {}): Promise<Answer> {
+  const { method, path, auth, example }: Endpoint = endpoints[operation]
+  const body = change.body ?? (example === undefined ? undefined : JSON.stringify(example))
+  return pix.call(method, path.replaceAll(/\{\w+\}/g, NOBODY), body, {
+    ...(auth === 'admin' ? { authorization: `Bearer ${ADMIN_TOKEN}` } : {}),
+    ...(auth === 'partner'
+      ? { 'x-partner-signature': signatureOf(body ?? ''), 'x-partner-timestamp': String(pix.clock.now()) }
+      : {}),
+    ...change.headers,
+  })
+}
+
+/** Asks for a charge; it is always the same one unless something is said here. */
+function create(pix: World, transaction: object = {}, headers: Record<string, string> = {}): Promise<Answer> {
+  return pix.call('POST', '/api/pix/cash-in', { transaction: { value: 1, externalId: 'a', ...transaction } }, headers)
+}
+
+/** Sends a real to a Pix key. */
+export function payToKey(pix: World, transaction: object = {}, recipient: object = {}, headers = {}): Promise<Answer> {
+  const body = {
+    transaction: { value: 1, externalId: 'to-key', ...transaction },
+    recipient: { pixKey: BAKERY.pixKey, pixKeyType: 'email', ...recipient },
+  }
+  return pix.call('POST', '/api/pix/cash-out', body, headers)
+}
+
+/** Pays a real for a code without an amount. */
+function payCode(pix: World, transaction: object = {}, recipient: object = {}, headers = {}): Promise<Answer> {
+  const body = {
+    transaction: { pixCode: buildStaticBrCode(BAKERY), value: 1, externalId: 'for-code', ...transaction },
+    recipient,
+  }
+  return pix.call('POST', '/api/pix/cash-out-qrcode', body, headers)
+}
+
+/** Gives a real back. */
+function refund(pix: World, cashInId: string, more: object = {}, headers = {}): Promise<Answer> {
+  return pix.call('POST', `/api/pix/refund-in/${cashInId}`, { refundValue: 1, externalId: 'a', ...more }, headers)
+}
+
+function subscribe(pix: World, url: string): Promise<Answer> {
+  return pix.call('POST', '/webhook', { url, events: ['pix_cash_in'] })
+}
+
+/** Pulls a lever of a new charge. */
+async function order(pix: World, lever: 'pay' | 'fail'): Promise<Answer> {
+  const { id } = await pix.charge('1')
+  return pix.call('POST', `/sandbox/cash-in/${id}/${lever}`)
+}
+
+/** Pulls a lever of a charge that has failed. */
+async function orderAfterFailure(pix: World, lever: 'pay' | 'fail'): Promise<Answer> {
+  const { id } = await pix.charge('1')
+  await pix.call('POST', `/sandbox/cash-in/${id}/fail`)
+  return pix.call('POST', `/sandbox/cash-in/${id}/${lever}`)
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import test from 'node:test'
+import { databaseLink } from '../support/database-link.ts'
+import { told } from '../support/evidence.ts'
+import { paidEvent, tell } from '../support/partner-events.ts'
+import { type Answer, type World, world } from '../support/world.ts'
+
+/** What the service cannot take now it refuses and says when to come again; afterwards all goes on by itself. */
+
+test('[http.9] [health.2] [partner-inbox.3] while the database is away all that needs it is 503; when it is back all goes on', {
+  timeout: 60_000,
+}, async (t) => {
+  const link = databaseLink(t)
+  const pix = await world(t, {}, link)
+  const paidMeanwhile = await pix.charge('1.00')
+
+  link.interrupt()
+  assert.equal((await pix.call('GET', '/readyz')).status, 503)
+  assert.equal((await pix.call('GET', '/healthz')).status, 200)
+  for (const answer of await createAll(pix, 20)) assertComeAgain(answer, 503, 'overloaded')
+  assertComeAgain(await pix.call('GET', `/api/pix/cash-in/${paidMeanwhile.id}`), 503, 'overloaded')
+  assert.equal(await tell(pix, paidEvent(paidMeanwhile, { eventId: 'lost', transactionId: 'of-no-charge' })), 503)
+  const paid = await pix.bank('POST', `/control/charges/${paidMeanwhile.id}/pay`)
+  assert.equal(paid.status, 202)
+
+  link.restore()
+  assert.equal((await pix.call('GET', '/readyz')).status, 200)
+  const created = await createAll(pix, 20)
+  assert.deepEqual(new Set(created.map(({ status }) => status)), new Set([201]))
+  await payAll(pix, created)
+  // One of them is what the bank could not tell us of before.
+  await assertEachPaidOnce(pix, 21)
+})
+
+for (const [lost, what] of [
+  ['request', 'before a batch arrived'],
+  ['response', 'when a batch was committed'],
+] as const) {
+  test(`[http.9] [engine.13] the database goes away ${what}; whoever comes again finds each charge once`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const link = databaseLink(t)
+    const pix = await world(t, {}, link)
+    await pix.charge('1.00')
+    const interrupted = link.interruptAt('engine.write', lost)
+    const first = createAll(pix, 20)
+    await interrupted
+    link.restore()
+    const answers = await first
+    for (const answer of answers) if (answer.status !== 201) assertComeAgain(answer, 503, 'overloaded')
+
+    // What was stored before its charge was asked for is taken up when its time has come.
+    pix.clock.advance(60_000)
+    const again = await createAll(pix, 20)
+    for (const [index, { status, body }] of again.entries()) {
+      assert.ok(status === 409 || answers[index]?.status === 503, `${answers[index]?.status} and then ${status}`)
+      if (status === 409) assert.equal(body.existing.samePayload, true)
+    }
+    await payAll(pix, again)
+    await assertEachPaidOnce(pix, 20)
+  })
+}
+
+test('[engine.11] [http.9] a full queue is 503 at once, reads go on, what waits is answered, and then there is room', {
+  timeout: 60_000,
+}, async (t) => {
+  const link = databaseLink(t)
+  const pix = await world(t, {}, link)
+  await pix.charge('1.00')
+  const letGo = link.hold('engine.')
+  const flood = Array.from({ length: 60 }, (_, connection) => pipelined(pix, `flood-${connection}`, 100))
+  while (pix.service.engine.waiting < QUEUE_MAX) assert.equal((await pix.call('GET', '/healthz')).status, 200)
+
+  for (const answer of await createAll(pix, 20)) assertComeAgain(answer, 503, 'overloaded')
+  assert.equal((await pix.call('GET', '/api/pix/cash-in')).status, 200)
+
+  letGo()
+  const statuses = (await Promise.all(flood)).flat()
+  assert.equal(statuses.length, 6_000)
+  const refused = statuses.filter((status) => status === 503).length
+  const carriedOut = statuses.filter((status) => status === 422).length
+  assert.equal(refused + carriedOut, 6_000)
+  assert.ok(carriedOut >= QUEUE_MAX && refused > 0, `${carriedOut} carried out, ${refused} refused`)
+  const created = await createAll(pix, 20)
+  assert.deepEqual(new Set(created.map(({ status }) => status)), new Set([201]))
+  await payAll(pix, created)
+  await assertEachPaidOnce(pix, 20)
+})
+
+test('[http.12] who asks too fast is told when to come again, and then gets through with everything', {
+  timeout: 60_000,
+}, async (t) => {
+  const pix = await world(t, { PIXGATE_RATE_LIMIT_PER_MINUTE: '60' })
+  const created = new Map<number, Answer>()
+  let refusals = 0
+  while (created.size < 30) {
+    const waiting = Array.from({ length: 30 }, (_, index) => index).filter((index) => !created.has(index))
+    const answers = await Promise.all(waiting.map((index) => create(pix, index)))
+    const waitsSeconds: number[] = []
+    for (const [place, answer] of answers.entries()) {
+      if (answer.status === 201) created.set(waiting[place] ?? -1, answer)
+      else waitsSeconds.push(assertComeAgain(answer, 429, 'rate_limited'))
+    }
+    refusals += waitsSeconds.length
+    assert.notEqual(waitsSeconds.length, waiting.length, 'who came when told got nothing')
+    pix.clock.advance(Math.max(0, ...waitsSeconds) * 1_000)
+  }
+  assert.ok(refusals >= 20, String(refusals))
+  await payAll(pix, [...created.values()])
+  await assertEachPaidOnce(pix, 30)
+})
+
+/** How many commands wait at most. */
+const QUEUE_MAX = 5_000
+
+/** Checks an answer that asks the client to come again. @returns in how many seconds */
+function assertComeAgain({ status, headers, body }: Answer, expected: number, code: string): number {
+  assert.deepEqual([status, body.code], [expected, code])
+  const retryAfter = headers.get('retry-after') ?? ''
+  assert.match(retryAfter, /^[1-9]\d*$/)
+  return Number(retryAfter)
+}
+
+function create(pix: World, index: number): Promise<Answer> {
+  return pix.call('POST', '/api/pix/cash-in', { transaction: { value: 1, externalId: `many-${index}` } })
+}
+
+/** Asks for so many charges at once, each time the same ones. */
+function createAll(pix: World, count: number): Promise<Answer[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => create(pix, index)))
+}
+
+/** Pays what creates told of, each as soon as the bank knows of it. */
+async function payAll(pix: World, creates: readonly Answer[]): Promise<void> {
+  for (const { body } of creates) {
+    const pay = () => pix.bank('POST', `/control/charges/${body.id ?? body.existing.id}/pay`)
+    let paid = await pay()
+    while (paid.status === 404) paid = await pay()
+    assert.equal(paid.status, 202)
+  }
+}
+
+/**
+ * Waits until the merchant has been told of every payment, and fails where it is told of more.
+ * @param count how many charges were paid
+ */
+async function assertEachPaidOnce(pix: World, count: number): Promise<void> {
+  await pix.receiver.arrived(count)
+  assert.deepEqual(await told(pix.database), Array(count).fill('PAID'))
+  assert.equal(new Set(pix.receiver.received.map(({ headers }) => headers['webhook-id'])).size, count)
+  await pix.assertBooksAgree()
+}
+
+/** Sends so many creates on one connection without waiting for answers; all will be found to be worth nothing. */
+async function pipelined({ url, apiKey }: World, name: string, count: number): Promise<number[]> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  for (let index = 0; index < count; index++) {
+    const body = JSON.stringify({ transaction: { value: 0, externalId: `${name}-${index}` } })
+    const head = [
+      'POST /api/pix/cash-in HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${apiKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      ...(index + 1 < count ? [] : ['Connection: close']),
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  }
+  const answers = String(Buffer.concat(await socket.toArray()))
+  return [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+}

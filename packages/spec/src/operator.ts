@@ -1,0 +1,131 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { limits } from './limits.ts'
+import { machine } from './machine.ts'
+import { cents, idempotencyKey, instant, nullable, text, uuid } from './shapes.ts'
+
+/**
+ * What the operator does by hand: stopping payouts, and adjusting the balance to what is at the bank. All of it leaves
+ * rows in the audit trail.
+ */
+
+/**
+ * An adjustment is over when it is made: its state tells its direction.
+ * @source rules#adjustment.states
+ */
+export const adjustment = machine({
+  resource: 'adjustment',
+  states: ['CREDITED', 'DEBITED'],
+  triggers: ['operator.credited', 'operator.debited'],
+  guards: {},
+  cases: {},
+  rows: [
+    {
+      from: null,
+      on: 'operator.credited',
+      to: 'CREDITED',
+      posts: 'adjustment_credited',
+      source: 'rules#adjustment.states.1',
+    },
+    {
+      from: null,
+      on: 'operator.debited',
+      to: 'DEBITED',
+      posts: 'adjustment_debited',
+      source: 'rules#adjustment.states.2',
+    },
+  ],
+})
+
+const reason = text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail')
+
+const cashOutSwitch = Type.Object(
+  {
+    enabled: Type.Boolean(),
+    reason: nullable(Type.String({ maxLength: limits.reasonMaxLength })),
+    changedAt: nullable(instant),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Whether payouts are accepted and sent, since when and why; the latter two `null` until it is first set.',
+  },
+)
+
+const suspended = { enabled: false, reason: 'Incident 42', changedAt: '2026-11-21T13:00:00.000Z' }
+
+/** @source rules#operator.switch.1 */
+export const getCashOutSwitch = endpoint({
+  id: 'getCashOutSwitch',
+  method: 'GET',
+  path: '/operator/cash-out-switch',
+  auth: 'admin',
+  tag: 'Operator',
+  summary: 'Read whether payouts are enabled',
+  responses: { 200: { description: 'The switch as it stands', schema: cashOutSwitch, example: suspended } },
+  errors: [],
+})
+
+/** @source rules#operator.switch.1 */
+export const setCashOutSwitch = endpoint({
+  id: 'setCashOutSwitch',
+  method: 'PUT',
+  path: '/operator/cash-out-switch',
+  auth: 'admin',
+  tag: 'Operator',
+  summary: 'Suspend or resume payouts',
+  description:
+    'Off: new payouts are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course.',
+  body: Type.Object({ enabled: Type.Boolean(), reason }, { additionalProperties: false }),
+  example: { enabled: false, reason: 'Incident 42' },
+  responses: { 200: { description: 'The switch as it is now', schema: cashOutSwitch, example: suspended } },
+  errors: [],
+})
+
+/** @source rules#adjustment.create.1 */
+export const createAdjustment = endpoint({
+  id: 'createAdjustment',
+  method: 'POST',
+  path: '/operator/adjustments',
+  auth: 'admin',
+  tag: 'Operator',
+  summary: 'Adjust the balance: opening balance, top-up or withdrawal at the bank',
+  description:
+    'Books what was moved at the bank by hand; moves nothing there. Send an `Idempotency-Key`, so that a lost answer is not booked twice.',
+  headers: {
+    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the 201 of the same request within 24 hours' },
+  },
+  body: Type.Object(
+    {
+      valueCents: Type.Integer({
+        minimum: -Number(limits.valueMaxCents),
+        maximum: Number(limits.valueMaxCents),
+        description: 'Positive: came in; negative: went out. Never 0',
+      }),
+      reason,
+    },
+    { additionalProperties: false },
+  ),
+  example: { valueCents: 100000, reason: 'Opening balance' },
+  responses: {
+    201: {
+      description: 'Booked; the ledger has it as `ADJUSTMENT`',
+      schema: Type.Object(
+        {
+          id: uuid,
+          valueCents: cents('As it was sent, with its sign'),
+          reason: Type.String({ maxLength: limits.reasonMaxLength }),
+          createdAt: instant,
+        },
+        { additionalProperties: false },
+      ),
+      example: {
+        id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',
+        valueCents: 100000,
+        reason: 'Opening balance',
+        createdAt: '2026-11-21T13:00:00.000Z',
+      },
+    },
+  },
+  errors: ['idempotency_key_reused', 'insufficient_balance'],
+})

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type JournalTemplate, journals } from '../src/ledger.ts'
+import { limits } from '../src/limits.ts'
+import { adjustment, createAdjustment, setCashOutSwitch } from '../src/operator.ts'
+import { ajv } from './support/ajv.ts'
+import { rowsOf } from './support/rows.ts'
+
+for (const { row, title } of rowsOf(adjustment)) {
+  test(`${title}: what is free and what is at the bank move by the same value, and nobody is told`, () => {
+    assert.ok(row.posts)
+    const { postings }: JournalTemplate = journals[row.posts]
+    const sign = row.to === 'CREDITED' ? 1 : -1
+    assert.deepEqual(postings, [
+      { account: 'available', amount: { v: sign }, shown: 'ADJUSTMENT' },
+      { account: 'settlement', amount: { v: -sign } },
+    ])
+    assert.equal(row.emits, undefined)
+  })
+}
+
+test('[adjustment.create.1] a value is a whole number of centavos within the bounds, with a reason', () => {
+  const accepts = (body: object) => ajv.validate(createAdjustment.body, { valueCents: 1, reason: 'x', ...body })
+  const most = Number(limits.valueMaxCents)
+  for (const valueCents of [most, -most, 1, -1]) assert.ok(accepts({ valueCents }), String(valueCents))
+  for (const valueCents of [most + 1, -most - 1, 1.5, '1', null])
+    assert.ok(!accepts({ valueCents }), String(valueCents))
+  for (const reason of ['', 'x'.repeat(141), 'a\nb', undefined]) assert.ok(!accepts({ reason }), reason)
+  assert.ok(!accepts({ externalId: 'a' }))
+})
+
+test('[operator.switch.1] the switch is not set without a reason', () => {
+  const accepts = (body: object) => ajv.validate(setCashOutSwitch.body, body)
+  assert.ok(accepts({ enabled: true, reason: 'x'.repeat(140) }))
+  for (const body of [
+    { enabled: true },
+    { reason: 'x' },
+    { enabled: 'true', reason: 'x' },
+    { enabled: true, reason: '' },
+  ]) {
+    assert.ok(!accepts(body), JSON.stringify(body))
+  }
+})
