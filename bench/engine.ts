@@ -2,7 +2,7 @@ import type { After, Benchmark, Findings } from './benchmark.ts'
 import { startContestant } from './contestant.ts'
 import { openEngine } from './contestants/engine.ts'
 import { fund } from './contestants/reserve.ts'
-import { type Figures, inRounds, type Load, median, medianFigures } from './measure.ts'
+import { type Figures, inRounds, type Load, median, tableOf } from './measure.ts'
 import { startPostgres } from './postgres.ts'
 
 const ROUNDS = 5
@@ -71,13 +71,9 @@ function from(callers: number): Load {
 }
 
 function findings(rounds: readonly Round[]): Findings {
-  const [{ ...names }] = rounds as [Round]
   const compare = (ratio: (round: Round) => number) => median(rounds.map(ratio))
   return {
-    figures: (Object.keys(names) as (keyof Round)[]).map((name) => ({
-      'who, callers': name,
-      ...medianFigures(rounds.map((round) => round[name])),
-    })),
+    figures: tableOf(rounds),
     targets: [
       {
         what: 'one caller: latency against a transaction',

@@ -30,9 +30,14 @@ export async function measure(call: () => Promise<unknown>, load: Load): Promise
   }
 
   await Promise.all(Array.from({ length: load.callers }, caller))
+  return figuresOf(latenciesMs, load.measuredMs)
+}
+
+/** What calls that took these times within a measured time are told by. */
+export function figuresOf(latenciesMs: readonly number[], measuredMs: number): Figures {
   const sorted = Float64Array.from(latenciesMs).sort()
   return {
-    perSecond: (sorted.length * 1_000) / load.measuredMs,
+    perSecond: (sorted.length * 1_000) / measuredMs,
     p50Ms: percentile(sorted, 0.5),
     p95Ms: percentile(sorted, 0.95),
     p99Ms: percentile(sorted, 0.99),
@@ -44,6 +49,15 @@ export async function inRounds<Round>(rounds: number, round: () => Promise<Round
   const done: Round[] = []
   for (let turn = 1; turn <= rounds; turn++) done.push(await round())
   return done
+}
+
+/** The lines of a table: each contestant's medians. */
+export function tableOf<Name extends string>(rounds: readonly Readonly<Record<Name, Figures>>[]) {
+  const [first] = rounds
+  return (Object.keys(first ?? {}) as Name[]).map((name) => ({
+    'who, callers': name,
+    ...medianFigures(rounds.map((round) => round[name])),
+  }))
 }
 
 /** The median of each figure by itself. */

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cashIn, cashOut, refundIn } from '@pixgate/spec'
+import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../packages/server/src/platform/db/embedded-postgres.ts'
 import { migrate } from '../packages/server/src/platform/db/migrate.ts'
@@ -28,7 +28,7 @@ export async function startPostgres(after: After): Promise<(name: string) => Pro
     await client.end()
     const url = new URL(postgres.url)
     url.pathname = `/${name}`
-    await migrate(url.href, [cashIn, cashOut, refundIn])
+    await migrate(url.href, [cashIn, cashOut, refundIn, adjustment])
     return url.href
   }
 }

@@ -21,6 +21,7 @@ export function payout(id: string): Create['operation'] {
     correlationId: id,
     bodyHash: Buffer.alloc(32),
     idempotencyKey: null,
+    exclusiveKey: null,
     expiresAt: null,
     dueAt: Date.now(),
     transactionId: null,

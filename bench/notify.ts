@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createWebhook } from '@pixgate/spec'
+import type { After, Benchmark } from './benchmark.ts'
+import { type Charge, storeCharges } from './charges.ts'
+import { type Figures, figuresOf, inRounds, medianFigures, tableOf } from './measure.ts'
+import { payer } from './payments.ts'
+import { type Pixgate, startPixgate } from './pixgate.ts'
+
+const ROUNDS = 3
+
+const EVENTS_PER_SECOND = 300
+
+const WARM_UP_MS = 2_000
+
+const MEASURED_MS = 10_000
+
+/** From the bank's word that a charge was paid to the merchant who is told of it, at a steady rate of payments. */
+export const notify: Benchmark = {
+  name: 'notify',
+  summary: `from the bank's event to the notification at the merchant's server, ${EVENTS_PER_SECOND} a second; T6`,
+  run: async (after) => {
+    const pixgate = await startPixgate(after)
+    const merchant = await startMerchant(after)
+    await subscribe(pixgate, merchant.url)
+    const pay = payer(pixgate)
+    const tellPaid = async (charge: Charge) => {
+      const sentAt = performance.now()
+      const [notifiedAt] = await Promise.all([merchant.notified(charge.id), pay(charge)])
+      return notifiedAt - sentAt
+    }
+    const rounds = await inRounds(ROUNDS, async () => ({ 'event to notification': await paced(pixgate, tellPaid) }))
+    const { p50Ms, p99Ms } = medianFigures(rounds.map((round) => round['event to notification']))
+    return {
+      figures: tableOf(rounds),
+      targets: [
+        { id: 'T6', what: 'milliseconds from event to notification, p50', value: p50Ms, atMost: 25 },
+        { id: 'T6', what: 'milliseconds from event to notification, p99', value: p99Ms, atMost: 100 },
+      ],
+    }
+  },
+}
+
+/** Pays charges one after the other at an even pace, however long each takes. */
+async function paced(pixgate: Pixgate, tellPaid: (charge: Charge) => Promise<number>): Promise<Figures> {
+  const charges = await storeCharges(pixgate, (EVENTS_PER_SECOND * (WARM_UP_MS + MEASURED_MS)) / 1_000)
+  const warmUp = (EVENTS_PER_SECOND * WARM_UP_MS) / 1_000
+  const startedAt = performance.now()
+  const latenciesMs: Promise<number>[] = []
+  for (const [index, charge] of charges.entries()) {
+    await delay(Math.max(0, startedAt + (index * 1_000) / EVENTS_PER_SECOND - performance.now()))
+    latenciesMs.push(tellPaid(charge))
+  }
+  return figuresOf((await Promise.all(latenciesMs)).slice(warmUp), MEASURED_MS)
+}
+
+/** A merchant's server, and when it was told of a charge. */
+interface Merchant {
+  readonly url: string
+  /** Resolves with `performance.now()` at the moment. */
+  notified(id: string): Promise<number>
+}
+
+async function startMerchant(after: After): Promise<Merchant> {
+  const waiting = new Map<string, (at: number) => void>()
+  const server = createServer(async (request, response) => {
+    const { event } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    waiting.get(event.id)?.(performance.now())
+    waiting.delete(event.id)
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  after(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    notified: (id) => new Promise((resolve) => waiting.set(id, resolve)),
+  }
+}
+
+async function subscribe({ send, apiKey }: Pixgate, url: string): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ url, events: ['pix_cash_in'] })
+  await send({ method: 'POST', path: createWebhook.path, headers, body })
+}
