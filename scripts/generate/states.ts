@@ -1,9 +1,9 @@
-import { cashIn, cashOut, journals, type Machine, refundIn } from '@pixgate/spec'
+import { adjustment, cashIn, cashOut, journals, type Machine, refundIn } from '@pixgate/spec'
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 
 /** The life of each resource: a diagram of its moves and the table of its rows. */
 export function statesDocument(): GeneratedDocument {
-  const machines: readonly Machine[] = [cashIn, cashOut, refundIn]
+  const machines: readonly Machine[] = [cashIn, cashOut, refundIn, adjustment]
   return markdown(
     'docs/generated/states.md',
     'States',
@@ -21,14 +21,17 @@ function machineSection(machine: Machine): string[] {
     diagram(machine),
     'Rows that keep the state are in the table only.',
     table(['from', 'trigger', 'condition', 'to', 'journal', 'event', 'case', 'rule'], rowsByState.map(rowCells)),
-    '### Conditions',
-    table(['condition', 'holds when'], Object.entries(guards)),
-    '### Cases',
-    table(
+    ...sentences('Conditions', ['condition', 'holds when'], Object.entries(guards)),
+    ...sentences(
+      'Cases',
       ['case', 'what an operator reads'],
       Object.entries(cases).map(([kind, sentence]) => [code(kind), sentence]),
     ),
   ]
+}
+
+function sentences(title: string, header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return rows.length === 0 ? [] : [`### ${title}`, table(header, rows)]
 }
 
 function rowCells({ from, on, when, to, posts, emits, opens, source }: Machine['rows'][number]): string[] {

@@ -7,6 +7,7 @@ import { createCashInModule } from './modules/cash-in/index.ts'
 import { createCashOutModule } from './modules/cash-out/index.ts'
 import { createHealthHandlers } from './modules/health/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './modules/ledger/index.ts'
+import { createOperatorModule } from './modules/operator/index.ts'
 import { createPartnerInboxModule } from './modules/partner-inbox/index.ts'
 import { createRefundInModule } from './modules/refund-in/index.ts'
 import { createSandboxHandlers } from './modules/sandbox/index.ts'
@@ -151,7 +152,8 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       ...ledger.handlers,
       ...webhooks.handlers,
       ...inbox.handlers,
-      ...createSandboxHandlers(createSimulatorControl(link), cashIns),
+      ...createOperatorModule({ engine, database: databases.api, clock, ids }).handlers,
+      ...createSandboxHandlers(createSimulatorControl(link), cashIns, cashOuts, refunds),
       ...createHealthHandlers({
         clock,
         databaseNow: async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN,

@@ -45,7 +45,8 @@ export const configTable = [
   },
   {
     name: 'PIXGATE_ADMIN_TOKEN',
-    description: 'Makes and deactivates API keys. In the sandbox made once and kept in the data directory.',
+    description:
+      'Lets the operator in: API keys, the switch of payouts, adjustments. In the sandbox made once and kept in the data directory.',
     range: 'at least 32 characters',
     secret: true,
     requiredInProduction: true,

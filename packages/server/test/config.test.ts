@@ -60,6 +60,8 @@ test('[config.1] nothing at all is the sandbox, with its defaults', () => {
   )
   assert.deepEqual([config.partner.timeoutMs, config.partner.createBudgetMs], [3_000, 8_000])
   assert.deepEqual(config.feeCashIn, { cents: 0n, basisPoints: 0n })
+  assert.deepEqual(config.feeCashOut, { cents: 0n, basisPoints: 0n })
+  assert.deepEqual([config.cashOutMaxCents, config.cashOutDailyMaxCents], [null, null])
   assert.equal(config.webhookAllowPrivate, true)
   assert.deepEqual(readConfig(Object.fromEntries(variables.map(({ name }) => [name, '']))), config, 'empty is unset')
 })
@@ -69,6 +71,10 @@ test('[config.1] what is set is read', () => {
     PORT: '0',
     PIXGATE_FEE_CASH_IN_CENTS: '10',
     PIXGATE_FEE_CASH_IN_BPS: '99',
+    PIXGATE_FEE_CASH_OUT_CENTS: '50',
+    PIXGATE_FEE_CASH_OUT_BPS: '1',
+    PIXGATE_CASH_OUT_MAX_CENTS: '1',
+    PIXGATE_CASH_OUT_DAILY_MAX_CENTS: '999999999999',
     PIXGATE_MAX_VALUE_CENTS: '5000000',
     PIXGATE_SIMULATOR_PORT: '0',
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'false',
@@ -77,6 +83,8 @@ test('[config.1] what is set is read', () => {
   })
   assert.equal(config.port, 0)
   assert.deepEqual(config.feeCashIn, { cents: 10n, basisPoints: 99n })
+  assert.deepEqual(config.feeCashOut, { cents: 50n, basisPoints: 1n })
+  assert.deepEqual([config.cashOutMaxCents, config.cashOutDailyMaxCents], [1n, 999_999_999_999n])
   assert.equal(config.maxValueCents, 5_000_000n)
   assert.equal(config.simulatorPort, 0)
   assert.equal(config.webhookAllowPrivate, false)
@@ -95,6 +103,10 @@ test('[config.1] every fault is told at once, each by the name of its variable',
     PIXGATE_MERCHANT_NAME: 'x'.repeat(26),
     PIXGATE_MERCHANT_CITY: 'x'.repeat(16),
     PIXGATE_FEE_CASH_IN_BPS: '10001',
+    PIXGATE_FEE_CASH_OUT_CENTS: '10000001',
+    PIXGATE_FEE_CASH_OUT_BPS: '-1',
+    PIXGATE_CASH_OUT_MAX_CENTS: '0',
+    PIXGATE_CASH_OUT_DAILY_MAX_CENTS: '1000000000000',
     PIXGATE_MAX_VALUE_CENTS: '0',
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'yes',
     PIXGATE_TRUST_PROXY: 'proxy.example',

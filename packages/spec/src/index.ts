@@ -13,9 +13,21 @@ import {
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out.ts'
 import { getHealth, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
+import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in.ts'
-import { changeBankBehavior, failCashIn, getBankBehavior, payCashIn } from './sandbox.ts'
+import {
+  changeBankBehavior,
+  confirmCashOut,
+  confirmRefundIn,
+  failCashIn,
+  failCashOut,
+  failRefundIn,
+  getBankBehavior,
+  payCashIn,
+  returnCashIn,
+  reverseCashOut,
+} from './sandbox.ts'
 import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
 
 export * from './api-key.ts'
@@ -63,10 +75,19 @@ export const endpoints = {
   listWebhooks,
   deleteWebhook,
   getPublicKey,
+  getCashOutSwitch,
+  setCashOutSwitch,
+  createAdjustment,
   receiveCashInEvent,
   receiveCashOutEvent,
   payCashIn,
   failCashIn,
+  returnCashIn,
+  confirmCashOut,
+  failCashOut,
+  reverseCashOut,
+  confirmRefundIn,
+  failRefundIn,
   getBankBehavior,
   changeBankBehavior,
   getHealth,

@@ -237,7 +237,7 @@ const GUARDS: Readonly<
     'returnId' in input && refundedCents(now) + input.valueCents > now.valueCents,
 }
 
-/** What went back of a cash-in so far, centavos. */
+/** What went back of a cash-in so far, centavos. @source rules#cash-in.refunds.7 */
 export function refundedCents({ facts }: CashIn): bigint {
   return Object.values(facts.returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
 }

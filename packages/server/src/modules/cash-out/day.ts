@@ -18,9 +18,10 @@ export function accountingDay(at: number): string {
   return format.format(at)
 }
 
-/** The day's total after a payout was reserved. */
+/** The day's total after a payout was reserved. Clocks differ by moments: around midnight the later day counts. */
 export function dayAfterReserve(sent: SentDay, day: string, valueCents: bigint): SentDay {
-  return { day, sentCents: (sent.day === day ? sent.sentCents : 0) + Number(valueCents) }
+  if (sent.day === null || sent.day < day) return { day, sentCents: Number(valueCents) }
+  return { ...sent, sentCents: sent.sentCents + Number(valueCents) }
 }
 
 /** The day's total after a payout of `day` was given back; that of another day is over. */

@@ -14,6 +14,8 @@ export interface PixCode {
   readonly text: string
   /** A dynamic code is paid once; a static one as often as one likes. */
   readonly exclusiveKey: string | null
+  /** What a static code asks for; `null` where that is for its bank or the payer to say. */
+  readonly valueCents: bigint | null
   /**
    * @throws pix_code_not_payable · pix_code_value_mismatch (422)
    * @source rules#cash-out.qrcode.2
@@ -38,6 +40,7 @@ export function readPixCode(pasted: string): PixCode {
   return {
     text,
     exclusiveKey: code.kind === 'dynamic' ? `pix-code ${code.url}` : null,
+    valueCents: code.kind === 'static' ? (code.amountCents ?? null) : null,
     assertPayable: (asked) => assertPayable(code, asked),
   }
 }
@@ -75,7 +78,7 @@ export function payableOf(code: PixCode, decoded: QrCode, asked: Asked, now: num
     recipient: { name, document: normaliseDocument(document), pixKey, pixKeyType: null },
     qrCode: { pixCode: code.text, decodeId: decoded.decodeId },
   }
-  return { valueCents: agreedValue(decoded.valueCents, asked.valueCents), detail }
+  return { valueCents: agreedValue(decoded.valueCents, code.valueCents ?? asked.valueCents), detail }
 }
 
 /** A given document must be the recipient's. @source rules#cash-out.qrcode.5 */

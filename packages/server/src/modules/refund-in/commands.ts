@@ -100,7 +100,7 @@ function isConfirmation(input: RefundInInput): input is Extract<RefundInInput, {
 
 /**
  * The refund that the same request made before; everything else is refused.
- * @source rules#external-id.2, rules#idempotency.2
+ * @source rules#refund-in.create.6, rules#external-id.2, rules#idempotency.2
  */
 function repeated(error: unknown, request: RefundInRequest): RefundIn {
   if (error instanceof IdempotencyKeyTaken) {

@@ -19,10 +19,11 @@ export interface RefundInModule {
   processNext(): Promise<boolean>
   /** Lets a refund take an input; `undefined` where it does not exist. */
   apply(id: string, input: RefundInInput): Promise<RefundInOutcome | undefined>
-  /** For each set of references, the ids of all refunds that it could mean. The end-to-end id is the cash-in's. */
+  /** For each set of references, the ids of all refunds that it could mean. @source rules#refund-in.told.2 */
   match(references: readonly PartnerReferences[]): Promise<string[][]>
   /** Books what the bank took back of a cash-in by itself (MED); once per return id. */
   takeReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
+  exists(id: string): Promise<boolean>
   /** Whether the bank can be asked about a refund, so that a failure need not be believed unasked. */
   readonly canAsk: boolean
 }
@@ -49,6 +50,7 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
     apply: (id, input) => commands.apply(id, [input]),
     match: (references) => store.match(references.map((reference) => ({ ...reference, endToEndId: null }))),
     takeReturn: async (cashInId, returned) => ({ result: await commands.takeReturn(cashInId, returned) }),
+    exists: async (id) => (await store.get(id)) !== undefined,
     canAsk: options.partner.capabilities.has('query-refund'),
   }
 }

@@ -8,7 +8,7 @@ import type {
   SettledRefund,
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { createDispatcher, type Dispatcher, type Orders } from '../dispatch/dispatcher.ts'
+import { createDispatcher, type Dispatcher, type Orders } from '../dispatch/index.ts'
 import type { RefundInCommands } from './commands.ts'
 import { nextStep, type RefundIn, type RefundInInput } from './rules.ts'
 import type { RefundInStore } from './store.ts'

@@ -17,7 +17,7 @@ import type { RefundInCommands } from './commands.ts'
 import type { RefundInStore } from './store.ts'
 import { createdView, detailView } from './view.ts'
 
-/** The endpoints of refunds. */
+/** The endpoints of refunds. @source rules#refund-in.detail.2 */
 export interface RefundInHandlers {
   readonly createRefundIn: Handler<typeof createRefundIn>
   readonly getRefundIn: Handler<typeof getRefundIn>

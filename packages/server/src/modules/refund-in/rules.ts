@@ -32,8 +32,8 @@ import {
   questionDelayMs,
   retryDelayMs,
   type SendFacts,
-} from '../dispatch/attempts.ts'
-import type { Step } from '../dispatch/dispatcher.ts'
+  type Step,
+} from '../dispatch/index.ts'
 
 /**
  * What a refund does with each input. Pure: the table in the spec says where to go, this file says what its conditions
@@ -140,7 +140,7 @@ export interface RefundInRequest {
  * Decides a create. The whole amount is set aside, or nothing is stored.
  * @throws cash_in_not_found · cash_in_not_paid · refund_value_not_positive · refund_deadline_exceeded ·
  *   refund_exceeds_available · insufficient_balance (422)
- * @source rules#refund-in.create.2, failure-modes#RF-2, failure-modes#RF-4
+ * @source rules#refund-in.create.2, rules#refund-in.create.3, failure-modes#RF-2, failure-modes#RF-4
  */
 export function decideCreate(request: RefundInRequest, state: State, now: number): Decision<RefundIn> {
   const { valueCents } = request
@@ -199,7 +199,8 @@ export interface ReturnIdentity {
 /**
  * Decides a return that the bank made by itself: a refund that is there and confirmed at once. It is debited as far as
  * the balance goes, the rest is owed; it is never refused for want of money or of anything left to refund.
- * @source rules#refund-in.returns.1, failure-modes#EV-27, failure-modes#RF-10
+ * @source rules#refund-in.returns.1, rules#refund-in.returns.2, rules#refund-in.returns.3, failure-modes#EV-27,
+ *   failure-modes#EV-27b, failure-modes#RF-10
  */
 export function decideReturn(
   cashIn: CashIn,

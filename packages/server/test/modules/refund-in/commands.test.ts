@@ -219,7 +219,7 @@ test('[RF-8] [RF-9] [refund-in.ended.6] money that left after the end is held ag
   await assertBooks(database)
 })
 
-test('[partner-inbox.9] [EV-26] references that mean different refunds are told apart; an end-to-end id means none', async (t) => {
+test('[refund-in.told.2] [EV-26] references that mean different refunds are told apart; an end-to-end id means none', async (t) => {
   const { one, paid, request, store } = await office(t)
   const cashInId = await paid()
   const [first, second] = [
