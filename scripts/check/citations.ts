@@ -22,7 +22,7 @@ const NAMED = /^packages\/(?!brcode\/)[^/]+\/test\/.*\.tsx?$/
 
 const CITATION = '(?:rules|failure-modes|partner-protocol)#[\\w.-]*\\w|ADR-\\d{4}'
 
-const FAILURE_MODE = '(?:CI|EV|EX|NO|DB|PL)-\\d+[a-z]?|P\\d+'
+const FAILURE_MODE = '(?:CI|CO|QR|RF|EV|EX|NO|DB|PL)-\\d+[a-z]?|P\\d+'
 
 /** The failure modes in the order they are written. */
 export function failureModesIn(text: string): FailureMode[] {
