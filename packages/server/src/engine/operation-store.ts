@@ -1,10 +1,15 @@
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Operation, OperationKind } from './operation.ts'
 import { operationOf } from './reader.ts'
 import { OPERATION_COLUMNS, type OperationRow } from './statement.ts'
 
 /** Reading operations of one kind: what every module does alike. Only the engine writes them. */
 export interface OperationStore<Kind extends Operation> {
+  /**
+   * Those who ask at the same time share a statement.
+   * @throws QueueFull · DatabaseUnavailable
+   */
   get(id: string): Promise<Kind | undefined>
   /** A page, newest first, with one row more than asked for where there are more. */
   list(filter: OperationFilter): Promise<Kind[]>
@@ -86,6 +91,9 @@ function whereOf(filter: OperationFilter) {
   }
 }
 
+/** How many reads share a statement, and how many wait for the next ones. */
+const READS = { batchMax: 256, queueMax: 5_000 }
+
 const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
 /**
@@ -96,9 +104,9 @@ export function createOperationStore<Kind extends Operation>(
   database: Database,
   view: OperationKind,
 ): OperationStore<Kind> {
-  const selectOne = statement<[id: string], OperationRow>(
+  const selectByIds = statement<[ids: readonly string[]], OperationRow>(
     `${view}.get`,
-    `SELECT ${OPERATION_COLUMNS} FROM ${view} WHERE id = $1`,
+    `SELECT ${OPERATION_COLUMNS} FROM ${view} WHERE id = ANY ($1::uuid[])`,
   )
   const selectMatches = statement<
     [
@@ -127,9 +135,14 @@ export function createOperationStore<Kind extends Operation>(
       GROUP BY r.ordinal ORDER BY r.ordinal`,
   )
   const kindOf = (row: OperationRow) => operationOf(row) as Kind
+  const reads = createBatcher<string, Kind | undefined>(async (ids) => {
+    const rows = await database.rows(selectByIds, [ids])
+    const found = new Map(rows.map((row) => [row.id, kindOf(row)]))
+    return ids.map((id) => ({ result: found.get(id.toLowerCase()) }))
+  }, READS)
 
   return {
-    get: async (id) => (await database.rows(selectOne, [id])).map(kindOf)[0],
+    get: (id) => reads.submit(id),
     list: async (filter) => {
       const { where, values, name } = whereOf(filter)
       const query = statement<readonly unknown[], OperationRow>(

@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import { type Dispatcher, Pool } from 'undici'
+import { startTimer } from '../platform/timer.ts'
 
 /**
  * HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read.
@@ -54,13 +55,12 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
     // HTTP/1.1 only: with several requests on one connection nobody could tell which of them were read.
     allowH2: false,
     maxResponseSize: limits.bodyMaxBytes,
-    // The signal rules over all phases of a call.
+    // One timer rules over all phases of a call.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
   return {
     exchange: ({ method, path, body }, deadline) => {
-      const timeout = AbortSignal.timeout(options.timeoutMs)
       const endsAt = monotonic() + options.timeoutMs
       return send(
         pool,
@@ -74,50 +74,60 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
           },
           body: body === undefined ? null : JSON.stringify(body),
         },
-        deadline === undefined ? timeout : AbortSignal.any([timeout, deadline]),
-        () => monotonic() > endsAt,
+        { timeoutMs: options.timeoutMs, isLate: () => monotonic() > endsAt, deadline },
       )
     },
     close: () => pool.close(),
   }
 }
 
+/** When a call ends that has no answer. */
+interface Patience {
+  readonly timeoutMs: number
+  /**
+   * Also right where a process that slept wakes up: its connection may be there before its timers fire, and somebody
+   * else may have sent the same by now (failure-modes#CO-20).
+   */
+  readonly isLate: () => boolean
+  readonly deadline: AbortSignal | undefined
+}
+
 /**
  * The dispatcher calls `onRequestStart` with a connection in hand, right before it writes the first byte. Until then a
  * failure (DNS, connect, TLS, no free connection) proves that nothing was sent; from then on nothing does, not even a
  * reset of a kept connection that the bank may have closed before.
- *
- * @param isLate also right where a process that slept wakes up: its connection may be there before its timers fire, and
- *   somebody else may have sent the same by now (failure-modes#CO-20)
  */
 function send(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
-  isLate: () => boolean,
+  { timeoutMs, isLate, deadline }: Patience,
 ): Promise<Outcome> {
   return new Promise((resolve) => {
+    if (deadline?.aborted) return resolve({ kind: 'not sent', reason: 'timeout' })
+    let hasGivenUp = false
     let started: Dispatcher.DispatchController | undefined
     let httpStatus = 0
     const chunks: Buffer[] = []
 
     function settle(outcome: Outcome): void {
-      signal.removeEventListener('abort', giveUp)
+      stopTimer()
+      deadline?.removeEventListener('abort', giveUp)
       resolve(outcome)
     }
     function fail(reason: string): void {
       settle({ kind: started ? 'lost' : 'not sent', reason })
     }
     function giveUp(): void {
+      hasGivenUp = true
       fail('timeout')
-      started?.abort(signal.reason)
+      started?.abort(new Error('timeout'))
     }
 
-    if (signal.aborted) return giveUp()
-    signal.addEventListener('abort', giveUp)
+    const stopTimer = startTimer(timeoutMs, giveUp)
+    deadline?.addEventListener('abort', giveUp)
     dispatcher.dispatch(request, {
       onRequestStart: (controller) => {
-        if (signal.aborted || isLate()) controller.abort(new Error('timeout'))
+        if (hasGivenUp || isLate()) controller.abort(new Error('timeout'))
         else started = controller
       },
       onResponseStart: (_, statusCode) => {

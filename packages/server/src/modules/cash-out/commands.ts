@@ -67,7 +67,7 @@ export function createCashOutCommands(engine: Engine, terms: CashOutTerms): Cash
     apply: (id, inputs) =>
       engine.execute<CashOutOutcome | undefined>({
         reads: [id],
-        controls: dayControls,
+        controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch', ...dayControls] : dayControls,
         decide: (state, now) => {
           const cashOut = state.operation(id) as CashOut | undefined
           return cashOut ? decideCashOut(cashOut, inputs, terms, state, now) : { outcome: undefined }

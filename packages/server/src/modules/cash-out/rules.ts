@@ -172,7 +172,7 @@ export function decideCreate(
   state: State,
   now: number,
 ): Decision<CashOut> {
-  if (state.control('cash_out_switch').enabled !== true) throw new Refusal('cash_out_suspended')
+  if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   const { valueCents } = request
   assertValue(valueCents, terms)
   const recipient = validRecipient(request.detail.recipient)
@@ -210,6 +210,11 @@ export function decideCreate(
     exact: ['receivable'],
     outcome: created(create, now) as CashOut,
   }
+}
+
+/** Whether payouts are accepted and sent. @source rules#operator.switch.2, failure-modes#CO-24 */
+function isEnabled(state: State): boolean {
+  return state.control('cash_out_switch').enabled === true
 }
 
 function assertValue(valueCents: bigint, { maxValueCents }: CashOutTerms): void {
@@ -282,7 +287,8 @@ function decideOne(
   state: State,
   now: number,
 ): Decision<CashOutOutcome> {
-  const input = judged(cashOutNow, given, now)
+  // Nothing is sent from the commit of the switch on, whatever a worker has read before.
+  const input = given.on === 'send.claimed' && !isEnabled(state) ? 'IGNORED' : judged(cashOutNow, given, now)
   if (typeof input === 'string') return { outcome: { result: input, cashOut: cashOutNow } }
   const held = minimum(state.balance('available'), cashOutNow.valueCents + cashOutNow.feeCents)
   const decision = follow(

@@ -199,8 +199,7 @@ export interface ReturnIdentity {
 /**
  * Decides a return that the bank made by itself: a refund that is there and confirmed at once. It is debited as far as
  * the balance goes, the rest is owed; it is never refused for want of money or of anything left to refund.
- * @source rules#refund-in.returns.1, rules#refund-in.returns.2, rules#refund-in.returns.3, failure-modes#EV-27,
- *   failure-modes#EV-27b, failure-modes#RF-10
+ * @source rules#refund-in.returns.1, rules#refund-in.returns.2, rules#refund-in.returns.3, failure-modes#EV-27
  */
 export function decideReturn(
   cashIn: CashIn,

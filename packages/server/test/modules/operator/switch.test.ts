@@ -64,6 +64,19 @@ test('[operator.switch.2] a process that believes payouts enabled refuses them, 
   await assertBooks(database)
 })
 
+test('[operator.switch.2] [CO-24] what was accepted before is not claimed for sending while the switch is off', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const [one, other] = [operatedProcess(t, url), operatedProcess(t, url)]
+  await one.adjust(100_00n)
+  const payout = await other.payOut(1_00n)
+  await one.switchCashOuts(false)
+  const claim = () => other.payouts.apply(payout.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
+  assert.equal((await claim())?.result, 'IGNORED')
+  await one.switchCashOuts(true)
+  assert.equal((await claim())?.result, 'APPLIED')
+  await assertBooks(database)
+})
+
 test('[operator.switch.2] a payout on its way into the database when the switch is set is refused', async (t) => {
   const { url, database } = await testDatabase(t)
   const process = operatedProcess(t, url)

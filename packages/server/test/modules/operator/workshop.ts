@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { createCashOutCommands } from '../../../src/modules/cash-out/commands.ts'
+import { type CashOutCommands, createCashOutCommands } from '../../../src/modules/cash-out/commands.ts'
 import type { CashOut, CashOutTerms } from '../../../src/modules/cash-out/rules.ts'
 import { createOperatorCommands, type OperatorCommands } from '../../../src/modules/operator/commands.ts'
 import type { AdjustmentRequest } from '../../../src/modules/operator/rules.ts'
@@ -13,6 +13,7 @@ import { type TestEngine, testEngine } from '../../support/engine.ts'
 export interface Process extends TestEngine {
   readonly store: OperatorStore
   readonly operator: OperatorCommands
+  readonly payouts: CashOutCommands
   /** Books so much, as `OPERATOR` does. */
   adjust(valueCents: bigint, given?: Partial<AdjustmentRequest>): ReturnType<OperatorCommands['adjust']>
   /** Sets the switch, as `OPERATOR` does. */
@@ -44,6 +45,7 @@ export function operatedProcess(t: TestContext, url: string, terms: Partial<Cash
     ...engine,
     store,
     operator,
+    payouts,
     adjust: (valueCents, given) => operator.adjust(adjustmentRequest(engine.ids.uuid(), valueCents, given), OPERATOR),
     switchCashOuts: (enabled, reason = 'a test') => operator.setSwitch({ enabled, reason }, OPERATOR),
     payOut: async (valueCents) => {
