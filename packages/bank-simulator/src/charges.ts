@@ -7,7 +7,7 @@ import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import type { Payment } from './facts.ts'
 import { locationOfCharge } from './locations.ts'
-import type { Charge } from './records.ts'
+import type { Charge } from './operations.ts'
 import { Refused } from './refused.ts'
 
 /**

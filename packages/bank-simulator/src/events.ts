@@ -9,7 +9,7 @@ import type {
   RefundConfirmed,
   RefundFailed,
 } from './facts.ts'
-import type { Charge, Payout, Refund } from './records.ts'
+import type { Charge, Payout, Refund } from './operations.ts'
 
 /** What the bank has to tell the service, and whether the service has taken it. */
 export interface BankEvent {

@@ -8,8 +8,9 @@ import type { Clock } from './clock.ts'
 import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
 import { instant } from './events.ts'
 import type { ChargePaid, Course } from './facts.ts'
+import type { Payout } from './operations.ts'
 import type { QrCodes } from './qr-codes.ts'
-import { type Payout, sumCents } from './records.ts'
+import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
 
 /** The rules of payouts. Whoever answers waits for {@link Book.durable} first. */

@@ -7,7 +7,8 @@ import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
 import type { Course } from './facts.ts'
-import { type Receipt, type Refund, sumCents } from './records.ts'
+import type { Receipt, Refund } from './operations.ts'
+import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
 
 /** The rules of payments that go back to who made them. Whoever answers waits for {@link Book.durable} first. */
