@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashOutStatus, cashOut } from '../src/cash-out.ts'
+import { type CashOutStatus, cashOut, createCashOut, createCashOutFromQrCode, listCashOuts } from '../src/cash-out.ts'
 import type { EventType } from '../src/events.ts'
 import { journals, type Posting } from '../src/ledger.ts'
+import { ajv } from './support/ajv.ts'
 import { rowsOf } from './support/rows.ts'
 
 const HOLDS: readonly (CashOutStatus | null)[] = ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN']
@@ -15,19 +16,77 @@ const EVENTS: Partial<Record<CashOutStatus, EventType>> = {
 
 for (const { row, title } of rowsOf(cashOut)) {
   test(`${title}: reservation, notification and case agree`, () => {
+    const enters = row.from !== row.to
     assert.equal(row.posts === 'left_after_release' ? 0 : reservedBy(row.posts), heldBy(row))
 
     const isReturn = row.on === 'partner.returned' && row.to === 'REVERSED'
-    assert.equal(row.emits, row.from !== row.to || isReturn ? EVENTS[row.to] : undefined)
+    assert.equal(row.emits, enters || isReturn ? EVENTS[row.to] : undefined)
 
     if (row.posts?.endsWith('unattributed')) assert.ok(row.opens, 'money in suspense always has a case')
-    if (row.to === 'RECONCILIATION_REQUIRED') assert.ok(row.opens, 'a doubt always has a case')
+    if (enters && row.to === 'RECONCILIATION_REQUIRED') assert.ok(row.opens, 'a doubt always has a case')
   })
 }
 
 test('[cash-out.unknown.3] silence and doubt never release money', () => {
-  const doubtful = ['send.unknown', 'send.contradicted', 'clock.escalated', 'partner.not_found']
-  for (const row of cashOut.rows) if (doubtful.includes(row.on)) assert.equal(row.posts, undefined)
+  const proofs = ['send.rejected', 'clock.released', 'partner.failed', 'partner.not_found']
+  const releases = cashOut.rows.filter(({ posts }) => posts === 'cash_out_released')
+  for (const { on } of releases) assert.ok(proofs.includes(on), on)
+  for (const { on, when } of releases) {
+    if (on === 'partner.not_found') assert.equal(when, 'never arrived and must not be sent again')
+    if (on === 'partner.failed') assert.ok(when === 'partner agrees when asked' || when === 'evidence was missing')
+  }
+})
+
+test('[cash-out.confirmed.4] what left never comes back but by a return', () => {
+  for (const state of ['CONFIRMED', 'REVERSED'] as const) {
+    const rows = cashOut.rows.filter(({ from, posts }) => from === state && posts !== undefined)
+    assert.deepEqual(new Set(rows.map(({ on }) => on)), new Set(['partner.returned']))
+  }
+})
+
+const isCreate = ajv.compile(createCashOut.body)
+const isQrCreate = ajv.compile(createCashOutFromQrCode.body)
+const transaction = { value: 30, externalId: 'payout-2001' }
+const recipient = { pixKey: 'joao@example.com', pixKeyType: 'email' }
+
+test('[cash-out.create.1] a value, an external id, a key and its type are enough; an unknown field is too much', () => {
+  assert.ok(isCreate({ transaction, recipient }))
+  assert.ok(isCreate(createCashOut.example))
+  for (const pixKeyType of ['cpf', 'CNPJ', 'Email', 'pHONE', 'evp', 'RANDOM']) {
+    assert.ok(isCreate({ transaction, recipient: { ...recipient, pixKeyType } }), pixKeyType)
+  }
+  const wrong = [
+    { transaction },
+    { recipient },
+    { transaction: { value: 30 }, recipient },
+    { transaction, recipient: { pixKey: 'joao@example.com' } },
+    { transaction, recipient: { ...recipient, pixKeyType: 'iban' } },
+    { transaction, recipient: { ...recipient, bank: '99999010' } },
+    { transaction: { ...transaction, valueCents: 1 }, recipient },
+    { transaction: { ...transaction, description: 'x'.repeat(141) }, recipient },
+  ]
+  for (const body of wrong) assert.ok(!isCreate(body), JSON.stringify(body))
+})
+
+test('[cash-out.qrcode.1] a code and an external id are enough; the value may be left out', () => {
+  const pixCode = createCashOutFromQrCode.example.transaction.pixCode
+  assert.ok(isQrCreate({ transaction: { pixCode, externalId: 'a' } }))
+  assert.ok(isQrCreate({ transaction: { pixCode, externalId: 'a', value: 1 }, recipient: { document: '52998224725' } }))
+  for (const body of [
+    { transaction: { pixCode } },
+    { transaction: { externalId: 'a' } },
+    { transaction: { pixCode: '', externalId: 'a' } },
+    { transaction: { pixCode: '0'.repeat(1_025), externalId: 'a' } },
+    { transaction: { pixCode, externalId: 'a' }, recipient: { pixKey: 'joao@example.com' } },
+  ]) {
+    assert.ok(!isQrCreate(body), JSON.stringify(body))
+  }
+})
+
+test('[cash-out.list.1] every state can be asked for', () => {
+  const isQuery = ajv.compile(listCashOuts.query)
+  for (const status of cashOut.states) assert.ok(isQuery({ page: 1, limit: 20, status }))
+  assert.ok(!isQuery({ page: 1, limit: 20, status: 'PAID' }))
 })
 
 /** What a move does to the hold, told from its states: a doubt keeps what there is. */

@@ -215,7 +215,6 @@ class Batch {
 
   #answer(plan: Plan, settled: Map<AnyCommand, Settled<unknown>>): void {
     for (const [command, outcome] of plan.decided) settled.set(command, { result: outcome })
-    for (const [command, error] of plan.broken) settled.set(command, { error })
   }
 
   /** What the commands look at: from the cache, and read where that does not have it. */
@@ -249,7 +248,7 @@ class Batch {
   /** Decides each command on the state that the ones before it leave. */
   #plan(commands: readonly AnyCommand[], known: Known): Plan {
     const now = this.#options.clock.now()
-    const plan: Plan = { draft: new Draft(known, now), decided: new Map(), broken: new Map(), idle: [] }
+    const plan: Plan = { draft: new Draft(known, now), decided: new Map(), idle: [] }
     for (const command of commands) this.#planOne(command, plan, now)
     return plan
   }
@@ -268,25 +267,26 @@ class Batch {
       }
       plan.draft.add(command, decision)
       plan.decided.set(command, decision.outcome)
-    } catch (error) {
-      if (error instanceof Refusal) plan.idle.push(command)
-      else plan.broken.set(command, error)
+    } catch {
+      // A refusal, or what breaks an invariant: perhaps only because these rows are not the latest ones.
+      plan.idle.push(command)
     }
   }
 
   /**
-   * Answers commands that change nothing, on the latest rows. External ids come first: a payout that drained the
-   * balance and whose answer was lost must be told that it exists, not that the balance is too low.
+   * Answers commands that change nothing, on the latest rows. External ids count for more: a payout that drained the
+   * balance and whose answer was lost must be told that it exists, not that the balance is too low. They are looked up
+   * last, so that the rows cannot show what a namesake did that was not found.
    * @source rules#engine.4
    */
   async #answerIdle(
     idle: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
   ): Promise<readonly AnyCommand[]> {
-    const rest = await this.#answerTaken(idle, settled)
-    for (const id of rest.flatMap((command) => command.reads)) this.#cache.drop(id)
+    for (const id of idle.flatMap((command) => command.reads)) this.#cache.drop(id)
     await this.#loadAccounts()
-    const known = await this.#load(rest)
+    const known = await this.#load(idle)
+    const rest = await this.#answerTaken(idle, settled)
     const again: AnyCommand[] = []
     for (const command of rest) {
       const outcome = this.#decideIdle(command, known)
@@ -300,8 +300,11 @@ class Batch {
   #decideIdle(command: AnyCommand, known: Known): Settled<unknown> | undefined {
     const now = this.#options.clock.now()
     try {
-      const decision = command.decide(new Draft(known, now), now)
-      return changesNothing(decision) ? { result: decision.outcome } : undefined
+      const draft = new Draft(known, now)
+      const decision = command.decide(draft, now)
+      if (changesNothing(decision)) return { result: decision.outcome }
+      draft.add(command, decision)
+      return undefined
     } catch (error) {
       return { error }
     }
@@ -323,48 +326,34 @@ class Batch {
     })
   }
 
-  /** Looks up what all creates are known by and want for themselves, answers those that are taken, and returns the rest. */
+  /**
+   * Looks up what all creates are known by and want for themselves, answers those that are taken, and returns the rest.
+   * What counts more is looked up later: whoever commits meanwhile is found by that first.
+   */
   async #answerTaken(
     commands: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
   ): Promise<readonly AnyCommand[]> {
-    const unrepeated = await this.#answerRepeated(commands, settled)
-    return this.#answerHeld(await this.#answerKnown(unrepeated, settled), settled)
-  }
-
-  async #answerKnown(
-    commands: readonly AnyCommand[],
-    settled: Map<AnyCommand, Settled<unknown>>,
-  ): Promise<readonly AnyCommand[]> {
-    const wanted = commands.flatMap(({ creates }) => creates ?? [])
-    if (wanted.length === 0) return commands
-    const found = new Map(
-      (await this.#reader.byExternalIds(wanted)).map((operation) => [
-        `${operation.kind} ${operation.externalId}`,
-        operation,
-      ]),
+    const creates = commands.flatMap((command) => command.creates ?? [])
+    if (creates.length === 0) return commands
+    const exclusiveKeys = creates.flatMap(({ exclusiveKey }) => exclusiveKey ?? [])
+    const held = exclusiveKeys.length === 0 ? [] : await this.#reader.byExclusiveKeys(exclusiveKeys)
+    const holders = new Map(held.map((operation) => [operation.exclusiveKey, operation]))
+    const known = new Map(
+      (await this.#reader.byExternalIds(creates)).map((operation) => [nameOf(operation), operation]),
     )
-    return commands.filter((command) => {
-      const existing = command.creates && found.get(`${command.creates.kind} ${command.creates.externalId}`)
-      if (existing) settled.set(command, { error: new ExternalIdTaken(existing) })
-      return !existing
+    return (await this.#answerRepeated(commands, settled)).filter((command) => {
+      const namesake = command.creates && known.get(nameOf(command.creates))
+      const holder = command.creates?.exclusiveKey ? holders.get(command.creates.exclusiveKey) : undefined
+      if (namesake) settled.set(command, { error: new ExternalIdTaken(namesake) })
+      else if (holder) settled.set(command, { error: new ExclusiveKeyTaken(holder) })
+      return !namesake && !holder
     })
   }
+}
 
-  async #answerHeld(
-    commands: readonly AnyCommand[],
-    settled: Map<AnyCommand, Settled<unknown>>,
-  ): Promise<readonly AnyCommand[]> {
-    const keys = commands.flatMap(({ creates }) => creates?.exclusiveKey ?? [])
-    if (keys.length === 0) return commands
-    const held = await this.#reader.byExclusiveKeys(keys)
-    const found = new Map(held.map((operation) => [operation.exclusiveKey, operation]))
-    return commands.filter((command) => {
-      const existing = command.creates?.exclusiveKey ? found.get(command.creates.exclusiveKey) : undefined
-      if (existing) settled.set(command, { error: new ExclusiveKeyTaken(existing) })
-      return !existing
-    })
-  }
+function nameOf({ kind, externalId }: Pick<Operation, 'kind' | 'externalId'>): string {
+  return `${kind} ${externalId}`
 }
 
 function changesNothing({ creates, moves, cases, controls = {} }: Decision<unknown>): boolean {
@@ -374,7 +363,6 @@ function changesNothing({ creates, moves, cases, controls = {} }: Decision<unkno
 interface Plan {
   readonly draft: Draft
   readonly decided: Map<AnyCommand, unknown>
-  readonly broken: Map<AnyCommand, unknown>
   /** What changes nothing as things look: refusals and no-ops. */
   readonly idle: AnyCommand[]
 }

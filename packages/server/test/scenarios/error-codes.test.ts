@@ -6,7 +6,7 @@ import { administer } from '../support/database.ts'
 import { databaseLink } from '../support/database-link.ts'
 import { testPort } from '../support/port.ts'
 import { type Answer, type World, world } from '../support/world.ts'
-import { type OperationId, payToKey, ROWS, type Row } from './error-requests.ts'
+import { type OperationId, operate, payToKey, ROWS, type Row } from './error-requests.ts'
 
 /**
  * The error codes both ways: each one that can be answered is got by a real request and is documented for that very
@@ -30,10 +30,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
     world(t, { PIXGATE_PARTNER_CREATE_BUDGET_MS: '100' }, { bankUrl: `http://127.0.0.1:${await testPort()}` }),
   cash_out_suspended: async (t) => {
     const pix = await world(t)
-    await administer(
-      pix.databaseUrl,
-      `UPDATE control SET version = version + 1, value = value || '{"enabled": false}' WHERE name = 'cash_out_switch'`,
-    )
+    await operate(pix, 'PUT', '/operator/cash-out-switch', { enabled: false, reason: 'the tests' })
     return pix
   },
   limit_exceeded: (t) => world(t, { PIXGATE_CASH_OUT_MAX_CENTS: '99' }),
@@ -61,6 +58,8 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
     pix.clock.advance(limits.apiKeyCacheMs)
     return pix
   },
+  /** Payouts and refunds have not reached the bank. */
+  not_possible_in_state: (t) => world(t, {}, { isStepped: true }),
   /** Nobody foresaw that the service might lose its rights. */
   internal_error: async (t) => {
     const pix = await world(t, {}, { isStepped: true })

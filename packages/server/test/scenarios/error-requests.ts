@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
-import { signatureOf } from '../support/partner-events.ts'
+import { paidEvent, signatureOf, tell } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../support/world.ts'
 
 /** Requests that get error codes. A new operation brings its own as new rows. */
@@ -77,6 +77,32 @@ const OF_CASH_OUTS: readonly Row[] = (
   { operation, code: 'limit_exceeded', request: (pix) => pay(pix) },
   { operation, code: 'receivable_outstanding', request: (pix) => pay(pix, { externalId: operation }) },
   { operation, code: 'insufficient_balance', request: (pix) => pay(pix) },
+])
+
+/** What the levers of the simulated bank answer alike. */
+const OF_LEVERS: readonly Row[] = (
+  [
+    ['payCashIn', failedCashIn],
+    ['failCashIn', failedCashIn],
+    ['returnCashIn', failedCashIn],
+    ['confirmCashOut', fundedCashOut],
+    ['failCashOut', fundedCashOut],
+    ['reverseCashOut', fundedCashOut],
+    ['confirmRefundIn', fundedRefund],
+    ['failRefundIn', fundedRefund],
+  ] as const
+).flatMap(([operation, make]) => [
+  { operation, code: 'not_found', request: (pix) => send(pix, operation) },
+  {
+    operation,
+    code: 'not_possible_in_state',
+    request: async (pix) => send(pix, operation, { id: await make(pix) }),
+  },
+  {
+    operation,
+    code: 'partner_unavailable',
+    request: async (pix) => send(pix, operation, { id: await make(pix) }),
+  },
 ])
 
 /** What an operation answers for reasons of its own. */
@@ -241,18 +267,26 @@ const PARTICULAR: readonly Row[] = [
   },
   { operation: 'deleteWebhook', code: 'not_found', request: (pix) => send(pix, 'deleteWebhook') },
 
-  { operation: 'payCashIn', code: 'not_found', request: (pix) => send(pix, 'payCashIn') },
-  { operation: 'payCashIn', code: 'not_possible_in_state', request: (pix) => orderAfterFailure(pix, 'pay') },
-  { operation: 'payCashIn', code: 'partner_unavailable', request: (pix) => order(pix, 'pay') },
-  { operation: 'failCashIn', code: 'not_found', request: (pix) => send(pix, 'failCashIn') },
-  { operation: 'failCashIn', code: 'not_possible_in_state', request: (pix) => orderAfterFailure(pix, 'fail') },
-  { operation: 'failCashIn', code: 'partner_unavailable', request: (pix) => order(pix, 'fail') },
+  {
+    operation: 'createAdjustment',
+    code: 'idempotency_key_reused',
+    request: async (pix) => {
+      await adjust(pix, 1, KEY)
+      return adjust(pix, 2, KEY)
+    },
+  },
+  {
+    operation: 'createAdjustment',
+    code: 'insufficient_balance',
+    request: (pix) => adjust(pix, -Number(limits.valueMaxCents)),
+  },
+
   { operation: 'getBankBehavior', code: 'partner_unavailable', request: (pix) => send(pix, 'getBankBehavior') },
   { operation: 'changeBankBehavior', code: 'partner_unavailable', request: (pix) => send(pix, 'changeBankBehavior') },
 ]
 
 /** Every request. */
-export const ROWS: readonly Row[] = [...GENERAL, ...OF_CASH_OUTS, ...PARTICULAR]
+export const ROWS: readonly Row[] = [...GENERAL, ...OF_CASH_OUTS, ...OF_LEVERS, ...PARTICULAR]
 
 function operationIds(): readonly OperationId[] {
   return Object.keys(endpoints) as OperationId[]
@@ -260,6 +294,8 @@ function operationIds(): readonly OperationId[] {
 
 /** In what a request differs from one that is right. */
 interface Change {
+  /** Of something that exists. */
+  readonly id?: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -270,11 +306,11 @@ const BAKERY = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central',
 
 const NOBODY = '0198c0de-3f00-7000-8000-1a2b3c4d5e6f'
 
-/** Sends what the documentation shows as an example, about something that does not exist. */
+/** Sends what the documentation shows as an example, about something that does not exist unless an id is given. */
 function send(pix: World, operation: OperationId, change: Change = {}): Promise<Answer> {
   const { method, path, auth, example }: Endpoint = endpoints[operation]
   const body = change.body ?? (example === undefined ? undefined : JSON.stringify(example))
-  return pix.call(method, path.replaceAll(/\{\w+\}/g, NOBODY), body, {
+  return pix.call(method, path.replaceAll(/\{\w+\}/g, change.id ?? NOBODY), body, {
     ...(auth === 'admin' ? { authorization: `Bearer ${ADMIN_TOKEN}` } : {}),
     ...(auth === 'partner'
       ? { 'x-partner-signature': signatureOf(body ?? ''), 'x-partner-timestamp': String(pix.clock.now()) }
@@ -315,15 +351,33 @@ function subscribe(pix: World, url: string): Promise<Answer> {
   return pix.call('POST', '/webhook', { url, events: ['pix_cash_in'] })
 }
 
-/** Pulls a lever of a new charge. */
-async function order(pix: World, lever: 'pay' | 'fail'): Promise<Answer> {
-  const { id } = await pix.charge('1')
-  return pix.call('POST', `/sandbox/cash-in/${id}/${lever}`)
+/** Calls the API as the operator. */
+export function operate(pix: World, method: string, path: string, body: object, headers = {}): Promise<Answer> {
+  return pix.call(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers })
 }
 
-/** Pulls a lever of a charge that has failed. */
-async function orderAfterFailure(pix: World, lever: 'pay' | 'fail'): Promise<Answer> {
+function adjust(pix: World, valueCents: number, headers = {}): Promise<Answer> {
+  return operate(pix, 'POST', '/operator/adjustments', { valueCents, reason: 'the tests' }, headers)
+}
+
+/** Makes a charge that failed, where the bank can be reached. @returns its id */
+async function failedCashIn(pix: World): Promise<string> {
   const { id } = await pix.charge('1')
   await pix.call('POST', `/sandbox/cash-in/${id}/fail`)
-  return pix.call('POST', `/sandbox/cash-in/${id}/${lever}`)
+  return id
+}
+
+/** Makes a payout, whether the bank can be reached or not. @returns its id */
+async function fundedCashOut(pix: World): Promise<string> {
+  await adjust(pix, 100)
+  return (await pix.cashOut({ value: 1 })).id
+}
+
+/** Makes a refund, whether the bank can be reached or not. @returns its id */
+async function fundedRefund(pix: World): Promise<string> {
+  const { id } = await pix.charge('1')
+  const payment = { id, valueCents: 100, providerTransactionId: (await pix.read(id)).providerTransactionId }
+  await tell(pix, paidEvent(payment, { eventId: id, endToEndId: id }))
+  await pix.becomes(id, 'PAID')
+  return (await pix.refundIn(id, 1)).id
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { eventTypes } from '@pixgate/spec'
+import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { testDatabase } from './database.ts'
@@ -56,6 +56,10 @@ export interface Bank {
   book(): Promise<BankBook>
   /** Uses a control until the book says that it has worked: an answer may be lost, and nothing must happen twice. */
   control(path: string, body: object, hasWorked: (book: BankBook) => boolean): Promise<void>
+  /** Issues a dynamic code of another bank. */
+  issueCode(valueCents: number): Promise<string>
+  /** Changes how it behaves, until it is started again. */
+  behave(change: BankBehaviorChange): Promise<void>
 }
 
 /** What the bank's book tells, as far as tests care. */
@@ -115,7 +119,7 @@ export type Ending = 'pay' | 'fail'
 export const FEE_CENTS = 10
 
 /** Between two tries, of the merchant's program and of the bank. */
-const RETRY_MS = 20
+const RETRY_MS = 50
 
 /** Builds a world with a receiver registered; it goes with the test. */
 export async function processWorld(t: TestContext): Promise<ProcessWorld> {
@@ -222,13 +226,14 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
 function bankAt(port: number, startProcess: (port: number) => KillableProcess): Bank {
   const url = `http://127.0.0.1:${port}`
   let process = startProcess(port)
-  async function book(): Promise<BankBook> {
+  async function insist(method: string, path: string, body?: object): Promise<Answer['body']> {
     for (;;) {
-      const answer = await ask(`${url}/control/book`, PARTNER_TOKEN, 'GET')
+      const answer = await ask(`${url}/control${path}`, PARTNER_TOKEN, method, body)
       if (answer) return answer.body
       await realPause.for(RETRY_MS)
     }
   }
+  const book = () => insist('GET', '/book')
   return {
     url,
     book,
@@ -238,9 +243,19 @@ function bankAt(port: number, startProcess: (port: number) => KillableProcess): 
       return process
     },
     control: async (path, body, hasWorked) => {
-      while (!hasWorked(await book())) await ask(`${url}/control${path}`, PARTNER_TOKEN, 'POST', body)
+      while (!hasWorked(await book())) {
+        await insist('POST', path, body)
+        await realPause.for(RETRY_MS)
+      }
     },
+    issueCode: async (valueCents) => (await insist('POST', '/qr-codes', { valueCents })).pixCode,
+    behave: (change) => insist('PUT', '/behavior', change),
   }
+}
+
+/** Whether the bank moved money of a kind for this id of ours. */
+export function hasEntry(kind: string, reference: string): (book: BankBook) => boolean {
+  return ({ entries }) => entries.some((entry) => entry.kind === kind && entry.reference === reference)
 }
 
 /** Kills what still runs. Where the test failed, it shows what the processes complained of. */

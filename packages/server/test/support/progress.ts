@@ -29,7 +29,7 @@ const selectProgress = statement<[], { milestone: InDatabase; times: number }>(
      UNION ALL SELECT 'claimed for sending', count(*) FROM move WHERE trigger = 'send.claimed'
      UNION ALL SELECT 'order accepted', count(*) FROM move WHERE trigger IN ('charge.accepted', 'send.accepted')
      UNION ALL SELECT 'event stored', count(*) FROM inbox
-     UNION ALL SELECT 'booked', count(*) FROM move WHERE trigger IN ('partner.confirmed', 'partner.returned')
+     UNION ALL SELECT 'booked', count(*) FROM move WHERE trigger IN ('partner.confirmed', 'partner.returned', 'refund.taken')
      UNION ALL SELECT 'event marked', count(*) FROM inbox WHERE processed_at IS NOT NULL
      UNION ALL SELECT 'fanned out', count(*) FROM delivery
      UNION ALL SELECT 'delivery claimed', coalesce(sum(attempts), 0) FROM delivery
@@ -65,7 +65,9 @@ const selectWork = statement<[], Work>(
           (SELECT count(*) + (SELECT coalesce(sum(attempts), 0) FROM inbox)
                 + (SELECT coalesce(sum(attempts), 0) FROM delivery) FROM move)::integer AS done
      FROM (
-       SELECT due_at FROM operation WHERE status IN ('PENDING', 'RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN')
+       SELECT due_at FROM operation
+        WHERE status IN ('PENDING', 'RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN')
+           OR status = 'RECONCILIATION_REQUIRED' AND due_at IS NOT NULL
        UNION ALL SELECT due_at FROM inbox WHERE processed_at IS NULL
        UNION ALL SELECT created_at FROM notification WHERE fanned_out_at IS NULL
        UNION ALL SELECT next_attempt_at FROM delivery WHERE state = 'PENDING'

@@ -26,8 +26,8 @@ export interface TwoServices {
   race(requests: readonly Request[]): Promise<Answer[]>
   /** Sends one request, which must succeed. */
   send(request: Request): Promise<Answer['body']>
-  /** A charge that was paid and is booked. @returns its id */
-  paid(valueCents: number): Promise<string>
+  /** Charges of these centavos that were paid and are booked. @returns their ids */
+  paid(...valuesCents: number[]): Promise<string[]>
   /** Starts the workers of both: resolves when the bank has carried out all that was set aside and both books agree. */
   settle(): Promise<void>
 }
@@ -85,19 +85,20 @@ export async function twoServices(t: TestContext, environment: Record<string, st
   }
   const atTheBank = (request: Request) => accepted(ask(bank.url + request.path, PARTNER_TOKEN, request))
   const send: TwoServices['send'] = (request) => accepted(call(request))
+  async function paid(valueCents: number): Promise<string> {
+    charges += 1
+    const transaction = { value: valueCents / 100, externalId: `charge-${charges}` }
+    const { id } = await send({ method: 'POST', path: '/api/pix/cash-in', body: { transaction } })
+    await atTheBank({ method: 'POST', path: `/control/charges/${id}/pay`, body: {} })
+    while ((await send({ path: `/api/pix/cash-in/${id}` })).status !== 'PAID') await realPause.for(GLANCE_MS)
+    return id
+  }
   return {
     database,
     bank,
     race: (requests) => Promise.all(requests.map(call)),
     send,
-    paid: async (valueCents) => {
-      charges += 1
-      const transaction = { value: valueCents / 100, externalId: `charge-${charges}` }
-      const { id } = await send({ method: 'POST', path: '/api/pix/cash-in', body: { transaction } })
-      await atTheBank({ method: 'POST', path: `/control/charges/${id}/pay`, body: {} })
-      while ((await send({ path: `/api/pix/cash-in/${id}` })).status !== 'PAID');
-      return id
-    },
+    paid: (...valuesCents) => Promise.all(valuesCents.map(paid)),
     settle: async () => {
       for (const service of services) service.startWorkers()
       while ((await balances(database)).reserved !== undefined) await realPause.for(GLANCE_MS)
@@ -108,7 +109,7 @@ export async function twoServices(t: TestContext, environment: Record<string, st
   }
 }
 
-const GLANCE_MS = 20
+const GLANCE_MS = 5
 
 async function ask(url: string, token: string, { method = 'GET', body, headers }: Request): Promise<Answer> {
   const response = await fetch(url, {

@@ -37,6 +37,8 @@ export interface ProcessOptions {
   readonly gate?: AddressGate
   /** Its statements that fail, by name. */
   readonly failing?: string
+  /** Its attempts are recorded only then. */
+  readonly recordsAfter?: Promise<void>
 }
 
 /** One process of the service. */
@@ -136,10 +138,10 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     database,
     clock,
     ids,
-    anotherProcess: async ({ gate, failing } = {}) => {
+    anotherProcess: async ({ gate, failing, recordsAfter } = {}) => {
       const pool = openTestDatabase(url)
       t.after(() => pool.close())
-      return createProcess(failing === undefined ? pool : withFailing(failing, pool), gate)
+      return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), gate)
     },
     productionHandlers: (resolve) =>
       createWebhookHandlers({
@@ -160,7 +162,17 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   }
 }
 
-function withFailing(name: string, database: Database): Database {
+function withSlowRecords(mayRecord: Promise<void> | undefined, database: Database): Database {
+  return {
+    ...database,
+    rows: async (query, parameters) => {
+      if (query.name === 'webhooks.recordAttempts') await mayRecord
+      return database.rows(query, parameters)
+    },
+  }
+}
+
+function withFailing(name: string | undefined, database: Database): Database {
   return {
     ...database,
     rows: (query, parameters) =>

@@ -64,11 +64,11 @@ export function createCashOutJobs({ commands, store, partner, clock }: CashOutJo
     send: async (cashOut) => {
       const answer = await partner.sendPayout(cashOut.id, payoutRequest(cashOut))
       if (answer.kind === 'NOT_SENT') await notSent(cashOut, answer.reason)
-      else await take(cashOut, inputsOfSending(answer))
+      else await take(cashOut, inputsOfSending(cashOut.id, answer))
     },
     ask: async (cashOut) => {
       const answer = await partner.getPayout(cashOut.id, payoutTerms(cashOut))
-      await take(cashOut, inputsOfAsking(answer, maySendAgain))
+      await take(cashOut, inputsOfAsking(cashOut.id, answer, maySendAgain))
     },
   }
 
@@ -88,7 +88,7 @@ export function createCashOutJobs({ commands, store, partner, clock }: CashOutJo
 }
 
 /** What the answer to a payout that left means for a cash-out. @source failure-modes#P5 */
-export function inputsOfSending(answer: Exclude<PayoutAnswer, { kind: 'NOT_SENT' }>): CashOutInput[] {
+export function inputsOfSending(id: string, answer: Exclude<PayoutAnswer, { kind: 'NOT_SENT' }>): CashOutInput[] {
   switch (answer.kind) {
     case 'REJECTED':
       return [
@@ -101,12 +101,12 @@ export function inputsOfSending(answer: Exclude<PayoutAnswer, { kind: 'NOT_SENT'
     case 'UNKNOWN':
       return [{ on: 'send.unknown', reason: answer.reason }]
     default:
-      return inputsOfPayout(answer)
+      return inputsOfPayout(id, answer)
   }
 }
 
 /** What the answer to a question means for a cash-out. A question that failed is none: it is asked again. */
-export function inputsOfAsking(answer: PayoutQueryAnswer, maySendAgain: boolean): CashOutInput[] {
+export function inputsOfAsking(id: string, answer: PayoutQueryAnswer, maySendAgain: boolean): CashOutInput[] {
   switch (answer.kind) {
     case 'NOT_FOUND':
       return [{ on: 'partner.not_found', maySendAgain }, { on: 'work.done' }]
@@ -114,7 +114,7 @@ export function inputsOfAsking(answer: PayoutQueryAnswer, maySendAgain: boolean)
     case 'UNKNOWN':
       return [{ on: 'send.unknown', reason: answer.reason }]
     default:
-      return [...inputsOfPayout(answer), { on: 'work.done' }]
+      return [...inputsOfPayout(id, answer), { on: 'work.done' }]
   }
 }
 
@@ -123,12 +123,12 @@ const FAILURE_CODE_MAX = 64
 
 type Told = Extract<PayoutAnswer, { kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED' }>
 
-function inputsOfPayout(answer: Told): CashOutInput[] {
+function inputsOfPayout(id: string, answer: Told): CashOutInput[] {
   const { payout } = answer
   const { transactionId } = payout
   if (answer.kind === 'CONTRADICTED') {
-    // Money that left counts, whatever else the answer says.
-    if (isSettled(payout)) return movementInputs(payout, true)
+    // Money that left counts, whatever else the answer says; that of another order is not this one's.
+    if (payout.id === id && isSettled(payout)) return movementInputs(payout, true)
     return [{ on: 'send.contradicted', reason: answer.reason }]
   }
   const accepted: CashOutInput = { on: 'send.accepted', transactionId }

@@ -33,6 +33,7 @@ import {
   retryDelayMs,
   type SendFacts,
   type Step,
+  unanswered,
 } from '../dispatch/index.ts'
 import { accountingDay, dayAfterRelease, dayAfterReserve, type SentDay } from './day.ts'
 
@@ -491,6 +492,8 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
     case 'send.accepted':
       return {
         ...(now.transactionId === null ? { transactionId: input.transactionId } : {}),
+        // What was given back may leave all the same: the bank is asked at once.
+        ...(row.to === 'RECONCILIATION_REQUIRED' ? { dueAt: at } : {}),
         facts: { isAccepted: true, ...doubtAfterAcceptance(row.to) },
       }
     case 'send.rejected':
@@ -527,11 +530,6 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
     case 'clock.escalated':
       return { facts: { doubt: 'missing', unknownSince: facts.unknownSince ?? at } }
   }
-}
-
-/** One more question that told no outcome. */
-function unanswered({ questions = 0, unknownSince }: CashOutFacts, at: number): CashOutFacts {
-  return { questions: questions + 1, unknownSince: unknownSince ?? at }
 }
 
 function doubtAfterAcceptance(status: string): CashOutFacts {

@@ -62,7 +62,7 @@ function instantText(at: number | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString()
 }
 
-/** What is no CPF or CNPJ is not shown at all. @source rules#documents.3 */
+/** What is no CPF or CNPJ is not shown at all. @source rules#documents.2 */
 function maskedDocument(text: string | null | undefined): string | null {
   const document = text ? normaliseDocument(text) : null
   return document === null ? null : maskDocument(document)

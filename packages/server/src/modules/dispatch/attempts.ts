@@ -67,6 +67,11 @@ export function isOverdue({ isAccepted, isOverdue: isTold, firstAttemptAt }: Sen
   return isAccepted === true && isTold !== true && at - (firstAttemptAt ?? at) >= limits.outcomeOverdueMs
 }
 
+/** Facts after one more question that told no outcome. */
+export function unanswered({ questions = 0, unknownSince }: SendFacts, at: number): SendFacts {
+  return { questions: questions + 1, unknownSince: unknownSince ?? at }
+}
+
 /** Facts after the bank said that it does not know the order. */
 export function notFound(facts: SendFacts, at: number): SendFacts {
   return { notFoundSince: facts.notFoundSince ?? at, notFoundAt: at }

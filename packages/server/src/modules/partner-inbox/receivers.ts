@@ -88,7 +88,8 @@ function cashInReversalReceiver(cashIns: Subjects['cashIns'], refunds: Subjects[
       return (await refunds.takeReturn(id, { ...returnOf(event), transactionId: event.transactionId })).result
     },
     ask: async (id) => {
-      await refunds.apply(id, { on: 'work.requested' })
+      const refund = await refunds.apply(id, { on: 'work.requested' })
+      if (!refund) await cashIns.apply(id, { on: 'work.requested' })
     },
   }
 }

@@ -33,6 +33,7 @@ import {
   retryDelayMs,
   type SendFacts,
   type Step,
+  unanswered,
 } from '../dispatch/index.ts'
 
 /**
@@ -447,10 +448,7 @@ const GUARDS: Readonly<
   },
   'money is held again': ({ facts }) => facts.heldAgainCents !== undefined,
   'never arrived and must not be sent again': ({ facts }, _cashIn, input, at) =>
-    input.on === 'partner.not_found' &&
-    !input.maySendAgain &&
-    facts.isAccepted !== true &&
-    isProvenNotFound({ ...facts, ...notFound(facts, at) }),
+    input.on === 'partner.not_found' && !input.maySendAgain && isProvenNotFound({ ...facts, ...notFound(facts, at) }),
 }
 
 function minimum(one: bigint, other: bigint): bigint {
@@ -503,17 +501,14 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
     case 'send.unknown':
-      return {
-        dueAt: at + questionDelayMs(facts),
-        facts: { questions: (facts.questions ?? 0) + 1, unknownSince: facts.unknownSince ?? at },
-      }
+      return { facts: unanswered(facts, at) }
     case 'send.contradicted':
       return { facts: { doubt: 'contradiction' } }
     case 'partner.not_found':
       return {
         facts: {
           ...notFound(facts, at),
-          ...(row.to === 'PENDING' ? { unknownSince: facts.unknownSince ?? at } : {}),
+          ...(row.to === 'PENDING' ? unanswered(facts, at) : {}),
           ...(row.to === 'FAILED' ? failure({ errorCode: 'not_found', errorMessage: null }) : {}),
         },
       }
@@ -560,7 +555,8 @@ function restingDueAt(now: RefundIn, at: number): number | null {
   if (status !== 'PENDING' || waitsForPerson(now)) return null
   if (facts.doubt === 'missing') return at + limits.notFoundApartMs
   if (facts.isAccepted) return at + pollDelayMs(facts, at)
-  return isNeverClaimed(now) ? at : at + questionDelayMs(facts)
+  // The last question is counted already.
+  return isNeverClaimed(now) ? at : at + questionDelayMs({ questions: (facts.questions ?? 1) - 1 })
 }
 
 /**

@@ -95,7 +95,7 @@ export interface DeliveryDependencies {
   readonly logger: Logger
   readonly signer: Signer
   readonly dispatcher: Dispatcher
-  /** Called when an attempt has ended and another may start. */
+  /** Called when another attempt may start. */
   readonly onAttemptEnded: () => void
 }
 
@@ -103,13 +103,16 @@ export interface DeliveryDependencies {
 export interface Delivery extends Job {
   /** Starts what is due and may start now; does not wait for it to end. */
   processNext(): Promise<boolean>
-  /** Resolves when no attempt is under way. */
+  /** Resolves when no attempt is under way and all are recorded. */
   settled(): Promise<void>
 }
 
 /** A receiver that hangs holds this many attempts at most, and the others the rest. */
-const IN_FLIGHT_PER_SUBSCRIPTION = 8
-const IN_FLIGHT_MAX = 64
+const IN_FLIGHT_PER_SUBSCRIPTION = 32
+const IN_FLIGHT_MAX = 256
+
+/** Claimed and not recorded: an attempt waits for its record without holding up the next one, within this bound. */
+const UNRECORDED_MAX = 512
 
 /** Longer than any attempt: what a process that died had claimed is taken up by another after this. */
 const LEASE_MS = 30_000
@@ -117,7 +120,7 @@ const LEASE_MS = 30_000
 /** How long the rest of an answer is read after its headers. */
 const RESPONSE_TIMEOUT_MS = 1_000
 
-const RECORD_BATCH_MAX = 100
+const RECORD_BATCH_MAX = 256
 
 /**
  * Sends deliveries: claimed in one short statement, attempted with no transaction open, recorded in another statement
@@ -128,18 +131,20 @@ const RECORD_BATCH_MAX = 100
 export function createDelivery(dependencies: DeliveryDependencies): Delivery {
   const { database, clock, ids, random, logger, signer, dispatcher, onAttemptEnded } = dependencies
   /** The attempts under way, each with its subscription. */
-  const underWay = new Map<Promise<void>, string>()
+  const underWay = new Map<Promise<EndedAttempt>, string>()
+  /** What is claimed and not recorded: those under way, and those that wait for their record. */
+  const unrecorded = new Set<Promise<void>>()
 
   const records = createBatcher<EndedAttempt, void>(
     async (ended) => {
       await recordAttempts(database, ended)
       return ended.map(() => ({ result: undefined }))
     },
-    { batchMax: RECORD_BATCH_MAX, queueMax: IN_FLIGHT_MAX },
+    { batchMax: RECORD_BATCH_MAX, queueMax: UNRECORDED_MAX },
   )
 
   async function processNext(): Promise<boolean> {
-    const free = IN_FLIGHT_MAX - underWay.size
+    const free = Math.min(IN_FLIGHT_MAX - underWay.size, UNRECORDED_MAX - unrecorded.size)
     if (free === 0) return false
     const now = clock.now()
     const claims = await claimDeliveries(database, {
@@ -160,7 +165,13 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
   }
 
   function start(claim: Claim, signature: Promise<string>): void {
-    const attempt = send(claim, signature)
+    const attempt = send(claim, signature).finally(() => {
+      underWay.delete(attempt)
+      onAttemptEnded()
+    })
+    underWay.set(attempt, claim.subscriptionId)
+    const recorded = attempt
+      .then(records.submit)
       .catch((error) => {
         logger.warn(
           { delivery: claim.id, error: String(error) },
@@ -168,22 +179,23 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
         )
       })
       .then(() => {
-        underWay.delete(attempt)
-        onAttemptEnded()
+        const wasFull = unrecorded.size === UNRECORDED_MAX
+        unrecorded.delete(recorded)
+        if (wasFull) onAttemptEnded()
       })
-    underWay.set(attempt, claim.subscriptionId)
+    unrecorded.add(recorded)
   }
 
-  async function send(claim: Claim, signature: Promise<string>): Promise<void> {
+  async function send(claim: Claim, signature: Promise<string>): Promise<EndedAttempt> {
     const startedAt = clock.now()
     const answer = await post(dispatcher, requestOf(claim, await signature, signer.keyId, startedAt))
-    await records.submit(endedAttempt(claim, answer, startedAt, clock.now(), random()))
+    return endedAttempt(claim, answer, startedAt, clock.now(), random())
   }
 
   return {
     processNext,
     settled: async () => {
-      await Promise.all(underWay.keys())
+      await Promise.all(unrecorded)
     },
   }
 }

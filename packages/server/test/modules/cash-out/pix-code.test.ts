@@ -90,7 +90,10 @@ test('[cash-out.qrcode.4] [QR-4] what a dynamic code says of the amount counts f
 test('[cash-out.qrcode.4] a static code is paid with the amount that is in it, whatever is decoded', () => {
   assert.equal(paid(PRICED, { valueCents: 12_34n }).valueCents, 12_34n)
   assert.equal(paid(PRICED, { valueCents: undefined }).valueCents, 12_34n)
-  assert.deepEqual(refusalOf(() => paid(PRICED, { valueCents: 99_00n })), ['pix_code_value_mismatch', 'mismatch'])
+  assert.deepEqual(
+    refusalOf(() => paid(PRICED, { valueCents: 99_00n })),
+    ['pix_code_value_mismatch', 'mismatch'],
+  )
 })
 
 test('[cash-out.qrcode.4] [QR-5] what is paid, ended or expired at its bank is not payable', () => {

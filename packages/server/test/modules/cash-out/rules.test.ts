@@ -131,7 +131,9 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
       dueAt: NOW + (isDoubted ? 30_000 : 120_000),
     },
     [`${state} clock.escalated`]: {
-      ...(isDoubted ? { before: { facts: { ...SENT, unknownSince: NOW - 900_000 } }, input: INPUTS['send.unknown'] } : {}),
+      ...(isDoubted
+        ? { before: { facts: { ...SENT, unknownSince: NOW - 900_000 } }, input: INPUTS['send.unknown'] }
+        : {}),
       learns: { facts: { doubt: 'missing', unknownSince: isDoubted ? NOW - 900_000 : NOW } },
       dueAt: NOW + 60_000,
     },
@@ -143,6 +145,7 @@ function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
   return {
     [`${state} send.accepted`]: {
       learns: { transactionId: 'tx', facts: { isAccepted: true, doubt: 'contradiction' } },
+      dueAt: NOW,
       evidence: { transactionId: 'tx' },
     },
     [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
@@ -376,9 +379,14 @@ const ENTRIES: Readonly<Record<string, (cents: bigint) => unknown[][]>> = {
   ],
 }
 
-function journalOf({ posts = '' }: AnyRow, { reference }: Situation, input: CashOutInput) {
+function journalOf({ posts }: AnyRow, { reference }: Situation, input: CashOutInput) {
+  assert.ok(posts)
   const isMovement = input.on === 'partner.confirmed'
-  const cents = isMovement ? input.movement.valueCents : input.on === 'partner.returned' ? input.returned.valueCents : 0n
+  const cents = isMovement
+    ? input.movement.valueCents
+    : input.on === 'partner.returned'
+      ? input.returned.valueCents
+      : 0n
   return { kind: posts, reference: reference ?? (isMovement ? 'E1' : ''), entries: ENTRIES[posts]?.(cents) }
 }
 
@@ -479,8 +487,14 @@ test('[cash-out.states.11] a time of the bank more than 300 s ahead of ours is n
 test('[cash-out.states.12] the exact amount at another recipient is not the payout either', () => {
   const { outcome, journals, cases } = decide(cashOutAs('DISPATCHED'), confirmed({ isElsewhere: true }))
   assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(journals?.map(({ kind }) => kind), ['left_unattributed'])
-  assert.deepEqual(cases?.map(({ kind }) => kind), ['amount_differs'])
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['left_unattributed'],
+  )
+  assert.deepEqual(
+    cases?.map(({ kind }) => kind),
+    ['amount_differs'],
+  )
 })
 
 test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the bank’s answer to our question is believed', () => {
@@ -492,7 +506,10 @@ test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the ba
   const asked = [INPUTS['send.accepted'], confirmed(), INPUTS['work.done']]
   const { outcome, moves, journals } = decide({ ...told, dueAt: NOW + 60_000 }, asked)
   assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt], ['CONFIRMED', null])
-  assert.deepEqual(journals?.map(({ kind }) => kind), ['cash_out_confirmed'])
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['cash_out_confirmed'],
+  )
   assert.equal(moves?.[0]?.closesCases, true)
 })
 
@@ -560,7 +577,11 @@ test('[cash-out.unknown.6] [P6] an order that the bank had is never «not found�
 })
 
 test('[cash-out.unknown.6] [P6] a contradiction is never ended by «not found», and nothing is given back twice', () => {
-  for (const facts of [{ doubt: 'contradiction' }, { doubt: 'unrecorded' }, { doubt: 'contradiction', isReleased: true }] as const) {
+  for (const facts of [
+    { doubt: 'contradiction' },
+    { doubt: 'unrecorded' },
+    { doubt: 'contradiction', isReleased: true },
+  ] as const) {
     const before = cashOutAs('RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, ...facts } })
     const { outcome, journals } = decide(before, FOR_GOOD)
     assert.deepEqual([outcome.cashOut.status, journals], ['RECONCILIATION_REQUIRED', []])
@@ -655,7 +676,10 @@ test('[cash-out.states.15] [CO-22] an order that the bank has is asked about eve
   assert.deepEqual([1_000, 61_000, 600_000, 3_600_000].map(waitAfter), [60_000, 61_000, 600_000, 900_000])
   const late = cashOutAs('DISPATCHED', { dueAt: NOW, facts: { ...had, firstAttemptAt: NOW - 86_400_000 } })
   const { outcome, cases } = decide(late, INPUTS['clock.overdue'])
-  assert.deepEqual(cases?.map(({ kind }) => kind), ['outcome_overdue'])
+  assert.deepEqual(
+    cases?.map(({ kind }) => kind),
+    ['outcome_overdue'],
+  )
   assert.equal(nextStep(outcome.cashOut, NOW), 'ask')
   assertUntouched(outcome.cashOut, INPUTS['clock.overdue'])
   assertUntouched(cashOutAs('DISPATCHED', { facts: had }), INPUTS['clock.overdue'])
@@ -677,12 +701,34 @@ test('[cash-out.ended.1] [cash-out.ended.2] an answer that tells the order and i
   const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
   const { outcome, journals, cases, notifications } = decide(cashOutAs('FAILED'), asked)
   assert.deepEqual(outcome.cashOut.facts.doubt, 'contradiction')
-  assert.deepEqual(journals?.map(({ kind }) => kind), ['left_after_release', 'arrived_unattributed'])
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['left_after_release', 'arrived_unattributed'],
+  )
   assert.deepEqual(
     cases?.map(({ kind }) => kind),
     ['answer_after_end', 'confirmed_after_release', 'returned_in_doubt'],
   )
   assert.deepEqual(notifications, [])
+})
+
+test('[cash-out.ended.3] [EV-23] a return of what was given back is asked about, then all that moved is in suspense', () => {
+  const told = decide(cashOutAs('RELEASED'), returned({}, false))
+  assert.deepEqual([told.journals, told.outcome.cashOut.dueAt], [[], NOW])
+  const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
+  const { journals, outcome } = decide({ ...told.outcome.cashOut, dueAt: NOW + 60_000 }, asked)
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['left_after_release', 'arrived_unattributed'],
+  )
+  assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt], ['RECONCILIATION_REQUIRED', null])
+})
+
+test('[fees.3] [CO-23] the merchant pays the configured fee, whatever the bank says it took', () => {
+  const { outcome, journals, notifications } = decide(cashOutAs('DISPATCHED'), confirmed({ feeCents: 77n }))
+  assert.equal(outcome.cashOut.facts.partnerFeeCents, 77)
+  assert.equal(journals?.[0]?.amounts.f, 1_00n)
+  assert.match(String(notifications?.[0]?.body), /"fee_amount_cents":100,/)
 })
 
 test('[cash-out.reversal.1] [EV-22] a confirmation and what came back of it are booked in order, as one change', () => {
@@ -719,7 +765,10 @@ test('[cash-out.reversal.2] [EV-24] returns may add up to the payout and not one
   assert.equal(decide(before, returned({ valueCents: 10_00n })).outcome.cashOut.status, 'REVERSED')
   const { outcome, journals } = decide(before, returned({ valueCents: 10_01n }))
   assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(journals?.map(({ kind, amounts }) => [kind, amounts.p]), [['arrived_unattributed', 10_01n]])
+  assert.deepEqual(
+    journals?.map(({ kind, amounts }) => [kind, amounts.p]),
+    [['arrived_unattributed', 10_01n]],
+  )
 })
 
 test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event leads to a question, the answer is booked', () => {
@@ -728,8 +777,14 @@ test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event 
     const { outcome, journals, moves } = decide(doubted, input)
     assert.deepEqual([outcome.cashOut.dueAt, journals, moves?.[0]?.trigger], [NOW, [], 'work.requested'])
   }
-  assert.deepEqual(decide(doubted, confirmed({}, false)).journals?.map(({ kind }) => kind), ['left_unattributed'])
-  assert.deepEqual(decide(doubted, returned()).journals?.map(({ kind }) => kind), ['arrived_unattributed'])
+  assert.deepEqual(
+    decide(doubted, confirmed({}, false)).journals?.map(({ kind }) => kind),
+    ['left_unattributed'],
+  )
+  assert.deepEqual(
+    decide(doubted, returned()).journals?.map(({ kind }) => kind),
+    ['arrived_unattributed'],
+  )
 })
 
 test('[cash-out.qrcode.6] [QR-8] what a payout had for itself is free once its money is given back, and at no other time', () => {

@@ -89,7 +89,9 @@ export function cashOutAs(status: CashOutStatus, given: Partial<CashOut> = {}): 
 }
 
 /** A valid create; what a test cares about is given. */
-export function cashOutRequest(given: Partial<CashOutRequest> & Pick<CashOutRequest, 'id' | 'externalId'>): CashOutRequest {
+export function cashOutRequest(
+  given: Partial<CashOutRequest> & Pick<CashOutRequest, 'id' | 'externalId'>,
+): CashOutRequest {
   return {
     valueCents: 30_00n,
     detail: cashOutAs('RESERVED').detail,
@@ -102,7 +104,10 @@ export function cashOutRequest(given: Partial<CashOutRequest> & Pick<CashOutRequ
 }
 
 /** The bank says that money left, of the exact value and just now unless told otherwise. */
-export function confirmed(given: Partial<Movement> = {}, isVerified = true): Extract<CashOutInput, { on: 'partner.confirmed' }> {
+export function confirmed(
+  given: Partial<Movement> = {},
+  isVerified = true,
+): Extract<CashOutInput, { on: 'partner.confirmed' }> {
   const movement = {
     endToEndId: 'E1',
     valueCents: 30_00n,
@@ -148,7 +153,10 @@ export const INPUTS = {
 } as const satisfies Readonly<Record<CashOutInput['on'], CashOutInput>>
 
 /** What a decision looks at besides the cash-out: R$ 50,00 are free unless told otherwise. */
-export function stateOf(balances: Partial<Record<AccountCode, bigint>> = {}, controls: Partial<Record<ControlName, Document>> = {}): State {
+export function stateOf(
+  balances: Partial<Record<AccountCode, bigint>> = {},
+  controls: Partial<Record<ControlName, Document>> = {},
+): State {
   return {
     operation: () => undefined,
     balance: (code) => ({ available: 50_00n, ...balances })[code] ?? 0n,

@@ -39,10 +39,7 @@ test('[cash-out.detail.1] what left is told as the bank told it, the document ma
     ispb: '99999010',
   })
   assert.deepEqual([detail.endToEndId, detail.transactionId, detail.feeAmountCents], ['E1', 'tx', 100])
-  assert.deepEqual(
-    [detail.dispatchedAt, detail.confirmedAt],
-    ['2026-11-21T13:28:00.000Z', '2026-11-21T13:29:00.000Z'],
-  )
+  assert.deepEqual([detail.dispatchedAt, detail.confirmedAt], ['2026-11-21T13:28:00.000Z', '2026-11-21T13:29:00.000Z'])
 })
 
 test('[cash-out.detail.1] a document that the bank made up is not shown at all', () => {

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type AnyOrder, createDispatcher, LEASE_MS, type Orders, type Step } from '../../../src/modules/dispatch/index.ts'
+import {
+  type AnyOrder,
+  createDispatcher,
+  LEASE_MS,
+  type Orders,
+  type Step,
+} from '../../../src/modules/dispatch/index.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
 /** Orders that are what a test says and note what is done with them. */
@@ -40,7 +46,11 @@ const clockAt = (read: () => number = () => 0) => ({ now: read })
 
 test('[cash-out.work] each order gets its step; what is sent or asked is claimed first', async () => {
   const { orders, done, wanted } = scripted({ a: 'send', b: 'ask', c: 'release', d: 'case', e: 'nothing' })
-  const more = await createDispatcher(orders, clockAt(() => 7), async () => 64).processNext()
+  const more = await createDispatcher(
+    orders,
+    clockAt(() => 7),
+    async () => 64,
+  ).processNext()
   assert.equal(more, false)
   assert.deepEqual(wanted, [[7, 128, true]])
   assert.deepEqual(
@@ -74,7 +84,11 @@ test('[CO-20] an order is sent in the first half of its lease only, counted from
         },
       },
     )
-    await createDispatcher(orders, clockAt(() => now), async () => 64).processNext()
+    await createDispatcher(
+      orders,
+      clockAt(() => now),
+      async () => 64,
+    ).processNext()
     assert.deepEqual(done, [told])
   }
 })
@@ -88,10 +102,7 @@ test('[CO-24] [cash-out.states.3] while nothing may be sent questions are asked 
 
 test('[CO-10] where the bank is tried with one order, it is one that was tried before', async () => {
   const due = [orderOf('new'), orderOf('tried', 2), orderOf('newer')]
-  const { orders, done } = scripted(
-    { new: 'send', tried: 'send', newer: 'send' },
-    { due: async () => due },
-  )
+  const { orders, done } = scripted({ new: 'send', tried: 'send', newer: 'send' }, { due: async () => due })
   const more = await createDispatcher(orders, clockAt(), async () => 1).processNext()
   assert.deepEqual(done, [`claim tried for ${LEASE_MS}`, 'send tried'])
   assert.equal(more, false)

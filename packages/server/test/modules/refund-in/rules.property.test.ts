@@ -11,7 +11,7 @@ import {
   type State,
 } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import { type CashIn, refundableCents, refundedCents } from '../../../src/modules/cash-in/rules.ts'
+import { type CashIn, refundedCents } from '../../../src/modules/cash-in/rules.ts'
 import {
   decideCreate,
   decideRefundIn,
@@ -128,7 +128,8 @@ function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, at
     bodyHash: sha256(id),
     idempotencyKey: null,
   }
-  const isTooMuch = valueCents > refundableCents(cashIn)
+  const { openCents, leftCents } = sumsOf(books)
+  const isTooMuch = valueCents > cashIn.valueCents - openCents - leftCents
   try {
     books.take(decideCreate(request, books, at), at)
     assert.equal(isTooMuch, false)
@@ -138,15 +139,26 @@ function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, at
   }
 }
 
+/** What is set aside, and what left, told from the refunds alone. */
+function sumsOf(books: Books) {
+  const refunds = [...books.operations.values()].filter(({ kind }) => kind === 'refund_in') as RefundIn[]
+  const pending = refunds.filter(({ status }) => status === 'PENDING')
+  return {
+    refunds,
+    pending,
+    openCents: sum(pending.map(({ valueCents }) => valueCents)),
+    leftCents: sum(refunds.flatMap(({ facts }) => Object.values(facts.returns ?? {}))),
+  }
+}
+
+function sum(values: readonly (bigint | number | undefined)[]): bigint {
+  return values.reduce<bigint>((total, value) => total + BigInt(value ?? 0), 0n)
+}
+
 /** The cash-in counts what its refunds did, and the accounts hold what they say. */
 function assertCounted(books: Books, cashInId: string): void {
-  const refunds = [...books.operations.values()].filter(({ kind }) => kind === 'refund_in') as RefundIn[]
+  const { refunds, pending, openCents, leftCents } = sumsOf(books)
   const cashIn = books.operation(cashInId) as CashIn
-  const sum = (values: readonly (bigint | number | undefined)[]) =>
-    values.reduce<bigint>((total, value) => total + BigInt(value ?? 0), 0n)
-  const pending = refunds.filter(({ status }) => status === 'PENDING')
-  const openCents = sum(pending.map(({ valueCents }) => valueCents))
-  const leftCents = sum(refunds.flatMap(({ facts }) => Object.values(facts.returns ?? {})))
 
   assert.equal(BigInt(cashIn.facts.refundsOpenCents ?? 0), openCents, 'what is open is what is pending')
   assert.equal(refundedCents(cashIn), leftCents, 'what was counted is what left')
@@ -162,6 +174,6 @@ function assertCounted(books: Books, cashInId: string): void {
   assert.equal(new Set(books.told).size, books.told.length, 'a refund is told of once')
   const ended = refunds.filter(({ status }) => status !== 'PENDING').map(({ id }) => id)
   assert.deepEqual(books.told.toSorted(), ended.toSorted(), 'every end is told')
-  for (const { status, dueAt, facts } of pending as readonly RefundIn[])
+  for (const { status, dueAt, facts } of pending)
     if (dueAt === null) assert.ok(facts.doubt && books.cases.length > 0, `nothing is forgotten: ${status}`)
 }

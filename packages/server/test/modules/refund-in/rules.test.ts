@@ -111,7 +111,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     counts: FREED,
   },
   'PENDING partner.not_found': {
-    learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, unknownSince: NOW } },
+    learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, questions: 1, unknownSince: NOW } },
     dueAt: NOW + 5_000,
   },
   'PENDING clock.escalated': {

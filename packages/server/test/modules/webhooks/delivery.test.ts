@@ -205,17 +205,34 @@ test('[webhooks.10] [NO-13] [NO-15] a receiver with a backlog gets the oldest fi
   const receiver = await startReceiver(t, hanging)
   await world.subscribe(receiver.url)
   const ids: string[] = []
-  for (let count = 0; count < 20; count++) {
+  for (let count = 0; count < 40; count++) {
     ids.push(await world.notify())
     world.clock.advance(1)
   }
   await world.fanOut.processNext()
   await world.delivery.processNext()
-  await receiver.arrived(8)
+  await receiver.arrived(32)
   await world.delivery.processNext()
   await receiver.close()
   await world.delivery.settled()
-  assert.deepEqual(receiver.received.map(({ headers }) => headers['webhook-id']).sort(), ids.slice(0, 8).sort())
+  assert.deepEqual(receiver.received.map(({ headers }) => headers['webhook-id']).sort(), ids.slice(0, 32).sort())
+})
+
+test('[webhooks.10] [NO-13] an attempt that waits for its record holds up no other; each is recorded', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  await world.subscribe(receiver.url)
+  for (let count = 0; count < 64; count++) await world.notify()
+  const { promise: mayRecord, resolve: letRecord } = Promise.withResolvers<void>()
+  const slow = await world.anotherProcess({ recordsAfter: mayRecord })
+  await slow.fanOut.processNext()
+  while (receiver.received.length < 64) await slow.delivery.processNext()
+  assert.deepEqual(await world.attempts(), [])
+  letRecord()
+  await slow.delivery.settled()
+  assert.deepEqual(new Set((await world.deliveries()).map(({ state }) => state)), new Set(['DELIVERED']))
+  assert.equal((await world.attempts()).length, 64)
+  assert.equal(receiver.received.length, 64)
 })
 
 test('[webhooks.9] two processes at once send each notification once', async (t) => {
@@ -237,13 +254,13 @@ test('[webhooks.10] [NO-10] with 20 receivers of which most hang, the slots are 
     Array.from({ length: limits.webhookSubscriptionsMax }, () => startReceiver(t, hanging)),
   )
   for (const { url } of receivers) await world.subscribe(url)
-  for (let count = 0; count < 10; count++) await world.notify()
+  for (let count = 0; count < 20; count++) await world.notify()
   await world.fanOut.processNext()
   await world.delivery.processNext()
-  await Promise.all(receivers.map(({ arrived }) => arrived(3)))
+  await Promise.all(receivers.map(({ arrived }) => arrived(12)))
   assert.equal(
     (await world.deliveries()).reduce((sum, { attempts }) => sum + attempts, 0),
-    64,
+    256,
   )
   await Promise.all(receivers.map(({ close }) => close()))
   await world.delivery.settled()

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { PartnerEvent } from '@pixgate/spec'
+import { createReceivers, type Subjects } from '../../../src/modules/partner-inbox/receivers.ts'
+
+const EVENT: PartnerEvent = {
+  event: 'CashInReversal',
+  eventId: 'event-1',
+  transactionId: 'tx',
+  status: 'CONFIRMED',
+  returnId: 'D1',
+  valueCents: 1000,
+  occurredAt: '2026-11-21T13:15:00.500Z',
+}
+
+/** One refund and one cash-in, each known by its id and by its own `transactionId`. */
+function subjects() {
+  const done: string[] = []
+  const matching =
+    (id: string): Subjects['cashIns']['match'] =>
+    async (references) =>
+      references.map(({ transactionId }) => (transactionId === 'both' || transactionId === `tx-${id}` ? [id] : []))
+  const given = {
+    cashIns: { match: matching('cash-in') },
+    cashOuts: {},
+    refunds: {
+      match: matching('refund'),
+      canAsk: true,
+      apply: async (id: string, { on }: { on: string }) => {
+        if (id !== 'refund') return undefined
+        done.push(`refund ${on}`)
+        return { result: 'APPLIED' }
+      },
+      takeReturn: async (id: string, { returnId, valueCents }: { returnId: string; valueCents: bigint }) => {
+        done.push(`taken of ${id}: ${valueCents} as ${returnId}`)
+        return { result: 'APPLIED' }
+      },
+    },
+  }
+  return { receiver: createReceivers(given as unknown as Subjects).CashInReversal, done }
+}
+
+test('[partner-inbox.10] a reversal of a cash-in is matched with our refunds first, and else with the cash-in', async () => {
+  const { receiver } = subjects()
+  const references = ['tx-refund', 'tx-cash-in', 'both', 'unknown'].map((transactionId) => ({
+    transactionId,
+    externalId: null,
+    endToEndId: null,
+  }))
+  assert.deepEqual(await receiver.match(references), [['refund'], ['cash-in'], ['refund'], []])
+})
+
+test('[partner-inbox.10] what is no refund of ours the bank took back by itself, if money moved', async () => {
+  const { receiver, done } = subjects()
+  assert.equal(await receiver.take('refund', EVENT), 'APPLIED')
+  assert.equal(await receiver.take('cash-in', EVENT), 'APPLIED')
+  assert.equal(await receiver.take('cash-in', { ...EVENT, status: 'FAILED' }), 'UNEXPECTED')
+  assert.equal(await receiver.take('cash-in', { ...EVENT, status: 'PROCESSING' }), 'IN_PROGRESS')
+  assert.deepEqual(done, ['refund partner.confirmed', 'taken of cash-in: 1000 as D1'])
+})
