@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { runCampaign } from '../packages/server/test/fuzz/campaign.ts'
-import { readDocument } from '../packages/server/test/fuzz/document.ts'
-import { answersIn, type Report } from '../packages/server/test/fuzz/findings.ts'
+import { answersIn, type Report, successOf } from '../packages/server/test/fuzz/findings.ts'
+import { documentedOperations } from '../packages/server/test/fuzz/service-document.ts'
 import { complaintsAboutSlowClients } from '../packages/server/test/fuzz/slow-clients.ts'
 import { startSandbox } from './fuzz/sandbox.ts'
 
@@ -14,7 +13,6 @@ import { startSandbox } from './fuzz/sandbox.ts'
  * `npm run fuzz -- --minutes 10` sends as many as there is time for, `--operation createCashIn` those of one operation;
  * `--seed 7 --case 4711` sends one of them again.
  */
-const DOCUMENT = new URL('../docs/generated/openapi.json', import.meta.url)
 const CASES = 100_000
 
 const { values: options } = parseArgs({
@@ -30,14 +28,13 @@ const seed = Number(options.seed)
 const minutes = Number(options.minutes ?? Number.POSITIVE_INFINITY)
 const cases = Number(options.cases ?? (options.minutes === undefined ? CASES : Number.MAX_SAFE_INTEGER))
 
-const operations = readDocument(await readFile(DOCUMENT, 'utf8'))
 const sandbox = await startSandbox()
 console.log(`seed ${seed}`)
 const startedAt = Date.now()
 try {
   const campaign = runCampaign({
     target: sandbox,
-    operations,
+    operations: documentedOperations,
     ...(options.operation === undefined ? {} : { operation: options.operation }),
     seed,
     from: Number(options.case ?? 0),
@@ -63,7 +60,8 @@ function tellAnswers(report: Report, seconds: number): void {
   console.log(`\n${answers} answers in ${seconds.toFixed(0)} s, ${Math.round(answers / seconds)} a second\n`)
   for (const [operation, statuses] of [...report.answers].sort()) {
     const counts = [...statuses].sort(([one], [other]) => one - other).map(([status, count]) => `${status} × ${count}`)
-    console.log(`${operation.padEnd(32)}${counts.join(', ')}`)
+    const success = `${Math.round(successOf(statuses) * 100)} %`
+    console.log(`${operation.padEnd(32)}${success.padStart(5)}  ${counts.join(', ')}`)
   }
 }
 

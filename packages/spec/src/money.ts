@@ -53,3 +53,8 @@ export function feeCents(valueCents: bigint, fee: { readonly cents: bigint; read
   const BASIS_POINTS = 10_000n
   return fee.cents + (valueCents * fee.basisPoints + BASIS_POINTS / 2n) / BASIS_POINTS
 }
+
+/** The smaller of two amounts. */
+export function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
+}

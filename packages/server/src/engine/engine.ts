@@ -181,8 +181,8 @@ class Batch {
     if (result === 'stale' || !plan) throw new Contended()
     if (TAKEN.has(result)) await this.#answerTaken([command], settled)
     else this.#answer(plan, settled)
-    for (const idle of plan.idle)
-      settled.set(idle, this.#decideIdle(idle, await this.#load([idle])) ?? { error: new Contended() })
+    if (plan.idle.length === 0) return
+    for (const lost of await this.#answerIdle(plan.idle, settled)) settled.set(lost, { error: new Contended() })
   }
 
   async #settle(commands: readonly AnyCommand[], settled: Map<AnyCommand, Settled<unknown>>): Promise<void> {

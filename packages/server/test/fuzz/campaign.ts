@@ -3,9 +3,9 @@ import { chanceOf } from './chance.ts'
 import { type Answer, type Connection, NoAnswer, openConnection } from './connection.ts'
 import { createCorpus } from './corpus.ts'
 import type { Operation } from './document.ts'
-import { addFinding, countAnswer, emptyReport, excerpt, type Report } from './findings.ts'
+import { addFinding, answersIn, countAnswer, emptyReport, excerpt, type Report, successOf } from './findings.ts'
 import { complaintsAbout } from './judge.ts'
-import { BEHAVIOR, prepare } from './prepare.ts'
+import { DISTURBING, prepare } from './prepare.ts'
 import { exchangeRaw } from './raw-exchange.ts'
 import { rawRequest } from './raw-requests.ts'
 
@@ -40,15 +40,18 @@ const CONNECTIONS = 16
 const BATCH = 1_000
 const RAW_PER_BATCH = 20
 
+/** Among so many answers each operation has a success: a campaign without it does not get far enough. */
+const ENOUGH_ANSWERS = 20_000
+
 /**
  * Sends the cases of a seed, a batch at a time: first what must be refused, after which nothing may have been created,
- * then the rest, then, one by one, what changes how the bank behaves.
+ * then the rest, then, one by one, what changes how all the others are answered.
  */
 export async function runCampaign({ target, operations, ...options }: CampaignOptions): Promise<Report> {
   const { seed, from, cases, until } = options
   const report = emptyReport()
   const corpus = createCorpus()
-  const { apiKey, readLists, resetBank } = await prepare(target, operations, corpus)
+  const { apiKey, readLists, calm } = await prepare(target, operations, corpus)
   const chosen = operations.filter(({ id }) => id === (options.operation ?? id))
   const source: CaseSource = { ...target, operations: chosen, seed, corpus, apiKey }
 
@@ -69,12 +72,13 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
     return suspects
   }
 
+  await calm('manual')
   for (let index = from; index < from + cases && Date.now() < until; index += BATCH) {
     const count = Math.min(BATCH, from + cases - index)
     const batch = Array.from({ length: count }, (_, offset) => makeCase(source, index + offset))
     const invalid = batch.filter(({ request }) => request.isInvalid)
     const [disturbing = [], others = []] = [true, false].map((disturbs) =>
-      batch.filter(({ request, operation }) => !request.isInvalid && (operation.path === BEHAVIOR) === disturbs),
+      batch.filter(({ request, operation }) => !request.isInvalid && DISTURBING.includes(operation.path) === disturbs),
     )
 
     const before = await readLists()
@@ -85,13 +89,19 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
       await addFinding(report, 'creation', async () => `${text}\n${before}\n${after}`)
     }
     suspects.push(...(await send(others)), ...(await send(disturbing, 1)))
+    await calm(chanceOf(seed, index).pick(['auto', 'manual']))
     for (const suspect of suspects) {
       const kind = `${suspect.fuzzCase.operation.id}: ${suspect.complaint.slice(0, 100)}`
       await addFinding(report, kind, () => describe(suspect, source, target))
     }
-    await resetBank()
     await sendRaw(target.port, seed, index, report)
     options.onProgress?.(report)
+  }
+  if (answersIn(report) >= ENOUGH_ANSWERS) {
+    for (const { id } of chosen) {
+      if (successOf(report.answers.get(id) ?? new Map()) > 0) continue
+      await addFinding(report, `${id}: shallow`, async () => `${id}: not one request succeeded`)
+    }
   }
   return report
 }

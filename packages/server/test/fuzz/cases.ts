@@ -1,5 +1,5 @@
 import { type Chance, chanceOf } from './chance.ts'
-import { subjectOf } from './corpus.ts'
+import { PAID_CASH_IN, subjectOf } from './corpus.ts'
 import { proofOf, type Secrets } from './credentials.ts'
 import type { Operation } from './document.ts'
 import { type Draft, type FuzzedRequest, finish } from './draft.ts'
@@ -51,14 +51,16 @@ function chooseMutations(operation: Operation, chance: Chance): Mutation[] {
 
 function validDraft(source: Source & Secrets, index: number): Draft {
   const { operation, corpus, chance } = source
-  const known = (path: string) => corpus.recall(`id of ${subjectOf(path)}`, chance) ?? uuidOf(chance)
+  const named = operation.id === 'createRefundIn' ? PAID_CASH_IN : `id of ${subjectOf(operation.path)}`
   const query = validObject({ properties: operation.query }, source)
   const { body } = operation
   return {
     operation,
     method: operation.method,
     path: operation.path,
-    parameters: Object.fromEntries(operation.pathParameters.map((name) => [name, known(operation.path)])),
+    parameters: Object.fromEntries(
+      operation.pathParameters.map((name) => [name, corpus.recall(named, chance) ?? uuidOf(chance)]),
+    ),
     query: Object.entries(query).map(([name, value]) => ({ name, value: String(value) })),
     correlationIds: [`fuzz-${index}`],
     idempotencyKeys: [],

@@ -14,14 +14,20 @@ export interface Corpus {
 export function subjectOf(path: string): string {
   const segments = path.split('/')
   const parameter = segments.findIndex((segment) => segment.startsWith('{'))
-  return segments.at(parameter < 0 ? -1 : parameter - 1) ?? ''
+  const word = segments.at(parameter < 0 ? -1 : parameter - 1) ?? ''
+  return OTHER_WORDS[word] ?? word
 }
+
+const OTHER_WORDS: Readonly<Record<string, string>> = { 'cash-out-qrcode': 'cash-out', refund: 'refund-in' }
+
+/** What can be refunded. */
+export const PAID_CASH_IN = 'id of a paid cash-in'
 
 /** How many of a name are kept; the oldest makes room. */
 const KEPT = 200
 
 const IDS = ['id', 'webhook_id']
-const REFERENCES = ['externalId', 'providerTransactionId', 'endToEndId']
+const REFERENCES = ['externalId', 'providerTransactionId', 'transactionId', 'endToEndId', 'returnId', 'pixCode']
 
 /** Knows nothing yet. */
 export function createCorpus(): Corpus {
@@ -38,12 +44,14 @@ export function createCorpus(): Corpus {
 
   function learn(path: string, answer: unknown): void {
     if (typeof answer !== 'object' || answer === null) return
+    const subject = subjectOf(path)
     for (const [key, value] of Object.entries(answer)) {
-      if (IDS.includes(key)) keep(`id of ${subjectOf(path)}`, value)
-      if (key === 'nextCursor') keep(`cursor of ${subjectOf(path)}`, value)
+      if (IDS.includes(key)) keep(`id of ${subject}`, value)
+      if (key === 'nextCursor') keep(`cursor of ${subject}`, value)
       if (REFERENCES.includes(key)) keep(key, value)
       learn(path, value)
     }
+    if ('id' in answer && 'status' in answer && answer.status === 'PAID') keep(PAID_CASH_IN, answer.id)
   }
 
   return {

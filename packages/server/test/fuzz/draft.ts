@@ -52,6 +52,9 @@ export interface FuzzedRequest extends Verdict {
   readonly correlationId: string | undefined
 }
 
+/** More than a server reads before it knows what is asked. */
+const HEAD_MAX_BYTES = 16_384
+
 /** Writes a request down. */
 export function finish(draft: Draft, chance: Chance): FuzzedRequest {
   const { method, correlationIds, flaws, isChunked } = draft
@@ -67,6 +70,7 @@ export function finish(draft: Draft, chance: Chance): FuzzedRequest {
   ]
   const lines = [`${method} ${targetOf(draft)} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)]
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+  if (head.length > HEAD_MAX_BYTES) flaws.set('headers', 'head')
   return {
     ...verdictOn(draft, body),
     method,

@@ -36,6 +36,16 @@ export function answersIn({ answers }: Report): number {
   return [...answers.values()].flatMap((statuses) => [...statuses.values()]).reduce((sum, count) => sum + count, 0)
 }
 
+/** How many of an operation's answers were those of a success, from 0 to 1. */
+export function successOf(statuses: ReadonlyMap<number, number>): number {
+  let [all, successful] = [0, 0]
+  for (const [status, count] of statuses) {
+    all += count
+    if (status >= 200 && status < 300) successful += count
+  }
+  return successful / all
+}
+
 const EXCERPT = 1_000
 
 /** Bytes as a person reads them: one character each, what cannot be seen escaped. */

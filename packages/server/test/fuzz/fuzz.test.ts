@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import { assertBooks } from '../support/books.ts'
 import { ADMIN_TOKEN, PARTNER_SECRET, world } from '../support/world.ts'
 import { runCampaign } from './campaign.ts'
-import { readDocument } from './document.ts'
-
-const DOCUMENT = new URL('../../../../docs/generated/openapi.json', import.meta.url)
+import { documentedOperations } from './service-document.ts'
 
 test('[http.2] [http.5] [http.7] whatever is sent is answered as the document says, and what is wrong is refused', async (t) => {
   // Every request comes from an address of its own: wrong administrative tokens are counted by address.
@@ -19,7 +16,7 @@ test('[http.2] [http.5] [http.7] whatever is sent is answered as the document sa
       receiverUrl: new URL(pix.receiver.url).origin,
       secrets: [ADMIN_TOKEN, PARTNER_SECRET, pix.apiKey],
     },
-    operations: readDocument(await readFile(DOCUMENT, 'utf8')),
+    operations: documentedOperations,
     seed: 20_261_121,
     from: 0,
     cases: 1_500,

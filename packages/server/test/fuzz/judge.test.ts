@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import { makeCase } from './cases.ts'
 import { createCorpus } from './corpus.ts'
-import { readDocument } from './document.ts'
 import { complaintsAbout } from './judge.ts'
+import { documentedOperations } from './service-document.ts'
 
-const DOCUMENT = new URL('../../../../docs/generated/openapi.json', import.meta.url)
-const operations = readDocument(await readFile(DOCUMENT, 'utf8')).filter(({ id }) => id === 'getLedgerEntry')
+const operations = documentedOperations.filter(({ id }) => id === 'getLedgerEntry')
 const source = {
   operations,
   corpus: createCorpus(),
@@ -37,18 +35,35 @@ const PROBLEM = {
   errors: [],
 }
 
-function complaints(changes: { status?: number; headers?: object; problem?: object; body?: string }): string {
+function complaints(
+  changes: { status?: number; headers?: object; problem?: object; body?: string },
+  about = fuzzCase,
+): string {
   const { status = 404, headers = {}, problem = {}, body = JSON.stringify({ ...PROBLEM, ...problem }) } = changes
   const answer = {
     status,
     headers: new Map(Object.entries({ ...HEADERS, ...headers })),
     body: Buffer.from(body),
   }
-  return complaintsAbout(fuzzCase, answer, ['secret']).join('; ')
+  return complaintsAbout(about, answer, ['secret']).join('; ')
 }
 
 test('[http.1] an answer that is as it should be is no finding', () => {
   assert.equal(complaints({}), '')
+})
+
+test('[http.1] a bank that does not answer is no finding where it is documented, and only there', () => {
+  const silent = { status: 503, problem: { code: 'partner_unavailable', status: 503 }, headers: { 'retry-after': '1' } }
+  const [toBank] = documentedOperations.filter(({ id }) => id === 'getBankBehavior')
+  assert.ok(toBank)
+  assert.equal(
+    complaints(
+      silent,
+      makeCase({ ...source, operations: [toBank] }, 0, () => false),
+    ),
+    '',
+  )
+  assert.match(complaints(silent), /the server failed: 503/)
 })
 
 test('[http.1] everything that an answer can be wrong in is one', () => {
@@ -68,6 +83,7 @@ test('[http.1] everything that an answer can be wrong in is one', () => {
     [{ problem: { correlationId: 'another' } }, /two correlation ids/],
     [{ problem: { title: 'syntax error at or near "x"' } }, /our inside in an answer/],
     [{ problem: { title: 'secret' } }, /a secret in an answer/],
+    [{ problem: { polluted: true } }, /a polluted prototype/],
   ] as const) {
     assert.match(complaints(changes), complaint)
   }

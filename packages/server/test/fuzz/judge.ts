@@ -19,15 +19,21 @@ export function complaintsAbout(
   const { status, headers, body } = answer
   const text = body.toString()
   const documented = operation.answers.get(status) ?? CONVENTION[status]
+  // The bank is told to fall silent now and then.
+  const isBankSilent =
+    status === 503 && codeIn(text) === 'partner_unavailable' && documented?.codes.has('partner_unavailable') === true
   const complaints: string[] = []
   const expect = (isRight: boolean, complaint: string) => {
     if (!isRight) complaints.push(complaint)
   }
 
-  expect(status < 500, `the server failed: ${status}`)
+  expect(status < 500 || isBankSilent, `the server failed: ${status}`)
   expect(documented !== undefined, `a status that is not documented: ${status}`)
   expect(status >= 400 || !request.isInvalid, `an invalid request succeeded: ${status}`)
-  expect(request.statuses.includes(status), `not the status that was due: ${status} instead of ${request.statuses}`)
+  expect(
+    request.statuses.includes(status) || (isBankSilent && !request.isInvalid),
+    `not the status that was due: ${status} instead of ${request.statuses}`,
+  )
 
   const echoed = headers.get('x-correlation-id')
   expect(echoed !== undefined && /^[A-Za-z0-9._:-]{1,128}$/.test(echoed), `no correlation id: ${echoed}`)
@@ -42,8 +48,13 @@ export function complaintsAbout(
 
   if (status >= 400) for (const inside of INSIDES) expect(!inside.test(text), `our inside in an answer: ${inside}`)
   for (const secret of secrets) expect(!text.includes(secret), 'a secret in an answer')
-  expect(!text.includes('polluted'), 'a polluted prototype')
+  expect(!text.includes('"polluted":'), 'a polluted prototype')
   return complaints
+}
+
+function codeIn(text: string): unknown {
+  const problem = parsed(text)
+  return typeof problem === 'object' && problem !== null && 'code' in problem ? problem.code : undefined
 }
 
 /** What the document cannot say of one operation: paths that are none, methods they do not have, too long a head. */

@@ -1,52 +1,63 @@
 import type { Target } from './campaign.ts'
+import { openConnection } from './connection.ts'
 import type { Corpus } from './corpus.ts'
 import type { Operation } from './document.ts'
 
 /** A service in which there is something to be found. */
 export interface Prepared {
   readonly apiKey: string
-  /** Everything that clients create, as it is listed now. Nothing but a client's request changes it. */
+  /** What clients created last, as it is listed now. Nothing but a client's request changes it. */
   readonly readLists: () => Promise<string>
-  /** Makes the bank behave as it did before. */
-  readonly resetBank: () => Promise<void>
+  /** Puts back what {@link DISTURBING} changes; from then on the bank completes payouts and refunds, or lets them wait. */
+  readonly calm: (moneyOut: 'auto' | 'manual') => Promise<void>
 }
 
-/** How the bank behaves. */
-export const BEHAVIOR = '/sandbox/behavior'
+const BEHAVIOR = '/sandbox/behavior'
+const CASH_OUT_SWITCH = '/operator/cash-out-switch'
+
+/** Paths of what changes how other requests are answered. */
+export const DISTURBING: readonly string[] = [BEHAVIOR, CASH_OUT_SWITCH]
 
 /** Makes a key and a few of everything, and tells the corpus of it. Keys that were there before are spared. */
 export async function prepare(target: Target, operations: readonly Operation[], corpus: Corpus): Promise<Prepared> {
   let apiKey = ''
-  async function call(method: string, path: string, body?: unknown): Promise<Answered> {
-    const token = path.startsWith('/api-key') ? target.adminToken : apiKey
-    const response = await fetch(`http://127.0.0.1:${target.port}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const answer = (await response.json()) as Answered
-    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
-    corpus.learn(path.split('?')[0] ?? '', answer)
-    return answer
+  const connection = openConnection(target.port)
+  async function call(method: string, path: string, value?: unknown): Promise<Answered> {
+    const token = /^\/(?:api-key|operator)/.test(path) ? target.adminToken : apiKey
+    const body = value === undefined ? '' : JSON.stringify(value)
+    const head = [`${method} ${path} HTTP/1.1`, 'Host: gateway.example', `Authorization: Bearer ${token}`]
+    const framing = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]
+    const request = [...head, ...(body === '' ? [] : framing), '', body].join('\r\n')
+    const answer = await connection.exchange(Buffer.from(request), method)
+    const text = answer.body.toString()
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${text}`)
+    const answered = JSON.parse(text) as Answered
+    corpus.learn(path.split('?')[0] ?? '', answered)
+    return answered
   }
 
   apiKey = String((await call('POST', '/api-key/generate')).apiKey)
   await call('GET', '/api-key?limit=100')
   corpus.spare('id of api-key')
+  const prefix = `prepared-${apiKey.slice(-12)}`
   for (const number of [1, 2, 3, 4, 5]) {
     await call('POST', '/api-key/generate')
     await call('POST', '/webhook', { url: `${target.receiverUrl}/prepared/${number}`, events: ['pix_cash_in'] })
-    const transaction = { value: number, externalId: `prepared-${number}-${apiKey.slice(-12)}` }
+    const transaction = { value: 9_999_999_999.99, externalId: `${prefix}-${number}` }
     const { id } = await call('POST', '/api/pix/cash-in', { transaction })
     if (number > 1) await call('POST', `/sandbox/cash-in/${id}/pay`)
   }
-  await call('GET', '/api-key?limit=1')
   // Payments come by the bank's events.
-  while ((await call('GET', '/api/pix/ledger?limit=1')).pagination?.nextCursor === null);
+  let paid: Answered['data'] = []
+  while (paid.length < 4) ({ data: paid = [] } = await call('GET', '/api/pix/cash-in?status=PAID'))
+  for (const [number, { id }] of paid.entries()) {
+    const transaction = { value: 1, externalId: `${prefix}-${number}` }
+    const recipient = { pixKey: 'padaria@example.com', pixKeyType: 'email' }
+    await call('POST', '/api/pix/cash-out', { transaction, recipient })
+    await call('POST', `/api/pix/refund-in/${id}`, { refundValue: 1 })
+  }
 
+  for (const path of ['/api-key', '/api/pix/ledger']) await call('GET', `${path}?limit=1`)
   const behavior = await call('GET', BEHAVIOR)
   const creations = operations.filter(({ answers }) => answers.has(201))
   const lists = operations
@@ -55,27 +66,32 @@ export async function prepare(target: Target, operations: readonly Operation[], 
   return {
     apiKey,
     readLists: async () => {
-      const answers = await Promise.all(lists.map((path) => call('GET', path)))
-      return answers.map(({ data, pagination }) => JSON.stringify([data?.map(idOf), pagination])).join('\n')
+      const read: string[] = []
+      for (const list of lists) {
+        const { data = [] } = await call('GET', list)
+        // What the bank took back by itself is listed too.
+        const ids = data.filter(({ origin }) => origin !== 'PARTNER').map(({ id, webhook_id }) => id ?? webhook_id)
+        read.push(`${list} ${ids.slice(0, NEWEST)}`)
+      }
+      return read.join('\n')
     },
-    resetBank: async () => {
-      await call('PUT', BEHAVIOR, behavior)
+    calm: async (moneyOut) => {
+      await call('PUT', BEHAVIOR, { ...behavior, cashOut: moneyOut, refundIn: moneyOut })
+      await call('PUT', CASH_OUT_SWITCH, { enabled: true, reason: 'the next requests' })
     },
   }
 }
+
+const NEWEST = 20
 
 interface Answered {
   readonly apiKey?: string
   readonly id?: string
   readonly data?: readonly Listed[]
-  readonly pagination?: { readonly nextCursor?: string | null }
 }
 
 interface Listed {
   readonly id?: string
   readonly webhook_id?: string
-}
-
-function idOf({ id, webhook_id }: Listed): string | undefined {
-  return id ?? webhook_id
+  readonly origin?: string
 }

@@ -76,7 +76,7 @@ const replaceByAnything: Change = ({ holder, key }, chance) => {
 }
 
 const wrap: Change = ({ holder, key }, chance) => {
-  const depth = chance.pick([1, 2, 14, 15, 16, 17, 100, 1_000])
+  const depth = chance.pick([1, 2, 14, 15, 16, 17, 100, 300])
   const inArray = chance.happens(0.5)
   for (let level = 0; level < depth; level += 1) holder[key] = inArray ? [holder[key]] : { a: holder[key] }
 }

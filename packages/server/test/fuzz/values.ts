@@ -1,5 +1,6 @@
+import { buildStaticBrCode } from '@pixgate/brcode'
 import type { Chance } from './chance.ts'
-import { type Corpus, subjectOf } from './corpus.ts'
+import { type Corpus, PAID_CASH_IN, subjectOf } from './corpus.ts'
 import type { Operation, Schema } from './document.ts'
 
 /** Where values come from. */
@@ -39,7 +40,37 @@ export function validValue(schema: Schema, source: Source, name = ''): unknown {
 /** Chooses which optional properties are there. */
 export function validObject({ properties = {}, required = [] }: Schema, source: Source): Record<string, unknown> {
   const chosen = Object.entries(properties).filter(([name]) => source.chance.happens(0.4) || required.includes(name))
-  return Object.fromEntries(chosen.map(([name, schema]) => [name, validValue(schema, source, name)]))
+  const value = Object.fromEntries(chosen.map(([name, schema]) => [name, validValue(schema, source, name)]))
+  if ('pixKeyType' in properties) return { ...value, ...source.chance.pick(PIX_KEYS) }
+  if ('pixCode' in properties) return { ...withoutValue(value), ...payableCode(source) }
+  return value
+}
+
+/** Keys with their types. */
+const PIX_KEYS = [
+  { pixKey: '529.982.247-25', pixKeyType: 'cpf' },
+  { pixKey: '12ABC34501DE35', pixKeyType: 'CNPJ' },
+  { pixKey: 'Padaria@example.com', pixKeyType: 'email' },
+  { pixKey: '(11) 98765-4321', pixKeyType: 'phone' },
+  { pixKey: '123e4567-e89b-12d3-a456-426614174000', pixKeyType: 'random' },
+]
+
+const BAKERY = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
+const PRICED = buildStaticBrCode({ ...BAKERY, amountCents: 150n })
+const STATIC_CODES = [
+  { pixCode: buildStaticBrCode(BAKERY), value: 0.01 },
+  { pixCode: PRICED, value: 1.5 },
+  { pixCode: PRICED },
+]
+
+/** A code, and the value that must be given with it. */
+function payableCode({ chance, corpus }: Source): object {
+  const dynamic = corpus.recall('pixCode', chance)
+  return chance.pick([...STATIC_CODES, ...(dynamic === undefined ? [] : [{ pixCode: dynamic }])])
+}
+
+function withoutValue({ value: _, ...rest }: Record<string, unknown>): object {
+  return rest
 }
 
 function validArray({ items = {}, minItems = 0, maxItems = 5 }: Schema, source: Source): unknown[] {
@@ -81,7 +112,8 @@ const DOCUMENTS = ['52998224725', '529.982.247-25', '11222333000181', '11.222.33
 
 /** What the document says in words only: how a property's value has to look to mean something. */
 const KNOWN: Readonly<Record<string, (source: Source) => unknown>> = {
-  value: ({ chance }) => chance.pick([1, 2, 999_999_999_999, 1 + chance.below(1_000_000)]) / 100,
+  value: ({ chance, operation }) => reais(operation.id === 'createCashOut' ? 0.05 : 0.25, chance),
+  refundValue: ({ chance }) => reais(0.05, chance),
   document: ({ chance }) => chance.pick(DOCUMENTS),
   url: ({ chance, receiverUrl }) => `${receiverUrl}/${chance.below(1_000_000)}`,
   start_date: ({ chance }) => chance.pick(DAYS.slice(0, 3)),
@@ -89,17 +121,24 @@ const KNOWN: Readonly<Record<string, (source: Source) => unknown>> = {
   cursor: ({ chance, corpus, operation }) => corpus.recall(`cursor of ${subjectOf(operation.path)}`, chance),
   end_to_end_id: ({ chance, corpus }) => corpus.recall('endToEndId', chance),
   external_id: ({ chance, corpus }) => corpus.recall('externalId', chance),
-  externalId: (source) => {
-    const { chance, corpus, operation } = source
+  cash_in_id: ({ chance, corpus }) => corpus.recall(PAID_CASH_IN, chance),
+  externalId: ({ chance, corpus, operation }) => {
     const fresh = `fuzz-${chance.below(2 ** 32)}-${chance.below(2 ** 32)}`
-    const used = corpus.recall(operation.credential === 'partnerSignature' ? 'id of cash-in' : 'externalId', chance)
-    const wantsUsed = chance.happens(operation.credential === 'partnerSignature' ? 0.8 : 0.1)
-    return wantsUsed ? used : fresh
+    const isEvent = operation.credential === 'partnerSignature'
+    const subjects = [subjectOf(operation.path), 'refund-in'].map((subject) => `id of ${subject}`)
+    const used = corpus.recall(isEvent ? chance.pick(subjects) : 'externalId', chance)
+    return chance.happens(isEvent ? 0.8 : 0.1) ? used : fresh
   },
-  transactionId: ({ chance, corpus }) => corpus.recall('providerTransactionId', chance),
+  transactionId: ({ chance, corpus }) => corpus.recall(chance.pick(['providerTransactionId', 'transactionId']), chance),
+  returnId: ({ chance, corpus }) => (chance.happens(0.3) ? corpus.recall('returnId', chance) : undefined),
   occurredAt: ({ chance }) => new Date(Date.now() - chance.below(100_000)).toISOString(),
   status: ({ chance, operation }) =>
     operation.credential === 'partnerSignature' ? chance.pick(STATUS_WORDS) : undefined,
+}
+
+/** Small, so that many can be paid, or the largest there is. */
+function reais(largest: number, chance: Chance): number {
+  return (chance.happens(largest) ? 999_999_999_999 : 1 + chance.below(chance.pick([2, 100, 10_000]))) / 100
 }
 
 const STATUS_WORDS = ['CONFIRMED', 'PAID', 'FAILED', 'REMOVIDA_PELO_PSP', 'PENDING', 'SOMETHING_NEW']

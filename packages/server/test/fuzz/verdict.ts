@@ -100,7 +100,9 @@ function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boo
     if (operation.credential === 'adminToken') return [401, 429]
     return operation.credential === 'partnerSignature' && flaws.has('size') ? [413] : [401]
   }
-  if (status !== undefined && !(isOpen && (flaw === 'shape' || flaw === 'id'))) return [status]
+  // Where nothing is not found, an unknown id is one of the things that are refused.
+  const isRefused = flaw === 'id' && !operation.answers.has(404)
+  if (status !== undefined && !isRefused && !(isOpen && (flaw === 'shape' || flaw === 'id'))) return [status]
   const documented = [...operation.answers.keys()].filter((it) => it < 500 && !ONE_CAUSE.includes(it))
   return isOpen ? documented : documented.filter((it) => it !== 400)
 }

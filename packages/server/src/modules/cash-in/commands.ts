@@ -1,16 +1,9 @@
 import { limits, Refusal } from '@pixgate/spec'
 import { type Engine, ExternalIdTaken, IdempotencyKeyTaken } from '../../engine/engine.ts'
 import type { Clock } from '../../platform/clock.ts'
-import {
-  type CashIn,
-  type CashInInput,
-  type CashInOutcome,
-  type CashInRequest,
-  type CashInTerms,
-  decideCashIn,
-  decideCreate,
-  statusAt,
-} from './rules.ts'
+import { type CashIn, type CashInInput, type CashInOutcome, statusAt } from './cash-in.ts'
+import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
+import { decideCashIn } from './rules.ts'
 
 /** One function per intention; each goes through the engine. */
 export interface CashInCommands {

@@ -5,14 +5,16 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
+import type { CashInInput, CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
+import type { CashInTerms } from './create.ts'
 import { type CashInJobs, createCashInJobs } from './jobs.ts'
 import { type CashInHandlers, createCashInHandlers } from './routes.ts'
-import type { CashInInput, CashInOutcome, CashInTerms } from './rules.ts'
 import { createCashInStore } from './store.ts'
 
-export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './rules.ts'
-export { decideCashIn, refundableCents, refundDeadline } from './rules.ts'
+export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
+export { refundableCents, refundDeadline } from './cash-in.ts'
+export { decideCashIn } from './rules.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
 export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'takeNewReferences'> {

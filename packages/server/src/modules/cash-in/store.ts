@@ -3,7 +3,7 @@ import { type Condition, createOperationStore, type OperationStore, statusIs } f
 import { operationOf } from '../../engine/reader.ts'
 import { OPERATION_COLUMNS, type OperationRow } from '../../engine/statement.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
-import type { CashIn } from './rules.ts'
+import type { CashIn } from './cash-in.ts'
 
 /** All SQL of cash-ins. */
 export interface CashInStore extends OperationStore<CashIn> {

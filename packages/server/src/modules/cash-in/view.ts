@@ -1,6 +1,6 @@
 import { type createCashIn, type getCashIn, maskDocument, normaliseDocument } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { type CashIn, refundableCents, refundDeadline, refundedCents, statusAt } from './rules.ts'
+import { type CashIn, refundableCents, refundDeadline, refundedCents, statusAt } from './cash-in.ts'
 
 /** Rows of cash-ins as clients read them. */
 

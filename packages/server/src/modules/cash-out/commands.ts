@@ -1,15 +1,9 @@
 import { Refusal } from '@pixgate/spec'
 import { type Engine, ExclusiveKeyTaken, ExternalIdTaken, IdempotencyKeyTaken } from '../../engine/engine.ts'
 import type { Identity } from '../../engine/operation.ts'
-import {
-  type CashOut,
-  type CashOutInput,
-  type CashOutOutcome,
-  type CashOutRequest,
-  type CashOutTerms,
-  decideCashOut,
-  decideCreate,
-} from './rules.ts'
+import type { CashOut, CashOutInput, CashOutOutcome } from './cash-out.ts'
+import { type CashOutRequest, type CashOutTerms, decideCreate } from './create.ts'
+import { decideCashOut } from './rules.ts'
 
 /** One function per intention; each goes through the engine. */
 export interface CashOutCommands {

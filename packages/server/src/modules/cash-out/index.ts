@@ -4,14 +4,15 @@ import type { Availability, PayoutPartner } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
+import type { CashOutInput, CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
+import type { CashOutTerms } from './create.ts'
 import { accountingDay } from './day.ts'
 import { createCashOutJobs } from './jobs.ts'
 import { type CashOutHandlers, createCashOutHandlers } from './routes.ts'
-import type { CashOutInput, CashOutOutcome, CashOutTerms } from './rules.ts'
 import { createCashOutStore } from './store.ts'
 
-export type { CashOutInput, CashOutOutcome } from './rules.ts'
+export type { CashOutInput, CashOutOutcome } from './cash-out.ts'
 
 /** Cash-outs: their endpoints, their work, and what other modules may do with them. */
 export interface CashOutModule {

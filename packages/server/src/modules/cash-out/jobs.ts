@@ -11,8 +11,9 @@ import type {
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { createDispatcher, type Dispatcher, type Orders } from '../dispatch/index.ts'
+import type { CashOut, CashOutInput, Movement } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
-import { type CashOut, type CashOutInput, type Movement, nextStep } from './rules.ts'
+import { nextStep } from './schedule.ts'
 import type { CashOutStore } from './store.ts'
 
 /** What talks to the partner about payouts. */

@@ -1,7 +1,7 @@
 import { type BrCode, BrCodeError, parseBrCode } from '@pixgate/brcode'
 import { normaliseDocument, Refusal } from '@pixgate/spec'
 import type { QrCode } from '../../partner/port.ts'
-import type { CashOutRequest } from './rules.ts'
+import type { CashOutRequest } from './create.ts'
 
 /**
  * Pix codes that are to be paid: what can be told from the code alone, and what the bank's decoding adds. Pure; an

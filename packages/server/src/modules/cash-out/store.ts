@@ -3,7 +3,7 @@ import { createOperationStore, type OperationStore } from '../../engine/operatio
 import { operationOf } from '../../engine/reader.ts'
 import { OPERATION_COLUMNS, type OperationRow } from '../../engine/statement.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
-import type { CashOut } from './rules.ts'
+import type { CashOut } from './cash-out.ts'
 
 /** All SQL of cash-outs. */
 export interface CashOutStore extends OperationStore<CashOut> {

@@ -1,6 +1,6 @@
 import { type createCashOut, type getCashOut, maskDocument, normaliseDocument } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import { type CashOut, reversedCents } from './rules.ts'
+import { type CashOut, reversedCents } from './cash-out.ts'
 
 /** Rows of cash-outs as clients read them. */
 

@@ -95,7 +95,10 @@ export function createDispatcher<Order extends AnyOrder>(
     processNext: async () => {
       const sends = await sendsWanted()
       const due = await orders.due(clock.now(), CONCURRENT, sends > 0)
-      await Promise.all(chosen(due, sends).map(work))
+      const results = await Promise.allSettled(chosen(due, sends).map(work))
+      // One that fails disturbs no other; what is claimed is taken up again when its lease is over.
+      const failed = results.find((result) => result.status === 'rejected')
+      if (failed) throw failed.reason
       return due.length === CONCURRENT && sends > 1
     },
   }

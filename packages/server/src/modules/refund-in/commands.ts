@@ -2,18 +2,9 @@ import { Refusal } from '@pixgate/spec'
 import { type Engine, ExternalIdTaken, IdempotencyKeyTaken } from '../../engine/engine.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import type { Ids } from '../../platform/ids.ts'
-import {
-  type BankReturn,
-  cashInIn,
-  decideCreate,
-  decideRefundIn,
-  decideReturn,
-  type RefundIn,
-  type RefundInInput,
-  type RefundInOutcome,
-  type RefundInRequest,
-  type Result,
-} from './rules.ts'
+import { cashInIn, decideCreate, decideReturn, type RefundInRequest } from './create.ts'
+import type { BankReturn, RefundIn, RefundInInput, RefundInOutcome, Result } from './refund-in.ts'
+import { decideRefundIn } from './rules.ts'
 import type { RefundInStore } from './store.ts'
 
 /** One function per intention; each goes through the engine. */

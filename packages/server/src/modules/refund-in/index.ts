@@ -6,11 +6,11 @@ import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { createRefundInCommands } from './commands.ts'
 import { createRefundInJobs } from './jobs.ts'
+import type { BankReturn, RefundInInput, RefundInOutcome, Result } from './refund-in.ts'
 import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
-import type { BankReturn, RefundInInput, RefundInOutcome, Result } from './rules.ts'
 import { createRefundInStore } from './store.ts'
 
-export type { BankReturn, RefundInInput, RefundInOutcome } from './rules.ts'
+export type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
 
 /** Refunds: their endpoints, their work, and what other modules may do with them. */
 export interface RefundInModule {

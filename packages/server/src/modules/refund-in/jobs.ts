@@ -10,7 +10,8 @@ import type {
 import type { Clock } from '../../platform/clock.ts'
 import { createDispatcher, type Dispatcher, type Orders } from '../dispatch/index.ts'
 import type { RefundInCommands } from './commands.ts'
-import { nextStep, type RefundIn, type RefundInInput } from './rules.ts'
+import type { RefundIn, RefundInInput } from './refund-in.ts'
+import { nextStep } from './schedule.ts'
 import type { RefundInStore } from './store.ts'
 
 /** What the jobs need. */

@@ -3,7 +3,7 @@ import { createOperationStore, type OperationStore } from '../../engine/operatio
 import { operationOf } from '../../engine/reader.ts'
 import { OPERATION_COLUMNS, type OperationRow } from '../../engine/statement.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
-import type { RefundIn } from './rules.ts'
+import type { RefundIn } from './refund-in.ts'
 
 /** All SQL of refunds. */
 export interface RefundInStore extends OperationStore<RefundIn> {

@@ -1,6 +1,6 @@
 import type { createRefundIn, getRefundIn } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import type { RefundIn } from './rules.ts'
+import type { RefundIn } from './refund-in.ts'
 
 /** Rows of refunds as clients read them. */
 

@@ -3,7 +3,8 @@ import test from 'node:test'
 import fc from 'fast-check'
 import type { Journal } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import { type CashIn, decideCashIn } from '../../../src/modules/cash-in/rules.ts'
+import type { CashIn } from '../../../src/modules/cash-in/cash-in.ts'
+import { decideCashIn } from '../../../src/modules/cash-in/rules.ts'
 import { CREATED_AT, cashInAs, confirmed, EXPIRES_AT, type Happening, INPUTS } from './situations.ts'
 
 const { 'partner.confirmed': _, ...OTHERS } = INPUTS

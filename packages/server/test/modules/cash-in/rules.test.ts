@@ -3,14 +3,9 @@ import test from 'node:test'
 import { type CashInStatus, cashIn, Refusal } from '@pixgate/spec'
 import type { Decision } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import {
-  type CashIn,
-  type CashInFacts,
-  type CashInOutcome,
-  type CashInTrigger,
-  decideCashIn,
-  decideCreate,
-} from '../../../src/modules/cash-in/rules.ts'
+import type { CashIn, CashInFacts, CashInOutcome } from '../../../src/modules/cash-in/cash-in.ts'
+import { decideCreate } from '../../../src/modules/cash-in/create.ts'
+import { type CashInTrigger, decideCashIn } from '../../../src/modules/cash-in/rules.ts'
 import { cashInRequest, TERMS } from '../../support/engine.ts'
 import {
   CHARGED,

@@ -1,5 +1,5 @@
 import type { CashInStatus } from '@pixgate/spec'
-import type { CashIn, CashInFacts, CashInInput, RefundEvent } from '../../../src/modules/cash-in/rules.ts'
+import type { CashIn, CashInFacts, CashInInput, RefundEvent } from '../../../src/modules/cash-in/cash-in.ts'
 import type { Payment } from '../../../src/partner/port.ts'
 import { cashInRequest, payment, TERMS } from '../../support/engine.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CashInStatus, cashIn } from '@pixgate/spec'
-import type { CashIn } from '../../../src/modules/cash-in/rules.ts'
+import type { CashIn } from '../../../src/modules/cash-in/cash-in.ts'
 import { createdView, detailView } from '../../../src/modules/cash-in/view.ts'
 import { CHARGED, CREATED_AT, cashInAs, EXPIRES_AT, NOW, PAID } from './situations.ts'
 

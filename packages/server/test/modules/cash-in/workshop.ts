@@ -3,9 +3,9 @@ import type { TestContext } from 'node:test'
 import { buildDynamicBrCode } from '@pixgate/brcode'
 import { pino } from 'pino'
 import { createEngine } from '../../../src/engine/engine.ts'
+import type { CashIn, CashInInput } from '../../../src/modules/cash-in/cash-in.ts'
 import { createCashInCommands } from '../../../src/modules/cash-in/commands.ts'
 import { type CashInJobs, createCashInJobs } from '../../../src/modules/cash-in/jobs.ts'
-import type { CashIn, CashInInput } from '../../../src/modules/cash-in/rules.ts'
 import { createCashInStore } from '../../../src/modules/cash-in/store.ts'
 import type {
   CancelAnswer,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import { type CashOutRequest, decideCreate } from '../../../src/modules/cash-out/rules.ts'
+import { type CashOutRequest, decideCreate } from '../../../src/modules/cash-out/create.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { told } from '../../support/evidence.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { CashOutInput } from '../../../src/modules/cash-out/cash-out.ts'
 import { inputsOfAsking, inputsOfSending } from '../../../src/modules/cash-out/jobs.ts'
-import type { CashOutInput } from '../../../src/modules/cash-out/rules.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { cases, movesBy, openTransactions, told } from '../../support/evidence.ts'
 import { INPUTS } from './situations.ts'

@@ -4,7 +4,7 @@ import { type AccountCode, accounts } from '@pixgate/spec'
 import fc from 'fast-check'
 import type { Decision, Journal } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import type { CashOut, CashOutInput, CashOutOutcome } from '../../../src/modules/cash-out/rules.ts'
+import type { CashOut, CashOutInput, CashOutOutcome } from '../../../src/modules/cash-out/cash-out.ts'
 import { CREATED_AT, cashOutAs, confirmed, decide, INPUTS, returned, stateOf } from './situations.ts'
 
 const { 'partner.confirmed': _, 'partner.returned': __, ...OTHERS } = INPUTS

@@ -3,13 +3,8 @@ import test from 'node:test'
 import { type CashOutStatus, cashOut } from '@pixgate/spec'
 import type { Decision } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import {
-  type CashOut,
-  type CashOutFacts,
-  type CashOutInput,
-  type CashOutOutcome,
-  nextStep,
-} from '../../../src/modules/cash-out/rules.ts'
+import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../../src/modules/cash-out/cash-out.ts'
+import { nextStep } from '../../../src/modules/cash-out/schedule.ts'
 import {
   CREATED_AT,
   cashOutAs,

@@ -1,14 +1,8 @@
 import type { AccountCode, CashOutStatus } from '@pixgate/spec'
 import type { ControlName, Document, State } from '../../../src/engine/operation.ts'
-import {
-  type CashOut,
-  type CashOutFacts,
-  type CashOutInput,
-  type CashOutRequest,
-  type CashOutTerms,
-  decideCashOut,
-  type Movement,
-} from '../../../src/modules/cash-out/rules.ts'
+import type { CashOut, CashOutFacts, CashOutInput, Movement } from '../../../src/modules/cash-out/cash-out.ts'
+import type { CashOutRequest, CashOutTerms } from '../../../src/modules/cash-out/create.ts'
+import { decideCashOut } from '../../../src/modules/cash-out/rules.ts'
 import type { PayoutReturn } from '../../../src/partner/port.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 

@@ -4,10 +4,11 @@ import { Refusal } from '@pixgate/spec'
 import { pino } from 'pino'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { createCashInCommands } from '../../../src/modules/cash-in/commands.ts'
+import type { CashOut } from '../../../src/modules/cash-out/cash-out.ts'
 import { type CashOutCommands, createCashOutCommands } from '../../../src/modules/cash-out/commands.ts'
+import type { CashOutTerms } from '../../../src/modules/cash-out/create.ts'
 import { type CashOutJobs, createCashOutJobs } from '../../../src/modules/cash-out/jobs.ts'
 import { type CashOutHandlers, createCashOutHandlers } from '../../../src/modules/cash-out/routes.ts'
-import type { CashOut, CashOutTerms } from '../../../src/modules/cash-out/rules.ts'
 import { createCashOutStore } from '../../../src/modules/cash-out/store.ts'
 import type {
   Availability,

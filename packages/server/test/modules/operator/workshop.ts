@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test'
+import type { CashOut } from '../../../src/modules/cash-out/cash-out.ts'
 import { type CashOutCommands, createCashOutCommands } from '../../../src/modules/cash-out/commands.ts'
-import type { CashOut, CashOutTerms } from '../../../src/modules/cash-out/rules.ts'
+import type { CashOutTerms } from '../../../src/modules/cash-out/create.ts'
 import { createOperatorCommands, type OperatorCommands } from '../../../src/modules/operator/commands.ts'
 import type { AdjustmentRequest } from '../../../src/modules/operator/rules.ts'
 import { createOperatorStore, type OperatorStore } from '../../../src/modules/operator/store.ts'

@@ -2,13 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import type { CashIn, CashInFacts } from '../../../src/modules/cash-in/rules.ts'
-import {
-  type BankReturn,
-  decideCreate,
-  decideReturn,
-  type RefundInRequest,
-} from '../../../src/modules/refund-in/rules.ts'
+import type { CashIn, CashInFacts } from '../../../src/modules/cash-in/cash-in.ts'
+import { decideCreate, decideReturn, type RefundInRequest } from '../../../src/modules/refund-in/create.ts'
+import type { BankReturn } from '../../../src/modules/refund-in/refund-in.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { cashInAs, NOW } from '../cash-in/situations.ts'
 import { paidCashIn, REFUND_ID, refundAs, stateOf } from './situations.ts'

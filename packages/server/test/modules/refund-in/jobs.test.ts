@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createRefundInJobs, inputsOfAsking, inputsOfSending } from '../../../src/modules/refund-in/jobs.ts'
-import type { RefundIn, RefundInInput } from '../../../src/modules/refund-in/rules.ts'
+import type { RefundIn, RefundInInput } from '../../../src/modules/refund-in/refund-in.ts'
 import type { Availability, Refund, RefundPartner, RefundStatus } from '../../../src/partner/port.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { confirmed, REFUND_ID, refundAs } from './situations.ts'

@@ -11,14 +11,10 @@ import {
   type State,
 } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import { type CashIn, refundedCents } from '../../../src/modules/cash-in/rules.ts'
-import {
-  decideCreate,
-  decideRefundIn,
-  decideReturn,
-  type RefundIn,
-  type RefundInInput,
-} from '../../../src/modules/refund-in/rules.ts'
+import { type CashIn, refundedCents } from '../../../src/modules/cash-in/cash-in.ts'
+import { decideCreate, decideReturn } from '../../../src/modules/refund-in/create.ts'
+import type { RefundIn, RefundInInput } from '../../../src/modules/refund-in/refund-in.ts'
+import { decideRefundIn } from '../../../src/modules/refund-in/rules.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { confirmed, INPUTS, paidCashIn } from './situations.ts'

@@ -3,14 +3,10 @@ import test from 'node:test'
 import { type JournalKind, refundIn } from '@pixgate/spec'
 import type { Decision } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import type { CashInFacts } from '../../../src/modules/cash-in/rules.ts'
-import {
-  decideRefundIn,
-  nextStep,
-  type RefundIn,
-  type RefundInFacts,
-  type RefundInInput,
-} from '../../../src/modules/refund-in/rules.ts'
+import type { CashInFacts } from '../../../src/modules/cash-in/cash-in.ts'
+import type { RefundIn, RefundInFacts, RefundInInput } from '../../../src/modules/refund-in/refund-in.ts'
+import { decideRefundIn } from '../../../src/modules/refund-in/rules.ts'
+import { nextStep } from '../../../src/modules/refund-in/schedule.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { cashInOf, confirmed, INPUTS, REFUND_ID, refundAs, SENT, stateOf } from './situations.ts'
 

@@ -1,7 +1,7 @@
 import type { AccountCode, RefundInStatus } from '@pixgate/spec'
 import type { Operation, State } from '../../../src/engine/operation.ts'
-import type { CashIn, CashInFacts } from '../../../src/modules/cash-in/rules.ts'
-import type { RefundIn, RefundInFacts, RefundInInput, Return } from '../../../src/modules/refund-in/rules.ts'
+import type { CashIn, CashInFacts } from '../../../src/modules/cash-in/cash-in.ts'
+import type { RefundIn, RefundInFacts, RefundInInput, Return } from '../../../src/modules/refund-in/refund-in.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { PAID as CREDITED, cashInAs, NOW } from '../cash-in/situations.ts'
 

@@ -1,0 +1,114 @@
+import { limits } from '@pixgate/spec'
+import type { Document, Operation } from '../../engine/operation.ts'
+import type { Payment } from '../../partner/port.ts'
+
+/** A cash-in as the engine keeps it, and everything that can happen to it. */
+
+/** What the client asked for, and what we asked the partner for: never changes, so that every attempt is the same. */
+export interface CashInDetail extends Document {
+  readonly description: string | null
+  readonly generateQrCode: boolean
+  readonly payer: { readonly fullName: string; readonly document: string } | null
+  readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
+}
+
+/** What became known since. */
+export interface CashInFacts extends Document {
+  readonly pixCode?: string
+  /** Every payment that was booked: end-to-end id → centavos. */
+  readonly payments?: Readonly<Record<string, number>>
+  /** Epoch milliseconds, the partner's word. */
+  readonly paidAt?: number
+  readonly payerName?: string | null
+  readonly payerDocument?: string | null
+  readonly payerIspb?: string | null
+  readonly failureCode?: string
+  readonly failureReason?: string | null
+  /** Since when the partner's answer is missing, and how often it was asked. */
+  readonly unknownSince?: number | null
+  readonly questions?: number
+  /** Why a case is open. */
+  readonly doubt?: 'missing' | 'contradiction' | null
+  /** What the bank said when it was asked about a contradiction: for the person who decides. */
+  readonly bankAnswer?: Document
+  /** What refunds under way have set aside, centavos. */
+  readonly refundsOpenCents?: number
+  /** Everything that went back, by our refunds or by the bank itself: return id → centavos. */
+  readonly returns?: Readonly<Record<string, number>>
+}
+
+/** A cash-in as the engine keeps it. */
+export type CashIn = Operation<CashInDetail, CashInFacts>
+
+/** What can happen to a cash-in after its creation. */
+export type CashInInput =
+  | { readonly on: 'work.requested' | 'clock.expired' }
+  | { readonly on: 'work.claimed'; readonly leaseMs: number }
+  | { readonly on: 'work.done'; readonly bankAnswer: Document }
+  | { readonly on: 'charge.accepted'; readonly transactionId: string; readonly pixCode: string }
+  | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
+  | { readonly on: 'charge.not_sent' | 'charge.unknown' | 'charge.contradicted'; readonly reason: string }
+  | { readonly on: 'partner.confirmed'; readonly payment: Payment; readonly transactionId: string }
+  | {
+      readonly on: 'partner.failed'
+      readonly errorCode: string
+      readonly errorMessage: string | null
+      readonly transactionId: string | null
+      readonly occurredAt: number | null
+    }
+
+/** What becomes of a refund. `refund.taken`: money went back that no refund under way had set aside. */
+export type RefundEvent =
+  | { readonly on: 'refund.reserved' | 'refund.released'; readonly valueCents: bigint }
+  | { readonly on: 'refund.confirmed' | 'refund.taken'; readonly returnId: string; readonly valueCents: bigint }
+
+/**
+ * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
+ * lies in the future, so it is not believed.
+ */
+export interface CashInOutcome {
+  readonly result: 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE'
+  /** The cash-in as it is now. */
+  readonly cashIn: CashIn
+}
+
+/** What went back of a cash-in so far, centavos. @source rules#cash-in.refunds.7 */
+export function refundedCents({ facts }: CashIn): bigint {
+  return Object.values(facts.returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
+}
+
+/**
+ * What a refund may be of at most now, centavos: what refunds under way have set aside counts as gone.
+ * @source rules#refund-in.create.4
+ */
+export function refundableCents(now: CashIn): bigint {
+  const left = now.valueCents - refundedCents(now) - BigInt(now.facts.refundsOpenCents ?? 0)
+  return now.status === 'PAID' && left > 0n ? left : 0n
+}
+
+const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
+
+/**
+ * The last instant, epoch milliseconds, at which a cash-in that was paid may be refunded; `null` where it was not.
+ * @source rules#cash-in.detail.5
+ */
+export function refundDeadline({ facts }: CashIn): number | null {
+  return facts.paidAt === undefined ? null : facts.paidAt + REFUND_WINDOW_MS
+}
+
+/** What was booked under a payment's end-to-end id, centavos. */
+export function bookedAmount({ facts }: CashIn, { endToEndId }: Payment): bigint | undefined {
+  const cents = facts.payments?.[endToEndId]
+  return cents === undefined ? undefined : BigInt(cents)
+}
+
+/** An input that the table may see. */
+export type Judged = CashInInput | RefundEvent | { readonly on: 'clock.escalated' }
+
+/**
+ * The status a client sees: a charge expires the moment its time is over, whoever has noticed.
+ * @source rules#cash-in.detail.3
+ */
+export function statusAt({ status, expiresAt }: Pick<CashIn, 'status' | 'expiresAt'>, at: number): string {
+  return status === 'PENDING' && expiresAt !== null && at > expiresAt ? 'EXPIRED' : status
+}

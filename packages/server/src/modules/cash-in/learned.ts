@@ -1,0 +1,113 @@
+import type { Changes } from '../../engine/follow.ts'
+import type { CashIn, CashInFacts, CashInInput, Judged, RefundEvent } from './cash-in.ts'
+import { questionDelayMs, restingDueAt } from './schedule.ts'
+
+/** What becomes known of a cash-in by each input. Pure. */
+
+/** What a move changes besides the status: what the input teaches, and when the next work is due. */
+export function changesOf(now: CashIn, input: Judged, row: { to: string; posts?: string }, at: number): Changes {
+  const changes = { ...learned(now, input, row, at) }
+  const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
+  return { ...changes, dueAt: changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt }
+}
+
+/** What an input teaches. A `dueAt` here is a question to ask soon; otherwise the state says when work is due. */
+function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }, at: number): Changes {
+  switch (input.on) {
+    case 'work.requested':
+      return { dueAt: at }
+    case 'work.claimed':
+      return { dueAt: at + input.leaseMs }
+    case 'work.done':
+      return now.facts.doubt === 'contradiction' ? { facts: { bankAnswer: input.bankAnswer } } : {}
+    case 'clock.expired':
+      return { facts: NO_DOUBT }
+    case 'clock.escalated':
+      return { facts: { doubt: 'missing' } }
+    case 'charge.accepted':
+      return {
+        transactionId: input.transactionId,
+        facts: { pixCode: input.pixCode, ...(row.to === 'PENDING' ? NO_DOUBT : {}) },
+        ...(row.to === 'FAILED' ? askedAtOnce(now, at) : {}),
+      }
+    case 'charge.rejected':
+      return row.to === 'FAILED' ? { facts: failure(input) } : {}
+    case 'charge.not_sent':
+    case 'charge.unknown':
+      return {
+        dueAt: at + questionDelayMs(now),
+        facts: {
+          questions: (now.facts.questions ?? 0) + 1,
+          ...(row.to === 'PROVIDER_RESULT_UNKNOWN' ? { unknownSince: now.facts.unknownSince ?? at } : {}),
+        },
+      }
+    case 'charge.contradicted':
+      return { facts: { doubt: 'contradiction' } }
+    case 'partner.confirmed':
+      return learnedOfPayment(now, input, row)
+    case 'refund.reserved':
+    case 'refund.confirmed':
+    case 'refund.released':
+    case 'refund.taken':
+      return { ...learnedOfRefund(now.facts, input), dueAt: now.dueAt }
+    case 'partner.failed':
+      return {
+        ...(now.transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}),
+        ...(row.to === 'FAILED'
+          ? { facts: failure(input) }
+          : { facts: { doubt: 'contradiction' }, ...askedAtOnce(now, at) }),
+      }
+  }
+}
+
+/** Asks the bank about a charge that would otherwise rest; a question under way is question enough. */
+function askedAtOnce({ dueAt }: CashIn, at: number): Changes {
+  return { dueAt: dueAt ?? at }
+}
+
+const NO_DOUBT = { doubt: null, unknownSince: null } as const
+
+function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
+  return { failureCode: errorCode, failureReason: errorMessage, ...NO_DOUBT }
+}
+
+function learnedOfPayment(
+  now: CashIn,
+  { payment, transactionId }: Extract<CashInInput, { on: 'partner.confirmed' }>,
+  row: { to: string; posts?: string },
+): Changes {
+  const payments = { ...now.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }
+  const ids = now.transactionId === null ? { transactionId } : {}
+  if (row.posts === 'cash_in_paid') {
+    const { name, document, ispb } = payment.payer
+    return {
+      ...ids,
+      endToEndId: payment.endToEndId,
+      facts: {
+        payments,
+        paidAt: payment.occurredAt,
+        payerName: name ?? null,
+        payerDocument: document ?? null,
+        payerIspb: ispb ?? null,
+        ...NO_DOUBT,
+      },
+    }
+  }
+  const doubt = row.to === 'RECONCILIATION_REQUIRED' ? ({ doubt: 'contradiction' } as const) : {}
+  return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...doubt } }
+}
+
+function learnedOfRefund({ refundsOpenCents = 0, returns }: CashInFacts, input: RefundEvent): Changes {
+  const cents = Number(input.valueCents)
+  switch (input.on) {
+    case 'refund.reserved':
+      return { facts: { refundsOpenCents: refundsOpenCents + cents } }
+    case 'refund.released':
+      return { facts: { refundsOpenCents: refundsOpenCents - cents } }
+    case 'refund.confirmed':
+      return { facts: { refundsOpenCents: refundsOpenCents - cents, returns: { ...returns, [input.returnId]: cents } } }
+    case 'refund.taken':
+      // What was booked first stays: a person compares.
+      return { facts: { returns: { [input.returnId]: cents, ...returns } } }
+  }
+}

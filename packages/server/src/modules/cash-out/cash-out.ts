@@ -1,0 +1,104 @@
+import type { PixKeyType } from '@pixgate/spec'
+import type { Document, Operation } from '../../engine/operation.ts'
+import type { Party, PayoutReturn } from '../../partner/port.ts'
+import type { SendFacts } from '../dispatch/index.ts'
+
+/** A cash-out as the engine keeps it, and everything that can happen to it. */
+
+/** What the client asked for and the bank is told: never changes, so that every attempt is the same. */
+export interface CashOutDetail extends Document {
+  readonly description: string | null
+  readonly paymentType: 'key' | 'qrcode'
+  readonly recipient: CashOutRecipient
+  /** The code, and the bank's decoding of it that every attempt names. */
+  readonly qrCode: { readonly pixCode: string; readonly decodeId: string } | null
+}
+
+/** Who is to be paid. */
+export type CashOutRecipient = {
+  readonly name: string | null
+  readonly document: string | null
+  /** Normalised. */
+  readonly pixKey: string
+  /** `null` for a QR code: its bank knows the type. */
+  readonly pixKeyType: PixKeyType | null
+}
+
+/** What became known since. Instants are epoch milliseconds. */
+export interface CashOutFacts extends SendFacts {
+  readonly dispatchedAt?: number
+  /** Money that left, and was booked: end-to-end id → centavos. */
+  readonly movements?: Readonly<Record<string, number>>
+  /** Money that came back, and was credited: return id → centavos. */
+  readonly returns?: Readonly<Record<string, number>>
+  /** Returns that are in suspense: return id → centavos. */
+  readonly suspendedReturns?: Readonly<Record<string, number>>
+  readonly confirmedAt?: number
+  /** What the bank says it took: evidence. */
+  readonly partnerFeeCents?: number | null
+  readonly recipientName?: string | null
+  readonly recipientDocument?: string | null
+  readonly recipientIspb?: string | null
+  readonly failureCode?: string
+  readonly failureReason?: string | null
+  /** The reservation was given back. */
+  readonly isReleased?: boolean
+  /** What was reserved again after money had left nevertheless, centavos. */
+  readonly heldAgainCents?: number
+}
+
+/** A cash-out as the engine keeps it. */
+export type CashOut = Operation<CashOutDetail, CashOutFacts>
+
+/** Money that left. */
+export interface Movement {
+  readonly endToEndId: string
+  readonly valueCents: bigint
+  /** The partner's word. */
+  readonly occurredAt: number
+  readonly feeCents: bigint | undefined
+  readonly recipient: Party | null | undefined
+  /** It went to somebody else than asked for. */
+  readonly isElsewhere?: boolean
+}
+
+/** What can happen to a cash-out after its creation. `isVerified`: the bank said it when asked, not only in an event. */
+export type CashOutInput =
+  | { readonly on: 'work.requested' | 'work.done' | 'clock.released' | 'clock.overdue' | 'clock.escalated' }
+  | { readonly on: 'work.claimed' | 'send.claimed'; readonly leaseMs: number }
+  | { readonly on: 'send.accepted'; readonly transactionId: string }
+  | { readonly on: 'send.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
+  | { readonly on: 'send.not_sent'; readonly attempt: number; readonly reason: string }
+  | { readonly on: 'send.unknown' | 'send.contradicted'; readonly reason: string }
+  | {
+      readonly on: 'partner.confirmed'
+      readonly movement: Movement
+      readonly transactionId: string
+      readonly isVerified: boolean
+    }
+  | {
+      readonly on: 'partner.failed'
+      readonly errorCode: string
+      readonly errorMessage: string | null
+      readonly transactionId: string | null
+      readonly occurredAt: number | null
+      readonly isVerified: boolean
+    }
+  | { readonly on: 'partner.returned'; readonly returned: PayoutReturn; readonly isVerified: boolean }
+  | { readonly on: 'partner.not_found'; readonly maySendAgain: boolean }
+
+/**
+ * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
+ * lies in the future, so it is not believed. `EARLY`: it cannot be true yet, but may be soon; the bank is asked.
+ * `UNEXPECTED`: it cannot be true.
+ */
+export interface CashOutOutcome {
+  readonly result: 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECTED'
+  /** The cash-out as it is now. */
+  readonly cashOut: CashOut
+}
+
+/** What came back so far and was credited, centavos. */
+export function reversedCents({ returns }: CashOutFacts): bigint {
+  return Object.values(returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
+}

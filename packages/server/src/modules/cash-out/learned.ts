@@ -1,0 +1,149 @@
+import type { Changes } from '../../engine/follow.ts'
+import type { PayoutReturn } from '../../partner/port.ts'
+import { attempted, NO_DOUBT, notFound, retryDelayMs, unanswered } from '../dispatch/index.ts'
+import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
+import { restingDueAt } from './schedule.ts'
+
+/** What becomes known of a cash-out by each input. Pure. */
+
+type Target = { readonly to: string; readonly posts?: string }
+
+/** What a move changes besides the status: what the input teaches, and when the next work is due. */
+export function changesOf(now: CashOut, input: CashOutInput, row: Target, at: number, held: bigint): Changes {
+  const changes = learned(now, input, row, at, held)
+  const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
+  return {
+    ...changes,
+    dueAt: changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt,
+    ...(row.posts === 'cash_out_released' ? { givesUpExclusiveKey: true } : {}),
+  }
+}
+
+/** What an input teaches. A `dueAt` here is a question to ask soon; otherwise the state says when work is due. */
+function learned(now: CashOut, input: CashOutInput, row: Target, at: number, held: bigint): Changes {
+  const { facts } = now
+  switch (input.on) {
+    case 'work.requested':
+      return { dueAt: at }
+    case 'work.claimed':
+      return { dueAt: at + input.leaseMs }
+    case 'work.done':
+      return {}
+    case 'clock.overdue':
+      return { dueAt: at, facts: { isOverdue: true } }
+    case 'send.claimed':
+      return {
+        dueAt: at + input.leaseMs,
+        facts: { ...attempted(facts, at), dispatchedAt: facts.dispatchedAt ?? at },
+      }
+    case 'send.accepted':
+      return {
+        ...(now.transactionId === null ? { transactionId: input.transactionId } : {}),
+        // What was given back may leave all the same: the bank is asked at once.
+        ...(row.to === 'RECONCILIATION_REQUIRED' ? { dueAt: at } : {}),
+        facts: { isAccepted: true, ...doubtAfterAcceptance(row.to) },
+      }
+    case 'send.rejected':
+      return { facts: row.to === 'FAILED' ? failure(input) : {} }
+    case 'send.not_sent':
+      return {
+        // A late word about an attempt that another one followed does not disturb that one's lease.
+        ...(input.attempt === facts.attempts ? { dueAt: at + retryDelayMs(facts) } : { dueAt: now.dueAt }),
+        facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
+      }
+    case 'send.unknown':
+      return { facts: unanswered(facts, at) }
+    case 'send.contradicted':
+      return { facts: { doubt: 'contradiction' } }
+    case 'partner.not_found':
+      return {
+        facts: {
+          ...notFound(facts, at),
+          ...unanswered(facts, at),
+          ...(row.to === 'FAILED' ? failure({ errorCode: 'not_found', errorMessage: null }) : {}),
+        },
+      }
+    case 'partner.confirmed':
+      return learnedOfMovement(now, input, row, at, held)
+    case 'partner.returned':
+      return learnedOfReturn(facts, input.returned, row, at)
+    case 'partner.failed':
+      return {
+        ...(now.transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}),
+        ...learnedOfFailure(now, input, row, at),
+      }
+    case 'clock.released':
+      return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
+    case 'clock.escalated':
+      return { facts: { doubt: 'missing', unknownSince: facts.unknownSince ?? at } }
+  }
+}
+
+function doubtAfterAcceptance(status: string): CashOutFacts {
+  if (status === 'DISPATCHED') return NO_DOUBT
+  return status === 'RECONCILIATION_REQUIRED' ? { doubt: 'contradiction' } : {}
+}
+
+function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
+  return { failureCode: errorCode, failureReason: errorMessage, isReleased: true, ...NO_DOUBT }
+}
+
+function learnedOfFailure(
+  now: CashOut,
+  input: Extract<CashOutInput, { on: 'partner.failed' }>,
+  row: Target,
+  at: number,
+): Changes {
+  if (row.to === 'FAILED') return { facts: failure(input) }
+  // Only an event says so yet: the bank is asked.
+  if (row.to === now.status) return { dueAt: at }
+  return { dueAt: at, facts: { doubt: 'contradiction' } }
+}
+
+function learnedOfMovement(
+  now: CashOut,
+  { movement, transactionId, isVerified }: Extract<CashOutInput, { on: 'partner.confirmed' }>,
+  row: Target,
+  at: number,
+  held: bigint,
+): Changes {
+  const ids = now.transactionId === null ? { transactionId } : {}
+  if (row.posts === undefined) {
+    const isUnrecorded = now.status === 'RESERVED'
+    return {
+      ...ids,
+      ...(isUnrecorded ? { dueAt: at } : {}),
+      facts: { doubt: isUnrecorded && !isVerified ? 'unrecorded' : 'contradiction' },
+    }
+  }
+  const movements = { ...now.facts.movements, [movement.endToEndId]: Number(movement.valueCents) }
+  if (row.posts !== 'cash_out_confirmed') {
+    const again = row.posts === 'left_after_release' ? { heldAgainCents: Number(held), isReleased: false } : {}
+    return { ...ids, facts: { movements, doubt: 'contradiction', ...again } }
+  }
+  return {
+    ...ids,
+    endToEndId: movement.endToEndId,
+    facts: {
+      movements,
+      confirmedAt: movement.occurredAt,
+      partnerFeeCents: movement.feeCents === undefined ? null : Number(movement.feeCents),
+      recipientName: movement.recipient?.name ?? null,
+      recipientDocument: movement.recipient?.document ?? null,
+      recipientIspb: movement.recipient?.ispb ?? null,
+      ...NO_DOUBT,
+    },
+  }
+}
+
+function learnedOfReturn(
+  facts: CashOutFacts,
+  { returnId, valueCents }: PayoutReturn,
+  row: Target,
+  at: number,
+): Changes {
+  const returned = { [returnId]: Number(valueCents) }
+  if (row.posts === 'cash_out_returned') return { facts: { returns: { ...facts.returns, ...returned } } }
+  if (row.posts === undefined) return { dueAt: at, facts: { doubt: 'contradiction' } }
+  return { facts: { suspendedReturns: { ...facts.suspendedReturns, ...returned }, doubt: 'contradiction' } }
+}

@@ -1,0 +1,129 @@
+import { Refusal, smaller } from '@pixgate/spec'
+import { type Create, created, type Decision, type State } from '../../engine/operation.ts'
+import { type CashIn, decideCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
+import { type BankReturn, isImplausible, ownReference, type RefundIn, type Result } from './refund-in.ts'
+import { notificationOf } from './told.ts'
+import { cashInDecision, together } from './with-cash-in.ts'
+
+/** Whether a refund is accepted, and the returns that the bank makes by itself. Pure. */
+
+/** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
+export interface RefundInRequest {
+  readonly id: string
+  /** `null` where the path names nothing that could be a cash-in. */
+  readonly cashInId: string | null
+  readonly valueCents: bigint
+  /** The refund's own id where the client gave none. */
+  readonly externalId: string
+  readonly reason: string | null
+  readonly correlationId: string
+  readonly bodyHash: Buffer
+  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
+  readonly idempotencyKey: string | null
+}
+
+/**
+ * Decides a create. The whole amount is set aside, or nothing is stored.
+ * @throws cash_in_not_found · cash_in_not_paid · refund_value_not_positive · refund_deadline_exceeded ·
+ *   refund_exceeds_available · insufficient_balance (422)
+ * @source rules#refund-in.create.2, rules#refund-in.create.3, failure-modes#RF-2, failure-modes#RF-4
+ */
+export function decideCreate(request: RefundInRequest, state: State, now: number): Decision<RefundIn> {
+  const { valueCents } = request
+  const cashIn = cashInIn(state, request.cashInId)
+  if (!cashIn) throw new Refusal('cash_in_not_found')
+  const deadline = refundDeadline(cashIn)
+  if (cashIn.status !== 'PAID' || deadline === null) throw new Refusal('cash_in_not_paid')
+  if (valueCents <= 0n) throw new Refusal('refund_value_not_positive', field('not_positive'))
+  if (now > deadline) throw new Refusal('refund_deadline_exceeded')
+  if (valueCents > refundableCents(cashIn)) throw new Refusal('refund_exceeds_available', field('too_large'))
+  if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
+  const create: Create = {
+    operation: {
+      ...operationOf(cashIn),
+      id: request.id,
+      externalId: request.externalId,
+      status: 'PENDING',
+      valueCents,
+      correlationId: request.correlationId,
+      bodyHash: request.bodyHash,
+      idempotencyKey: request.idempotencyKey,
+      dueAt: now,
+      transactionId: null,
+      detail: { cashInId: cashIn.id, reason: request.reason, origin: 'MERCHANT' },
+      facts: {},
+    },
+  }
+  return together(cashInDecision(cashIn, { on: 'refund.reserved', valueCents }, now), {
+    creates: [create],
+    journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
+    outcome: created(create, now) as RefundIn,
+  })
+}
+
+function field(code: string) {
+  return { fields: [{ field: 'refundValue', code, message: `refundValue is not acceptable: ${code}` }] }
+}
+
+/** The cash-in that an id names: an operation of any other kind is none. @source failure-modes#RF-11 */
+export function cashInIn(state: State, id: string | null): CashIn | undefined {
+  const operation = id === null ? undefined : state.operation(id)
+  return operation?.kind === 'cash_in' ? (operation as CashIn) : undefined
+}
+
+/** What every refund of a cash-in has. A refund bears no fee. */
+function operationOf({ endToEndId }: CashIn) {
+  return { kind: 'refund_in', feeCents: 0n, exclusiveKey: null, expiresAt: null, endToEndId } as const
+}
+
+/** What a return of the bank's own gets that is not the bank's word. */
+export interface ReturnIdentity {
+  readonly id: string
+  readonly bodyHash: Buffer
+}
+
+/**
+ * Decides a return that the bank made by itself: a refund that is there and confirmed at once. It is debited as far as
+ * the balance goes, the rest is owed; it is never refused for want of money or of anything left to refund.
+ * @source rules#refund-in.returns.1, rules#refund-in.returns.2, rules#refund-in.returns.3, failure-modes#EV-27
+ */
+export function decideReturn(
+  cashIn: CashIn,
+  returned: BankReturn,
+  { id, bodyHash }: ReturnIdentity,
+  state: State,
+  now: number,
+): Decision<Result> {
+  const { returnId, valueCents, occurredAt } = returned
+  if (isImplausible(returned, now)) return { outcome: 'IMPLAUSIBLE' }
+  if (cashIn.facts.paidAt === undefined) return { outcome: 'EARLY' }
+  const isKnown = cashIn.facts.returns?.[returnId] !== undefined
+  const { outcome: taken, ...counted } = decideCashIn(cashIn, { on: 'refund.taken', returnId, valueCents }, now)
+  if (isKnown) return { ...counted, outcome: taken.result }
+  const create: Create = {
+    operation: {
+      ...operationOf(cashIn),
+      id,
+      externalId: id,
+      status: 'CONFIRMED',
+      valueCents,
+      correlationId: cashIn.correlationId,
+      bodyHash,
+      idempotencyKey: null,
+      dueAt: null,
+      transactionId: ownReference(returned.transactionId, cashIn),
+      detail: { cashInId: cashIn.id, reason: null, origin: 'PARTNER' },
+      facts: { returns: { [returnId]: Number(valueCents) }, returnId, confirmedAt: occurredAt },
+    },
+  }
+  const refund = created(create, now) as RefundIn
+  const told = notificationOf(refund, refund.transactionId, occurredAt, 'CONFIRMED')
+  const amounts = { r: valueCents, d: smaller(state.balance('available'), valueCents) }
+  return together(counted, {
+    creates: [create],
+    journals: [{ operationId: id, kind: 'taken_by_bank', reference: returnId, amounts }],
+    notifications: [{ operationId: id, eventType: 'pix_cash_in_reversal', ...told }],
+    exact: ['available', 'receivable'],
+    outcome: 'APPLIED',
+  })
+}

@@ -1,0 +1,103 @@
+import type { Changes } from '../../engine/follow.ts'
+import type { CashIn } from '../cash-in/index.ts'
+import { attempted, NO_DOUBT, notFound, retryDelayMs, unanswered } from '../dispatch/index.ts'
+import { ownReference, type RefundIn, type RefundInInput } from './refund-in.ts'
+import { restingDueAt, waitsForPerson } from './schedule.ts'
+
+/** What becomes known of a refund by each input. Pure. */
+
+type Target = { readonly to: string; readonly posts?: string }
+
+/** What a move changes besides the status: what the input teaches, and when the next work is due. */
+export function changesOf(
+  now: RefundIn,
+  cashIn: CashIn,
+  input: RefundInInput,
+  row: Target,
+  at: number,
+  held: bigint,
+): Changes {
+  const changes = { ...referenceLearned(now, cashIn, input), ...learned(now, input, row, at, held) }
+  const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
+  return { ...changes, dueAt: changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt }
+}
+
+/** The bank's reference of the refund, where the input is the first to tell it. */
+export function referenceLearned(now: RefundIn, cashIn: CashIn, input: RefundInInput): Changes {
+  const told = 'transactionId' in input && input.transactionId !== null ? input.transactionId : undefined
+  const reference = told === undefined ? null : ownReference(told, cashIn)
+  return now.transactionId === null && reference !== null ? { transactionId: reference } : {}
+}
+
+/** What an input teaches. A `dueAt` here is a question to ask soon; otherwise the state says when work is due. */
+function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, held: bigint): Changes {
+  const { facts } = now
+  switch (input.on) {
+    case 'work.requested':
+      return { dueAt: at }
+    case 'work.claimed':
+      return { dueAt: at + input.leaseMs }
+    case 'work.done':
+      return {}
+    case 'clock.overdue':
+      return { dueAt: at, facts: { isOverdue: true } }
+    case 'send.claimed':
+      return { dueAt: at + input.leaseMs, facts: attempted(facts, at) }
+    case 'send.accepted':
+      return { facts: { isAccepted: true, ...(row.to === 'PENDING' ? NO_DOUBT : {}) } }
+    case 'send.rejected':
+      return { facts: row.to === 'FAILED' ? failure(input) : {} }
+    case 'send.not_sent':
+      return {
+        // A late word about an attempt that another one followed does not disturb that one's lease.
+        dueAt: input.attempt === facts.attempts && !waitsForPerson(now) ? at + retryDelayMs(facts) : now.dueAt,
+        facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
+      }
+    case 'send.unknown':
+      return { facts: unanswered(facts, at) }
+    case 'send.contradicted':
+      return { facts: { doubt: 'contradiction' } }
+    case 'partner.not_found':
+      return {
+        facts: {
+          ...notFound(facts, at),
+          ...(row.to === 'PENDING' ? unanswered(facts, at) : {}),
+          ...(row.to === 'FAILED' ? failure({ errorCode: 'not_found', errorMessage: null }) : {}),
+        },
+      }
+    case 'partner.confirmed':
+      return learnedOfReturn(now, input, row, at, held)
+    case 'partner.failed':
+      if (row.to === 'FAILED') return { facts: failure(input) }
+      // Only an event says so yet: the bank is asked.
+      return row.to === 'PENDING' ? { dueAt: at } : { facts: { doubt: 'contradiction' } }
+    case 'clock.released':
+      return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
+    case 'clock.escalated':
+      return { facts: { doubt: 'missing', unknownSince: facts.unknownSince ?? at } }
+  }
+}
+
+function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
+  return { failureCode: errorCode, failureReason: errorMessage, ...NO_DOUBT }
+}
+
+function learnedOfReturn(
+  { status, facts }: RefundIn,
+  { returned, isVerified }: Extract<RefundInInput, { on: 'partner.confirmed' }>,
+  { posts }: Target,
+  at: number,
+  held: bigint,
+): Changes {
+  const { returnId, valueCents, occurredAt } = returned
+  if (posts === undefined) {
+    const isUnrecorded = status === 'PENDING' && !isVerified && (facts.attempts ?? 0) === 0
+    return isUnrecorded ? { dueAt: at, facts: { doubt: 'unrecorded' } } : { facts: { doubt: 'contradiction' } }
+  }
+  const returns = { ...facts.returns, [returnId]: Number(valueCents) }
+  if (posts === 'refund_in_confirmed') {
+    return { facts: { returns, returnId, confirmedAt: occurredAt, ...NO_DOUBT } }
+  }
+  const again = posts === 'left_after_release' ? { heldAgainCents: Number(held) } : {}
+  return { facts: { returns, doubt: 'contradiction', ...again } }
+}

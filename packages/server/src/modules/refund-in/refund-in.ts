@@ -1,0 +1,99 @@
+import { limits, type RefundInOrigin } from '@pixgate/spec'
+import type { Document, Operation } from '../../engine/operation.ts'
+import type { CashIn } from '../cash-in/index.ts'
+import type { SendFacts } from '../dispatch/index.ts'
+
+/** A refund as the engine keeps it, and everything that can happen to it. */
+
+/** What was asked for and the bank is told: never changes, so that every attempt is the same. */
+export interface RefundInDetail extends Document {
+  readonly cashInId: string
+  readonly reason: string | null
+  readonly origin: RefundInOrigin
+}
+
+/** What became known since. Instants are epoch milliseconds. */
+export interface RefundInFacts extends SendFacts {
+  /** Money that left, and was booked: return id → centavos. */
+  readonly returns?: Readonly<Record<string, number>>
+  /** The return that confirmed it. */
+  readonly returnId?: string
+  readonly confirmedAt?: number
+  readonly failureCode?: string
+  readonly failureReason?: string | null
+  /** What was set aside again after money had left nevertheless, centavos. */
+  readonly heldAgainCents?: number
+}
+
+/** A refund as the engine keeps it; its `endToEndId` is the payment's that goes back. */
+export type RefundIn = Operation<RefundInDetail, RefundInFacts>
+
+/** Money that went back. */
+export interface Return {
+  readonly returnId: string
+  readonly valueCents: bigint
+  /** The partner's word, epoch milliseconds. */
+  readonly occurredAt: number
+}
+
+/** Money that the bank took back without being asked (MED). */
+export interface BankReturn extends Return {
+  /** The partner's reference of this return, or of the payment. */
+  readonly transactionId: string
+}
+
+/** What can happen to a refund after its creation. `isVerified`: the bank said it when asked, not only in an event. */
+export type RefundInInput =
+  | { readonly on: 'work.requested' | 'work.done' | 'clock.released' | 'clock.overdue' | 'clock.escalated' }
+  | { readonly on: 'work.claimed' | 'send.claimed'; readonly leaseMs: number }
+  | { readonly on: 'send.accepted'; readonly transactionId: string }
+  | { readonly on: 'send.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
+  | { readonly on: 'send.not_sent'; readonly attempt: number; readonly reason: string }
+  | { readonly on: 'send.unknown' | 'send.contradicted'; readonly reason: string }
+  | {
+      readonly on: 'partner.confirmed'
+      readonly returned: Return
+      readonly transactionId: string
+      readonly isVerified: boolean
+    }
+  | {
+      readonly on: 'partner.failed'
+      readonly errorCode: string
+      readonly errorMessage: string | null
+      readonly transactionId: string | null
+      readonly occurredAt: number | null
+      readonly isVerified: boolean
+    }
+  | { readonly on: 'partner.not_found'; readonly maySendAgain: boolean }
+
+/**
+ * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
+ * lies in the future, so it is not believed. `EARLY`: it cannot be true yet, but may be soon. `UNEXPECTED`: it cannot be
+ * true.
+ */
+export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECTED'
+
+/** What became of a refund by an input. */
+export interface RefundInOutcome {
+  readonly result: Result
+  /** The refund as it is now. */
+  readonly refund: RefundIn
+}
+
+/** The same with the cash-in as it is now. */
+export interface Standing extends RefundInOutcome {
+  readonly cashIn: CashIn
+}
+
+/**
+ * A reference that tells a return from others. The payment's own does not: each of its returns would have it.
+ * @source rules#refund-in.returns.4
+ */
+export function ownReference(told: string, { transactionId }: CashIn): string | null {
+  return told === transactionId ? null : told
+}
+
+/** Whether the bank's time lies too far in the future to be believed. */
+export function isImplausible({ occurredAt }: Return, at: number): boolean {
+  return occurredAt > at + limits.occurredAtFutureMs
+}

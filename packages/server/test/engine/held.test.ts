@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { pino } from 'pino'
+import { createEngine } from '../../src/engine/engine.ts'
+import { createDatabaseClock } from '../../src/platform/clock.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
+
+test('[engine.7] what changes nothing on the held rows is answered, not refused as contended', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  const turn = (enabled: boolean) =>
+    administer(
+      url,
+      `UPDATE control SET version = version + 1, value = '{"enabled": ${enabled}}' WHERE name = 'cash_out_switch'`,
+    )
+  const clock = createDatabaseClock()
+  const engine = createEngine({
+    database: {
+      ...database,
+      // Somebody is faster once more, just before the rows are held.
+      transaction: async (work) => {
+        await turn(false)
+        return database.transaction(work)
+      },
+    },
+    clock,
+    ids: createIds(clock),
+    logger: pino({ level: 'silent' }),
+    // Somebody is faster each time.
+    pause: { ...realPause, jittered: () => turn(true) },
+  })
+  const countOne = () =>
+    engine.execute({
+      reads: [],
+      controls: ['cash_out_switch', 'cash_out_day'],
+      decide: (state) =>
+        state.control('cash_out_switch').enabled === true
+          ? { controls: { cash_out_day: { day: null, sentCents: 1 } }, outcome: 'written' }
+          : { outcome: 'suspended' },
+    })
+  await engine.execute({ reads: [], decide: () => ({ outcome: undefined }) })
+  await turn(true)
+  assert.equal(await countOne(), 'suspended')
+})
