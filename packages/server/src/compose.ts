@@ -5,7 +5,7 @@ import { createApiKeysModule } from './modules/api-keys/index.ts'
 import { createBalanceHandlers } from './modules/balance/index.ts'
 import { createCashInModule } from './modules/cash-in/index.ts'
 import { createCashOutModule } from './modules/cash-out/index.ts'
-import { createHealthHandlers } from './modules/health/index.ts'
+import { createHealthHandlers, createMetrics } from './modules/health/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './modules/ledger/index.ts'
 import { createOperatorModule } from './modules/operator/index.ts'
 import { createPartnerInboxModule } from './modules/partner-inbox/index.ts'
@@ -154,11 +154,14 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       ...inbox.handlers,
       ...createOperatorModule({ engine, database: databases.api, clock, ids }).handlers,
       ...createSandboxHandlers(createSimulatorControl(link), cashIns, cashOuts, refunds),
-      ...createHealthHandlers({
-        clock,
-        databaseNow: async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN,
-        isDraining: () => isDraining,
-      }),
+      ...createHealthHandlers(
+        {
+          clock,
+          databaseNow: async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN,
+          isDraining: () => isDraining,
+        },
+        createMetrics({ engineWaiting: () => engine.waiting, lastVerification: verifier.lastVerification }),
+      ),
     },
     authenticate: {
       'api-key': apiKeys.authenticateApiKey,

@@ -45,3 +45,23 @@ export const getReadiness = endpoint({
   },
   errors: [],
 })
+
+/** @source rules#health.4 */
+export const getMetrics = endpoint({
+  id: 'getMetrics',
+  method: 'GET',
+  path: '/metrics',
+  auth: 'admin',
+  tag: 'Health',
+  summary: 'Figures of this process, in the text format of Prometheus',
+  responses: {
+    200: {
+      description: 'The metrics as they are now',
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
+      schema: Type.String({ maxLength: 65_536 }),
+      example:
+        '# HELP pixgate_ledger_faults Faults that the last verification of the ledger found\n# TYPE pixgate_ledger_faults gauge\npixgate_ledger_faults 0\n',
+    },
+  },
+  errors: [],
+})

@@ -11,7 +11,7 @@ import {
   listIncomingTransactionsShort,
 } from './cash-in.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out.ts'
-import { getHealth, getReadiness } from './health.ts'
+import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
@@ -92,4 +92,5 @@ export const endpoints = {
   changeBankBehavior,
   getHealth,
   getReadiness,
+  getMetrics,
 } as const

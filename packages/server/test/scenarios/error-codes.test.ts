@@ -6,7 +6,7 @@ import { administer } from '../support/database.ts'
 import { databaseLink } from '../support/database-link.ts'
 import { testPort } from '../support/port.ts'
 import { type Answer, type World, world } from '../support/world.ts'
-import { type OperationId, operate, payToKey, ROWS, type Row } from './error-requests.ts'
+import { NEEDS_NOTHING, type OperationId, operate, payToKey, ROWS, type Row } from './error-requests.ts'
 
 /**
  * The error codes both ways: each one that can be answered is got by a real request and is documented for that very
@@ -69,10 +69,8 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   },
 }
 
-/** Documented of every operation alike, and not to be had here: what needs neither database nor queue cannot lack them. */
-const UNREACHABLE: readonly Pick<Row, 'operation' | 'code'>[] = (
-  ['getPublicKey', 'getHealth', 'getReadiness'] as const
-).flatMap((operation) => [
+/** Documented of every operation alike, and not to be had here. */
+const UNREACHABLE: readonly Pick<Row, 'operation' | 'code'>[] = NEEDS_NOTHING.flatMap((operation) => [
   { operation, code: 'internal_error' },
   { operation, code: 'overloaded' },
 ])

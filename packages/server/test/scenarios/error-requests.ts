@@ -17,6 +17,9 @@ export interface Row {
   readonly request: (pix: World) => Promise<Answer>
 }
 
+/** What needs neither database nor queue cannot lack them. */
+export const NEEDS_NOTHING: readonly OperationId[] = ['getPublicKey', 'getHealth', 'getReadiness', 'getMetrics']
+
 /** What comes with credentials, bodies and the service as a whole, operation by operation. */
 const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
   const { auth, body }: Endpoint = endpoints[operation]
@@ -36,11 +39,8 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
       : []),
     ...(auth === 'none'
       ? []
-      : [
-          row('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } }),
-          row('internal_error'),
-          row('overloaded'),
-        ]),
+      : [row('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } })]),
+    ...(NEEDS_NOTHING.includes(operation) ? [] : [row('internal_error'), row('overloaded')]),
     ...(auth === 'api-key' || auth === 'admin' ? [row('rate_limited')] : []),
   ]
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { limits } from '@pixgate/spec'
 import { inbox } from '../support/evidence.ts'
-import { assertExactlyOnce, type Ended, paidCharge } from '../support/exactly-once.ts'
+import { assertExactlyOnce, assertShown, type Ended, paidCharge } from '../support/exactly-once.ts'
 import { tell } from '../support/partner-events.ts'
 import {
   ask,
@@ -87,6 +87,7 @@ test('[partner-inbox.3] [events.4] charges of A are paid once, however often and
   pix.links.events.judge = () => 'pass'
   await finished(pix)
   await assertExactlyOnce(pix, charges)
+  await assertShown(pix, charges)
 })
 
 test('[api-keys.4] a key made at A works at B, and deactivated at A it is refused at B within 5 s', async (t) => {
@@ -115,6 +116,7 @@ test('[cash-in.work.2] [partner-inbox.3] A is killed in the middle of its work, 
   const sold = (await Promise.all(selling)).flat()
   await finished(pix)
   await assertExactlyOnce(pix, sold)
+  await assertShown(pix, sold)
   const takenUp = (await inbox(pix.database)).filter(({ attempts }) => attempts > 0)
   assert.notEqual(takenUp.length, 0, 'A has left nothing to carry on with')
 })

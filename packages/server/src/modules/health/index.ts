@@ -1,1 +1,2 @@
+export { createMetrics, type Measured, type Metrics } from './metrics.ts'
 export { createHealthHandlers, type HealthHandlers } from './routes.ts'

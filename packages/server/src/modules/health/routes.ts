@@ -1,11 +1,13 @@
-import type { getHealth, getReadiness } from '@pixgate/spec'
+import type { getHealth, getMetrics, getReadiness } from '@pixgate/spec'
 import type { DatabaseClock } from '../../platform/clock.ts'
 import type { Handler } from '../../platform/http/handler.ts'
+import type { Metrics } from './metrics.ts'
 
-/** Whether the process lives, and whether it can serve. */
+/** Whether the process lives, whether it can serve, and how it fares. */
 export interface HealthHandlers {
   readonly getHealth: Handler<typeof getHealth>
   readonly getReadiness: Handler<typeof getReadiness>
+  readonly getMetrics: Handler<typeof getMetrics>
 }
 
 /** What readiness depends on. */
@@ -21,9 +23,9 @@ const SKEW_MAX_MS = 1_000
 
 /**
  * Makes the handlers.
- * @source rules#health.1, rules#health.2
+ * @source rules#health.1, rules#health.2, rules#health.4
  */
-export function createHealthHandlers(readiness: Readiness): HealthHandlers {
+export function createHealthHandlers(readiness: Readiness, metrics: Metrics): HealthHandlers {
   return {
     getHealth: async () => ({ status: 200, body: { status: 'ok' } }),
     getReadiness: async () => {
@@ -32,6 +34,7 @@ export function createHealthHandlers(readiness: Readiness): HealthHandlers {
         ? { status: 200, body: { status: 'ready', reasons } }
         : { status: 503, body: { status: 'not_ready', reasons } }
     },
+    getMetrics: async () => ({ status: 200, body: await metrics.text() }),
   }
 }
 

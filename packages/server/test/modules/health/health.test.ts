@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createHealthHandlers, type HealthHandlers } from '../../../src/modules/health/index.ts'
+import { createHealthHandlers, createMetrics, type HealthHandlers } from '../../../src/modules/health/index.ts'
 import { createDatabaseClock } from '../../../src/platform/clock.ts'
 import type { RequestContext } from '../../../src/platform/http/handler.ts'
 import { tcpProxy } from '../../support/tcp-proxy.ts'
-import { world } from '../../support/world.ts'
+import { ADMIN_TOKEN, world } from '../../support/world.ts'
 
 const input = { params: undefined, query: undefined, body: undefined, context: {} as RequestContext }
 
 const WALL_AT = Date.parse('2026-11-21T13:00:00Z')
 
 function handlers(given: { databaseNow?: () => Promise<number>; isDraining?: () => boolean } = {}): HealthHandlers {
-  return createHealthHandlers({
+  const readiness = {
     clock: createDatabaseClock(
       () => WALL_AT,
       () => 0,
@@ -19,7 +19,8 @@ function handlers(given: { databaseNow?: () => Promise<number>; isDraining?: () 
     databaseNow: async () => WALL_AT,
     isDraining: () => false,
     ...given,
-  })
+  }
+  return createHealthHandlers(readiness, createMetrics({ engineWaiting: () => 0, lastVerification: () => undefined }))
 }
 
 test('[health.1] the process lives while it can say so, whatever else is wrong', async () => {
@@ -76,4 +77,35 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
   assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
   isAway = false
   assert.equal((await ask('/readyz'))[0], 200)
+})
+
+test('[health.4] the metrics tell what is so when they are asked', async () => {
+  let last: { at: number; faults: number } | undefined
+  const metrics = createMetrics({ engineWaiting: () => 3, lastVerification: () => last })
+  const values = async () =>
+    Object.fromEntries(
+      (await metrics.text())
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => line.split(' ')),
+    )
+  const unknown = { pixgate_ledger_faults: 'Nan', pixgate_ledger_verified_timestamp_seconds: 'Nan' }
+  assert.deepEqual(await values(), { pixgate_engine_waiting: '3', ...unknown })
+  last = { at: WALL_AT, faults: 2 }
+  assert.deepEqual(await values(), {
+    pixgate_engine_waiting: '3',
+    pixgate_ledger_faults: '2',
+    pixgate_ledger_verified_timestamp_seconds: String(WALL_AT / 1_000),
+  })
+})
+
+test('[health.4] only the administrative token reads the metrics', async (t) => {
+  const { url, call } = await world(t)
+  assert.equal((await call('GET', '/metrics')).status, 401)
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+  assert.deepEqual(
+    [response.status, response.headers.get('content-type')],
+    [200, 'text/plain; version=0.0.4; charset=utf-8'],
+  )
+  assert.match(await response.text(), /^pixgate_engine_waiting 0$/m)
 })
