@@ -3,7 +3,7 @@ import test from 'node:test'
 import { assertBooks } from '../support/books.ts'
 import { ADMIN_TOKEN, PARTNER_SECRET, world } from '../support/world.ts'
 import { runCampaign } from './campaign.ts'
-import { documentedOperations } from './service-document.ts'
+import { documentedOperations } from './documented-operations.ts'
 
 test('[http.2] [http.5] [http.7] whatever is sent is answered as the document says, and what is wrong is refused', async (t) => {
   // Every request comes from an address of its own: wrong administrative tokens are counted by address.

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { makeCase } from './cases.ts'
 import { createCorpus } from './corpus.ts'
+import { documentedOperations } from './documented-operations.ts'
 import { complaintsAbout } from './judge.ts'
-import { documentedOperations } from './service-document.ts'
 
 const operations = documentedOperations.filter(({ id }) => id === 'getLedgerEntry')
 const source = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type ErrorCode, errors, limits } from '@pixgate/spec'
-import { documentedOperations } from '../fuzz/service-document.ts'
+import { documentedOperations } from '../fuzz/documented-operations.ts'
 import { administer } from '../support/database.ts'
 import { databaseLink } from '../support/database-link.ts'
 import { testPort } from '../support/port.ts'

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { type Request, type TwoServices, twoServices } from '../support/two-services.ts'
+import { type Request, type TwoGateways, twoGateways } from '../support/two-gateways.ts'
 import type { Answer } from '../support/world.ts'
 
 /**
@@ -16,7 +16,7 @@ const LONG = { timeout: 180_000 }
 
 test('[engine.5] [CO-5] in 400 rounds one balance is spent to the centavo and never twice', LONG, async (t) => {
   const chance = chanceOf(1)
-  const pix = await twoServices(t, { PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS) })
+  const pix = await twoGateways(t, { PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS) })
   let [available, reserved, sent, refusals] = [0, 0, 0, 0]
   for (let round = 0; round < 400; round++) {
     if (round % 2 === 0) {
@@ -46,7 +46,7 @@ test('[engine.5] [CO-5] in 400 rounds one balance is spent to the centavo and ne
 
 test('[refund-in.create.2] [RF-2] in 300 rounds no more goes back of a payment than came in', LONG, async (t) => {
   const chance = chanceOf(2)
-  const pix = await twoServices(t)
+  const pix = await twoGateways(t)
   const values = Array.from({ length: 300 }, () => 1_00 + chance.below(50_00))
   const ids: string[] = []
   const refunded: number[] = []
@@ -101,7 +101,7 @@ test('[refund-in.create.2] [RF-2] in 300 rounds no more goes back of a payment t
 
 test('[external-id.2] [idempotency.2] in 200 rounds one external id makes one operation', LONG, async (t) => {
   const chance = chanceOf(3)
-  const pix = await twoServices(t)
+  const pix = await twoGateways(t)
   const cashInIds = await pix.paid(...Array.from({ length: 200 }, () => 2_02))
   /** Each with a rival of the same external id; a refund leaves too little for another one. */
   const creates: ((externalId: string, cashInId: string) => readonly [Request, Request])[] = [
@@ -130,7 +130,7 @@ test('[external-id.2] [idempotency.2] in 200 rounds one external id makes one op
 
 test('[engine.4] in 100 rounds whoever repeats a payout of all there is hears that it exists', LONG, async (t) => {
   const chance = chanceOf(4)
-  const pix = await twoServices(t)
+  const pix = await twoGateways(t)
   for (let round = 0; round < 100; round++) {
     const cents = 1_00 + chance.below(50_00)
     await pix.paid(cents)
@@ -176,7 +176,7 @@ function sorted(values: readonly number[], answers: readonly Answer[], reasons: 
 }
 
 /** The ledger has just this. */
-async function assertMoney({ database }: TwoServices, available: number, reserved: number): Promise<void> {
+async function assertMoney({ database }: TwoGateways, available: number, reserved: number): Promise<void> {
   const known = await balances(database)
   assert.deepEqual([known.available ?? 0n, known.reserved ?? 0n], [BigInt(available), BigInt(reserved)])
 }

@@ -96,3 +96,23 @@ export async function openTransactions(
 ): Promise<{ transactions: bigint; locks: bigint } | undefined> {
   return (await database.rows(OPEN, []))[0]
 }
+
+const AUDIT = statement<[], AuditRow>(
+  'test.audit',
+  'SELECT at, actor, action, subject, address, facts FROM audit ORDER BY at, id',
+)
+
+/** A row of the audit trail. */
+export interface AuditRow {
+  readonly at: number
+  readonly actor: string
+  readonly action: string
+  readonly subject: string
+  readonly address: string
+  readonly facts: object
+}
+
+/** The audit trail, oldest first. */
+export function audit(database: Database): Promise<AuditRow[]> {
+  return database.rows(AUDIT, [])
+}

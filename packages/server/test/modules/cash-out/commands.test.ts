@@ -4,9 +4,10 @@ import { Refusal } from '@pixgate/spec'
 import { type CashOutRequest, decideCreate } from '../../../src/modules/cash-out/create.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../../support/books.ts'
+import { switchPayouts } from '../../support/controls.ts'
 import { told } from '../../support/evidence.ts'
 import { cashOutAs, cashOutRequest, INPUTS, NOW, stateOf, TERMS } from './situations.ts'
-import { type Process, refusalOf, switchPayouts, type Workshop, workshop } from './workshop.ts'
+import { type Process, refusalOf, type Workshop, workshop } from './workshop.ts'
 
 const LIMITED = { ...TERMS, maxValueCents: 50_00n, cashOutMaxCents: 40_00n, cashOutDailyMaxCents: 35_00n }
 

@@ -3,6 +3,7 @@ import test from 'node:test'
 import type { CashOutInput } from '../../../src/modules/cash-out/cash-out.ts'
 import { inputsOfAsking, inputsOfSending } from '../../../src/modules/cash-out/jobs.ts'
 import { assertBooks, balances } from '../../support/books.ts'
+import { switchPayouts } from '../../support/controls.ts'
 import { cases, movesBy, openTransactions, told } from '../../support/evidence.ts'
 import { INPUTS } from './situations.ts'
 import {
@@ -13,7 +14,6 @@ import {
   payout,
   REJECTED,
   RETURNED,
-  switchPayouts,
   TIMEOUT,
   UNREACHABLE,
   type Workshop,

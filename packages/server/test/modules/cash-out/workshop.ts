@@ -21,7 +21,7 @@ import type {
   QrCode,
   QrCodeAnswer,
 } from '../../../src/partner/port.ts'
-import { type Database, statement } from '../../../src/platform/db/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { createIds, type Ids } from '../../../src/platform/ids.ts'
 import { realPause } from '../../../src/platform/jobs/pause.ts'
 import { openTestDatabase, testDatabase } from '../../support/database.ts'
@@ -213,16 +213,6 @@ export async function workshop(
       return cashOut
     },
   }
-}
-
-const updateSwitch = statement<[value: string]>(
-  'test.switch',
-  `UPDATE control SET version = version + 1, value = $1::jsonb WHERE name = 'cash_out_switch'`,
-)
-
-/** What the operator's switch does. */
-export async function switchPayouts(database: Database, enabled: boolean): Promise<void> {
-  await database.rows(updateSwitch, [JSON.stringify({ enabled, reason: null })])
 }
 
 /** The refusal that work ends with. */

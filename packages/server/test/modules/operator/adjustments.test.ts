@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../../support/books.ts'
 import { administer, testDatabase } from '../../support/database.ts'
-import { told } from '../../support/evidence.ts'
+import { audit, told } from '../../support/evidence.ts'
 import { begin } from '../../support/lives.ts'
-import { audit, OPERATOR, operatedProcess } from './workshop.ts'
+import { OPERATOR, operatedProcess } from './workshop.ts'
 
 test('[adjustment.create.1] [adjustment.states.1] [adjustment.states.2] what came in and went out is booked', async (t) => {
   const { url, database } = await testDatabase(t)

@@ -3,7 +3,8 @@ import test from 'node:test'
 import pg from 'pg'
 import { assertBooks, balances } from '../../support/books.ts'
 import { administer, testDatabase } from '../../support/database.ts'
-import { audit, OPERATOR, operatedProcess } from './workshop.ts'
+import { audit } from '../../support/evidence.ts'
+import { OPERATOR, operatedProcess } from './workshop.ts'
 
 const SUSPENDED = { code: 'cash_out_suspended' }
 

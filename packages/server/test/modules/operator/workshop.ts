@@ -6,7 +6,6 @@ import { createOperatorCommands, type OperatorCommands } from '../../../src/modu
 import type { AdjustmentRequest } from '../../../src/modules/operator/rules.ts'
 import { createOperatorStore, type OperatorStore } from '../../../src/modules/operator/store.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
-import { type Database, statement } from '../../../src/platform/db/database.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { type TestEngine, testEngine } from '../../support/engine.ts'
 
@@ -82,24 +81,4 @@ export function adjustmentRequest(
   const reason = 'Opening balance'
   const bodyHash = sha256(JSON.stringify([Number(valueCents), reason]))
   return { id, valueCents, reason, correlationId: 'test', bodyHash, idempotencyKey: null, ...given }
-}
-
-const AUDIT = statement<[], AuditRow>(
-  'test.audit',
-  'SELECT at, actor, action, subject, address, facts FROM audit ORDER BY at, id',
-)
-
-/** A row of the audit trail. */
-export interface AuditRow {
-  readonly at: number
-  readonly actor: string
-  readonly action: string
-  readonly subject: string
-  readonly address: string
-  readonly facts: object
-}
-
-/** The audit trail, oldest first. */
-export function audit(database: Database): Promise<AuditRow[]> {
-  return database.rows(AUDIT, [])
 }

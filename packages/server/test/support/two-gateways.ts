@@ -19,7 +19,7 @@ import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN
  * Two services on one database and one bank, each with an engine, a cache and pools of its own, and a merchant who calls
  * both over real HTTP. Neither has workers before the end: what is set aside stays set aside.
  */
-export interface TwoServices {
+export interface TwoGateways {
   readonly database: Database
   readonly bank: Simulator
   /** Sends all at the same time, every other one to the other service. @returns the answers, in the same order */
@@ -41,7 +41,7 @@ export interface Request {
 }
 
 /** Builds both; they go with the test. `environment` is configuration. */
-export async function twoServices(t: TestContext, environment: Record<string, string> = {}): Promise<TwoServices> {
+export async function twoGateways(t: TestContext, environment: Record<string, string> = {}): Promise<TwoGateways> {
   const started: (() => Promise<unknown>)[] = []
   t.after(async () => {
     for (const stop of started.reverse()) await stop()
@@ -84,7 +84,7 @@ export async function twoServices(t: TestContext, environment: Record<string, st
     return ask(`${urls[turns % urls.length]}${request.path}`, apiKey, request)
   }
   const atTheBank = (request: Request) => accepted(ask(bank.url + request.path, PARTNER_TOKEN, request))
-  const send: TwoServices['send'] = (request) => accepted(call(request))
+  const send: TwoGateways['send'] = (request) => accepted(call(request))
   async function paid(valueCents: number): Promise<string> {
     charges += 1
     const transaction = { value: valueCents / 100, externalId: `charge-${charges}` }
