@@ -130,7 +130,9 @@ function componentOf({ components }: DocumentText, reference: string): Parameter
 
 function answerOf(content: Readonly<Record<string, ContentText>>, ajv: Ajv2020): DocumentedAnswer {
   return {
-    contents: new Map(Object.entries(content).map(([type, { schema }]) => [type, ajv.compile(absolute(schema))])),
+    contents: new Map(
+      Object.entries(content).map(([type, { schema }]) => [type.split(';')[0] ?? type, ajv.compile(absolute(schema))]),
+    ),
     codes: new Set(Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples))),
   }
 }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@pixgate/spec'
 import type { FuzzCase } from './cases.ts'
 import type { Answer } from './connection.ts'
 import type { DocumentedAnswer } from './document.ts'
@@ -10,6 +11,9 @@ const INSIDES = [
   /\bECONN|\bpg_|postgres|syntax error|violates|relation "|invalid input/i,
 ]
 
+/** The bank is told to fall silent, and payouts are switched off, now and then. */
+const OUR_DOING: readonly ErrorCode[] = ['partner_unavailable', 'cash_out_suspended']
+
 /** Finds everything that is wrong with an answer. Each complaint begins with words that are the same for its kind. */
 export function complaintsAbout(
   { operation, request }: FuzzCase,
@@ -19,19 +23,17 @@ export function complaintsAbout(
   const { status, headers, body } = answer
   const text = body.toString()
   const documented = operation.answers.get(status) ?? CONVENTION[status]
-  // The bank is told to fall silent now and then.
-  const isBankSilent =
-    status === 503 && codeIn(text) === 'partner_unavailable' && documented?.codes.has('partner_unavailable') === true
+  const isOurDoing = status === 503 && OUR_DOING.some((code) => codeIn(text) === code && documented?.codes.has(code))
   const complaints: string[] = []
   const expect = (isRight: boolean, complaint: string) => {
     if (!isRight) complaints.push(complaint)
   }
 
-  expect(status < 500 || isBankSilent, `the server failed: ${status}`)
+  expect(status < 500 || isOurDoing, `the server failed: ${status}`)
   expect(documented !== undefined, `a status that is not documented: ${status}`)
   expect(status >= 400 || !request.isInvalid, `an invalid request succeeded: ${status}`)
   expect(
-    request.statuses.includes(status) || (isBankSilent && !request.isInvalid),
+    request.statuses.includes(status) || (isOurDoing && !request.isInvalid),
     `not the status that was due: ${status} instead of ${request.statuses}`,
   )
 

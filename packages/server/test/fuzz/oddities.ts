@@ -75,7 +75,7 @@ export const WRONG_PATHS: readonly ((path: string) => string)[] = [
   (path) => `/%00${path.slice(1)}`,
   (path) => path.toUpperCase().replaceAll(/\{.*?\}/g, 'x'),
   () => '/.env',
-  () => '/metrics',
+  () => '/server-status',
   () => '/__proto__',
 ]
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { Refusal } from '@pixgate/spec'
 import type { Logger } from '../log.ts'
 
 /** A loop that does what is due: at once when woken, and by polling as the backstop. */
@@ -31,7 +32,9 @@ export function startWorker(options: WorkerOptions): Worker {
     try {
       return await options.processNext()
     } catch (error) {
-      options.logger.error({ worker: options.name, error: String(error) }, 'a worker step failed; it is tried again')
+      // Our own overload passes; anything else is somebody's to look at.
+      const level = error instanceof Refusal && error.code === 'overloaded' ? 'warn' : 'error'
+      options.logger[level]({ worker: options.name, error: String(error) }, 'a worker step failed; it is tried again')
       return false
     }
   }
