@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
+import { createCashOutCommands } from '../../src/modules/cash-out/commands.ts'
 import { startEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import { cashOutRequest, TERMS } from '../modules/cash-out/situations.ts'
 import { assertBooks } from '../support/books.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
@@ -116,4 +118,34 @@ test('[DB-4] while commits hang callers are told to come back; what they asked f
   await one.engine.drained()
   patienceMs = 60_000
   await assert.rejects(one.cashIns.create({ ...request, id: one.ids.uuid() }), { code: 'duplicate_external_id' })
+})
+
+test('[CO-6] a payout whose reservation hangs is no 201, and no process sends it before a standby has it', async (t) => {
+  let patienceMs = 50
+  const pause = { ...realPause, for: (_ms: number, signal?: AbortSignal) => realPause.for(patienceMs, signal) }
+  const one = testEngine(t, primary.url, undefined, pause)
+  const charge = cashInRequest({ id: one.ids.uuid(), externalId: 'funding' })
+  await one.cashIns.create(charge)
+  await one.cashIns.apply(charge.id, {
+    on: 'partner.confirmed',
+    payment: payment({ endToEndId: 'E-funding' }),
+    transactionId: 'tx-funding',
+  })
+  const payouts = createCashOutCommands(one.engine, TERMS)
+  const elsewhere = createCashOutCommands(testEngine(t, primary.url).engine, TERMS)
+  const request = cashOutRequest({ id: one.ids.uuid(), externalId: 'hanging' })
+  const claim = () => elsewhere.apply(request.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
+
+  await loseStandby(t)
+  await assert.rejects(payouts.create(request), { code: 'overloaded' })
+  assert.equal(await claim(), undefined, 'for everybody else it is not there yet')
+  await returnStandby()
+  await one.engine.drained()
+  patienceMs = 60_000
+  const again = payouts.create({ ...request, id: one.ids.uuid() })
+  await assert.rejects(again, {
+    code: 'duplicate_external_id',
+    existing: { id: request.id, status: 'RESERVED', samePayload: true },
+  })
+  assert.equal((await claim())?.cashOut.status, 'DISPATCHED')
 })

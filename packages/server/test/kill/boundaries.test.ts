@@ -1,38 +1,16 @@
-import assert from 'node:assert/strict'
-import test from 'node:test'
-import { assertExactlyOnce } from '../support/exactly-once.ts'
-import { type Link, type ProcessWorld, processWorld } from '../support/process-world.ts'
-import { finished, type Milestone, milestones } from '../support/progress.ts'
-import type { Direction } from '../support/tcp-proxy.ts'
+import { suite, test } from 'node:test'
+import { paidCharge, sentPayout, sentRefund, takenBack } from '../support/exactly-once.ts'
+import { hasEntry, type Order, type ProcessWorld } from '../support/process-world.ts'
+import { type Boundary, surviveEach } from './boundary.ts'
 
 /**
- * The server is killed at every boundary of create → pay → book → notify, is started again, and everything comes to its
- * end exactly once. A boundary is a message on one of the server's links: it dies before the message gets across, and
- * the message with it.
- *
- * A request that is lost was never carried out; one whose answer is lost was. SQL statements are known by their name, the
- * engine's one statement by the move that it makes, HTTP requests by their first line.
+ * The server, or the bank, is killed at every boundary of each flow, is started again, and everything comes to its end
+ * exactly once.
  */
-interface Boundary {
-  readonly name: string
-  /** The step of the merchant's or the payer's under way. */
-  readonly during: 'create' | 'payment'
-  readonly link: Link
-  /** What the request says. Where there are several, they follow one another and the last one is meant. */
-  readonly request: string | readonly string[]
-  /** Which message is lost: the request, or its answer. */
-  readonly lost: Direction
-  /** What the answer says, where not every answer is the one. */
-  readonly answer?: string
-  /** What has happened when the server is dead, and what has not. */
-  readonly reached?: Milestone
-  readonly missing?: Milestone
-}
 
-const BOUNDARIES: readonly Boundary[] = [
+const CHARGED: readonly Boundary[] = [
   {
     name: '[CI-1] killed before the create arrived',
-    during: 'create',
     link: 'api',
     request: 'POST /api/pix/cash-in',
     lost: 'request',
@@ -40,7 +18,6 @@ const BOUNDARIES: readonly Boundary[] = [
   },
   {
     name: '[CI-1] killed before the intent was committed',
-    during: 'create',
     link: 'database',
     request: 'engine.write',
     lost: 'request',
@@ -48,137 +25,278 @@ const BOUNDARIES: readonly Boundary[] = [
   },
   {
     name: '[CI-2] killed when the intent was committed, before it knew',
-    during: 'create',
     link: 'database',
     request: 'engine.write',
     lost: 'response',
     reached: 'intent',
-    missing: 'charge at the bank',
+    missing: 'order at the bank',
   },
   {
     name: '[CI-3] killed after the intent was committed, before the bank was asked',
-    during: 'create',
     link: 'bank',
     request: 'PUT /charges/',
     lost: 'request',
     reached: 'intent',
-    missing: 'charge at the bank',
+    missing: 'order at the bank',
   },
   {
     name: '[CI-7] killed when the bank had made the charge, before it knew',
-    during: 'create',
     link: 'bank',
     request: 'PUT /charges/',
     lost: 'response',
-    reached: 'charge at the bank',
-    missing: 'charge accepted',
+    reached: 'order at the bank',
+    missing: 'order accepted',
   },
   {
     name: "[CI-7] killed after the bank's answer, before it was committed",
-    during: 'create',
     link: 'database',
     request: 'charge.accepted',
     lost: 'request',
-    reached: 'charge at the bank',
-    missing: 'charge accepted',
+    reached: 'order at the bank',
+    missing: 'order accepted',
   },
   {
     name: "[CI-8] killed when the bank's answer was committed, before it knew",
-    during: 'create',
     link: 'database',
     request: 'charge.accepted',
     lost: 'response',
-    reached: 'charge accepted',
+    reached: 'order accepted',
   },
   {
     name: '[CI-8] killed before the 201 arrived',
-    during: 'create',
     link: 'api',
     request: 'POST /api/pix/cash-in',
     lost: 'response',
-    reached: 'charge accepted',
+    reached: 'order accepted',
   },
+]
+
+/** What the merchant asks for is reserved; what is asked at which address is told apart by the flow. */
+const RESERVED: readonly Boundary[] = [
   {
-    name: '[EV-1] killed before the event arrived',
-    during: 'payment',
-    link: 'events',
-    request: 'POST /api/webhooks/pix/cash-in',
+    name: '[CO-2] killed before the create arrived',
+    link: 'api',
+    request: 'POST /api/pix/',
     lost: 'request',
-    missing: 'event stored',
+    missing: 'intent',
   },
   {
-    name: '[EV-1] killed before the event was stored',
-    during: 'payment',
+    name: '[CO-2] killed before the reservation was committed',
     link: 'database',
-    request: 'inbox.insert',
+    request: 'engine.write',
     lost: 'request',
-    missing: 'event stored',
+    missing: 'intent',
   },
   {
-    name: '[EV-2] killed when the event was stored, before it knew',
-    during: 'payment',
+    name: '[CO-3] killed when the reservation was committed, before it knew',
     link: 'database',
-    request: 'inbox.insert',
+    request: 'engine.write',
     lost: 'response',
-    reached: 'event stored',
-    missing: 'event acknowledged',
+    reached: 'intent',
   },
   {
-    name: '[EV-2] killed after the event was stored, before the 200 reached the bank',
-    during: 'payment',
-    link: 'events',
-    request: 'POST /api/webhooks/pix/cash-in',
+    name: '[CO-4] killed after the reservation was committed, before the 201 arrived',
+    link: 'api',
+    request: 'POST /api/pix/',
     lost: 'response',
-    reached: 'event stored',
-    missing: 'event acknowledged',
+    reached: 'intent',
   },
+]
+
+/** What a code asks for is asked first. */
+const DECODED: readonly Boundary[] = [
   {
-    name: '[EV-3] killed before the payment was booked',
-    during: 'payment',
-    link: 'database',
-    request: 'partner.confirmed',
+    name: '[QR-3] killed before the bank was asked what the code says',
+    link: 'bank',
+    request: 'POST /qr-codes/decode',
     lost: 'request',
-    reached: 'event stored',
-    missing: 'booked',
+    missing: 'intent',
   },
   {
-    name: '[EV-4] killed when the payment was booked, before it knew',
-    during: 'payment',
-    link: 'database',
-    request: 'partner.confirmed',
+    name: '[QR-3] killed when the bank had said what the code says, before it knew',
+    link: 'bank',
+    request: 'POST /qr-codes/decode',
     lost: 'response',
-    reached: 'booked',
-    missing: 'event marked',
+    missing: 'intent',
   },
   {
-    name: '[EV-4] killed after the payment was booked, before its event was marked',
-    during: 'payment',
-    link: 'database',
-    request: 'inbox.mark',
+    name: '[QR-2] the bank is killed before it was asked what the code says',
+    link: 'bank',
+    request: 'POST /qr-codes/decode',
     lost: 'request',
-    reached: 'booked',
-    missing: 'event marked',
+    victim: 'bank',
   },
   {
-    name: '[EV-4] killed when the event was marked, before it knew',
-    during: 'payment',
-    link: 'database',
-    request: 'inbox.mark',
+    name: '[QR-2] the bank is killed when it had read the code, before its answer arrived',
+    link: 'bank',
+    request: 'POST /qr-codes/decode',
     lost: 'response',
-    reached: 'event marked',
+    victim: 'bank',
   },
-  {
-    name: '[EV-5] killed after the payment was booked, before its notification was taken up',
-    during: 'payment',
-    link: 'database',
-    request: ['partner.confirmed', 'webhooks.takeNotifications'],
-    lost: 'request',
-    reached: 'booked',
-    missing: 'fanned out',
-  },
+]
+
+/** The order goes to the bank. */
+function sent(call: 'PUT /payouts/' | 'PUT /refunds/'): readonly Boundary[] {
+  return [
+    {
+      name: '[CO-8] killed before it claimed the order for sending',
+      link: 'database',
+      request: 'send.claimed',
+      lost: 'request',
+      reached: 'intent',
+      missing: 'claimed for sending',
+    },
+    {
+      name: '[CO-9] killed when the claim was committed, before it knew',
+      link: 'database',
+      request: 'send.claimed',
+      lost: 'response',
+      reached: 'claimed for sending',
+      missing: 'order at the bank',
+    },
+    {
+      name: '[CO-9] killed after its claim, before the order arrived',
+      link: 'bank',
+      request: call,
+      lost: 'request',
+      reached: 'claimed for sending',
+      missing: 'order at the bank',
+    },
+    {
+      name: '[CO-16] killed when the bank had the order, before it knew',
+      link: 'bank',
+      request: call,
+      lost: 'response',
+      reached: 'order at the bank',
+      missing: 'order accepted',
+    },
+    {
+      name: "[CO-16] killed after the bank's answer, before it was committed",
+      link: 'database',
+      request: 'send.accepted',
+      lost: 'request',
+      reached: 'order at the bank',
+      missing: 'order accepted',
+    },
+    {
+      name: "[CO-17] killed when the bank's answer was committed, before it knew",
+      link: 'database',
+      request: 'send.accepted',
+      lost: 'response',
+      reached: 'order accepted',
+    },
+    {
+      name: '[CO-11] the bank is killed before the order arrived',
+      link: 'bank',
+      request: call,
+      lost: 'request',
+      victim: 'bank',
+    },
+    {
+      name: '[CO-11] the bank is killed when it had the order, before its answer arrived',
+      link: 'bank',
+      request: call,
+      lost: 'response',
+      victim: 'bank',
+      reached: 'order at the bank',
+    },
+  ]
+}
+
+/** From the bank's event to the notification in the outbox. */
+function told(trigger: 'partner.confirmed' | 'partner.returned' | 'refund.taken'): readonly Boundary[] {
+  return [
+    {
+      name: '[EV-1] killed before the event arrived',
+      link: 'events',
+      request: 'POST /api/webhooks/pix/',
+      lost: 'request',
+      missing: 'event stored',
+    },
+    {
+      name: '[EV-1] killed before the event was stored',
+      link: 'database',
+      request: 'inbox.insert',
+      lost: 'request',
+      missing: 'event stored',
+    },
+    {
+      name: '[EV-2] killed when the event was stored, before it knew',
+      link: 'database',
+      request: 'inbox.insert',
+      lost: 'response',
+      reached: 'event stored',
+      missing: 'event acknowledged',
+    },
+    {
+      name: '[EV-2] killed after the event was stored, before the 200 reached the bank',
+      link: 'events',
+      request: 'POST /api/webhooks/pix/',
+      lost: 'response',
+      reached: 'event stored',
+      missing: 'event acknowledged',
+    },
+    {
+      name: '[EV-3] killed before the event was booked',
+      link: 'database',
+      request: trigger,
+      lost: 'request',
+      reached: 'event stored',
+      missing: 'booked',
+    },
+    {
+      name: '[EV-4] killed when the event was booked, before it knew',
+      link: 'database',
+      request: trigger,
+      lost: 'response',
+      reached: 'booked',
+      missing: 'event marked',
+    },
+    {
+      name: '[EV-4] killed after the event was booked, before its event was marked',
+      link: 'database',
+      request: 'inbox.mark',
+      lost: 'request',
+      reached: 'booked',
+      missing: 'event marked',
+    },
+    {
+      name: '[EV-4] killed when the event was marked, before it knew',
+      link: 'database',
+      request: 'inbox.mark',
+      lost: 'response',
+      reached: 'event marked',
+    },
+    {
+      name: '[EV-5] killed after the event was booked, before its notification was taken up',
+      link: 'database',
+      request: [trigger, 'webhooks.takeNotifications'],
+      lost: 'request',
+      reached: 'booked',
+      missing: 'fanned out',
+    },
+    {
+      name: '[EV-1] the bank is killed before its event arrived',
+      link: 'events',
+      request: 'POST /api/webhooks/pix/',
+      lost: 'request',
+      victim: 'bank',
+    },
+    {
+      name: '[EV-2] the bank is killed when its event was stored, before it knew',
+      link: 'events',
+      request: 'POST /api/webhooks/pix/',
+      lost: 'response',
+      victim: 'bank',
+      reached: 'event stored',
+    },
+  ]
+}
+
+/** The notification is delivered. Nothing knows any more what it tells of, so not every flow is led over these. */
+const DELIVERED: readonly Boundary[] = [
   {
     name: '[NO-11] killed before the fan-out was written',
-    during: 'payment',
     link: 'database',
     request: 'webhooks.recordFanOut',
     lost: 'request',
@@ -187,7 +305,6 @@ const BOUNDARIES: readonly Boundary[] = [
   },
   {
     name: '[NO-11] killed when the fan-out was written, before it was committed',
-    during: 'payment',
     link: 'database',
     request: ['webhooks.recordFanOut', 'transaction.commit'],
     lost: 'request',
@@ -196,44 +313,38 @@ const BOUNDARIES: readonly Boundary[] = [
   },
   {
     name: '[NO-11] killed when the fan-out was committed, before it knew',
-    during: 'payment',
     link: 'database',
     request: ['webhooks.recordFanOut', 'transaction.commit'],
     lost: 'response',
     reached: 'fanned out',
-    missing: 'claimed',
   },
   {
     name: '[NO-1] killed before the delivery was claimed',
-    during: 'payment',
     link: 'database',
     request: ['webhooks.recordFanOut', 'transaction.commit', 'webhooks.claimDeliveries'],
     lost: 'request',
     reached: 'fanned out',
-    missing: 'claimed',
+    missing: 'delivery claimed',
   },
   {
     name: '[NO-1] killed when the delivery was claimed, before it knew',
-    during: 'payment',
     link: 'database',
     request: 'webhooks.claimDeliveries',
     lost: 'response',
     answer: 'http://',
-    reached: 'claimed',
+    reached: 'delivery claimed',
     missing: 'received',
   },
   {
     name: '[NO-1] killed after the delivery was claimed, before the notification arrived',
-    during: 'payment',
     link: 'receiver',
     request: 'POST /pix',
     lost: 'request',
-    reached: 'claimed',
+    reached: 'delivery claimed',
     missing: 'received',
   },
   {
     name: '[NO-2] killed when the receiver had the notification, before it knew',
-    during: 'payment',
     link: 'receiver',
     request: 'POST /pix',
     lost: 'response',
@@ -242,7 +353,6 @@ const BOUNDARIES: readonly Boundary[] = [
   },
   {
     name: "[NO-2] killed after the receiver's answer, before it was recorded",
-    during: 'payment',
     link: 'database',
     request: 'webhooks.recordAttempts',
     lost: 'request',
@@ -251,7 +361,6 @@ const BOUNDARIES: readonly Boundary[] = [
   },
   {
     name: '[NO-2] killed when the delivery was recorded, before it knew',
-    during: 'payment',
     link: 'database',
     request: 'webhooks.recordAttempts',
     lost: 'response',
@@ -259,58 +368,108 @@ const BOUNDARIES: readonly Boundary[] = [
   },
 ]
 
-/** Later than every lease that a dead process leaves: 15 s for an intent, 60 s for an event, 30 s for a delivery. */
-const LATER_MS = 90_000
+/** What the flows move. */
+const VALUE_CENTS = 150_25
+const PART_CENTS = 50_10
 
-for (const boundary of BOUNDARIES) {
-  test(boundary.name, { timeout: 30_000 }, async (t) => {
-    const world = await processWorld(t)
-    const order = { externalId: 'order-1', valueCents: 150_25 }
-    let reached: ReadonlySet<Milestone> = new Set()
+suite('killed at every boundary', { concurrency: 2 }, () => {
+  test('a charge is paid', (t) =>
+    surviveEach(t, [...CHARGED, ...told('partner.confirmed'), ...DELIVERED], {
+      prepare: nothing,
+      act: async (world, n) => {
+        const order = { externalId: `order-${n}`, valueCents: VALUE_CENTS }
+        const created = await world.charge(order)
+        await world.end(created.id, 'pay')
+        return {
+          request: { path: '/api/pix/cash-in', body: transaction(order), created },
+          ended: async () => paidCharge({ ...order, id: created.id }),
+        }
+      },
+    }))
 
-    async function during<Result>(step: Boundary['during'], take: () => Promise<Result>): Promise<Result> {
-      if (step !== boundary.during) return take()
-      const gone = killAt(boundary, world)
-      const [result] = await Promise.all([take(), gone.then(comeBack)])
-      return result
-    }
+  test('a payout goes to a key', (t) =>
+    surviveEach(t, [...RESERVED, ...sent('PUT /payouts/'), ...told('partner.confirmed'), ...DELIVERED], {
+      prepare: nothing,
+      act: payToKey,
+    }))
 
-    async function comeBack(): Promise<void> {
-      // What the database was told just before may still be under way there.
-      do reached = await milestones(world)
-      while (boundary.reached && !reached.has(boundary.reached))
-      if (boundary.missing) assert.ok(!reached.has(boundary.missing), `${boundary.missing}: too late for this boundary`)
-      world.start(LATER_MS)
-    }
+  test('a payout pays a QR code', (t) =>
+    surviveEach(t, [...DECODED, ...RESERVED, ...sent('PUT /payouts/'), ...told('partner.confirmed')], {
+      prepare: async ({ bank }) => ({ prepared: await bank.issueCode(VALUE_CENTS), ended: [] }),
+      act: async (world, n, pixCode) => {
+        const externalId = `payout-${n}`
+        const request = { path: '/api/pix/cash-out-qrcode', body: { transaction: { pixCode, externalId } } }
+        const created = await world.place(request.path, request.body)
+        const order = { externalId, valueCents: VALUE_CENTS, id: created.id }
+        return { request: { ...request, created }, ended: async () => sentPayout(order) }
+      },
+    }))
 
-    const { id, status } = await during('create', () => world.charge(order))
-    await during('payment', () => world.end(id, 'pay'))
-    await finished(world)
+  test('a payout comes back', (t) =>
+    surviveEach(t, told('partner.returned'), {
+      prepare: async (world, n) => {
+        const { order } = await payToKey(world, n)
+        return { prepared: order, ended: [sentPayout(order)] }
+      },
+      act: async ({ bank }, _, order) => {
+        const isBack = hasEntry('PAYOUT_RETURNED', order.id)
+        await bank.control(`/payouts/${order.id}/reverse`, { valueCents: PART_CENTS }, isBack)
+        return { ended: async () => sentPayout(order, [PART_CENTS]) }
+      },
+    }))
 
-    await assertExactlyOnce(world, [{ ...order, id, ending: 'pay' }])
-    const isFoundAgain = boundary.during === 'create' && reached.has('intent')
-    assert.equal(status, isFoundAgain ? 409 : 201)
-    const isSentAgain = reached.has('received') && !reached.has('recorded')
-    assert.equal(world.receiver.received.length, isSentAgain ? 2 : 1)
-  })
+  test('a payment is refunded', (t) =>
+    surviveEach(t, [...RESERVED, ...sent('PUT /refunds/'), ...told('partner.confirmed')], {
+      prepare: paid,
+      act: async (world, n, chargeId) => {
+        const externalId = `refund-${n}`
+        const request = {
+          path: `/api/pix/refund-in/${chargeId}`,
+          body: { refundValue: PART_CENTS / 100, externalId },
+        }
+        const created = await world.place(request.path, request.body)
+        const order = { externalId, valueCents: PART_CENTS, id: created.id }
+        return { request: { ...request, created }, ended: async () => sentRefund(order) }
+      },
+    }))
+
+  test('the bank takes a payment back', (t) =>
+    surviveEach(t, told('refund.taken'), {
+      prepare: paid,
+      act: async (world, _, chargeId) => {
+        const { bank, insist } = world
+        const isTaken = hasEntry('PAYMENT_TAKEN_BACK', chargeId)
+        await bank.control(`/charges/${chargeId}/return`, { valueCents: PART_CENTS }, isTaken)
+        return {
+          ended: async () => {
+            const { body } = await insist('GET', `/api/pix/refund?cash_in_id=${chargeId}`)
+            return takenBack(body.data[0]?.id, chargeId, PART_CENTS)
+          },
+        }
+      },
+    }))
+})
+
+async function nothing() {
+  return { prepared: undefined, ended: [] }
 }
 
-/** Lets the server die at a boundary. Resolves when it is dead. */
-function killAt({ link, request, lost, answer = '' }: Boundary, { links, server }: ProcessWorld): Promise<unknown> {
-  const before = [request].flat()
-  const last = before.pop() ?? ''
-  /** Connections on which the request is the last thing said. */
-  const asking = new Set<number>()
-  links[link].judge = (direction, bytes, connection) => {
-    if (direction === 'request') {
-      if (before.length === 0 && bytes.includes(last)) asking.add(connection)
-      else asking.delete(connection)
-      if (before[0] !== undefined && bytes.includes(before[0])) before.shift()
-    }
-    if (direction !== lost || !asking.has(connection) || !bytes.includes(answer)) return 'pass'
-    links[link].judge = () => 'pass'
-    server.kill()
-    return 'cut'
-  }
-  return server.gone
+async function paid(world: ProcessWorld, n: number) {
+  const order = { externalId: `order-${n}`, valueCents: VALUE_CENTS }
+  const { id } = await world.charge(order)
+  await world.end(id, 'pay')
+  return { prepared: id, ended: [paidCharge({ ...order, id })] }
+}
+
+async function payToKey(world: ProcessWorld, n: number) {
+  const terms = { externalId: `payout-${n}`, valueCents: VALUE_CENTS }
+  const recipient = { pixKey: 'padaria@example.com', pixKeyType: 'EMAIL' }
+  const request = { path: '/api/pix/cash-out', body: { ...transaction(terms), recipient } }
+  const created = await world.place(request.path, request.body)
+  const order = { ...terms, id: created.id }
+  return { order, request: { ...request, created }, ended: async () => sentPayout(order) }
+}
+
+function transaction({ externalId, valueCents }: Order) {
+  return { transaction: { value: valueCents / 100, externalId } }
 }

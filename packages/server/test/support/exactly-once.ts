@@ -74,8 +74,12 @@ export async function assertExactlyOnce(world: ProcessWorld, ended: readonly End
   assert.deepEqual(await database.rows(selectCases, []), [])
   await assertMoney(world, ended)
   await assertNotifications(world)
-  for (const { id, kind, status } of sorted) {
-    const { body } = await world.insist('GET', `${PATHS[kind]}/${id}`)
+}
+
+/** Fails where a merchant reads another status than that of the end. */
+export async function assertShown({ insist }: ProcessWorld, ended: readonly Ended[]): Promise<void> {
+  for (const { id, kind, status } of ended) {
+    const { body } = await insist('GET', `${PATHS[kind]}/${id}`)
     assert.equal(body.status, status)
   }
 }

@@ -74,7 +74,7 @@ const selectWork = statement<[], Work>(
      ) AS open`,
 )
 
-const GLANCE_MS = 20
+const GLANCE_MS = 30
 
 /** Nothing happened for so long that it is a matter of time. */
 const STILL_MS = 500
@@ -82,18 +82,24 @@ const STILL_MS = 500
 /** Time is put forward by so much at least, or a bank that knows nothing would be asked all too often. */
 const LEAP_MS = 150_000
 
+/** Whoever waits longer waits in vain. */
+const PATIENCE_MS = 60_000
+
 /**
  * Resolves when every operation has ended, every event was taken and applied, and every notification was delivered. Time
  * is put forward while nothing happens and nothing is due.
+ * @throws Error with what is unfinished and will not end
  */
 export async function finished(world: ProcessWorld): Promise<void> {
+  const begunAt = performance.now()
   let before: string | undefined
   let stillSince = 0
   for (;;) {
     const [work, { events, payouts, refunds }] = await Promise.all([workOf(world.database), world.bank.book()])
     const atTheBank = [...payouts, ...refunds].filter(({ status }) => status === 'PROCESSING').length
     if (work.unfinished + events.pending.length + atTheBank === 0) return
-    const now = JSON.stringify([work, events, atTheBank])
+    const now = JSON.stringify({ ...work, pending: events.pending, atTheBank })
+    if (performance.now() - begunAt > PATIENCE_MS) throw new Error(`unfinished: ${now}`)
     if (now !== before) stillSince = performance.now()
     before = now
     const leapMs = Math.max((work.dueAt ?? 0) - world.now(), LEAP_MS)
