@@ -11,7 +11,7 @@ export const cashIn: Benchmark = {
   name: 'cash-in',
   summary: 'POST /api/pix/cash-in over HTTP with the simulated bank, against a bare Fastify; T3',
   run: async (after) => {
-    const bare = await startYardstick(after)
+    const bare = chargeMaker(await startYardstick(after), 'none')
     const { send, apiKey } = await startPixgate(after)
     const makeCharge = chargeMaker(send, apiKey)
     const rounds = await inRounds(ROUNDS, async () => ({

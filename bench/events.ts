@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Benchmark } from './benchmark.ts'
-import { storeCharges } from './charges.ts'
+import { chargeMaker, storeCharges } from './charges.ts'
 import { inRounds, measure, median, tableOf } from './measure.ts'
 import { payer } from './payments.ts'
 import { type Pixgate, startPixgate } from './pixgate.ts'
@@ -18,7 +18,7 @@ export const events: Benchmark = {
   name: 'events',
   summary: 'the bank tells of payments: events accepted, against a bare Fastify, and applied; T5',
   run: async (after) => {
-    const bare = await startYardstick(after)
+    const bare = chargeMaker(await startYardstick(after), 'none')
     const pixgate = await startPixgate(after)
     const pay = payer(pixgate)
     const rounds = await inRounds(ROUNDS, async () => {

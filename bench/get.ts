@@ -1,5 +1,5 @@
 import type { Benchmark } from './benchmark.ts'
-import { storeCharges } from './charges.ts'
+import { chargeMaker, storeCharges } from './charges.ts'
 import { inRounds, measure, median, tableOf } from './measure.ts'
 import { startPixgate } from './pixgate.ts'
 import { startYardstick } from './yardstick.ts'
@@ -15,7 +15,7 @@ export const get: Benchmark = {
   name: 'get',
   summary: 'GET /api/pix/cash-in/{id} over HTTP, against a bare Fastify; T4',
   run: async (after) => {
-    const bare = await startYardstick(after)
+    const bare = chargeMaker(await startYardstick(after), 'none')
     const pixgate = await startPixgate(after)
     const charges = await storeCharges(pixgate, STORED)
     const headers = { authorization: `Bearer ${pixgate.apiKey}` }
@@ -24,6 +24,7 @@ export const get: Benchmark = {
       return pixgate.send({ method: 'GET', path: `/api/pix/cash-in/${charge?.id}`, headers })
     }
     const rounds = await inRounds(ROUNDS, async () => ({
+      'GET by id, 1': await measure(getCharge, { ...LOAD, callers: 1 }),
       'bare Fastify, 64': await measure(bare, LOAD),
       'GET by id, 64': await measure(getCharge, LOAD),
     }))

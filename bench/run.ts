@@ -1,10 +1,12 @@
 import type { Benchmark } from './benchmark.ts'
 import { cashIn } from './cash-in.ts'
+import { cashOut } from './cash-out.ts'
 import { engine } from './engine.ts'
 import { engineProfile } from './engine-profile.ts'
 import { events } from './events.ts'
 import { get } from './get.ts'
 import { notify } from './notify.ts'
+import { refund } from './refund.ts'
 import { report } from './report.ts'
 import { start } from './start.ts'
 
@@ -12,7 +14,7 @@ import { start } from './start.ts'
  * `npm run bench`: lists the benchmarks. `npm run bench -- engine start` runs these. What the figures mean is in
  * README.md.
  */
-const benchmarks: readonly Benchmark[] = [engine, engineProfile, cashIn, get, events, notify, start]
+const benchmarks: readonly Benchmark[] = [engine, engineProfile, cashIn, cashOut, refund, get, events, notify, start]
 
 const stops: (() => Promise<unknown>)[] = []
 

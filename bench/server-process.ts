@@ -8,6 +8,7 @@ import type { After } from './benchmark.ts'
 /** A server in a process of its own. */
 export interface ServerProcess {
   readonly url: string
+  readonly pid: number
   /** From the command until it said that it was ready. */
   readonly startMs: number
   /** Ends it and everything it has started, in its own orderly way. */
@@ -24,7 +25,7 @@ const POLL_MS = 5
  */
 export async function startServer(
   after: After,
-  [command, ...args]: readonly [string, ...string[]],
+  [command = '', ...args]: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> {
   const port = await probePort(0)
@@ -53,7 +54,7 @@ export async function startServer(
     if (isGone) throw new Error(`${command} ${args.join(' ')} ended: ${Buffer.concat(complaints)}`)
     await delay(POLL_MS)
   }
-  return { url, startMs: performance.now() - startedAt, stop }
+  return { url, pid: child.pid as number, startMs: performance.now() - startedAt, stop }
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -1,10 +1,9 @@
 import type { After } from './benchmark.ts'
-import { chargeMaker } from './charges.ts'
-import { openClient } from './http-client.ts'
+import { openClient, type Send } from './http-client.ts'
 import { startServer } from './server-process.ts'
 
-/** Starts the yardstick of everything over HTTP, a bare Fastify server. @returns posts one charge that nobody makes */
-export async function startYardstick(after: After): Promise<() => Promise<string>> {
+/** Starts the yardstick of everything over HTTP, a bare Fastify server: it answers creates, and makes nothing. */
+export async function startYardstick(after: After): Promise<Send> {
   const { url } = await startServer(after, ['node', 'bench/contestants/bare-fastify.ts'])
-  return chargeMaker(openClient(after, url), 'none')
+  return openClient(after, url)
 }

@@ -1,4 +1,4 @@
-import { createCashIn } from '@pixgate/spec'
+import { createCashIn, createCashOut, createRefundIn } from '@pixgate/spec'
 import fastify from 'fastify'
 import { formats } from '../../packages/server/src/platform/http/formats.ts'
 
@@ -7,12 +7,12 @@ import { formats } from '../../packages/server/src/platform/http/formats.ts'
  * nothing in between.
  */
 
-const { example, schema } = createCashIn.responses[201]
 const app = fastify({ ajv: { customOptions: { formats } } })
-app.post(
-  createCashIn.path,
-  { schema: { body: createCashIn.body, response: { 201: schema } } },
-  async (_request, reply) => reply.code(201).send(example),
-)
+for (const { path, body, responses } of [createCashIn, createCashOut, createRefundIn]) {
+  const { example, schema } = responses[201]
+  app.post(path.replace('{id}', ':id'), { schema: { body, response: { 201: schema } } }, async (_request, reply) =>
+    reply.code(201).send(example),
+  )
+}
 app.get('/readyz', async () => ({}))
 await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })

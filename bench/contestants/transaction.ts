@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { createDatabaseClock } from '../../packages/server/src/platform/clock.ts'
-import { createIds } from '../../packages/server/src/platform/ids.ts'
+import { createIds, type Ids } from '../../packages/server/src/platform/ids.ts'
 import { compete } from '../contestant.ts'
 import { payout, VALUE_CENTS } from './reserve.ts'
 
@@ -11,9 +11,6 @@ import { payout, VALUE_CENTS } from './reserve.ts'
  */
 
 const CONNECTIONS = 64
-
-const pool = new pg.Pool({ connectionString: process.argv[2], max: CONNECTIONS, options: '-c role=pixgate_app' })
-const ids = createIds(createDatabaseClock())
 
 const LOCK = 'SELECT version, balance_cents FROM account WHERE id IN (1, 2) ORDER BY id FOR UPDATE'
 
@@ -36,7 +33,14 @@ const UPDATE_ACCOUNTS = `
   UPDATE account SET version = version + 1, balance_cents = balance_cents + CASE id WHEN 1 THEN -$1::bigint ELSE $1 END
    WHERE id IN (1, 2)`
 
-async function reserve(): Promise<void> {
+/** @returns makes one payout a call, on a funded database */
+export function openTransactions(url: string): () => Promise<void> {
+  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, options: '-c role=pixgate_app' })
+  const ids = createIds(createDatabaseClock())
+  return () => reserve(pool, ids)
+}
+
+async function reserve(pool: pg.Pool, ids: Ids): Promise<void> {
   const { id, kind, externalId, status, correlationId, bodyHash, dueAt, detail, facts } = payout(ids.uuid())
   const at = new Date(dueAt ?? 0)
   const client = await pool.connect()
@@ -62,4 +66,4 @@ function accountOf({ version, balance_cents }: { version: string; balance_cents:
   return { version: BigInt(version), balanceCents: BigInt(balance_cents) }
 }
 
-compete(reserve)
+if (import.meta.main) compete(openTransactions(process.argv[2] as string))

@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { After, Benchmark, Target } from './benchmark.ts'
+import { openEngine } from './contestants/engine.ts'
+import { fund as fundCommand } from './contestants/reserve.ts'
+import { openClient } from './http-client.ts'
+import { type Figures, inRounds, type Load, measure, median, medianFigures, tableOf } from './measure.ts'
+import { fund, payoutMaker } from './payouts.ts'
+import { type Process, startPixgate } from './pixgate.ts'
+import { startPostgres } from './postgres.ts'
+import { startServer } from './server-process.ts'
+import { startYardstick } from './yardstick.ts'
+
+const ROUNDS = 5
+
+const MEMORY_LOAD: Load = { callers: 64, warmUpMs: 0, measuredMs: 60_000 }
+
+const SAMPLE_MS = 1_000
+
+/** Payouts created over HTTP from one balance: against a server that does nothing, and a transaction for each. */
+export const cashOut: Benchmark = {
+  name: 'cash-out',
+  summary: 'POST /api/pix/cash-out over HTTP, one balance, against a bare Fastify and transactions; T1, T2, T7b, T9',
+  run: async (after) => {
+    const bare = payoutMaker(await startYardstick(after), 'none')
+    const transaction = await startTransactions(after)
+    const pixgate = await startPixgate(after)
+    await fund(pixgate)
+    const dispatched = await measureDispatched(bare, payoutMaker(pixgate.send, pixgate.apiKey))
+
+    // From here on payouts are only made: nobody is there who sends them to the bank.
+    await pixgate.stop()
+    const [one, other] = [await pixgate.startApi(), await pixgate.startApi()]
+    const payouts = { bare, transaction, one: payoutMakerOf(one), other: payoutMakerOf(other) }
+    await pixgate.database.query('CHECKPOINT')
+    const rounds = await inRounds(ROUNDS, () => measureRound(payouts))
+    const memory = await memoryUnder(payouts.one, one.pid)
+    return {
+      figures: [...tableOf(rounds), ...tableOf(dispatched), { 'who, callers': 'memory of the service, 64', ...memory }],
+      targets: [...createTargets(rounds), ...twoProcessTargets(rounds), ...memoryTargets(memory)],
+    }
+  },
+}
+
+type Call = () => Promise<unknown>
+
+function payoutMakerOf({ send, apiKey }: Process): Call {
+  return payoutMaker(send, apiKey)
+}
+
+async function startTransactions(after: After): Promise<Call> {
+  const databaseUrl = await (await startPostgres(after))('transactions')
+  const { engine, database } = openEngine(databaseUrl)
+  await engine.execute(fundCommand())
+  await database.close()
+  const { url } = await startServer(after, ['node', 'bench/contestants/transaction-server.ts'], {
+    DATABASE_URL: databaseUrl,
+  })
+  return payoutMaker(openClient(after, url), 'none')
+}
+
+/** What one round measures, in this order: what is compared stands side by side. */
+interface Round {
+  readonly 'transaction, 1': Figures
+  readonly 'cash-out, 1': Figures
+  readonly 'transaction, 64': Figures
+  readonly 'bare Fastify, 64': Figures
+  readonly 'cash-out, 64': Figures
+  readonly 'bare Fastify, 256': Figures
+  readonly 'cash-out, 256': Figures
+  readonly 'cash-out, 256 beside 1': Figures
+  readonly 'cash-out, 1 beside 256': Figures
+  readonly 'cash-out, 256 beside 256': Figures
+  readonly 'cash-out, the other 256': Figures
+}
+
+async function measureRound({ bare, transaction, one, other }: Record<'bare' | 'transaction' | 'one' | 'other', Call>) {
+  const apart = {
+    'transaction, 1': await measure(transaction, from(1)),
+    'cash-out, 1': await measure(one, from(1)),
+    'transaction, 64': await measure(transaction, from(64)),
+    'bare Fastify, 64': await measure(bare, from(64)),
+    'cash-out, 64': await measure(one, from(64)),
+    'bare Fastify, 256': await measure(bare, from(256)),
+    'cash-out, 256': await measure(one, from(256)),
+  }
+  const [busy, quiet] = await Promise.all([measure(one, from(256)), measure(other, from(1))])
+  const [first, second] = await Promise.all([measure(one, from(256)), measure(other, from(256))])
+  return {
+    ...apart,
+    'cash-out, 256 beside 1': busy,
+    'cash-out, 1 beside 256': quiet,
+    'cash-out, 256 beside 256': first,
+    'cash-out, the other 256': second,
+  } satisfies Round
+}
+
+/** The same as a service does it that also sends what it has made, to a bank that pays and tells at once. */
+function measureDispatched(bare: Call, payout: Call) {
+  return inRounds(ROUNDS, async () => ({
+    'bare Fastify beside, 64': await measure(bare, from(64)),
+    'cash-out and dispatch, 64': await measure(payout, from(64)),
+  }))
+}
+
+function from(callers: number): Load {
+  return { callers, warmUpMs: 500, measuredMs: 2_000 }
+}
+
+/** Resident memory of a process, in megabytes. */
+type Memory = Readonly<Record<'startMb' | 'endMb' | 'highestMb', number>>
+
+async function memoryUnder(payout: Call, pid: number): Promise<Memory> {
+  const samples: number[] = []
+  const done = new AbortController()
+  const measured = measure(payout, MEMORY_LOAD).finally(() => done.abort())
+  while (!done.signal.aborted) {
+    samples.push(await residentMb(pid))
+    await delay(SAMPLE_MS, undefined, { signal: done.signal }).catch(() => undefined)
+  }
+  await measured
+  return {
+    startMb: samples[0] ?? Number.NaN,
+    endMb: samples.at(-1) ?? Number.NaN,
+    highestMb: Math.max(...samples),
+  }
+}
+
+async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) / 1_024
+}
+
+function createTargets(rounds: readonly Round[]): Target[] {
+  const compare = (ratio: (round: Round) => number) => median(rounds.map(ratio))
+  const { p99Ms } = medianFigures(rounds.map((round) => round['cash-out, 64']))
+  const bare = medianFigures(rounds.map((round) => round['bare Fastify, 64']))
+  return [
+    {
+      id: 'T1',
+      what: '64 callers: speed against bare Fastify',
+      value: compare((round) => round['cash-out, 64'].perSecond / round['bare Fastify, 64'].perSecond),
+      atLeast: 0.4,
+    },
+    {
+      id: 'T1',
+      what: '256 callers: speed against bare Fastify',
+      value: compare((round) => round['cash-out, 256'].perSecond / round['bare Fastify, 256'].perSecond),
+      atLeast: 0.6,
+    },
+    {
+      id: 'T1',
+      what: '64 callers: speed against a transaction each',
+      value: compare((round) => round['cash-out, 64'].perSecond / round['transaction, 64'].perSecond),
+      atLeast: 8,
+    },
+    { id: 'T1', what: '64 callers: milliseconds, p99', value: p99Ms, atMost: Math.max(40, 2 * bare.p99Ms) },
+    {
+      id: 'T2',
+      what: 'one caller: latency against a transaction',
+      value: compare((round) => round['cash-out, 1'].p50Ms / round['transaction, 1'].p50Ms),
+      atMost: 1.3,
+    },
+  ]
+}
+
+function twoProcessTargets(rounds: readonly Round[]): Target[] {
+  const compare = (ratio: (round: Round) => number) => median(rounds.map(ratio))
+  return [
+    {
+      id: 'T7b',
+      what: '256 callers beside a process with 1: speed against alone',
+      value: compare((round) => round['cash-out, 256 beside 1'].perSecond / round['cash-out, 256'].perSecond),
+      atLeast: 0.8,
+    },
+    {
+      id: 'T7b',
+      what: 'two processes with 256 callers each: speed together against one alone',
+      value: compare(
+        (round) =>
+          (round['cash-out, 256 beside 256'].perSecond + round['cash-out, the other 256'].perSecond) /
+          round['cash-out, 256'].perSecond,
+      ),
+      atLeast: 1.2,
+    },
+  ]
+}
+
+function memoryTargets({ highestMb }: Memory): Target[] {
+  return [{ id: 'T9', what: 'megabytes of resident memory, at most in a minute', value: highestMb, atMost: 250 }]
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createCashIn, createCashOut, getBalance, payCashIn } from '@pixgate/spec'
+import type { Send } from './http-client.ts'
+import type { Pixgate } from './pixgate.ts'
+
+/** @returns orders one payout a call, as a merchant does */
+export function payoutMaker(send: Send, apiKey: string): () => Promise<string> {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const { transaction, recipient } = createCashOut.example
+  return () => {
+    const body = JSON.stringify({ transaction: { ...transaction, externalId: randomUUID() }, recipient })
+    return send({ method: 'POST', path: createCashOut.path, headers, body })
+  }
+}
+
+/** The most that one charge can be for: 333 million payouts of the example. */
+const FUNDS_REAIS = 9_999_999_999.99
+
+const POLL_MS = 20
+
+/** Puts money on the balance as a merchant gets it: somebody pays a charge. */
+export async function fund({ send, apiKey }: Pixgate): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const order = JSON.stringify({ transaction: { value: FUNDS_REAIS, externalId: randomUUID() } })
+  const { id } = JSON.parse(await send({ method: 'POST', path: createCashIn.path, headers, body: order }))
+  await send({ method: 'POST', path: payCashIn.path.replace('{id}', id), headers, body: '{}' })
+  const balance = async () => JSON.parse(await send({ method: 'GET', path: getBalance.path, headers }))[0].amount
+  while ((await balance()) === 0) await delay(POLL_MS)
+}
