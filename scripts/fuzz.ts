@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { runCampaign } from '../packages/server/test/fuzz/campaign.ts'
-import { answersIn, type Report, successOf } from '../packages/server/test/fuzz/findings.ts'
 import { documentedOperations } from '../packages/server/test/fuzz/documented-operations.ts'
+import { answersIn, type Report, successOf } from '../packages/server/test/fuzz/findings.ts'
 import { complaintsAboutSlowClients } from '../packages/server/test/fuzz/slow-clients.ts'
 import { startSandbox } from './fuzz/sandbox.ts'
 
