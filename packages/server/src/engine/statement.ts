@@ -85,8 +85,11 @@ class Parameters {
   }
 }
 
-/** Builds the statement's text and values for a batch. The text is the same for every batch. */
-function build(draft: Draft, batchId: string, ids: Ids): { text: string; values: unknown[] } {
+/**
+ * Builds the statement for a batch. What a batch does not do is left out: an array of each column and a plan to write a
+ * table cost something even where nothing is written. Batches that do the same have the same text, and its name says what.
+ */
+function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: string; values: unknown[] } {
   const p = new Parameters()
   const changes = accountChanges(draft)
   const created = [...draft.createdOperations.values()].sort(byKindAndExternalId)
@@ -96,8 +99,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { text: string; values:
   const entries = changes.flatMap(({ id, change }) => runningEntries(id, change))
   const { now } = draft
 
-  const text = `
-WITH
+  const locks = `
   wanted_account AS (
     SELECT * FROM ${p.rows('w', {
       id: ['smallint', changes.map(({ id }) => id)],
@@ -145,11 +147,23 @@ WITH
              SELECT FROM wanted_account w JOIN ac USING (id)
               WHERE (w.exact AND ac.version <> w.version) OR (w.floored AND ac.balance_cents + w.lowest < 0)
            ) AS yes
-  ),
+  )`
+
+  /** Parameters are numbered as they are asked for: only what is wanted may ask. */
+  const writes: readonly Part[] = [
+    {
+      name: 'new',
+      isWanted: created.length > 0,
+      sql: () => `
   inserted_operation AS (
     INSERT INTO operation (${OPERATION_COLUMNS}, idempotency_day)
     SELECT * FROM ${p.rows('o', operationColumns(created))} WHERE (SELECT yes FROM go)
-  ),
+  )`,
+    },
+    {
+      name: 'moved',
+      isWanted: moved.length > 0,
+      sql: () => `
   updated_operation AS (
     UPDATE operation o
        SET status = u.status, version = u.version, due_at = u.due_at, transaction_id = u.transaction_id,
@@ -167,7 +181,12 @@ WITH
         updated_at: ['timestamptz', moved.map(({ updatedAt }) => instant(updatedAt))],
       })}
      WHERE o.id = u.id AND (SELECT yes FROM go)
-  ),
+  )`,
+    },
+    {
+      name: 'move',
+      isWanted: draft.moves.length > 0,
+      sql: () => `
   inserted_move AS (
     INSERT INTO move (operation_id, version, kind, trigger, from_status, to_status, facts, batch_id, at)
     SELECT m.*, ${p.one('uuid', batchId)}, ${p.one('timestamptz', instant(now))}
@@ -181,12 +200,22 @@ WITH
         facts: ['jsonb', draft.moves.map(({ facts }) => JSON.stringify(facts))],
       })}
      WHERE (SELECT yes FROM go)
-  ),
+  )`,
+    },
+    {
+      name: 'control',
+      isWanted: draft.changedControls.size > 0,
+      sql: () => `
   updated_control AS (
     UPDATE control c SET version = cc.version + 1, value = w.changed
       FROM cc JOIN wanted_control w USING (name)
      WHERE c.name = cc.name AND w.changed IS NOT NULL AND (SELECT yes FROM go)
-  ),
+  )`,
+    },
+    {
+      name: 'entry',
+      isWanted: entries.length > 0,
+      sql: () => `
   updated_account AS (
     UPDATE account a
        SET version = ac.version + w.added, balance_cents = ac.balance_cents + w.delta
@@ -211,7 +240,12 @@ WITH
       })}
       JOIN ac ON ac.id = e.account_id
      WHERE (SELECT yes FROM go)
-  ),
+  )`,
+    },
+    {
+      name: 'told',
+      isWanted: draft.notifications.length > 0,
+      sql: () => `
   inserted_notification AS (
     INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at)
     SELECT n.*, ${p.one('timestamptz', instant(now))}
@@ -224,7 +258,12 @@ WITH
         body: ['bytea', draft.notifications.map(({ body }) => body)],
       })}
      WHERE (SELECT yes FROM go)
-  ),
+  )`,
+    },
+    {
+      name: 'case',
+      isWanted: draft.cases.length > 0,
+      sql: () => `
   inserted_case AS (
     INSERT INTO "case" (id, operation_id, kind, reference, facts, closed_at, opened_at)
     SELECT c.*, ${p.one('timestamptz', instant(now))}
@@ -240,19 +279,36 @@ WITH
     -- A doubt that is over may come back.
     ON CONFLICT ON CONSTRAINT case_once DO UPDATE SET closed_at = NULL
        WHERE "case".closed_at IS NOT NULL AND excluded.closed_at IS NULL
-  ),
+  )`,
+    },
+    {
+      name: 'closed',
+      isWanted: draft.closedCaseOperations.size > 0,
+      sql: () => `
   closed_case AS (
     UPDATE "case" SET closed_at = ${p.one('timestamptz', instant(now))}
      WHERE operation_id = ANY (${p.one('uuid[]', [...draft.closedCaseOperations])}) AND closed_at IS NULL
        AND (SELECT yes FROM go)
-  )
+  )`,
+    },
+  ]
+  const wanted = writes.filter(({ isWanted }) => isWanted)
+  const text = `WITH ${[locks, ...wanted.map(({ sql }) => sql())].join(',')}
 SELECT go.yes AS go, clock_timestamp() AS now,
        (SELECT json_agg(json_build_object('id', id, 'version', version::text, 'balance_cents', balance_cents::text))
           FROM ac) AS accounts,
        (SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM cc) AS controls,
        stale.*
   FROM go LEFT JOIN stale ON true`
-  return { text, values: p.values }
+  return { name: ['engine.write', ...wanted.map(({ name }) => name)].join('.'), text, values: p.values }
+}
+
+/** A part of the statement that writes. */
+interface Part {
+  /** Short: PostgreSQL tells statements apart by the first 63 characters of their names. */
+  readonly name: string
+  readonly isWanted: boolean
+  readonly sql: () => string
 }
 
 /** A batch as something to send, as often as it takes: the same id, the same values. */
@@ -265,8 +321,8 @@ export interface Write {
 /** Turns a draft into the statement that writes it. */
 export function writeOf(draft: Draft, ids: Ids): Write {
   const batchId = ids.uuid()
-  const { text, values } = build(draft, batchId, ids)
-  return { batchId, statement: statement('engine.write', text), values }
+  const { name, text, values } = build(draft, batchId, ids)
+  return { batchId, statement: statement(name, text), values }
 }
 
 /** Account ids are the order of the ledger's table. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import pg from 'pg'
 import type { Logger } from '../log.ts'
 
@@ -14,11 +15,18 @@ export interface Statement<Parameters extends readonly unknown[], Row> {
   readonly types?: (parameters: Parameters) => Row
 }
 
-/** Declares a statement. Only stores, the engine and `platform/db` do. */
+/** PostgreSQL tells prepared statements apart by this many characters of their names. */
+const NAME_MAX_LENGTH = 63
+
+/**
+ * Declares a statement. Only stores, the engine and `platform/db` do.
+ * @throws AssertionError where the name is too long to be told from others
+ */
 export function statement<Parameters extends readonly unknown[], Row = never>(
   name: string,
   text: string,
 ): Statement<Parameters, Row> {
+  assert.ok(name.length <= NAME_MAX_LENGTH, `the name of the statement ${name} is too long`)
   return { name, text }
 }
 

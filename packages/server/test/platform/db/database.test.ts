@@ -223,3 +223,8 @@ test('[DB-2] a transaction whose commit was not answered leaves open what happen
   proxy.judge = () => 'pass'
   assert.deepEqual(await displays(database), ['a'])
 })
+
+test('[engine.13] a statement whose name PostgreSQL would cut is none: it could be taken for another', () => {
+  assert.equal(statement('n'.repeat(63), 'SELECT 1').name.length, 63)
+  assert.throws(() => statement('n'.repeat(64), 'SELECT 1'), /too long/)
+})
