@@ -33,6 +33,7 @@ export function withBreaker(partner: Partner, clock: Clock, breaker = createBrea
  *
  * It opens after several sends in a row without a definite answer, and at once when the bank refuses our calls as such
  * (401, 429). After a while it is half open: one that is sent then decides. An answer closes it, a failure opens it again.
+ * @source rules#partner.6
  */
 export interface Breaker {
   /** As {@link Availability.sendsWanted}. */

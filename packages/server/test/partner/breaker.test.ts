@@ -23,7 +23,7 @@ function openBreaker() {
   return breaker
 }
 
-test('[CO-10] five sends in a row without a definite answer open it, of whatever kind', () => {
+test('[partner.6] [CO-10] five sends in a row without a definite answer open it, of whatever kind', () => {
   const breaker = createBreaker()
   for (const failure of [UNREACHABLE, TIMEOUT, UNREACHABLE, TIMEOUT]) {
     breaker.noteSend(failure, 0)
@@ -41,7 +41,7 @@ test('[CO-10] a definite answer in between, even a refusal, begins the count ane
   }
 })
 
-test('[CO-10] half a minute later it is half open, for one send: a failure opens it again, an answer closes it', () => {
+test('[partner.6] [CO-10] half a minute later it is half open, for one send: a failure opens it again, an answer closes it', () => {
   const breaker = openBreaker()
   assert.equal(breaker.sendsWanted(29_999), 0)
   assert.equal(breaker.sendsWanted(30_000), 1)
