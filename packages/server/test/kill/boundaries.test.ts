@@ -293,7 +293,7 @@ function told(trigger: 'partner.confirmed' | 'partner.returned' | 'refund.taken'
   ]
 }
 
-/** The notification is delivered. Nothing knows any more what it tells of, so not every flow is led over these. */
+/** The notification is delivered. */
 const DELIVERED: readonly Boundary[] = [
   {
     name: '[NO-11] killed before the fan-out was written',
@@ -394,7 +394,7 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('a payout pays a QR code', (t) =>
-    surviveEach(t, [...DECODED, ...RESERVED, ...sent('PUT /payouts/'), ...told('partner.confirmed')], {
+    surviveEach(t, [...DECODED, ...RESERVED, ...sent('PUT /payouts/'), ...told('partner.confirmed'), ...DELIVERED], {
       prepare: async ({ bank }) => ({ prepared: await bank.issueCode(VALUE_CENTS), ended: [] }),
       act: async (world, n, pixCode) => {
         const externalId = `payout-${n}`
@@ -406,7 +406,7 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('a payout comes back', (t) =>
-    surviveEach(t, told('partner.returned'), {
+    surviveEach(t, [...told('partner.returned'), ...DELIVERED], {
       prepare: async (world, n) => {
         const { order } = await payToKey(world, n)
         return { prepared: order, ended: [sentPayout(order)] }
@@ -419,7 +419,7 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('a payment is refunded', (t) =>
-    surviveEach(t, [...RESERVED, ...sent('PUT /refunds/'), ...told('partner.confirmed')], {
+    surviveEach(t, [...RESERVED, ...sent('PUT /refunds/'), ...told('partner.confirmed'), ...DELIVERED], {
       prepare: paid,
       act: async (world, n, chargeId) => {
         const externalId = `refund-${n}`
@@ -434,7 +434,7 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('the bank takes a payment back', (t) =>
-    surviveEach(t, told('refund.taken'), {
+    surviveEach(t, [...told('refund.taken'), ...DELIVERED], {
       prepare: paid,
       act: async (world, _, chargeId) => {
         const { bank, insist } = world
