@@ -40,6 +40,16 @@ export function maskDocument(document: string): string {
     : `**.${document.slice(2, 5)}.${document.slice(5, 8)}/${document.slice(8, 12)}-**`
 }
 
+/**
+ * Masks a document as a bank tells it, for a receipt.
+ * @returns `null` where it is no CPF or CNPJ: that is not shown at all
+ * @source rules#documents.2
+ */
+export function maskTold(text: string | null | undefined): string | null {
+  const document = text ? normaliseDocument(text) : null
+  return document === null ? null : maskDocument(document)
+}
+
 /** The last two characters are modulo-11 check digits over what stands before each of them. */
 function hasCheckDigits(document: string, weights: readonly number[]): boolean {
   const base = document.slice(0, -2)

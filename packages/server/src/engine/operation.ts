@@ -162,3 +162,20 @@ export function moved(operation: Operation, move: Move, now: number): Operation 
     updatedAt: now,
   }
 }
+
+/** Two decisions as one; what the second tells its caller counts. */
+export function together<Outcome>(
+  first: Omit<Decision<unknown>, 'outcome'>,
+  then: Decision<Outcome>,
+): Decision<Outcome> {
+  return {
+    creates: [...(first.creates ?? []), ...(then.creates ?? [])],
+    moves: [...(first.moves ?? []), ...(then.moves ?? [])],
+    journals: [...(first.journals ?? []), ...(then.journals ?? [])],
+    notifications: [...(first.notifications ?? []), ...(then.notifications ?? [])],
+    cases: [...(first.cases ?? []), ...(then.cases ?? [])],
+    exact: [...(first.exact ?? []), ...(then.exact ?? [])],
+    controls: { ...first.controls, ...then.controls },
+    outcome: then.outcome,
+  }
+}

@@ -1,4 +1,4 @@
-import { type createCashIn, type getCashIn, maskDocument, normaliseDocument } from '@pixgate/spec'
+import { type createCashIn, type getCashIn, maskTold } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { type CashIn, refundableCents, refundDeadline, refundedCents, statusAt } from './cash-in.ts'
 
@@ -30,7 +30,7 @@ export function detailView(cashIn: CashIn, at: number): Detail {
     endToEndId: cashIn.endToEndId,
     paidAt: instantText(facts.paidAt),
     payerName: facts.payerName ?? null,
-    payerDocument: maskedDocument(facts.payerDocument),
+    payerDocument: maskTold(facts.payerDocument),
     payerIspb: facts.payerIspb ?? null,
     feeAmountCents: Number(cashIn.feeCents),
     refundedCents: Number(refundedCents(cashIn)),
@@ -73,10 +73,4 @@ function shownPixCode({ status, detail, facts }: CashIn): string | undefined {
 
 function instantText(at: number | null | undefined): string | null {
   return at == null ? null : new Date(at).toISOString()
-}
-
-/** Documents of payers come from banks: what is no CPF or CNPJ is not shown at all. */
-function maskedDocument(text: string | null | undefined): string | null {
-  const document = text ? normaliseDocument(text) : null
-  return document === null ? null : maskDocument(document)
 }

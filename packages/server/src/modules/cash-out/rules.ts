@@ -1,6 +1,6 @@
 import { cashOut, type GuardOf, limits, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
-import type { Decision, State } from '../../engine/operation.ts'
+import { type Decision, type State, together } from '../../engine/operation.ts'
 import { isProvenNotFound, isUnansweredTooLong, notFound } from '../dispatch/index.ts'
 import { type CashOut, type CashOutInput, type CashOutOutcome, reversedCents } from './cash-out.ts'
 import { type CashOutTerms, isEnabled } from './create.ts'
@@ -29,16 +29,8 @@ export function decideCashOut(
   let decision: Decision<CashOutOutcome> = { outcome: { result: 'IGNORED', cashOut: cashOutNow } }
   for (const input of inputs) {
     const next = decideOne(decision.outcome.cashOut, input, keepsDay, state, now)
-    decision = {
-      moves: [...(decision.moves ?? []), ...(next.moves ?? [])],
-      journals: [...(decision.journals ?? []), ...(next.journals ?? [])],
-      notifications: [...(decision.notifications ?? []), ...(next.notifications ?? [])],
-      cases: [...(decision.cases ?? []), ...(next.cases ?? [])],
-      exact: [...(decision.exact ?? []), ...(next.exact ?? [])],
-      controls: { ...decision.controls, ...next.controls },
-      outcome:
-        next.outcome.result === 'IGNORED' ? { ...decision.outcome, cashOut: next.outcome.cashOut } : next.outcome,
-    }
+    const result = next.outcome.result === 'IGNORED' ? decision.outcome.result : next.outcome.result
+    decision = together(decision, { ...next, outcome: { ...next.outcome, result } })
   }
   return decision
 }

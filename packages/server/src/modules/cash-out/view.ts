@@ -1,4 +1,4 @@
-import { type createCashOut, type getCashOut, maskDocument, normaliseDocument } from '@pixgate/spec'
+import { type createCashOut, type getCashOut, maskTold } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { type CashOut, reversedCents } from './cash-out.ts'
 
@@ -29,7 +29,7 @@ export function detailView(cashOut: CashOut): Detail {
       name: facts.recipientName ?? detail.recipient.name,
       pixKey: detail.recipient.pixKey,
       pixKeyType: detail.recipient.pixKeyType,
-      document: maskedDocument(facts.recipientDocument ?? detail.recipient.document),
+      document: maskTold(facts.recipientDocument ?? detail.recipient.document),
       ispb: facts.recipientIspb ?? null,
     },
     max_fee_cents: Number(cashOut.feeCents),
@@ -60,10 +60,4 @@ function common(cashOut: CashOut) {
 
 function instantText(at: number | undefined): string | null {
   return at === undefined ? null : new Date(at).toISOString()
-}
-
-/** What is no CPF or CNPJ is not shown at all. @source rules#documents.2 */
-function maskedDocument(text: string | null | undefined): string | null {
-  const document = text ? normaliseDocument(text) : null
-  return document === null ? null : maskDocument(document)
 }

@@ -1,9 +1,9 @@
 import { Refusal, smaller } from '@pixgate/spec'
-import { type Create, created, type Decision, type State } from '../../engine/operation.ts'
+import { type Create, created, type Decision, type State, together } from '../../engine/operation.ts'
 import { type CashIn, decideCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
 import { type BankReturn, isImplausible, ownReference, type RefundIn, type Result } from './refund-in.ts'
 import { notificationOf } from './told.ts'
-import { cashInDecision, together } from './with-cash-in.ts'
+import { cashInDecision } from './with-cash-in.ts'
 
 /** Whether a refund is accepted, and the returns that the bank makes by itself. Pure. */
 

@@ -1,6 +1,6 @@
 import { type GuardOf, refundIn, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
-import type { Decision, State } from '../../engine/operation.ts'
+import { type Decision, type State, together } from '../../engine/operation.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import { isProvenNotFound, isUnansweredTooLong, notFound } from '../dispatch/index.ts'
 import { changesOf } from './learned.ts'
@@ -14,7 +14,7 @@ import {
 } from './refund-in.ts'
 import { isNeverClaimed, nextStep, restingDueAt, waitsForPerson } from './schedule.ts'
 import { evidenceOf, toldOf } from './told.ts'
-import { together, withCashIn } from './with-cash-in.ts'
+import { withCashIn } from './with-cash-in.ts'
 
 /**
  * What a refund does with each input. Pure: the table in the spec says where to go, this file says what its conditions

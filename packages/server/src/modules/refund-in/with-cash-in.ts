@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JournalKind } from '@pixgate/spec'
-import type { Decision } from '../../engine/operation.ts'
+import { type Decision, together } from '../../engine/operation.ts'
 import { type CashIn, decideCashIn, type RefundEvent } from '../cash-in/index.ts'
 import type { RefundIn, RefundInInput, Standing } from './refund-in.ts'
 
@@ -31,20 +31,4 @@ export function cashInDecision(cashIn: CashIn, event: RefundEvent, now: number):
   const { outcome, ...decision } = decideCashIn(cashIn, event, now)
   assert.equal(outcome.result, 'APPLIED', `cash-in ${cashIn.id} does not take ${event.on}`)
   return { ...decision, outcome: outcome.cashIn }
-}
-
-/** Two decisions as one; what the second tells its caller counts. */
-export function together<Outcome>(
-  first: Omit<Decision<unknown>, 'outcome'>,
-  then: Decision<Outcome>,
-): Decision<Outcome> {
-  return {
-    creates: [...(first.creates ?? []), ...(then.creates ?? [])],
-    moves: [...(first.moves ?? []), ...(then.moves ?? [])],
-    journals: [...(first.journals ?? []), ...(then.journals ?? [])],
-    notifications: [...(first.notifications ?? []), ...(then.notifications ?? [])],
-    cases: [...(first.cases ?? []), ...(then.cases ?? [])],
-    exact: [...(first.exact ?? []), ...(then.exact ?? [])],
-    outcome: then.outcome,
-  }
 }
