@@ -226,9 +226,12 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
 function bankAt(port: number, startProcess: (port: number) => KillableProcess): Bank {
   const url = `http://127.0.0.1:${port}`
   let process = startProcess(port)
+  const once = (method: string, path: string, body?: object) =>
+    ask(`${url}/control${path}`, PARTNER_TOKEN, method, body)
+  /** For what may happen twice. */
   async function insist(method: string, path: string, body?: object): Promise<Answer['body']> {
     for (;;) {
-      const answer = await ask(`${url}/control${path}`, PARTNER_TOKEN, method, body)
+      const answer = await once(method, path, body)
       if (answer) return answer.body
       await realPause.for(RETRY_MS)
     }
@@ -244,7 +247,7 @@ function bankAt(port: number, startProcess: (port: number) => KillableProcess): 
     },
     control: async (path, body, hasWorked) => {
       while (!hasWorked(await book())) {
-        await insist('POST', path, body)
+        await once('POST', path, body)
         await realPause.for(RETRY_MS)
       }
     },
