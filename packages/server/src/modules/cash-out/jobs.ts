@@ -8,9 +8,17 @@ import type {
   PayoutRequest,
   QrCode,
   SettledPayout,
+  ToldPayout,
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { createDispatcher, type Dispatcher, type Orders } from '../dispatch/index.ts'
+import {
+  createDispatcher,
+  type Dispatcher,
+  failureInput,
+  inputsWithoutOrder,
+  inputWithoutOrder,
+  type Orders,
+} from '../dispatch/index.ts'
 import type { CashOut, CashOutInput, Movement } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import { nextStep } from './schedule.ts'
@@ -88,43 +96,30 @@ export function createCashOutJobs({ commands, store, partner, clock }: CashOutJo
   }
 }
 
-/** What the answer to a payout that left means for a cash-out. @source failure-modes#P5 */
+/**
+ * What the answer to a payout that left means.
+ * @param id ours
+ * @source failure-modes#P5
+ */
 export function inputsOfSending(id: string, answer: Exclude<PayoutAnswer, { kind: 'NOT_SENT' }>): CashOutInput[] {
-  switch (answer.kind) {
-    case 'REJECTED':
-      return [
-        {
-          on: 'send.rejected',
-          errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
-          errorMessage: answer.errorMessage ?? null,
-        },
-      ]
-    case 'UNKNOWN':
-      return [{ on: 'send.unknown', reason: answer.reason }]
-    default:
-      return inputsOfPayout(id, answer)
-  }
+  return isTold(answer) ? inputsOfPayout(id, answer) : [inputWithoutOrder(answer)]
 }
 
-/** What the answer to a question means for a cash-out. A question that failed is none: it is asked again. */
+/**
+ * What the answer to a question means. A question that failed is none: it is asked again.
+ * @param id ours
+ */
 export function inputsOfAsking(id: string, answer: PayoutQueryAnswer, maySendAgain: boolean): CashOutInput[] {
-  switch (answer.kind) {
-    case 'NOT_FOUND':
-      return [{ on: 'partner.not_found', maySendAgain }, { on: 'work.done' }]
-    case 'NOT_SENT':
-    case 'UNKNOWN':
-      return [{ on: 'send.unknown', reason: answer.reason }]
-    default:
-      return [...inputsOfPayout(id, answer), { on: 'work.done' }]
-  }
+  return isTold(answer)
+    ? [...inputsOfPayout(id, answer), { on: 'work.done' }]
+    : inputsWithoutOrder(answer, maySendAgain)
 }
 
-/** What the detail shows of a bank's code at most. */
-const FAILURE_CODE_MAX = 64
+function isTold(answer: PayoutAnswer | PayoutQueryAnswer): answer is ToldPayout {
+  return 'payout' in answer
+}
 
-type Told = Extract<PayoutAnswer, { kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED' }>
-
-function inputsOfPayout(id: string, answer: Told): CashOutInput[] {
+function inputsOfPayout(id: string, answer: ToldPayout): CashOutInput[] {
   const { payout } = answer
   const { transactionId } = payout
   if (answer.kind === 'CONTRADICTED') {
@@ -134,17 +129,7 @@ function inputsOfPayout(id: string, answer: Told): CashOutInput[] {
   }
   const accepted: CashOutInput = { on: 'send.accepted', transactionId }
   if (isSettled(payout)) return [accepted, ...movementInputs(payout, false)]
-  if (payout.status !== 'FAILED') return [accepted]
-  return [
-    {
-      on: 'partner.failed',
-      errorCode: (payout.errorCode ?? 'failed').slice(0, FAILURE_CODE_MAX),
-      errorMessage: payout.errorMessage ?? null,
-      transactionId,
-      occurredAt: payout.occurredAt ?? null,
-      isVerified: true,
-    },
-  ]
+  return [payout.status === 'FAILED' ? failureInput(payout) : accepted]
 }
 
 function isSettled(payout: Payout): payout is SettledPayout {

@@ -1,2 +1,3 @@
 export * from './attempts.ts'
 export * from './dispatcher.ts'
+export * from './inputs.ts'

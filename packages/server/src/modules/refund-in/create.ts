@@ -1,7 +1,8 @@
 import { Refusal, smaller } from '@pixgate/spec'
 import { type Create, created, type Decision, type State, together } from '../../engine/operation.ts'
 import { type CashIn, decideCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
-import { type BankReturn, isImplausible, ownReference, type RefundIn, type Result } from './refund-in.ts'
+import type { Result } from '../dispatch/index.ts'
+import { type BankReturn, isImplausible, ownReference, type RefundIn } from './refund-in.ts'
 import { notificationOf } from './told.ts'
 import { cashInDecision } from './with-cash-in.ts'
 

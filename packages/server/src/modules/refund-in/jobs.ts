@@ -6,9 +6,17 @@ import type {
   RefundQueryAnswer,
   RefundRequest,
   SettledRefund,
+  ToldRefund,
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { createDispatcher, type Dispatcher, type Orders } from '../dispatch/index.ts'
+import {
+  createDispatcher,
+  type Dispatcher,
+  failureInput,
+  inputsWithoutOrder,
+  inputWithoutOrder,
+  type Orders,
+} from '../dispatch/index.ts'
 import type { RefundInCommands } from './commands.ts'
 import type { RefundIn, RefundInInput } from './refund-in.ts'
 import { nextStep } from './schedule.ts'
@@ -69,48 +77,25 @@ export function createRefundInJobs({ commands, store, partner, clock }: RefundIn
  * @param id ours
  * @source failure-modes#P5
  */
-export function inputsOfSending(
-  id: string,
-  answer: Exclude<RefundAnswer, { kind: 'NOT_SENT' }>,
-): readonly RefundInInput[] {
-  switch (answer.kind) {
-    case 'REJECTED':
-      return [
-        {
-          on: 'send.rejected',
-          errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
-          errorMessage: answer.errorMessage ?? null,
-        },
-      ]
-    case 'UNKNOWN':
-      return [{ on: 'send.unknown', reason: answer.reason }]
-    default:
-      return inputsOfRefund(id, answer)
-  }
+export function inputsOfSending(id: string, answer: Exclude<RefundAnswer, { kind: 'NOT_SENT' }>): RefundInInput[] {
+  return isTold(answer) ? inputsOfRefund(id, answer) : [inputWithoutOrder(answer)]
 }
 
 /**
  * What the answer to a question means. A question that failed is none: it is asked again.
  * @param id ours
  */
-export function inputsOfAsking(id: string, answer: RefundQueryAnswer, maySendAgain: boolean): readonly RefundInInput[] {
-  switch (answer.kind) {
-    case 'NOT_FOUND':
-      return [{ on: 'partner.not_found', maySendAgain }, { on: 'work.done' }]
-    case 'NOT_SENT':
-    case 'UNKNOWN':
-      return [{ on: 'send.unknown', reason: answer.reason }]
-    default:
-      return [...inputsOfRefund(id, answer), { on: 'work.done' }]
-  }
+export function inputsOfAsking(id: string, answer: RefundQueryAnswer, maySendAgain: boolean): RefundInInput[] {
+  return isTold(answer)
+    ? [...inputsOfRefund(id, answer), { on: 'work.done' }]
+    : inputsWithoutOrder(answer, maySendAgain)
 }
 
-/** What the detail shows of a bank's code at most. */
-const FAILURE_CODE_MAX = 64
+function isTold(answer: RefundAnswer | RefundQueryAnswer): answer is ToldRefund {
+  return 'refund' in answer
+}
 
-type Told = Extract<RefundAnswer, { kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED' }>
-
-function inputsOfRefund(id: string, answer: Told): RefundInInput[] {
+function inputsOfRefund(id: string, answer: ToldRefund): RefundInInput[] {
   const { refund } = answer
   const { transactionId } = refund
   if (answer.kind === 'CONTRADICTED') {
@@ -120,17 +105,7 @@ function inputsOfRefund(id: string, answer: Told): RefundInInput[] {
   }
   const accepted: RefundInInput = { on: 'send.accepted', transactionId }
   if (isSettled(refund)) return [accepted, confirmation(refund)]
-  if (refund.status !== 'FAILED') return [accepted]
-  return [
-    {
-      on: 'partner.failed',
-      errorCode: (refund.errorCode ?? 'failed').slice(0, FAILURE_CODE_MAX),
-      errorMessage: refund.errorMessage ?? null,
-      transactionId,
-      occurredAt: refund.occurredAt ?? null,
-      isVerified: true,
-    },
-  ]
+  return [refund.status === 'FAILED' ? failureInput(refund) : accepted]
 }
 
 function isSettled(refund: Refund): refund is SettledRefund {

@@ -1,7 +1,7 @@
 import { limits, type RefundInOrigin } from '@pixgate/spec'
 import type { Document, Operation } from '../../engine/operation.ts'
 import type { CashIn } from '../cash-in/index.ts'
-import type { SendFacts } from '../dispatch/index.ts'
+import type { OrderInput, Result, SendFacts } from '../dispatch/index.ts'
 
 /** A refund as the engine keeps it, and everything that can happen to it. */
 
@@ -44,34 +44,13 @@ export interface BankReturn extends Return {
 
 /** What can happen to a refund after its creation. `isVerified`: the bank said it when asked, not only in an event. */
 export type RefundInInput =
-  | { readonly on: 'work.requested' | 'work.done' | 'clock.released' | 'clock.overdue' | 'clock.escalated' }
-  | { readonly on: 'work.claimed' | 'send.claimed'; readonly leaseMs: number }
-  | { readonly on: 'send.accepted'; readonly transactionId: string }
-  | { readonly on: 'send.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
-  | { readonly on: 'send.not_sent'; readonly attempt: number; readonly reason: string }
-  | { readonly on: 'send.unknown' | 'send.contradicted'; readonly reason: string }
+  | OrderInput
   | {
       readonly on: 'partner.confirmed'
       readonly returned: Return
       readonly transactionId: string
       readonly isVerified: boolean
     }
-  | {
-      readonly on: 'partner.failed'
-      readonly errorCode: string
-      readonly errorMessage: string | null
-      readonly transactionId: string | null
-      readonly occurredAt: number | null
-      readonly isVerified: boolean
-    }
-  | { readonly on: 'partner.not_found'; readonly maySendAgain: boolean }
-
-/**
- * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
- * lies in the future, so it is not believed. `EARLY`: it cannot be true yet, but may be soon. `UNEXPECTED`: it cannot be
- * true.
- */
-export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECTED'
 
 /** What became of a refund by an input. */
 export interface RefundInOutcome {

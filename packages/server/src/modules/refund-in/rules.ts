@@ -2,16 +2,9 @@ import { type GuardOf, refundIn, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
 import type { CashIn } from '../cash-in/index.ts'
-import { isProvenNotFound, isUnansweredTooLong, notFound } from '../dispatch/index.ts'
+import { isProvenNotFound, isUnansweredTooLong, notFound, type Result } from '../dispatch/index.ts'
 import { changesOf } from './learned.ts'
-import {
-  isImplausible,
-  ownReference,
-  type RefundIn,
-  type RefundInInput,
-  type Result,
-  type Standing,
-} from './refund-in.ts'
+import { isImplausible, ownReference, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
 import { isNeverClaimed, nextStep, restingDueAt, waitsForPerson } from './schedule.ts'
 import { evidenceOf, toldOf } from './told.ts'
 import { withCashIn } from './with-cash-in.ts'

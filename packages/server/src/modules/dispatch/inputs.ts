@@ -1,0 +1,67 @@
+import type { NotFound, NotSent, Rejected, Unknown } from '../../partner/port.ts'
+
+/** What sending an order and asking about it teaches, whatever kind of order it is. Pure. */
+
+/**
+ * What can happen to any order after its creation. `isVerified`: the bank said it when asked, not only in an event.
+ */
+export type OrderInput =
+  | { readonly on: 'work.requested' | 'work.done' | 'clock.released' | 'clock.overdue' | 'clock.escalated' }
+  | { readonly on: 'work.claimed' | 'send.claimed'; readonly leaseMs: number }
+  | { readonly on: 'send.accepted'; readonly transactionId: string }
+  | { readonly on: 'send.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
+  | { readonly on: 'send.not_sent'; readonly attempt: number; readonly reason: string }
+  | { readonly on: 'send.unknown' | 'send.contradicted'; readonly reason: string }
+  | {
+      readonly on: 'partner.failed'
+      readonly errorCode: string
+      readonly errorMessage: string | null
+      readonly transactionId: string | null
+      readonly occurredAt: number | null
+      readonly isVerified: boolean
+    }
+  | { readonly on: 'partner.not_found'; readonly maySendAgain: boolean }
+
+/**
+ * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
+ * lies in the future, so it is not believed. `EARLY`: it cannot be true yet, but may be soon; the bank is asked.
+ * `UNEXPECTED`: it cannot be true.
+ */
+export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECTED'
+
+/** What the detail shows of a bank's code at most. */
+const FAILURE_CODE_MAX = 64
+
+/** What the bank's answer means that tells nothing of the order itself. @source failure-modes#P5 */
+export function inputWithoutOrder(answer: Rejected | Unknown): OrderInput {
+  if (answer.kind === 'UNKNOWN') return { on: 'send.unknown', reason: answer.reason }
+  return {
+    on: 'send.rejected',
+    errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
+    errorMessage: answer.errorMessage ?? null,
+  }
+}
+
+/** The same of a question. One that failed tells nothing: it is asked again. */
+export function inputsWithoutOrder(answer: NotFound | NotSent | Unknown, maySendAgain: boolean): OrderInput[] {
+  return answer.kind === 'NOT_FOUND'
+    ? [{ on: 'partner.not_found', maySendAgain }, { on: 'work.done' }]
+    : [{ on: 'send.unknown', reason: answer.reason }]
+}
+
+/** An order that came to nothing, as the bank tells it when it answers us. */
+export function failureInput(told: {
+  readonly transactionId: string
+  readonly errorCode: string | undefined
+  readonly errorMessage: string | undefined
+  readonly occurredAt: number | undefined
+}): OrderInput {
+  return {
+    on: 'partner.failed',
+    errorCode: (told.errorCode ?? 'failed').slice(0, FAILURE_CODE_MAX),
+    errorMessage: told.errorMessage ?? null,
+    transactionId: told.transactionId,
+    occurredAt: told.occurredAt ?? null,
+    isVerified: true,
+  }
+}
