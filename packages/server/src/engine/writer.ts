@@ -1,6 +1,6 @@
 import type { AccountCode } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
-import { type Database, DatabaseUnavailable, databaseError } from '../platform/db/database.ts'
+import { type Database, DatabaseUnavailable, databaseError, gaveWay } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
@@ -23,9 +23,6 @@ export type WriteResult = 'committed' | 'stale' | Taken
 
 /** What a create is known by belongs to another operation. */
 export type Taken = 'external id taken' | 'idempotency key taken' | 'exclusive key taken'
-
-/** SQLSTATEs after which the same statement may simply be sent again: serialization, deadlock, lock not available. */
-const TRY_AGAIN = new Set(['40001', '40P01', '55P03'])
 
 const UNIQUE_VIOLATION = '23505'
 
@@ -136,8 +133,8 @@ export class Writer {
 
   /** Maps a violation by the name of its constraint; what nobody knows is thrown. */
   #refused(error: unknown): WriteResult {
+    if (gaveWay(error)) return 'stale'
     const known = databaseError(error)
-    if (known && TRY_AGAIN.has(known.code)) return 'stale'
     const taken = known?.code === UNIQUE_VIOLATION ? TAKEN.get(known.constraint ?? '') : undefined
     if (taken) return taken
     throw error
@@ -165,10 +162,8 @@ export class Writer {
       if (reply[0]?.go || !(await this.#reader.isCommitted(write.batchId))) return reply
       return 'committed unseen'
     } catch (error) {
-      if (error instanceof DatabaseUnavailable) return undefined
-      const known = databaseError(error)
-      if (known && TRY_AGAIN.has(known.code)) return undefined
-      if (known?.code !== UNIQUE_VIOLATION) throw error
+      if (error instanceof DatabaseUnavailable || gaveWay(error)) return undefined
+      if (databaseError(error)?.code !== UNIQUE_VIOLATION) throw error
       const committed = await this.#reader.isCommitted(write.batchId).catch(() => undefined)
       if (committed === undefined) return undefined
       return committed ? 'committed unseen' : this.#refused(error)

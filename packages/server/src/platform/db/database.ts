@@ -218,6 +218,14 @@ function asUnavailable(error: unknown): unknown {
   return new DatabaseUnavailable(message, true, { cause: error })
 }
 
+/** serialization_failure, deadlock_detected, lock_not_available. */
+const GAVE_WAY = new Set(['40001', '40P01', '55P03'])
+
+/** Whether a statement gave way to others: it changed nothing, and may simply be sent again. */
+export function gaveWay(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && GAVE_WAY.has(error.code ?? '')
+}
+
 /** SQLSTATE and constraint of an error the database gave, or `undefined` for any other. */
 export function databaseError(error: unknown): { code: string; constraint: string | undefined } | undefined {
   return error instanceof pg.DatabaseError ? { code: error.code ?? '', constraint: error.constraint } : undefined

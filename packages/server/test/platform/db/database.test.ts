@@ -5,6 +5,7 @@ import {
   type Database,
   DatabaseUnavailable,
   databaseError,
+  gaveWay,
   instantParameter,
   statement,
 } from '../../../src/platform/db/database.ts'
@@ -18,6 +19,7 @@ const addKey = statement<[id: string]>(
   'test.add_key',
   `INSERT INTO api_key (id, hash, display, created_at) VALUES (gen_random_uuid(), convert_to($1, 'utf8'), $1, now())`,
 )
+const lockAccounts = statement<[]>('test.lock_accounts', 'SELECT FROM account FOR UPDATE NOWAIT')
 const keys = statement<[], { display: string }>('test.keys', 'SELECT display FROM api_key ORDER BY display')
 
 const displays = async (database: Database) => (await database.rows(keys, [])).map(({ display }) => display)
@@ -79,6 +81,20 @@ test('[DB-2] an error of the statement is what it is, and costs no connection', 
   assert.deepEqual(databaseError(error), { code: '23505', constraint: 'api_key_hash_key' })
   assert.equal(databaseError(new Error('another')), undefined)
   assert.deepEqual(await database.rows(pid, []), [before])
+})
+
+test('[DB-2] a statement that gives way to others may be sent again, and costs no connection', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const other = openTestDatabase(url, 1)
+  t.after(() => other.close())
+  const [before] = await other.rows(pid, [])
+  const error = await database.transaction(async (queries) => {
+    await queries.rows(lockAccounts, [])
+    return other.rows(lockAccounts, []).catch((thrown: unknown) => thrown)
+  })
+  assert.ok(gaveWay(error), String(error))
+  assert.deepEqual(await other.rows(pid, []), [before])
+  assert.ok(!gaveWay(await other.rows(addKey, ['\0']).catch((thrown: unknown) => thrown)), 'any other error does not')
 })
 
 test('[DB-2] where no connection can be had nothing was sent', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits, Refusal } from '@pixgate/spec'
+import pg from 'pg'
 import { pino } from 'pino'
 import { createHttpServer } from '../../../src/platform/http/http-server.ts'
 import { endpoints, good, handlers, thingServer } from './thing-server.ts'
@@ -135,6 +136,13 @@ test('[http.9] 429 and 503 always say when to come again', async (t) => {
   assert.equal(await retryAfter(new Refusal('rate_limited')), '1')
   assert.equal(await retryAfter(new Refusal('overloaded')), '1')
   assert.equal(await retryAfter(new Refusal('not_found')), undefined)
+})
+
+test('[http.9] a request that gave way to others in the database is 503, and can come again', async (t) => {
+  const lockTimeout = Object.assign(new pg.DatabaseError('lock timeout', 0, 'error'), { code: '55P03' })
+  const { app } = thingServer(t, { handlers: { getThing: refuse(lockTimeout) } })
+  const answer = await app.inject({ url: '/things/1', headers: good })
+  assert.deepEqual([answer.statusCode, answer.json().code], [503, 'overloaded'])
 })
 
 test('[http.2] an error nobody foresaw is answered without a word of it, and logged', async (t) => {
