@@ -18,6 +18,7 @@ import {
   inputsWithoutOrder,
   inputWithoutOrder,
   type Orders,
+  type Tried,
 } from '../dispatch/index.ts'
 import type { CashOut, CashOutInput, Movement } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
@@ -49,36 +50,16 @@ const DECODE_RETRY_SECONDS = 5
 export function createCashOutJobs({ commands, store, partner, clock }: CashOutJobsOptions): CashOutJobs {
   const maySendAgain = partner.capabilities.has('idempotent-payout')
 
-  async function claim(cashOut: CashOut, on: 'send.claimed' | 'work.claimed', leaseMs: number) {
-    const claimed = await commands.apply(cashOut.id, [{ on, leaseMs }])
-    return claimed?.result === 'APPLIED' ? claimed.cashOut : undefined
-  }
-
-  async function take({ id }: CashOut, inputs: readonly CashOutInput[]): Promise<void> {
-    await commands.apply(id, inputs)
-  }
-
-  function notSent(cashOut: CashOut, reason: string): Promise<void> {
-    return take(cashOut, [{ on: 'send.not_sent', attempt: cashOut.facts.attempts ?? 0, reason }])
-  }
-
-  const orders: Orders<CashOut> = {
+  const orders: Orders<CashOut, CashOutInput> = {
     due: store.due,
     nextStep,
-    claimSending: (cashOut, leaseMs) => claim(cashOut, 'send.claimed', leaseMs),
-    claimAsking: (cashOut, leaseMs) => claim(cashOut, 'work.claimed', leaseMs),
-    release: (cashOut) => take(cashOut, [{ on: 'clock.released' }]),
-    openCase: (cashOut) => take(cashOut, [{ on: 'clock.overdue' }]),
-    notSent: (cashOut) => notSent(cashOut, 'the lease was over'),
-    send: async (cashOut) => {
-      const answer = await partner.sendPayout(cashOut.id, payoutRequest(cashOut))
-      if (answer.kind === 'NOT_SENT') await notSent(cashOut, answer.reason)
-      else await take(cashOut, inputsOfSending(cashOut.id, answer))
+    take: async ({ id }, inputs) => {
+      const taken = await commands.apply(id, inputs)
+      return taken?.result === 'APPLIED' ? taken.cashOut : undefined
     },
-    ask: async (cashOut) => {
-      const answer = await partner.getPayout(cashOut.id, payoutTerms(cashOut))
-      await take(cashOut, inputsOfAsking(cashOut.id, answer, maySendAgain))
-    },
+    send: async (cashOut) => inputsOfSending(cashOut, await partner.sendPayout(cashOut.id, payoutRequest(cashOut))),
+    ask: async (cashOut) =>
+      inputsOfAsking(cashOut.id, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), maySendAgain),
   }
 
   return {
@@ -96,13 +77,9 @@ export function createCashOutJobs({ commands, store, partner, clock }: CashOutJo
   }
 }
 
-/**
- * What the answer to a payout that left means.
- * @param id ours
- * @source failure-modes#P5
- */
-export function inputsOfSending(id: string, answer: Exclude<PayoutAnswer, { kind: 'NOT_SENT' }>): CashOutInput[] {
-  return isTold(answer) ? inputsOfPayout(id, answer) : [inputWithoutOrder(answer)]
+/** What the answer to a try means. @source failure-modes#P5 */
+export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInput[] {
+  return isTold(answer) ? inputsOfPayout(tried.id, answer) : [inputWithoutOrder(tried, answer)]
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Document, Operation } from '../../engine/operation.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { LEASE_MS, type SendFacts } from './attempts.ts'
+import { notSentInput, type OrderInput } from './inputs.ts'
 
 /**
  * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed
@@ -22,53 +23,53 @@ export type Step = 'send' | 'ask' | 'release' | 'case' | 'nothing'
 export type AnyOrder = Operation<Document, SendFacts>
 
 /** What the worker needs to know of a kind of order. */
-export interface Orders<Order extends AnyOrder> {
+export interface Orders<Order extends AnyOrder, Input> {
   /**
    * Orders on which work is due, oldest first.
    * @param isSending whether those that are to be sent are wanted too
    */
   due(at: number, most: number, isSending: boolean): Promise<Order[]>
   nextStep(order: Order, at: number): Step
-  /** Commits that this process sends the order now; `undefined` where it may not. */
-  claimSending(order: Order, leaseMs: number): Promise<Order | undefined>
-  /** Commits that this process asks about the order now; `undefined` where it may not. */
-  claimAsking(order: Order, leaseMs: number): Promise<Order | undefined>
-  /** One try, and everything the answer means. */
-  send(order: Order): Promise<void>
-  /** Asks, and everything the answer means. */
-  ask(order: Order): Promise<void>
-  /** Gives the money back: nothing was ever sent. */
-  release(order: Order): Promise<void>
-  /** Tells a person that an outcome is overdue. */
-  openCase(order: Order): Promise<void>
-  /** The claim had no time left for its call. */
-  notSent(order: Order): Promise<void>
+  /**
+   * Commits what happened to an order, as one change.
+   * @returns the order as it is then; `undefined` where it was not to be: another process was faster
+   */
+  take(order: Order, inputs: readonly (Input | OrderInput)[]): Promise<Order | undefined>
+  /** One try. @returns what the answer means */
+  send(order: Order): Promise<readonly (Input | OrderInput)[]>
+  /** Asks. @returns what the answer means */
+  ask(order: Order): Promise<readonly (Input | OrderInput)[]>
 }
 
 /** Orders worked on at the same time: their claims and results are one batch of the engine each. */
 const CONCURRENT = 128
 
 /** Makes the worker. `sendsWanted` tells how many orders may be sent now; questions are asked in any case. */
-export function createDispatcher<Order extends AnyOrder>(
-  orders: Orders<Order>,
+export function createDispatcher<Order extends AnyOrder, Input>(
+  orders: Orders<Order, Input>,
   clock: Clock,
   sendsWanted: () => Promise<number>,
 ): Dispatcher {
-  async function work(order: Order): Promise<void> {
+  async function work(order: Order): Promise<unknown> {
     switch (orders.nextStep(order, clock.now())) {
       case 'send':
         return sendNow(order)
       case 'ask': {
-        const claimed = await orders.claimAsking(order, LEASE_MS)
-        return claimed && orders.ask(claimed)
+        const claimed = await claim(order, 'work.claimed')
+        return claimed && orders.take(claimed, await orders.ask(claimed))
       }
       case 'release':
-        return orders.release(order)
+        return orders.take(order, [{ on: 'clock.released' }])
       case 'case':
-        return orders.openCase(order)
+        return orders.take(order, [{ on: 'clock.overdue' }])
       case 'nothing':
         return undefined
     }
+  }
+
+  /** Commits that this process works on the order now; `undefined` where it may not. */
+  function claim(order: Order, on: 'send.claimed' | 'work.claimed'): Promise<Order | undefined> {
+    return orders.take(order, [{ on, leaseMs: LEASE_MS }])
   }
 
   /**
@@ -78,10 +79,10 @@ export function createDispatcher<Order extends AnyOrder>(
    */
   async function sendNow(order: Order): Promise<void> {
     const before = clock.now() + LEASE_MS / 2
-    const claimed = await orders.claimSending(order, LEASE_MS)
+    const claimed = await claim(order, 'send.claimed')
     if (!claimed) return
-    if (clock.now() < before) await orders.send(claimed)
-    else await orders.notSent(claimed)
+    const isLate = clock.now() >= before
+    await orders.take(claimed, isLate ? [notSentInput(claimed, 'the lease was over')] : await orders.send(claimed))
   }
 
   /** Those that were tried before come first: what was never claimed is free to wait. */

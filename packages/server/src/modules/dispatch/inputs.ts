@@ -1,4 +1,5 @@
 import type { NotFound, NotSent, Rejected, Unknown } from '../../partner/port.ts'
+import type { SendFacts } from './attempts.ts'
 
 /** What sending an order and asking about it teaches, whatever kind of order it is. Pure. */
 
@@ -32,14 +33,32 @@ export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECT
 /** What the detail shows of a bank's code at most. */
 const FAILURE_CODE_MAX = 64
 
-/** What the bank's answer means that tells nothing of the order itself. @source failure-modes#P5 */
-export function inputWithoutOrder(answer: Rejected | Unknown): OrderInput {
-  if (answer.kind === 'UNKNOWN') return { on: 'send.unknown', reason: answer.reason }
-  return {
-    on: 'send.rejected',
-    errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
-    errorMessage: answer.errorMessage ?? null,
+/** An order as the answer to one of its tries finds it. */
+export interface Tried {
+  /** Ours. */
+  readonly id: string
+  readonly facts: SendFacts
+}
+
+/** What an answer to a try means that tells nothing of the order itself. @source failure-modes#P5 */
+export function inputWithoutOrder(tried: Tried, answer: Rejected | NotSent | Unknown): OrderInput {
+  switch (answer.kind) {
+    case 'REJECTED':
+      return {
+        on: 'send.rejected',
+        errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
+        errorMessage: answer.errorMessage ?? null,
+      }
+    case 'NOT_SENT':
+      return notSentInput(tried, answer.reason)
+    case 'UNKNOWN':
+      return { on: 'send.unknown', reason: answer.reason }
   }
+}
+
+/** Not one byte of the latest try left. */
+export function notSentInput({ facts }: Tried, reason: string): OrderInput {
+  return { on: 'send.not_sent', attempt: facts.attempts ?? 0, reason }
 }
 
 /** The same of a question. One that failed tells nothing: it is asked again. */

@@ -16,6 +16,7 @@ import {
   inputsWithoutOrder,
   inputWithoutOrder,
   type Orders,
+  type Tried,
 } from '../dispatch/index.ts'
 import type { RefundInCommands } from './commands.ts'
 import type { RefundIn, RefundInInput } from './refund-in.ts'
@@ -38,47 +39,23 @@ export interface RefundInJobsOptions {
 export function createRefundInJobs({ commands, store, partner, clock }: RefundInJobsOptions): Dispatcher {
   const maySendAgain = partner.capabilities.has('idempotent-refund')
 
-  async function claim(refund: RefundIn, on: 'send.claimed' | 'work.claimed', leaseMs: number) {
-    const claimed = await commands.apply(refund.id, [{ on, leaseMs }])
-    return claimed?.result === 'APPLIED' ? claimed.refund : undefined
-  }
-
-  async function take({ id }: RefundIn, inputs: readonly RefundInInput[]): Promise<void> {
-    await commands.apply(id, inputs)
-  }
-
-  function notSent(refund: RefundIn, reason: string): Promise<void> {
-    return take(refund, [{ on: 'send.not_sent', attempt: refund.facts.attempts ?? 0, reason }])
-  }
-
-  const orders: Orders<RefundIn> = {
+  const orders: Orders<RefundIn, RefundInInput> = {
     due: store.due,
     nextStep,
-    claimSending: (refund, leaseMs) => claim(refund, 'send.claimed', leaseMs),
-    claimAsking: (refund, leaseMs) => claim(refund, 'work.claimed', leaseMs),
-    release: (refund) => take(refund, [{ on: 'clock.released' }]),
-    openCase: (refund) => take(refund, [{ on: 'clock.overdue' }]),
-    notSent: (refund) => notSent(refund, 'the lease was over'),
-    send: async (refund) => {
-      const answer = await partner.sendRefund(refund.id, requestOf(refund))
-      if (answer.kind === 'NOT_SENT') await notSent(refund, answer.reason)
-      else await take(refund, inputsOfSending(refund.id, answer))
+    take: async ({ id }, inputs) => {
+      const taken = await commands.apply(id, inputs)
+      return taken?.result === 'APPLIED' ? taken.refund : undefined
     },
-    ask: async (refund) => {
-      const answer = await partner.getRefund(refund.id, { valueCents: refund.valueCents })
-      await take(refund, inputsOfAsking(refund.id, answer, maySendAgain))
-    },
+    send: async (refund) => inputsOfSending(refund, await partner.sendRefund(refund.id, requestOf(refund))),
+    ask: async (refund) =>
+      inputsOfAsking(refund.id, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), maySendAgain),
   }
   return createDispatcher(orders, clock, async () => partner.sendsWanted())
 }
 
-/**
- * What the answer to a refund that left means.
- * @param id ours
- * @source failure-modes#P5
- */
-export function inputsOfSending(id: string, answer: Exclude<RefundAnswer, { kind: 'NOT_SENT' }>): RefundInInput[] {
-  return isTold(answer) ? inputsOfRefund(id, answer) : [inputWithoutOrder(answer)]
+/** What the answer to a try means. @source failure-modes#P5 */
+export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInput[] {
+  return isTold(answer) ? inputsOfRefund(tried.id, answer) : [inputWithoutOrder(tried, answer)]
 }
 
 /**

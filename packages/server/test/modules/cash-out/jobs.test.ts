@@ -22,6 +22,7 @@ import {
 
 /** Of the order that the answers are about. */
 const ID = 'id'
+const TRIED = { id: ID, facts: { attempts: 2 } }
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -35,33 +36,36 @@ const summary = (inputs: readonly CashOutInput[]) =>
   })
 
 test('[P5] what the answer to an order means: money first, whatever is said beside it', () => {
-  assert.deepEqual(summary(inputsOfSending(ID, PROCESSING)), ['send.accepted'])
-  assert.deepEqual(summary(inputsOfSending(ID, REJECTED)), ['send.rejected'])
-  assert.deepEqual(summary(inputsOfSending(ID, TIMEOUT)), ['send.unknown'])
-  assert.deepEqual(summary(inputsOfSending(ID, FAILED)), [['partner.failed', 'closed_account', true]])
-  assert.deepEqual(summary(inputsOfSending(ID, CONFIRMED)), ['send.accepted', ['partner.confirmed', false, true]])
-  assert.deepEqual(summary(inputsOfSending(ID, RETURNED)), [
+  assert.deepEqual(summary(inputsOfSending(TRIED, PROCESSING)), ['send.accepted'])
+  assert.deepEqual(summary(inputsOfSending(TRIED, REJECTED)), ['send.rejected'])
+  assert.deepEqual(summary(inputsOfSending(TRIED, TIMEOUT)), ['send.unknown'])
+  assert.deepEqual(inputsOfSending(TRIED, UNREACHABLE), [
+    { on: 'send.not_sent', attempt: 2, reason: UNREACHABLE.reason },
+  ])
+  assert.deepEqual(summary(inputsOfSending(TRIED, FAILED)), [['partner.failed', 'closed_account', true]])
+  assert.deepEqual(summary(inputsOfSending(TRIED, CONFIRMED)), ['send.accepted', ['partner.confirmed', false, true]])
+  assert.deepEqual(summary(inputsOfSending(TRIED, RETURNED)), [
     'send.accepted',
     ['partner.confirmed', false, true],
     ['partner.returned', 'D1', true],
     ['partner.returned', 'D2', true],
   ])
   const contradicted = { kind: 'CONTRADICTED', reason: 'other pixKey' } as const
-  assert.deepEqual(summary(inputsOfSending(ID, { ...contradicted, payout: payout('PROCESSING') })), [
+  assert.deepEqual(summary(inputsOfSending(TRIED, { ...contradicted, payout: payout('PROCESSING') })), [
     'send.contradicted',
   ])
-  assert.deepEqual(summary(inputsOfSending(ID, { ...contradicted, payout: CONFIRMED.payout })), [
+  assert.deepEqual(summary(inputsOfSending(TRIED, { ...contradicted, payout: CONFIRMED.payout })), [
     ['partner.confirmed', true, true],
   ])
   const endless = { ...REJECTED, errorCode: 'x'.repeat(100) }
-  assert.deepEqual(inputsOfSending(ID, endless), [
+  assert.deepEqual(inputsOfSending(TRIED, endless), [
     { on: 'send.rejected', errorCode: 'x'.repeat(64), errorMessage: 'too much' },
   ])
 })
 
 test('[P5] money that left for another order is not this one’s', () => {
   const answer = { kind: 'CONTRADICTED', reason: 'other id', payout: CONFIRMED.payout } as const
-  assert.deepEqual(summary(inputsOfSending('another', answer)), ['send.contradicted'])
+  assert.deepEqual(summary(inputsOfSending({ ...TRIED, id: 'another' }, answer)), ['send.contradicted'])
 })
 
 test('[P5] what the answer to a question means; a question that failed is asked again', () => {

@@ -1,42 +1,42 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  type AnyOrder,
-  createDispatcher,
-  LEASE_MS,
-  type Orders,
-  type Step,
-} from '../../../src/modules/dispatch/index.ts'
+import { type AnyOrder, createDispatcher, type Orders, type Step } from '../../../src/modules/dispatch/index.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
+/** A word of the bank that only these orders know. */
+interface Answer {
+  readonly on: 'answer'
+  readonly to: 'send' | 'ask'
+}
+
+type AnyOrders = Orders<AnyOrder, Answer>
+
 /** Orders that are what a test says and note what is done with them. */
-function scripted(steps: Readonly<Record<string, Step>>, given: Partial<Orders<AnyOrder>> = {}) {
+function scripted(steps: Readonly<Record<string, Step>>, given: Partial<AnyOrders> = {}) {
   const done: string[] = []
-  const note = (word: string) => async (order: AnyOrder) => {
-    done.push(`${word} ${order.id}`)
-  }
-  const claim = (word: string) => async (order: AnyOrder, leaseMs: number) => {
-    done.push(`${word} ${order.id} for ${leaseMs}`)
-    return order
+  const call = (to: Answer['to']) => async (order: AnyOrder) => {
+    done.push(`${to} ${order.id}`)
+    return [{ on: 'answer', to } as const]
   }
   const wanted: unknown[] = []
-  const orders: Orders<AnyOrder> = {
+  const orders: AnyOrders = {
     due: async (...asked) => {
       wanted.push(asked)
       return Object.keys(steps).map((id) => orderOf(id))
     },
     nextStep: ({ id }) => steps[id] ?? 'nothing',
-    claimSending: claim('claim'),
-    claimAsking: claim('look'),
-    send: note('send'),
-    ask: note('ask'),
-    release: note('release'),
-    openCase: note('case'),
-    notSent: note('not sent'),
+    take: async (order, inputs) => {
+      for (const { on, ...facts } of inputs) done.push(`${order.id} ${on} ${JSON.stringify(facts)}`)
+      return order
+    },
+    send: call('send'),
+    ask: call('ask'),
     ...given,
   }
   return { orders, done, wanted }
 }
+
+const LEASE = '{"leaseMs":60000}'
 
 function orderOf(id: string, attempts = 0): AnyOrder {
   return { ...cashOutAs('RESERVED', { facts: { attempts } }), id }
@@ -53,32 +53,34 @@ test('[cash-out.work] each order gets its step; what is sent or asked is claimed
   ).processNext()
   assert.equal(more, false)
   assert.deepEqual(wanted, [[7, 128, true]])
-  assert.deepEqual(
-    done.toSorted(),
-    [`ask b`, `case d`, `claim a for ${LEASE_MS}`, `look b for ${LEASE_MS}`, 'release c', 'send a'].toSorted(),
-  )
-  assert.ok(done.indexOf(`claim a for ${LEASE_MS}`) < done.indexOf('send a'))
+  const of = (id: string) => done.filter((line) => line.startsWith(`${id} `) || line.endsWith(` ${id}`))
+  assert.deepEqual(of('a'), [`a send.claimed ${LEASE}`, 'send a', 'a answer {"to":"send"}'])
+  assert.deepEqual(of('b'), [`b work.claimed ${LEASE}`, 'ask b', 'b answer {"to":"ask"}'])
+  assert.deepEqual(of('c'), ['c clock.released {}'])
+  assert.deepEqual(of('d'), ['d clock.overdue {}'])
+  assert.deepEqual(of('e'), [])
 })
 
 test('[CO-21] who loses the claim neither sends nor asks', async () => {
-  const lost = { claimSending: async () => undefined, claimAsking: async () => undefined }
-  const { orders, done } = scripted({ a: 'send', b: 'ask' }, lost)
+  const { orders, done } = scripted({ a: 'send', b: 'ask' }, { take: async () => undefined })
   await createDispatcher(orders, clockAt(), async () => 64).processNext()
   assert.deepEqual(done, [])
 })
 
 test('[CO-20] an order is sent in the first half of its lease only, counted from before the claim', async () => {
   for (const [ms, told] of [
-    [LEASE_MS / 2 - 1, 'send a'],
-    [LEASE_MS / 2, 'not sent a'],
-    [10 * LEASE_MS, 'not sent a'],
+    [29_999, 'answer'],
+    [30_000, 'send.not_sent'],
+    [600_000, 'send.not_sent'],
   ] as const) {
     let now = 1_000
+    const taken: string[] = []
     const { orders, done } = scripted(
       { a: 'send' },
       {
-        // The process sleeps while its claim is written.
-        claimSending: async (order) => {
+        take: async (order, inputs) => {
+          taken.push(...inputs.map(({ on }) => on))
+          // The process sleeps while its claim is written.
           now += ms
           return order
         },
@@ -89,7 +91,8 @@ test('[CO-20] an order is sent in the first half of its lease only, counted from
       clockAt(() => now),
       async () => 64,
     ).processNext()
-    assert.deepEqual(done, [told])
+    assert.deepEqual(taken, ['send.claimed', told])
+    assert.deepEqual(done, told === 'answer' ? ['send a'] : [])
   }
 })
 
@@ -97,14 +100,17 @@ test('[CO-24] [cash-out.states.3] while nothing may be sent questions are asked 
   const { orders, done, wanted } = scripted({ a: 'send', b: 'ask', c: 'release' })
   await createDispatcher(orders, clockAt(), async () => 0).processNext()
   assert.deepEqual(wanted, [[0, 128, false]])
-  assert.deepEqual(done.toSorted(), ['ask b', `look b for ${LEASE_MS}`, 'release c'].toSorted())
+  assert.deepEqual(
+    done.toSorted(),
+    ['ask b', 'b answer {"to":"ask"}', `b work.claimed ${LEASE}`, 'c clock.released {}'].toSorted(),
+  )
 })
 
 test('[CO-10] where the bank is tried with one order, it is one that was tried before', async () => {
   const due = [orderOf('new'), orderOf('tried', 2), orderOf('newer')]
   const { orders, done } = scripted({ new: 'send', tried: 'send', newer: 'send' }, { due: async () => due })
   const more = await createDispatcher(orders, clockAt(), async () => 1).processNext()
-  assert.deepEqual(done, [`claim tried for ${LEASE_MS}`, 'send tried'])
+  assert.deepEqual(done, [`tried send.claimed ${LEASE}`, 'send tried', 'tried answer {"to":"send"}'])
   assert.equal(more, false)
 })
 

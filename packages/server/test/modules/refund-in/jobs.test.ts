@@ -36,8 +36,10 @@ const failed: RefundInInput = {
   isVerified: true,
 }
 
+const TRIED = { id: REFUND_ID, facts: {} }
+
 test('[P5] what the bank answers to a refund is what the refund is told', () => {
-  const inputs = (answer: Parameters<typeof inputsOfSending>[1]) => inputsOfSending(REFUND_ID, answer)
+  const inputs = (answer: Parameters<typeof inputsOfSending>[1]) => inputsOfSending(TRIED, answer)
   assert.deepEqual(inputs(ACCEPTED), [accepted])
   assert.deepEqual(inputs(SETTLED), [accepted, confirmed()])
   assert.deepEqual(inputs(FAILED), [failed])
@@ -61,7 +63,7 @@ test('[P5] what the bank answers when asked ends the work, unless it is no answe
 
 test('[P7] [refund-in.doubt.1] of an answer that contradicts, money of ours that left counts; another refund’s does not', () => {
   const inputs = (refund: Refund) =>
-    inputsOfSending(REFUND_ID, { kind: 'CONTRADICTED', reason: 'other valueCents', refund })
+    inputsOfSending(TRIED, { kind: 'CONTRADICTED', reason: 'other valueCents', refund })
   const contradicted = [{ on: 'send.contradicted', reason: 'other valueCents' }]
   assert.deepEqual(inputs(told('CONFIRMED', { ...LEFT, valueCents: 29_99n })), [confirmed({ valueCents: 29_99n })])
   assert.deepEqual(inputs(told('CONFIRMED', { valueCents: 29_99n })), contradicted)
