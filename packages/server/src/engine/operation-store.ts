@@ -98,38 +98,41 @@ const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
 /**
  * Makes the store of a kind. Its documents are those that the kind's rules wrote.
- * @param view the view of the operations of this kind
+ * @param kind also the name of the view of its operations
  */
 export function createOperationStore<Kind extends Operation>(
   database: Database,
-  view: OperationKind,
+  kind: OperationKind,
 ): OperationStore<Kind> {
+  // These do not narrow by the kind but look at it afterwards: on a young database, where every index looks as good as
+  // any other, a plan would read all operations of the kind, and would be kept.
   const selectByIds = statement<[ids: readonly string[]], OperationRow>(
-    `${view}.get`,
-    `SELECT ${OPERATION_COLUMNS} FROM ${view} WHERE id = ANY ($1::uuid[])`,
+    `${kind}.get`,
+    `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($1::uuid[])`,
   )
   const selectMatches = statement<
     [
       transactionIds: readonly (string | null)[],
       externalIds: readonly (string | null)[],
       endToEndIds: readonly (string | null)[],
+      kinds: readonly OperationKind[],
     ],
     { ids: string[] | null }
   >(
-    `${view}.match`,
+    `${kind}.match`,
     `SELECT r.ordinal,
-            coalesce(array_agg(o.id::text) FILTER (WHERE o.by_own_id),
-                     array_agg(DISTINCT o.id::text) FILTER (WHERE NOT o.by_own_id)) AS ids
+            coalesce(array_agg(o.id::text) FILTER (WHERE o.kind = ANY ($4) AND o.by_own_id),
+                     array_agg(DISTINCT o.id::text) FILTER (WHERE o.kind = ANY ($4))) AS ids
        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
               AS r (transaction_id, external_id, end_to_end_id, ordinal)
        LEFT JOIN LATERAL (
-         SELECT id, false AS by_own_id FROM ${view} WHERE transaction_id = r.transaction_id
+         SELECT id, kind, false AS by_own_id FROM operation WHERE transaction_id = r.transaction_id
          UNION ALL
-         SELECT id, false FROM ${view} WHERE end_to_end_id = r.end_to_end_id
+         SELECT id, kind, false FROM operation WHERE end_to_end_id = r.end_to_end_id
          UNION ALL
-         SELECT id, false FROM ${view} WHERE external_id = r.external_id
+         SELECT id, kind, false FROM operation WHERE kind = ANY ($4::text[]) AND external_id = r.external_id
          UNION ALL
-         SELECT id, true FROM ${view}
+         SELECT id, kind, true FROM operation
           WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
        ) o ON true
       GROUP BY r.ordinal ORDER BY r.ordinal`,
@@ -137,7 +140,7 @@ export function createOperationStore<Kind extends Operation>(
   const kindOf = (row: OperationRow) => operationOf(row) as Kind
   const reads = createBatcher<string, Kind | undefined>(async (ids) => {
     const rows = await database.rows(selectByIds, [ids])
-    const found = new Map(rows.map((row) => [row.id, kindOf(row)]))
+    const found = new Map(rows.filter((row) => row.kind === kind).map((row) => [row.id, kindOf(row)]))
     return ids.map((id) => ({ result: found.get(id.toLowerCase()) }))
   }, READS)
 
@@ -146,8 +149,8 @@ export function createOperationStore<Kind extends Operation>(
     list: async (filter) => {
       const { where, values, name } = whereOf(filter)
       const query = statement<readonly unknown[], OperationRow>(
-        `${view}.list.${name}`,
-        `SELECT ${OPERATION_COLUMNS} FROM ${view} WHERE ${where}
+        `${kind}.list.${name}`,
+        `SELECT ${OPERATION_COLUMNS} FROM ${kind} WHERE ${where}
           ORDER BY created_at DESC, id DESC OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
       )
       return (await database.rows(query, [...values, filter.skip, filter.most + 1])).map(kindOf)
@@ -155,8 +158,8 @@ export function createOperationStore<Kind extends Operation>(
     count: async (filter, most) => {
       const { where, values, name } = whereOf(filter)
       const query = statement<readonly unknown[], { total: bigint }>(
-        `${view}.count.${name}`,
-        `SELECT count(*) AS total FROM (SELECT FROM ${view} WHERE ${where} LIMIT $${values.length + 1}) counted`,
+        `${kind}.count.${name}`,
+        `SELECT count(*) AS total FROM (SELECT FROM ${kind} WHERE ${where} LIMIT $${values.length + 1}) counted`,
       )
       return Number((await database.rows(query, [...values, most]))[0]?.total ?? 0n)
     },
@@ -165,6 +168,7 @@ export function createOperationStore<Kind extends Operation>(
         references.map(({ transactionId }) => transactionId),
         references.map(({ externalId }) => externalId),
         references.map(({ endToEndId }) => endToEndId),
+        [kind],
       ])
       return rows.map(({ ids }) => ids ?? [])
     },

@@ -9,6 +9,7 @@ export interface Reader {
   operations(ids: readonly string[]): Promise<Operation[]>
   /** Operations that used one of these keys after an instant. */
   byIdempotencyKeys(keys: readonly string[], after: number): Promise<Operation[]>
+  /** Of operations of these kinds those that have one of these external ids: more than those that have a pair of them. */
   byExternalIds(wanted: readonly { readonly kind: OperationKind; readonly externalId: string }[]): Promise<Operation[]>
   /** Operations that hold one of these keys. */
   byExclusiveKeys(keys: readonly string[]): Promise<Operation[]>
@@ -39,7 +40,7 @@ const lockOperations = statement<[ids: readonly string[]], OperationRow>(
 const selectByExternalIds = statement<[kinds: readonly string[], externalIds: readonly string[]], OperationRow>(
   'engine.by_external_ids',
   `SELECT ${OPERATION_COLUMNS} FROM operation
-    WHERE (kind, external_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+    WHERE kind = ANY ($1::text[]) AND external_id = ANY ($2::text[])`,
 )
 
 const selectByExclusiveKeys = statement<[keys: readonly string[]], OperationRow>(

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createOperationStore } from '../../src/engine/operation-store.ts'
+import { createReader } from '../../src/engine/reader.ts'
 import type { CashIn } from '../../src/modules/cash-in/cash-in.ts'
 import type { Database } from '../../src/platform/db/database.ts'
-import { testDatabase } from '../support/database.ts'
+import { planOf, testDatabase } from '../support/database.ts'
 import { cashInRequest, testEngine } from '../support/engine.ts'
 
 /** A store, what it stores, and how many ids each of its statements asked for. */
@@ -49,3 +50,49 @@ test('[cash-in.detail.2] a read alone waits for nobody; who comes while one runs
   )
   assert.deepEqual(asked, [1, 2])
 })
+
+test('[cash-in.detail.2] an id of another kind is unknown, and no reference means it', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const { cashIns, ids } = testEngine(t, url)
+  const id = ids.uuid()
+  await cashIns.create(cashInRequest({ id, externalId: 'order-1' }))
+  const references = [id, 'order-1'].map((externalId) => ({ externalId, transactionId: null, endToEndId: null }))
+  const cashOuts = createOperationStore(database, 'cash_out')
+  assert.equal(await cashOuts.get(id), undefined)
+  assert.deepEqual(await cashOuts.match(references), [[], []])
+  assert.deepEqual(await createOperationStore(database, 'cash_in').match(references), [[id], [id]])
+})
+
+test('a plan that is made while the tables are empty, and kept, finds single operations by what names them', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const texts: string[] = []
+  const noting: Database = {
+    ...database,
+    rows: async (query) => {
+      texts.push(query.text)
+      return []
+    },
+  }
+  for (const kind of ['cash_in', 'cash_out', 'refund_in'] as const) {
+    const store = createOperationStore(noting, kind)
+    await store.get('id')
+    await store.match([])
+  }
+  await createReader(noting).byExternalIds([])
+  await createReader(noting).operations([])
+  assert.equal(texts.length, 8)
+  for (const text of texts) {
+    const used = (await planOf(url, text)).matchAll(/Scan (?:using|on) (operation_\w+)/g)
+    const indexes = [...used].map(([, index = '']) => index).filter((name) => !/^operation_\d+$/.test(name))
+    assert.ok(indexes.length > 0, text)
+    for (const index of indexes) assert.ok(NAMING.has(index), `${index} is used by ${text}`)
+  }
+})
+
+/** Indexes that few rows share an entry of. */
+const NAMING = new Set([
+  'operation_pkey',
+  'operation_external_id_key',
+  'operation_transaction_id',
+  'operation_end_to_end_id',
+])

@@ -50,3 +50,15 @@ export async function administer(url: string, sql: string): Promise<void> {
     await client.end()
   }
 }
+
+/** The plan that a session of the server makes of a statement for any values: the one that is kept. */
+export async function planOf(url: string, text: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off' })
+  await client.connect()
+  try {
+    const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN) ${text}`)
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  } finally {
+    await client.end()
+  }
+}
