@@ -26,6 +26,9 @@ test('a file name says what is in it', () => {
     assert.equal(fileNameProblems([vague]).length, 1, vague)
   }
   assert.equal(fileNameProblems(['cashIn.ts']).length, 1)
+  for (const left of ['engine.ts.orig', 'engine.ts.rej', 'notes.md~', '.notes.md.swp']) {
+    assert.deepEqual(fileNameProblems([left]), [`${left}: was left behind`])
+  }
 })
 
 test('nothing names a machine or a registry', () => {
