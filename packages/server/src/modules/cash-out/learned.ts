@@ -1,6 +1,6 @@
 import type { Changes } from '../../engine/follow.ts'
 import type { PayoutReturn } from '../../partner/port.ts'
-import { attempted, NO_DOUBT, notFound, retryDelayMs, unanswered } from '../dispatch/index.ts'
+import { attempted, learnedOfOrder, NO_DOUBT, notFound, retryDelayMs, unanswered } from '../dispatch/index.ts'
 import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
 import { restingDueAt } from './schedule.ts'
 
@@ -23,14 +23,6 @@ export function changesOf(now: CashOut, input: CashOutInput, row: Target, at: nu
 function learned(now: CashOut, input: CashOutInput, row: Target, at: number, held: bigint): Changes {
   const { facts } = now
   switch (input.on) {
-    case 'work.requested':
-      return { dueAt: at }
-    case 'work.claimed':
-      return { dueAt: at + input.leaseMs }
-    case 'work.done':
-      return {}
-    case 'clock.overdue':
-      return { dueAt: at, facts: { isOverdue: true } }
     case 'send.claimed':
       return {
         dueAt: at + input.leaseMs,
@@ -51,10 +43,6 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
         ...(input.attempt === facts.attempts ? { dueAt: at + retryDelayMs(facts) } : { dueAt: now.dueAt }),
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
-    case 'send.unknown':
-      return { facts: unanswered(facts, at) }
-    case 'send.contradicted':
-      return { facts: { doubt: 'contradiction' } }
     case 'partner.not_found':
       return {
         facts: {
@@ -74,8 +62,8 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
       }
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
-    case 'clock.escalated':
-      return { facts: { doubt: 'missing', unknownSince: facts.unknownSince ?? at } }
+    default:
+      return learnedOfOrder(input, facts, at)
   }
 }
 

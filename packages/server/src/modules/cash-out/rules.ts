@@ -1,7 +1,7 @@
 import { cashOut, type GuardOf, limits, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
-import { isProvenNotFound, isUnansweredTooLong, notFound } from '../dispatch/index.ts'
+import { isProvenNotFound, isStillToDo, isUnansweredTooLong, notFound } from '../dispatch/index.ts'
 import { type CashOut, type CashOutInput, type CashOutOutcome, reversedCents } from './cash-out.ts'
 import { type CashOutTerms, isEnabled } from './create.ts'
 import { accountingDay, dayAfterRelease, type SentDay } from './day.ts'
@@ -132,23 +132,14 @@ function judged(
       // A question that failed says nothing about an order that the bank is known to have.
       return now.facts.isAccepted ? 'IGNORED' : input
     case 'work.claimed':
-      return isDue(now, at) ? input : 'IGNORED'
-    // Between the worker's look and its word another process may have sent it.
     case 'send.claimed':
-      return isDue(now, at) && nextStep(now, at) === 'send' ? input : 'IGNORED'
-    case 'clock.released':
-      return nextStep(now, at) === 'release' ? input : 'IGNORED'
-    case 'clock.overdue':
-      return nextStep(now, at) === 'case' ? input : 'IGNORED'
     case 'work.done':
-      return now.dueAt === restingDueAt(now, at) ? 'IGNORED' : input
+    case 'clock.released':
+    case 'clock.overdue':
+      return isStillToDo(input, now, { nextStep, restingDueAt }, at) ? input : 'IGNORED'
     default:
       return input
   }
-}
-
-function isDue({ dueAt }: CashOut, at: number): boolean {
-  return dueAt !== null && dueAt <= at
 }
 
 function judgedConfirmation(

@@ -2,6 +2,7 @@ import type { Document, Operation } from '../../engine/operation.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { LEASE_MS, type SendFacts } from './attempts.ts'
 import { notSentInput, type OrderInput } from './inputs.ts'
+import type { Schedule } from './schedule.ts'
 
 /**
  * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed
@@ -16,20 +17,16 @@ export interface Dispatcher {
   processNext(): Promise<boolean>
 }
 
-/** What is to be done about an order that is due. */
-export type Step = 'send' | 'ask' | 'release' | 'case' | 'nothing'
-
 /** An operation that the bank is told to carry out. */
 export type AnyOrder = Operation<Document, SendFacts>
 
 /** What the worker needs to know of a kind of order. */
-export interface Orders<Order extends AnyOrder, Input> {
+export interface Orders<Order extends AnyOrder, Input> extends Pick<Schedule<Order>, 'nextStep'> {
   /**
    * Orders on which work is due, oldest first.
    * @param isSending whether those that are to be sent are wanted too
    */
   due(at: number, most: number, isSending: boolean): Promise<Order[]>
-  nextStep(order: Order, at: number): Step
   /**
    * Commits what happened to an order, as one change.
    * @returns the order as it is then; `undefined` where it was not to be: another process was faster

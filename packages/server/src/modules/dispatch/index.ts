@@ -1,3 +1,5 @@
 export * from './attempts.ts'
 export * from './dispatcher.ts'
 export * from './inputs.ts'
+export * from './learned.ts'
+export * from './schedule.ts'

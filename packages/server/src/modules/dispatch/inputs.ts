@@ -7,8 +7,8 @@ import type { SendFacts } from './attempts.ts'
  * What can happen to any order after its creation. `isVerified`: the bank said it when asked, not only in an event.
  */
 export type OrderInput =
-  | { readonly on: 'work.requested' | 'work.done' | 'clock.released' | 'clock.overdue' | 'clock.escalated' }
-  | { readonly on: 'work.claimed' | 'send.claimed'; readonly leaseMs: number }
+  | WorkInput
+  | { readonly on: 'work.requested' | 'clock.escalated' }
   | { readonly on: 'send.accepted'; readonly transactionId: string }
   | { readonly on: 'send.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
   | { readonly on: 'send.not_sent'; readonly attempt: number; readonly reason: string }
@@ -22,6 +22,13 @@ export type OrderInput =
       readonly isVerified: boolean
     }
   | { readonly on: 'partner.not_found'; readonly maySendAgain: boolean }
+
+/** What a worker does with an order, as it saw it. */
+export type WorkInput =
+  | { readonly on: 'send.claimed'; readonly leaseMs: number }
+  | { readonly on: 'work.claimed'; readonly leaseMs: number }
+  | { readonly on: 'work.done' | 'clock.overdue' }
+  | { readonly on: 'clock.released' }
 
 /**
  * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time

@@ -1,6 +1,6 @@
 import type { Changes } from '../../engine/follow.ts'
 import type { CashIn } from '../cash-in/index.ts'
-import { attempted, NO_DOUBT, notFound, retryDelayMs, unanswered } from '../dispatch/index.ts'
+import { attempted, learnedOfOrder, NO_DOUBT, notFound, retryDelayMs, unanswered } from '../dispatch/index.ts'
 import { ownReference, type RefundIn, type RefundInInput } from './refund-in.ts'
 import { restingDueAt, waitsForPerson } from './schedule.ts'
 
@@ -33,14 +33,6 @@ export function referenceLearned(now: RefundIn, cashIn: CashIn, input: RefundInI
 function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, held: bigint): Changes {
   const { facts } = now
   switch (input.on) {
-    case 'work.requested':
-      return { dueAt: at }
-    case 'work.claimed':
-      return { dueAt: at + input.leaseMs }
-    case 'work.done':
-      return {}
-    case 'clock.overdue':
-      return { dueAt: at, facts: { isOverdue: true } }
     case 'send.claimed':
       return { dueAt: at + input.leaseMs, facts: attempted(facts, at) }
     case 'send.accepted':
@@ -53,10 +45,6 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
         dueAt: input.attempt === facts.attempts && !waitsForPerson(now) ? at + retryDelayMs(facts) : now.dueAt,
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
-    case 'send.unknown':
-      return { facts: unanswered(facts, at) }
-    case 'send.contradicted':
-      return { facts: { doubt: 'contradiction' } }
     case 'partner.not_found':
       return {
         facts: {
@@ -73,8 +61,8 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
       return row.to === 'PENDING' ? { dueAt: at } : { facts: { doubt: 'contradiction' } }
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
-    case 'clock.escalated':
-      return { facts: { doubt: 'missing', unknownSince: facts.unknownSince ?? at } }
+    default:
+      return learnedOfOrder(input, facts, at)
   }
 }
 

@@ -2,7 +2,7 @@ import { type GuardOf, refundIn, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
 import type { CashIn } from '../cash-in/index.ts'
-import { isProvenNotFound, isUnansweredTooLong, notFound, type Result } from '../dispatch/index.ts'
+import { isProvenNotFound, isStillToDo, isUnansweredTooLong, notFound, type Result } from '../dispatch/index.ts'
 import { changesOf } from './learned.ts'
 import { isImplausible, ownReference, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
 import { isNeverClaimed, nextStep, restingDueAt, waitsForPerson } from './schedule.ts'
@@ -97,26 +97,17 @@ function judged(
     case 'work.requested':
       return now.detail.origin === 'PARTNER' ? 'IGNORED' : input
     case 'work.claimed':
-      return isDue(now, at) ? input : 'IGNORED'
     case 'send.claimed':
-      return isDue(now, at) && nextStep(now, at) === 'send' ? input : 'IGNORED'
-    // Between the worker's look and its word another process may have sent it.
-    case 'clock.released':
-      return nextStep(now, at) === 'release' ? input : 'IGNORED'
-    case 'clock.overdue':
-      return nextStep(now, at) === 'case' ? input : 'IGNORED'
     case 'work.done':
-      return now.dueAt === restingDueAt(now, at) ? 'IGNORED' : input
+    case 'clock.released':
+    case 'clock.overdue':
+      return isStillToDo(input, now, { nextStep, restingDueAt }, at) ? input : 'IGNORED'
     default:
       return input
   }
 }
 
 const ALWAYS_TAKEN = new Set<RefundInInput['on']>(['work.requested', 'work.claimed', 'work.done', 'send.not_sent'])
-
-function isDue({ dueAt }: RefundIn, at: number): boolean {
-  return dueAt !== null && dueAt <= at
-}
 
 function isAcceptanceKnown({ transactionId, facts }: RefundIn, cashIn: CashIn, told: string): boolean {
   return facts.isAccepted === true && facts.unknownSince == null && transactionId === ownReference(told, cashIn)
