@@ -1,5 +1,6 @@
 import { nanosecondText } from '@pixgate/spec'
 import type { Document, Notification } from '../../engine/operation.ts'
+import { evidenceOfOrder } from '../dispatch/index.ts'
 import type { CashOut, CashOutInput } from './cash-out.ts'
 
 /** What the merchant and the operator are told of a cash-out. */
@@ -47,15 +48,7 @@ export function evidenceOf(input: CashOutInput): Document {
       const { returnId, valueCents, occurredAt } = input.returned
       return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }
     }
-    case 'partner.failed':
-      return { errorCode: input.errorCode, errorMessage: input.errorMessage, isVerified: input.isVerified }
-    case 'send.rejected':
-      return { errorCode: input.errorCode, errorMessage: input.errorMessage }
-    case 'send.accepted':
-      return { transactionId: input.transactionId }
-    case 'send.contradicted':
-      return { reason: input.reason }
     default:
-      return {}
+      return evidenceOfOrder(input)
   }
 }

@@ -1,6 +1,7 @@
 import { nanosecondText } from '@pixgate/spec'
 import type { Document, Notification } from '../../engine/operation.ts'
 import type { CashIn } from '../cash-in/index.ts'
+import { evidenceOfOrder } from '../dispatch/index.ts'
 import { referenceLearned } from './learned.ts'
 import type { RefundIn, RefundInInput } from './refund-in.ts'
 
@@ -41,20 +42,7 @@ export function toldOf(now: RefundIn, cashIn: CashIn, input: RefundInInput, to: 
 
 /** What the operator of a case is told. */
 export function evidenceOf(input: RefundInInput): Document {
-  switch (input.on) {
-    case 'partner.confirmed': {
-      const { returnId, valueCents, occurredAt } = input.returned
-      return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }
-    }
-    case 'partner.failed':
-      return { errorCode: input.errorCode, errorMessage: input.errorMessage, isVerified: input.isVerified }
-    case 'send.rejected':
-      return { errorCode: input.errorCode, errorMessage: input.errorMessage }
-    case 'send.accepted':
-      return { transactionId: input.transactionId }
-    case 'send.contradicted':
-      return { reason: input.reason }
-    default:
-      return {}
-  }
+  if (input.on !== 'partner.confirmed') return evidenceOfOrder(input)
+  const { returnId, valueCents, occurredAt } = input.returned
+  return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }
 }
