@@ -5,7 +5,7 @@ import { createApiKeysModule } from './modules/api-keys/index.ts'
 import { createBalanceHandlers } from './modules/balance/index.ts'
 import { createCashInModule } from './modules/cash-in/index.ts'
 import { createCashOutModule } from './modules/cash-out/index.ts'
-import { createHealthHandlers, createMetrics } from './modules/health/index.ts'
+import { createHealthHandlers, createHealthStore, createMetrics } from './modules/health/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './modules/ledger/index.ts'
 import { createOperatorModule } from './modules/operator/index.ts'
 import { createPartnerInboxModule } from './modules/partner-inbox/index.ts'
@@ -57,7 +57,10 @@ export interface Surroundings {
 /** How often a worker that nobody woke looks for work. */
 const POLL_MS = 1_000
 
-/** Builds everything. The schema must be up to date. */
+/**
+ * Builds everything, by the database's time from the first moment on. The schema must be up to date.
+ * @source failure-modes#P10
+ */
 export async function compose(surroundings: Surroundings): Promise<Service> {
   const { config, clock, logger } = surroundings
   const ids = createIds(clock)
@@ -71,6 +74,9 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     })
   // Pools of their own: a flood at one door must not starve the others.
   const databases = { engine: open('engine', 1), api: open('api', 10), inbox: open('inbox', 4), work: open('work', 6) }
+  const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
+  // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
+  clock.observe(await databaseNow())
 
   const engine = createEngine({
     ...surroundings,
@@ -157,10 +163,14 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       ...createHealthHandlers(
         {
           clock,
-          databaseNow: async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN,
+          databaseNow,
           isDraining: () => isDraining,
         },
-        createMetrics({ engineWaiting: () => engine.waiting, lastVerification: verifier.lastVerification }),
+        createMetrics({
+          ...createHealthStore(databases.api),
+          engineWaiting: () => engine.waiting,
+          lastVerification: verifier.lastVerification,
+        }),
       ),
     },
     authenticate: {
@@ -215,4 +225,4 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
   }
 }
 
-const selectNow = statement<[], { now: number }>('health.now', 'SELECT clock_timestamp() AS now')
+const selectNow = statement<[], { now: number }>('database.now', 'SELECT clock_timestamp() AS now')

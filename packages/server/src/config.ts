@@ -29,6 +29,7 @@ export const configTable = [
   {
     name: 'DATABASE_URL',
     description: 'A PostgreSQL 15 or newer. Unset: the service starts its own, in the data directory.',
+    range: 'in production with `sslmode=verify-full`, or on this machine',
     secret: true,
     requiredInProduction: true,
   },
@@ -66,6 +67,7 @@ export const configTable = [
   {
     name: 'PIXGATE_PARTNER_TOKEN',
     description: 'Bearer token we send to the bank.',
+    range: 'at least 32 characters in production',
     secret: true,
     requiredInProduction: true,
   },
@@ -183,7 +185,7 @@ export const configTable = [
   {
     name: 'PIXGATE_TRUST_PROXY',
     description: 'Proxies whose X-Forwarded-For is believed. Unset: none.',
-    range: 'addresses or CIDRs, separated by commas',
+    range: 'addresses or CIDRs, separated by commas; in production not everybody',
   },
   {
     name: 'PIXGATE_LOG_LEVEL',
@@ -268,7 +270,7 @@ export function readConfig(environment: Environment): Config {
     encryptionKey: reader.secret('PIXGATE_ENCRYPTION_KEY', SECRET_MIN_LENGTH),
     partner: {
       url: reader.url('PIXGATE_PARTNER_URL', isProduction ? ['https:'] : ['http:', 'https:']),
-      token: reader.optional('PIXGATE_PARTNER_TOKEN'),
+      token: reader.secret('PIXGATE_PARTNER_TOKEN', partnerSecretMinLength),
       secret: reader.secret('PIXGATE_PARTNER_SECRET', partnerSecretMinLength),
       secretPrevious: reader.secret('PIXGATE_PARTNER_SECRET_PREVIOUS', partnerSecretMinLength),
       inboundApiKey: reader.secret('PIXGATE_PARTNER_INBOUND_API_KEY', partnerSecretMinLength),
@@ -379,10 +381,46 @@ class Reader {
         this.faults.push(`${variable.name} is required in production`)
       }
     }
+    this.#assertOwnValues()
+    if (config.databaseUrl !== undefined && !isSafeDatabase(config.databaseUrl)) {
+      this.faults.push('DATABASE_URL must have sslmode=verify-full where the database is not on this machine')
+    }
+    if (config.trustProxy.some((network) => /\/0+$/.test(network))) {
+      this.faults.push('PIXGATE_TRUST_PROXY must not trust everybody: a prefix of length 0 takes any address')
+    }
     if (config.webhookAllowPrivate) {
       this.faults.push('PIXGATE_WEBHOOK_ALLOW_PRIVATE = true would let webhooks reach private addresses')
     }
   }
+
+  /** Of two secrets with one value, whoever may know the one knows the other. */
+  #assertOwnValues(): void {
+    const owners = new Map<string, VariableName>()
+    for (const variable of configTable) {
+      const value = 'secret' in variable ? this.optional(variable.name) : undefined
+      if (value === undefined) continue
+      const owner = owners.get(value)
+      if (owner) this.faults.push(`${variable.name} has the value of ${owner}: every secret needs one of its own`)
+      else owners.set(value, variable.name)
+    }
+  }
+}
+
+/**
+ * Whether nobody between us and the database can read along or pretend to be it. Of the modes of TLS only `verify-full`
+ * says so for good: node-postgres takes `require` for the same today, and announces that it will not.
+ */
+function isSafeDatabase(url: string): boolean {
+  const { hostname = '', searchParams } = URL.parse(url) ?? {}
+  // As node-postgres reads it: the last of several counts, and `host` counts more than the address.
+  const { host, sslmode } = Object.fromEntries(searchParams ?? [])
+  return sslmode === 'verify-full' || isThisMachine(host || hostname.replace(/^%2f/i, '/'))
+}
+
+/** The loopback interface, or the directory of a socket. No host is none of both: `PGHOST` would decide. */
+function isThisMachine(host: string): boolean {
+  const name = host.replace(/^\[(.+)\]$/, '$1').toLowerCase()
+  return name.startsWith('/') || ['localhost', '::1'].includes(name) || (isIP(name) === 4 && name.startsWith('127.'))
 }
 
 /** An address, or one with the length of its prefix. */

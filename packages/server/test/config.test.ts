@@ -14,12 +14,12 @@ const CANARY = 'canary-0123456789abcdef0123456789'
 /** What production needs, and nothing more. */
 const PRODUCTION: Environment = {
   PIXGATE_MODE: 'production',
-  DATABASE_URL: `postgres://pixgate:${CANARY}@db.example/pixgate`,
-  PIXGATE_ADMIN_TOKEN: CANARY,
-  PIXGATE_ENCRYPTION_KEY: CANARY,
+  DATABASE_URL: `postgres://pixgate:${CANARY}@db.example/pixgate?sslmode=verify-full`,
+  PIXGATE_ADMIN_TOKEN: `${CANARY}-admin`,
+  PIXGATE_ENCRYPTION_KEY: `${CANARY}-encryption`,
   PIXGATE_PARTNER_URL: 'https://bank.example/pix',
-  PIXGATE_PARTNER_TOKEN: CANARY,
-  PIXGATE_PARTNER_SECRET: CANARY,
+  PIXGATE_PARTNER_TOKEN: `${CANARY}-token`,
+  PIXGATE_PARTNER_SECRET: `${CANARY}-partner`,
   PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
   PIXGATE_MERCHANT_NAME: 'Loja',
   PIXGATE_MERCHANT_CITY: 'Sao Paulo',
@@ -159,15 +159,93 @@ test('[config.2] production refuses what is safe in the sandbox only', () => {
   const unsafe = {
     PIXGATE_ADMIN_TOKEN: [short],
     PIXGATE_ENCRYPTION_KEY: [short],
+    PIXGATE_PARTNER_TOKEN: [short, 'x'.repeat(31)],
     PIXGATE_PARTNER_SECRET: [short],
     PIXGATE_PARTNER_SECRET_PREVIOUS: [short],
     PIXGATE_PARTNER_INBOUND_API_KEY: [short],
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: ['true'],
+    PIXGATE_TRUST_PROXY: ['0.0.0.0/0', '::/0', '0.0.0.0/0,::/0', '10.0.0.1, 10.0.0.0/000'],
     PIXGATE_PARTNER_URL: ['http://bank.example', 'HTTP://bank.example', ' http://bank.example', 'http:bank.example'],
   }
   for (const [name, values] of Object.entries(unsafe)) {
     for (const value of values) assert.deepEqual(faulty({ ...PRODUCTION, [name]: value }), [name], value)
   }
+})
+
+test('[config.2] production reaches a database elsewhere by TLS only, and wants to know whose it is', () => {
+  const of = (url: string) => faulty({ ...PRODUCTION, DATABASE_URL: url })
+  const remote = `postgresql://pix:${CANARY}@db.example.com/pix`
+  for (const query of [
+    '',
+    '?sslmode=disable',
+    '?sslmode=prefer',
+    '?sslmode=require',
+    '?sslmode=verify-ca',
+    '?sslmode=no-verify',
+    '?sslmode=Verify-Full',
+    '?sslmode=verify-full&sslmode=disable',
+    '?ssl=true',
+  ]) {
+    assert.deepEqual(of(`${remote}${query}`), ['DATABASE_URL'], query)
+  }
+  assert.deepEqual(of(`${remote}?uselibpqcompat=true&sslmode=verify-full`), [])
+  for (const elsewhere of [
+    'postgresql:///pix',
+    'postgresql://localhost.example.com/pix',
+    'postgresql://127.0.0.1.example.com/pix',
+    'postgresql://128.0.0.1/pix',
+    'postgresql://[::2]/pix',
+    'postgresql://localhost/pix?host=db.example.com',
+    'postgresql://localhost/pix?host=/run&host=db.example.com',
+    'postgresql://localhost@db.example.com/pix',
+    'postgresql://db%2fexample/pix',
+    'postgresql:///pix?host=%252fvar',
+  ]) {
+    assert.deepEqual(of(elsewhere), ['DATABASE_URL'], elsewhere)
+  }
+  for (const here of [
+    'postgresql://localhost/pix',
+    'postgresql://LOCALHOST:5433/pix',
+    'postgresql://127.1.2.3/pix?sslmode=disable',
+    'postgresql://[::1]:5432/pix',
+    'postgresql:///pix?host=/var/run/postgresql',
+    'postgresql://%2Fvar%2Frun%2Fpostgresql/pix',
+    'postgresql://db.example.com/pix?host=127.0.0.1',
+  ]) {
+    assert.deepEqual(of(here), [], here)
+  }
+})
+
+test('[config.2] the sandbox takes a database, proxies and secrets that production refuses', () => {
+  const sandbox = { ...PRODUCTION, PIXGATE_MODE: 'sandbox', PIXGATE_PARTNER_TOKEN: 'canary' }
+  const loose = { DATABASE_URL: 'postgres://db.example/pixgate', PIXGATE_TRUST_PROXY: '0.0.0.0/0' }
+  const shared = { PIXGATE_ENCRYPTION_KEY: CANARY, PIXGATE_ADMIN_TOKEN: CANARY }
+  assert.deepEqual(faulty({ ...sandbox, ...loose, ...shared }), [])
+})
+
+test('[config.2] production refuses one value for two secrets, and names both', () => {
+  const names = variables.filter(({ name, secret }) => secret && name !== 'DATABASE_URL').map(({ name }) => name)
+  assert.equal(names.length, 6)
+  for (const [at, name] of names.entries()) {
+    for (const other of names.slice(0, at)) {
+      const [fault, ...more] = faultsOf({ ...PRODUCTION, [name]: CANARY, [other]: CANARY })
+      assert.equal(fault, `${name} has the value of ${other}: every secret needs one of its own`)
+      assert.deepEqual(more, [])
+    }
+  }
+  const same = Object.fromEntries(names.map((name) => [name, CANARY]))
+  assert.deepEqual(faulty({ ...PRODUCTION, ...same }), names.slice(1))
+})
+
+test('[config.2] production tells all that is unsafe at once', () => {
+  const unsafe = {
+    DATABASE_URL: 'postgresql://pix@db.example.com/pix?sslmode=disable',
+    PIXGATE_ENCRYPTION_KEY: PRODUCTION.PIXGATE_ADMIN_TOKEN,
+    PIXGATE_PARTNER_TOKEN: 'canary',
+    PIXGATE_TRUST_PROXY: '0.0.0.0/0,::/0',
+    PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'true',
+  }
+  assert.deepEqual(faulty({ ...PRODUCTION, ...unsafe }).sort(), Object.keys(unsafe).sort())
 })
 
 test('[config.1] what is shown of the configuration shows no secret', () => {

@@ -121,6 +121,13 @@ function ended<const State extends 'FAILED' | 'RELEASED'>(state: State) {
     },
     {
       from: state,
+      on: 'send.contradicted',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'answer_after_end',
+      source: 'rules#cash-out.ended.1',
+    },
+    {
+      from: state,
       on: 'partner.confirmed',
       when: 'amount differs',
       to: 'RECONCILIATION_REQUIRED',
@@ -144,6 +151,18 @@ function ended<const State extends 'FAILED' | 'RELEASED'>(state: State) {
       source: 'rules#cash-out.ended.3',
     },
   ] as const
+}
+
+/** Another word about a return that was booked changes nothing that was. */
+function restated<const State extends 'REVERSED' | 'RECONCILIATION_REQUIRED'>(state: State) {
+  return {
+    from: state,
+    on: 'partner.returned',
+    when: 'return was booked otherwise',
+    to: state,
+    opens: 'return_restated',
+    source: 'rules#cash-out.reversal.3',
+  } as const
 }
 
 /** A confirmed payout that comes back. */
@@ -201,6 +220,7 @@ export const cashOut = machine({
     'amount differs': 'the partner states another amount than the payout',
     'facts differ': 'the confirmation names another amount or end-to-end id than the one booked',
     'reference differs': 'the partner names another reference than before',
+    'return was booked otherwise': 'the return id was booked before with another amount',
     'returns exceed the payout': 'all returns together would exceed the value',
     'never arrived and must not be sent again':
       'the partner was asked twice, a minute apart and five minutes after the last attempt, and has no idempotent payouts',
@@ -216,6 +236,7 @@ export const cashOut = machine({
     confirmation_restated: 'The partner states other facts for a payout that was confirmed.',
     confirmed_in_doubt: 'Money left while the payout was in doubt. It is in suspense.',
     failed_after_confirmation: 'The partner reports a failure of a payout that was confirmed. Nothing was released.',
+    return_restated: 'The partner states another amount for a return that was booked.',
     returned_too_much: 'More came back than was sent. The last return is in suspense.',
     returned_in_doubt: 'Money came back while the payout was in doubt. It is in suspense.',
     confirmed_after_release: 'Money left after its reservation was given back. What is there is held again.',
@@ -311,7 +332,22 @@ export const cashOut = machine({
       opens: 'failed_after_confirmation',
       source: 'rules#cash-out.confirmed.4',
     },
+    {
+      from: 'CONFIRMED',
+      on: 'send.contradicted',
+      to: 'CONFIRMED',
+      opens: 'answer_after_end',
+      source: 'rules#cash-out.confirmed.2',
+    },
     ...returning('CONFIRMED'),
+    {
+      from: 'REVERSED',
+      on: 'send.contradicted',
+      to: 'REVERSED',
+      opens: 'answer_after_end',
+      source: 'rules#cash-out.confirmed.2',
+    },
+    restated('REVERSED'),
     ...returning('REVERSED'),
 
     ...ended('FAILED'),
@@ -408,6 +444,15 @@ export const cashOut = machine({
       to: 'RECONCILIATION_REQUIRED',
       source: 'rules#cash-out.unknown.4',
     },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'send.contradicted',
+      when: 'evidence was missing',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'send_contradicted',
+      source: 'rules#cash-out.states.9',
+    },
+    restated('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.returned',

@@ -204,6 +204,13 @@ export const refundIn = machine({
     },
     {
       from: 'CONFIRMED',
+      on: 'send.contradicted',
+      to: 'CONFIRMED',
+      opens: 'answer_after_end',
+      source: 'rules#refund-in.ended.2',
+    },
+    {
+      from: 'CONFIRMED',
       on: 'partner.not_found',
       to: 'CONFIRMED',
       opens: 'answer_after_end',
@@ -228,6 +235,13 @@ export const refundIn = machine({
     {
       from: 'FAILED',
       on: 'send.accepted',
+      to: 'FAILED',
+      opens: 'answer_after_end',
+      source: 'rules#refund-in.ended.5',
+    },
+    {
+      from: 'FAILED',
+      on: 'send.contradicted',
       to: 'FAILED',
       opens: 'answer_after_end',
       source: 'rules#refund-in.ended.5',

@@ -19,7 +19,7 @@ for (const { row, title } of rowsOf(cashOut)) {
     const enters = row.from !== row.to
     assert.equal(row.posts === 'left_after_release' ? 0 : reservedBy(row.posts), heldBy(row))
 
-    const isReturn = row.on === 'partner.returned' && row.to === 'REVERSED'
+    const isReturn = row.posts === 'cash_out_returned'
     assert.equal(row.emits, enters || isReturn ? EVENTS[row.to] : undefined)
 
     if (row.posts?.endsWith('unattributed')) assert.ok(row.opens, 'money in suspense always has a case')

@@ -190,6 +190,9 @@ export class Writer {
     for (const operation of draft.createdOperations.values()) this.#cache.put(operation)
     for (const operation of draft.movedOperations.values()) this.#cache.put(operation)
     if (draft.notifications.length > 0) this.#options.onNotifications?.()
+    for (const { kind, operationId, isClosed } of draft.cases) {
+      if (!isClosed) this.#options.logger.error({ case: kind, operationId }, 'a case waits for a person')
+    }
     return 'committed'
   }
 }

@@ -68,11 +68,16 @@ const replaceByAnything: Change = ({ holder, key }, chance) => {
     () => '',
     () => [],
     () => ({}),
-    () => String(holder[key]),
+    () => textOf(holder[key]),
     () => new Written(chance.pick(ODD_NUMBERS)),
     () => chance.pick(ODD_TEXTS),
     () => Array.from({ length: 30 }, () => 1),
   ])()
+}
+
+/** An object's own `toString` may be one of the oddities, and its prototype none. */
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
 const wrap: Change = ({ holder, key }, chance) => {

@@ -18,9 +18,11 @@ export function verdictOn(draft: Draft, body: Buffer): Verdict {
   const isSigned = operation.credential === 'partnerSignature'
   // Whatever the bank signed is taken.
   if (!isSigned && operation.body && !isValidBody(operation.body, body, draft.contentTypes)) flaws.add('shape')
-  // What cannot be split is anybody's guess, and a query is ignored where none is documented.
-  const isReadable = query.every(({ raw }) => raw === undefined) && Object.keys(operation.query).length > 0
-  if (isReadable && !isValidQuery(operation, query)) flaws.add('shape')
+  if (!operation.body && !saysNothing(body)) flaws.add('shape')
+  // What cannot be split is anybody's guess; what needs no credentials is called with anything.
+  const isReadable = query.every(({ raw }) => raw === undefined)
+  const isStrict = !isSigned && operation.credential !== 'none'
+  if (isStrict && isReadable && !isValidQuery(operation, query)) flaws.add('shape')
 
   const isOpen = draft.isSpoiled || draft.contentTypes.length > 1 || (query.length > 0 && !isReadable)
   return { statuses: statusesFor(operation, flaws, isOpen && !isSigned), isInvalid: flaws.size > 0 }
@@ -54,6 +56,11 @@ function isValidBody(
   } catch {
     return false
   }
+}
+
+/** Where no body is documented, an empty object is none, of whatever type. */
+function saysNothing(body: Buffer): boolean {
+  return body.length === 0 || body.equals(Buffer.from('{}'))
 }
 
 function nestingOf(value: unknown): number {

@@ -12,12 +12,16 @@ function machine() {
   return { at, clock }
 }
 
-test('[P10] until the database was heard it is the machine’s time', () => {
-  const { clock } = machine()
-  assert.equal(clock.now(), 1_000_000)
+test('[P10] [EX-4] the first time the database tells is the time, also where it lies behind what the machine said', () => {
+  const { at, clock } = machine()
+  clock.now()
+  clock.observe(400_000)
+  assert.equal(clock.now(), 400_000)
+  at.monotonic += 250
+  assert.equal(clock.now(), 400_250, 'it does not wait for the machine’s time to come')
 })
 
-test('[P10] then it is the database’s time, carried on by what cannot be set', () => {
+test('[P10] it is the database’s time, carried on by what cannot be set', () => {
   const { at, clock } = machine()
   clock.observe(2_000_000)
   assert.equal(clock.now(), 2_000_000)

@@ -8,6 +8,7 @@ import { createDatabaseClock, type DatabaseClock } from '../../src/platform/cloc
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
+import type { Logger } from '../../src/platform/log.ts'
 import { openTestDatabase } from './database.ts'
 
 /** An engine as one process has it: a connection, a cache and a clock of its own. */
@@ -19,7 +20,13 @@ export interface TestEngine {
 }
 
 /** Starts an engine on a test's database. */
-export function testEngine(t: TestContext, url: string, bounds?: EngineBounds, pause: Pause = realPause): TestEngine {
+export function testEngine(
+  t: TestContext,
+  url: string,
+  bounds?: EngineBounds,
+  pause: Pause = realPause,
+  logger: Logger = pino({ level: 'silent' }),
+): TestEngine {
   const database = openTestDatabase(url, 1)
   t.after(() => database.close())
   const clock = createDatabaseClock()
@@ -29,7 +36,7 @@ export function testEngine(t: TestContext, url: string, bounds?: EngineBounds, p
     clock,
     ids,
     pause,
-    logger: pino({ level: 'silent' }),
+    logger,
     ...(bounds ? { bounds } : {}),
   })
   return { engine, clock, ids, cashIns: createCashInCommands(engine, clock, TERMS) }

@@ -27,6 +27,10 @@ export interface CashInFacts extends Document {
   /** Since when the partner's answer is missing, and how often it was asked. */
   readonly unknownSince?: number | null
   readonly questions?: number
+  /** When the lease of the last question to the bank ends, or would have ended. */
+  readonly leaseUntil?: number
+  /** Somebody wants an answer to a question that is claimed from now on. */
+  readonly isQuestionWanted?: boolean
   /** Why a case is open. */
   readonly doubt?: 'missing' | 'contradiction' | null
   /** What the bank said when it was asked about a contradiction: for the person who decides. */
@@ -48,7 +52,13 @@ export type CashInInput =
   | { readonly on: 'charge.accepted'; readonly transactionId: string; readonly pixCode: string }
   | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
   | { readonly on: 'charge.not_sent' | 'charge.unknown' | 'charge.contradicted'; readonly reason: string }
-  | { readonly on: 'partner.confirmed'; readonly payment: Payment; readonly transactionId: string }
+  | {
+      readonly on: 'partner.confirmed'
+      readonly payment: Payment
+      readonly transactionId: string
+      /** The answer that tells it contradicts what was asked for. */
+      readonly isContradicted?: true
+    }
   | {
       readonly on: 'partner.failed'
       readonly errorCode: string
@@ -109,6 +119,11 @@ export type Judged = CashInInput | RefundEvent | { readonly on: 'clock.escalated
  * The status a client sees: a charge expires the moment its time is over, whoever has noticed.
  * @source rules#cash-in.detail.3
  */
-export function statusAt({ status, expiresAt }: Pick<CashIn, 'status' | 'expiresAt'>, at: number): string {
-  return status === 'PENDING' && expiresAt !== null && at > expiresAt ? 'EXPIRED' : status
+export function statusAt(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, at: number): string {
+  return isOverdue(cashIn, at) ? 'EXPIRED' : cashIn.status
+}
+
+/** Whether it reads as `EXPIRED` before that was written. */
+export function isOverdue({ status, expiresAt }: Pick<CashIn, 'status' | 'expiresAt'>, at: number): boolean {
+  return status === 'PENDING' && expiresAt !== null && at > expiresAt
 }

@@ -102,6 +102,8 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     if (answer.kind === 'NOT_FOUND') return neverSeen(cashIn)
     const { status } = await take(cashIn, answer)
     if (answer.kind === 'ACCEPTED' && (isOver(cashIn) || status === 'FAILED')) return withdraw(cashIn)
+    // A contradiction that came too late to matter: it ends like any other.
+    if (answer.kind === 'CONTRADICTED' && status === 'PENDING') return withdraw(cashIn)
     return isAnswer(answer)
   }
 
@@ -197,11 +199,11 @@ export function inputsOf(
     case 'UNKNOWN':
       return isCharged(cashIn) ? [] : [{ on: 'charge.unknown', reason: answer.reason }]
     case 'CONTRADICTED':
-      return [{ on: 'charge.contradicted', reason: answer.reason }]
+      return contradictionInputs(cashIn, answer.charge, answer.reason)
     case 'ACCEPTED':
-      return chargeInputs(answer.charge)
+      return chargeInputs(cashIn, answer.charge)
     case 'FINAL':
-      return [...chargeInputs(answer.charge), ...endInputs(cashIn, answer.charge, now)]
+      return [...chargeInputs(cashIn, answer.charge), ...endInputs(cashIn, answer.charge, now)]
   }
 }
 
@@ -230,11 +232,24 @@ function isCharged({ facts }: CashIn): boolean {
   return facts.pixCode !== undefined
 }
 
-function chargeInputs({ transactionId, pixCode, payments }: Charge): CashInInput[] {
-  if (!isBrCode(pixCode)) return [{ on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' }]
+function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
+  const { transactionId, pixCode, payments } = charge
+  if (!isBrCode(pixCode)) return contradictionInputs(cashIn, charge, 'pixCode is not a valid BR Code')
   return [
     { on: 'charge.accepted', transactionId, pixCode },
     ...payments.map((payment) => ({ on: 'partner.confirmed', payment, transactionId }) as const),
+  ]
+}
+
+/**
+ * Money that arrived counts, whatever else the answer says; that of another charge is not this one's.
+ * @source rules#cash-in.states.12, failure-modes#P7
+ */
+function contradictionInputs(cashIn: CashIn, { id, transactionId, payments }: Charge, reason: string): CashInInput[] {
+  const ours = id === cashIn.id ? payments : []
+  return [
+    { on: 'charge.contradicted', reason },
+    ...ours.map((payment) => ({ on: 'partner.confirmed', payment, transactionId, isContradicted: true }) as const),
   ]
 }
 
@@ -248,20 +263,25 @@ function isBrCode(text: string): boolean {
 }
 
 /** A charge that ended unpaid: by our expiry, or, before it, by the partner. */
-function endInputs(cashIn: CashIn, { status, transactionId, payments }: Charge, now: number): CashInInput[] {
+function endInputs(cashIn: CashIn, charge: Charge, now: number): CashInInput[] {
+  const { status, payments } = charge
   if (payments.length > 0) return []
-  if (status !== 'FAILED' && cashIn.expiresAt !== null && now > cashIn.expiresAt) return [{ on: 'clock.expired' }]
-  // The partner's clock is ahead of ours, which decides.
-  if (status === 'EXPIRED') return []
-  return [
-    {
-      on: 'partner.failed',
-      errorCode: `charge_${status.toLowerCase()}`,
-      errorMessage: null,
-      transactionId,
-      occurredAt: null,
-    },
-  ]
+  const isOver = cashIn.expiresAt !== null && now > cashIn.expiresAt
+  const expired: CashInInput[] = isOver ? [{ on: 'clock.expired' }] : []
+  // A failure contradicts what was paid, also after its time; what was not paid has expired all the same.
+  if (status === 'FAILED' || (status !== 'EXPIRED' && !isOver)) return [endedInput(charge), ...expired]
+  // A partner whose clock is ahead of ours ends nothing: ours decides.
+  return expired
+}
+
+function endedInput({ status, transactionId }: Charge): CashInInput {
+  return {
+    on: 'partner.failed',
+    errorCode: `charge_${status.toLowerCase()}`,
+    errorMessage: null,
+    transactionId,
+    occurredAt: null,
+  }
 }
 
 function terms(cashIn: CashIn) {

@@ -1,6 +1,6 @@
 import type { Changes } from '../../engine/follow.ts'
 import type { CashIn, CashInFacts, CashInInput, Judged, RefundEvent } from './cash-in.ts'
-import { questionDelayMs, restingDueAt } from './schedule.ts'
+import { nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-in by each input. Pure. */
 
@@ -8,16 +8,17 @@ import { questionDelayMs, restingDueAt } from './schedule.ts'
 export function changesOf(now: CashIn, input: Judged, row: { to: string; posts?: string }, at: number): Changes {
   const changes = { ...learned(now, input, row, at) }
   const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
-  return { ...changes, dueAt: changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt }
+  const planned = changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt
+  return { ...changes, dueAt: nextDueAt(after.facts, planned, at) }
 }
 
 /** What an input teaches. A `dueAt` here is a question to ask soon; otherwise the state says when work is due. */
 function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }, at: number): Changes {
   switch (input.on) {
     case 'work.requested':
-      return { dueAt: at }
+      return { dueAt: now.dueAt, facts: { isQuestionWanted: true } }
     case 'work.claimed':
-      return { dueAt: at + input.leaseMs }
+      return { dueAt: at + input.leaseMs, facts: { leaseUntil: at + input.leaseMs, isQuestionWanted: false } }
     case 'work.done':
       return now.facts.doubt === 'contradiction' ? { facts: { bankAnswer: input.bankAnswer } } : {}
     case 'clock.expired':

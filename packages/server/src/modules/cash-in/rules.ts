@@ -7,12 +7,13 @@ import {
   type CashIn,
   type CashInInput,
   type CashInOutcome,
+  isOverdue,
   type Judged,
   type RefundEvent,
   refundedCents,
 } from './cash-in.ts'
 import { changesOf } from './learned.ts'
-import { restingDueAt } from './schedule.ts'
+import { isAboutToBeAsked, restingDueAt } from './schedule.ts'
 import { evidenceOf, notificationBody } from './told.ts'
 
 /**
@@ -49,9 +50,25 @@ export function decideCashIn(
   )
 }
 
-/** An input that the table may see: time runs out on a question, known facts and implausible ones are taken out. */
-function judged(now: CashIn, input: CashInInput | RefundEvent, at: number): Judged | 'IGNORED' | 'IMPLAUSIBLE' {
+/** What the table may see of an input: a charge that reads as `EXPIRED` has ended for all but money. */
+function judged(now: CashIn, given: CashInInput | RefundEvent, at: number): Judged | 'IGNORED' | 'IMPLAUSIBLE' {
+  const input = meant(now, given, at)
+  return typeof input === 'object' && isOverdue(now, at) && TOO_LATE.has(input.on) ? 'IGNORED' : input
+}
+
+/** What no longer ends a charge, nor casts doubt on it, once its time is over. @source rules#cash-in.expired.3 */
+const TOO_LATE: ReadonlySet<CashInTrigger> = new Set([
+  'partner.failed',
+  'charge.rejected',
+  'charge.unknown',
+  'charge.contradicted',
+])
+
+/** What an input means: time runs out on a question, known facts and implausible ones are taken out. */
+function meant(now: CashIn, input: CashInInput | RefundEvent, at: number): Judged | 'IGNORED' | 'IMPLAUSIBLE' {
   switch (input.on) {
+    case 'work.requested':
+      return isAboutToBeAsked(now, at) ? 'IGNORED' : input
     case 'partner.confirmed':
       if (input.payment.occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
       return bookedAmount(now, input.payment) === input.payment.valueCents ? 'IGNORED' : input
@@ -89,6 +106,7 @@ const GUARDS: Readonly<
   'amount differs': ({ valueCents }, payment) => payment?.valueCents !== valueCents,
   'settled late': ({ expiresAt }, payment) =>
     expiresAt !== null && payment !== undefined && payment.occurredAt > expiresAt + limits.settlementGraceMs,
+  'answer contradicts': (_now, _payment, input) => input.on === 'partner.confirmed' && input.isContradicted === true,
   'evidence was missing': ({ facts }) => facts.doubt === 'missing',
   'return restated': ({ facts }, _, input) =>
     input.on === 'refund.taken' && facts.returns?.[input.returnId] !== undefined,

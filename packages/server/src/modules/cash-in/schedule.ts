@@ -1,5 +1,5 @@
 import { limits } from '@pixgate/spec'
-import type { CashIn } from './cash-in.ts'
+import type { CashIn, CashInFacts } from './cash-in.ts'
 
 /** When a cash-in needs work. Pure. */
 
@@ -16,8 +16,34 @@ const EXPIRY_SAFETY_MS = 2_000
 
 /** When a worker must look at a cash-in that nobody is asking about: see the table in rules#cash-in.work. */
 export function restingDueAt({ status, expiresAt, facts }: CashIn, at: number): number | null {
-  if (status === 'PENDING') return (expiresAt ?? at) + EXPIRY_SAFETY_MS
+  if (status === 'PENDING') return expiryDueAt(expiresAt ?? at, at)
   if (status === 'PROVIDER_RESULT_UNKNOWN') return at + LAST_DELAY_MS
   if (status === 'RECONCILIATION_REQUIRED' && facts.doubt === 'missing') return at + LAST_DELAY_MS
   return null
+}
+
+/** A bank that was asked about a charge that is over, and did not end it, is not asked again without a pause. */
+function expiryDueAt(expiresAt: number, at: number): number {
+  const dueAt = expiresAt + EXPIRY_SAFETY_MS
+  return dueAt > at ? dueAt : at + LAST_DELAY_MS
+}
+
+/**
+ * When a worker looks at a cash-in next. A question that is wanted is asked at once, but after another one not before the
+ * lease of that one would be over, so that nobody makes us ask without end.
+ * @param planned when it would be looked at if none were wanted
+ * @source rules#cash-in.work.5
+ */
+export function nextDueAt(
+  { isQuestionWanted, leaseUntil }: CashInFacts,
+  planned: number | null,
+  at: number,
+): number | null {
+  if (!isQuestionWanted) return planned
+  return Math.min(planned ?? Number.POSITIVE_INFINITY, Math.max(at, leaseUntil ?? at))
+}
+
+/** Whether the bank is about to be asked anyway. @source rules#cash-in.work.5 */
+export function isAboutToBeAsked({ dueAt, facts }: CashIn, at: number): boolean {
+  return facts.isQuestionWanted === true || (dueAt !== null && dueAt <= at)
 }

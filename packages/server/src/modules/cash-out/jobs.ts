@@ -12,6 +12,7 @@ import type {
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import {
+  type Asked,
   createDispatcher,
   type Dispatcher,
   failureInput,
@@ -59,7 +60,7 @@ export function createCashOutJobs({ commands, store, partner, clock }: CashOutJo
     },
     send: async (cashOut) => inputsOfSending(cashOut, await partner.sendPayout(cashOut.id, payoutRequest(cashOut))),
     ask: async (cashOut) =>
-      inputsOfAsking(cashOut.id, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), maySendAgain),
+      inputsOfAsking(cashOut, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), maySendAgain),
   }
 
   return {
@@ -82,14 +83,11 @@ export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInpu
   return isTold(answer) ? inputsOfPayout(tried.id, answer) : [inputWithoutOrder(tried, answer)]
 }
 
-/**
- * What the answer to a question means. A question that failed is none: it is asked again.
- * @param id ours
- */
-export function inputsOfAsking(id: string, answer: PayoutQueryAnswer, maySendAgain: boolean): CashOutInput[] {
+/** What the answer to a question means. A question that failed is none: it is asked again. */
+export function inputsOfAsking(asked: Asked, answer: PayoutQueryAnswer, maySendAgain: boolean): CashOutInput[] {
   return isTold(answer)
-    ? [...inputsOfPayout(id, answer), { on: 'work.done' }]
-    : inputsWithoutOrder(answer, maySendAgain)
+    ? [...inputsOfPayout(asked.id, answer), { on: 'work.done' }]
+    : inputsWithoutOrder(asked, answer, maySendAgain)
 }
 
 function isTold(answer: PayoutAnswer | PayoutQueryAnswer): answer is ToldPayout {

@@ -1,8 +1,17 @@
 import type { Changes } from '../../engine/follow.ts'
 import type { PayoutReturn } from '../../partner/port.ts'
-import { attempted, learnedOfOrder, NO_DOUBT, notFound, retryDelayMs, unanswered } from '../dispatch/index.ts'
-import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
-import { restingDueAt } from './schedule.ts'
+import {
+  attempted,
+  learnedOfOrder,
+  NO_DOUBT,
+  nextDueAt,
+  notFound,
+  retryDelayMs,
+  unanswered,
+  wanted,
+} from '../dispatch/index.ts'
+import type { CashOut, CashOutInput } from './cash-out.ts'
+import { isOpen, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-out by each input. Pure. */
 
@@ -14,7 +23,7 @@ export function changesOf(now: CashOut, input: CashOutInput, row: Target, at: nu
   const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
   return {
     ...changes,
-    dueAt: changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt,
+    dueAt: changes.dueAt === undefined ? nextDueAt(now, after.facts, restingDueAt(after, at), at) : changes.dueAt,
     ...(row.posts === 'cash_out_released' ? { givesUpExclusiveKey: true } : {}),
   }
 }
@@ -31,9 +40,7 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
     case 'send.accepted':
       return {
         ...(now.transactionId === null ? { transactionId: input.transactionId } : {}),
-        // What was given back may leave all the same: the bank is asked at once.
-        ...(row.to === 'RECONCILIATION_REQUIRED' ? { dueAt: at } : {}),
-        facts: { isAccepted: true, ...doubtAfterAcceptance(row.to) },
+        ...learnedOfAcceptance(now, row, at),
       }
     case 'send.rejected':
       return { facts: row.to === 'FAILED' ? failure(input) : {} }
@@ -43,10 +50,12 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
         ...(input.attempt === facts.attempts ? { dueAt: at + retryDelayMs(facts) } : { dueAt: now.dueAt }),
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
+    case 'send.contradicted':
+      return learnedOfContradiction(now, row, at)
     case 'partner.not_found':
       return {
         facts: {
-          ...notFound(facts, at),
+          ...notFound(facts, input.askedAt),
           ...unanswered(facts, at),
           ...(row.to === 'FAILED' ? failure({ errorCode: 'not_found', errorMessage: null }) : {}),
         },
@@ -54,7 +63,7 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
     case 'partner.confirmed':
       return learnedOfMovement(now, input, row, at, held)
     case 'partner.returned':
-      return learnedOfReturn(facts, input.returned, row, at)
+      return learnedOfReturn(now, input.returned, row, at)
     case 'partner.failed':
       return {
         ...(now.transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}),
@@ -63,13 +72,20 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
     default:
-      return learnedOfOrder(input, facts, at)
+      return learnedOfOrder(input, now, at)
   }
 }
 
-function doubtAfterAcceptance(status: string): CashOutFacts {
-  if (status === 'DISPATCHED') return NO_DOUBT
-  return status === 'RECONCILIATION_REQUIRED' ? { doubt: 'contradiction' } : {}
+function learnedOfAcceptance(now: CashOut, { to }: Target, at: number): Changes {
+  // What was given back may leave all the same: the bank is asked at once.
+  if (to === 'RECONCILIATION_REQUIRED') return wanted(now, at, { isAccepted: true, doubt: 'contradiction' })
+  return { facts: { isAccepted: true, ...(to === 'DISPATCHED' ? NO_DOUBT : {}) } }
+}
+
+function learnedOfContradiction(now: CashOut, { to }: Target, at: number): Changes {
+  if (to !== 'RECONCILIATION_REQUIRED') return {}
+  const facts = { doubt: 'contradiction' } as const
+  return isOpen(now) ? { facts } : wanted(now, at, facts)
 }
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
@@ -84,8 +100,7 @@ function learnedOfFailure(
 ): Changes {
   if (row.to === 'FAILED') return { facts: failure(input) }
   // Only an event says so yet: the bank is asked.
-  if (row.to === now.status) return { dueAt: at }
-  return { dueAt: at, facts: { doubt: 'contradiction' } }
+  return wanted(now, at, row.to === now.status ? {} : { doubt: 'contradiction' })
 }
 
 function learnedOfMovement(
@@ -98,11 +113,8 @@ function learnedOfMovement(
   const ids = now.transactionId === null ? { transactionId } : {}
   if (row.posts === undefined) {
     const isUnrecorded = now.status === 'RESERVED'
-    return {
-      ...ids,
-      ...(isUnrecorded ? { dueAt: at } : {}),
-      facts: { doubt: isUnrecorded && !isVerified ? 'unrecorded' : 'contradiction' },
-    }
+    const doubt = isUnrecorded && !isVerified ? 'unrecorded' : 'contradiction'
+    return { ...ids, ...(isUnrecorded ? wanted(now, at, { doubt }) : { facts: { doubt } }) }
   }
   const movements = { ...now.facts.movements, [movement.endToEndId]: Number(movement.valueCents) }
   if (row.posts !== 'cash_out_confirmed') {
@@ -124,14 +136,10 @@ function learnedOfMovement(
   }
 }
 
-function learnedOfReturn(
-  facts: CashOutFacts,
-  { returnId, valueCents }: PayoutReturn,
-  row: Target,
-  at: number,
-): Changes {
+function learnedOfReturn(now: CashOut, { returnId, valueCents }: PayoutReturn, row: Target, at: number): Changes {
+  const { facts } = now
   const returned = { [returnId]: Number(valueCents) }
   if (row.posts === 'cash_out_returned') return { facts: { returns: { ...facts.returns, ...returned } } }
-  if (row.posts === undefined) return { dueAt: at, facts: { doubt: 'contradiction' } }
+  if (row.posts === undefined) return row.to === now.status ? {} : wanted(now, at, { doubt: 'contradiction' })
   return { facts: { suspendedReturns: { ...facts.suspendedReturns, ...returned }, doubt: 'contradiction' } }
 }

@@ -55,7 +55,7 @@ function decideOne(
     cashOutNow,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](cashOutNow, input, now),
+      holds: (guard) => GUARDS[guard](cashOutNow, input),
       changes: (row) => changesOf(cashOutNow, input, row, now, held),
       amounts: {
         v: cashOutNow.valueCents,
@@ -126,9 +126,17 @@ function judged(
         now.status !== 'PROVIDER_RESULT_UNKNOWN'
         ? 'IGNORED'
         : input
+    case 'send.rejected':
+      // A refusal of an attempt that another one followed, or of what the bank has, proves nothing.
+      return isOpen(now) && (now.facts.isAccepted || input.attempt !== now.facts.attempts)
+        ? { on: 'work.requested' }
+        : input
+    case 'partner.not_found':
+      return isUnansweredSilently(now, at) && !GUARDS['never arrived and must not be sent again'](now, input)
+        ? { on: 'clock.escalated' }
+        : input
     case 'send.unknown':
-      if (now.status === 'PROVIDER_RESULT_UNKNOWN' && isUnansweredTooLong(now.facts, at))
-        return { on: 'clock.escalated' }
+      if (isUnansweredSilently(now, at)) return { on: 'clock.escalated' }
       // A question that failed says nothing about an order that the bank is known to have.
       return now.facts.isAccepted ? 'IGNORED' : input
     case 'work.claimed':
@@ -142,15 +150,21 @@ function judged(
   }
 }
 
+/** Whether an answer has been missing for too long, and no person knows of it. @source failure-modes#P8 */
+function isUnansweredSilently(now: CashOut, at: number): boolean {
+  return isOpen(now) && now.facts.doubt == null && !now.facts.isAccepted && isUnansweredTooLong(now.facts, at)
+}
+
 function judgedConfirmation(
   now: CashOut,
   input: Extract<CashOutInput, { on: 'partner.confirmed' }>,
   at: number,
 ): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
-  const { endToEndId, valueCents, occurredAt } = input.movement
+  const { endToEndId, valueCents, occurredAt, isElsewhere = false } = input.movement
   if (occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
   const booked = now.facts.movements?.[endToEndId]
-  if (booked !== undefined && (BigInt(booked) === valueCents || now.status !== 'CONFIRMED')) return 'IGNORED'
+  const isRestated = booked !== undefined && (BigInt(booked) !== valueCents || isElsewhere)
+  if (booked !== undefined && !(isRestated && now.status === 'CONFIRMED')) return 'IGNORED'
   const isUnproven = now.facts.doubt === 'unrecorded' && !input.isVerified
   return isUnproven ? { on: 'work.requested' } : input
 }
@@ -159,32 +173,40 @@ function judgedReturn(
   now: CashOut,
   input: Extract<CashOutInput, { on: 'partner.returned' }>,
   at: number,
-): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
-  const { returnId, occurredAt } = input.returned
+): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' {
+  const { valueCents, occurredAt } = input.returned
   if (occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
-  if (now.facts.returns?.[returnId] !== undefined || now.facts.suspendedReturns?.[returnId] !== undefined)
-    return 'IGNORED'
-  return now.status === 'RECONCILIATION_REQUIRED' && !input.isVerified ? { on: 'work.requested' } : input
+  const booked = bookedReturn(now, input)
+  if (booked !== undefined && BigInt(booked) === valueCents) return 'IGNORED'
+  return now.status === 'RECONCILIATION_REQUIRED' && !input.isVerified ? 'EARLY' : input
+}
+
+/** What was booked before under the id of a return, centavos. */
+function bookedReturn({ facts }: CashOut, { returned }: Extract<CashOutInput, { on: 'partner.returned' }>) {
+  return facts.returns?.[returned.returnId] ?? facts.suspendedReturns?.[returned.returnId]
 }
 
 /** What the conditions of the table mean. @source rules#cash-out.states */
-const GUARDS: Readonly<Record<GuardOf<typeof cashOut>, (now: CashOut, input: CashOutInput, at: number) => boolean>> = {
+const GUARDS: Readonly<Record<GuardOf<typeof cashOut>, (now: CashOut, input: CashOutInput) => boolean>> = {
   'partner agrees when asked': (_, input) => 'isVerified' in input && input.isVerified,
   'amount differs': ({ valueCents }, input) =>
     input.on === 'partner.confirmed' &&
     (input.movement.valueCents !== valueCents || input.movement.isElsewhere === true),
   'facts differ': ({ facts }, input) =>
     input.on === 'partner.confirmed' &&
-    facts.movements?.[input.movement.endToEndId] !== Number(input.movement.valueCents),
+    (input.movement.isElsewhere === true ||
+      facts.movements?.[input.movement.endToEndId] !== Number(input.movement.valueCents)),
   'reference differs': ({ transactionId }, input) =>
     input.on === 'send.accepted' && transactionId !== null && transactionId !== input.transactionId,
+  'return was booked otherwise': (now, input) =>
+    input.on === 'partner.returned' && bookedReturn(now, input) !== undefined,
   'returns exceed the payout': (now, input) =>
     input.on === 'partner.returned' && reversedCents(now.facts) + input.returned.valueCents > now.valueCents,
-  'never arrived and must not be sent again': (now, input, at) =>
+  'never arrived and must not be sent again': (now, input) =>
     input.on === 'partner.not_found' &&
     !input.maySendAgain &&
     isOpen(now) &&
-    isProvenNotFound({ ...now.facts, ...notFound(now.facts, at) }),
+    isProvenNotFound({ ...now.facts, ...notFound(now.facts, input.askedAt) }),
   'evidence was missing': ({ facts }) => facts.doubt === 'missing',
   'sending was not recorded': ({ facts }) => facts.doubt === 'unrecorded',
   'hold is gone': ({ facts }) => facts.isReleased === true,

@@ -9,7 +9,8 @@ import type { CashOut } from './cash-out.ts'
 export interface CashOutStore extends OperationStore<CashOut> {
   /**
    * Cash-outs on which work is due, oldest first.
-   * @param isSending whether those that are to be sent are wanted too; those that are to be given back are in any case
+   * @param isSending whether those that only wait to be sent are wanted too; those that are to be given back are in any
+   *   case
    */
   due(at: number, most: number, isSending: boolean): Promise<CashOut[]>
   /** Whether payouts are enabled, as committed now. */
@@ -18,16 +19,25 @@ export interface CashOutStore extends OperationStore<CashOut> {
   recountDay(day: string): Promise<void>
 }
 
+/**
+ * What only waits to be sent and is not to be given back yet; NULL is no. Anything else is given back or asked about,
+ * also what is in doubt although it was never sent. It says the same as `nextStep`.
+ * @source failure-modes#CO-24, rules#cash-out.states.3, rules#cash-out.states.5, rules#cash-out.states.10
+ */
+const WAITS_TO_BE_SENT = `CASE
+  WHEN status = 'RESERVED' THEN created_at > $4::timestamptz
+  WHEN status = 'DISPATCHED' AND (facts ->> 'firstAttemptAt')::bigint <= $5 THEN false
+  WHEN status IN ('DISPATCHED', 'PROVIDER_RESULT_UNKNOWN') OR facts ->> 'doubt' = 'missing'
+    THEN facts ->> 'attempts' = facts ->> 'unsentAttempts' AND facts ->> 'isAccepted' IS DISTINCT FROM 'true'
+END`
+
 const selectDue = statement<
   [at: string, most: number, isSending: boolean, unclaimedSince: string, unsentSince: number],
   OperationRow
 >(
   'cash_out.due',
   `SELECT ${OPERATION_COLUMNS} FROM cash_out
-    WHERE due_at <= $1
-      AND ($3 OR coalesce(facts ->> 'attempts', '0') <> coalesce(facts ->> 'unsentAttempts', '0')
-              OR CASE WHEN status = 'RESERVED' THEN created_at <= $4::timestamptz
-                      ELSE (facts ->> 'firstAttemptAt')::bigint <= $5 END)
+    WHERE due_at <= $1 AND ($3 OR (${WAITS_TO_BE_SENT}) IS NOT TRUE)
     ORDER BY due_at LIMIT $2`,
 )
 

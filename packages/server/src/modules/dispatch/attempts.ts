@@ -21,7 +21,9 @@ export interface SendFacts extends Document {
   /** Since when the bank's answer is missing, and how often it was asked. */
   readonly unknownSince?: number | null
   readonly questions?: number
-  /** When the bank first and last said, since the last attempt, that it does not know the order. */
+  /** A question that somebody wants answered at once, beyond the schedule: `asked` while it is under way. */
+  readonly question?: 'wanted' | 'asked' | null
+  /** When the bank was first and last asked, since the last attempt, and said that it does not know the order. */
   readonly notFoundSince?: number | null
   readonly notFoundAt?: number | null
   /**
@@ -72,9 +74,14 @@ export function unanswered({ questions = 0, unknownSince }: SendFacts, at: numbe
   return { questions: questions + 1, unknownSince: unknownSince ?? at }
 }
 
-/** Facts after the bank said that it does not know the order. */
-export function notFound(facts: SendFacts, at: number): SendFacts {
-  return { notFoundSince: facts.notFoundSince ?? at, notFoundAt: at }
+/**
+ * Facts after the bank said that it does not know the order. What it was asked before an attempt proves nothing about that
+ * attempt, and an answer proves nothing about the time after its question.
+ * @param askedAt when the question was claimed
+ */
+export function notFound(facts: SendFacts, askedAt: number): SendFacts {
+  if (askedAt < (facts.lastAttemptAt ?? 0)) return {}
+  return { notFoundSince: facts.notFoundSince ?? askedAt, notFoundAt: askedAt }
 }
 
 /**

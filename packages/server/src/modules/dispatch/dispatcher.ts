@@ -2,7 +2,7 @@ import type { Document, Operation } from '../../engine/operation.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { LEASE_MS, type SendFacts } from './attempts.ts'
 import { notSentInput, type OrderInput } from './inputs.ts'
-import type { Schedule } from './schedule.ts'
+import type { Schedule, Step } from './schedule.ts'
 
 /**
  * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed
@@ -24,7 +24,7 @@ export type AnyOrder = Operation<Document, SendFacts>
 export interface Orders<Order extends AnyOrder, Input> extends Pick<Schedule<Order>, 'nextStep'> {
   /**
    * Orders on which work is due, oldest first.
-   * @param isSending whether those that are to be sent are wanted too
+   * @param isSending whether those that only wait to be sent are wanted too
    */
   due(at: number, most: number, isSending: boolean): Promise<Order[]>
   /**
@@ -41,14 +41,30 @@ export interface Orders<Order extends AnyOrder, Input> extends Pick<Schedule<Ord
 /** Orders worked on at the same time: their claims and results are one batch of the engine each. */
 const CONCURRENT = 128
 
+/** An order and what is done about it now. */
+interface Work<Order> {
+  readonly order: Order
+  readonly step: Step
+}
+
+/**
+ * What is done about an order that may not be sent now. One that was tried is asked about, although it is proven not to
+ * be there: its outcome is still open, and a person is told in time. One of which nothing left just waits.
+ * @source failure-modes#CO-24, failure-modes#P8
+ */
+function insteadOfSending<Order extends AnyOrder>({ order }: Work<Order>): readonly Work<Order>[] {
+  const { attempts = 0, unsentAttempts = 0 } = order.facts
+  return attempts === unsentAttempts ? [] : [{ order, step: 'ask' }]
+}
+
 /** Makes the worker. `sendsWanted` tells how many orders may be sent now; questions are asked in any case. */
 export function createDispatcher<Order extends AnyOrder, Input>(
   orders: Orders<Order, Input>,
   clock: Clock,
   sendsWanted: () => Promise<number>,
 ): Dispatcher {
-  async function work(order: Order): Promise<unknown> {
-    switch (orders.nextStep(order, clock.now())) {
+  async function work({ order, step }: Work<Order>): Promise<unknown> {
+    switch (step) {
       case 'send':
         return sendNow(order)
       case 'ask': {
@@ -82,22 +98,42 @@ export function createDispatcher<Order extends AnyOrder, Input>(
     await orders.take(claimed, isLate ? [notSentInput(claimed, 'the lease was over')] : await orders.send(claimed))
   }
 
-  /** Those that were tried before come first: what was never claimed is free to wait. */
-  function chosen(due: readonly Order[], sends: number): readonly Order[] {
-    const { send = [], ...others } = Object.groupBy(due, (order) => orders.nextStep(order, clock.now()))
-    const triedFirst = send.toSorted((one, other) => (other.facts.attempts ?? 0) - (one.facts.attempts ?? 0))
-    return [...Object.values(others).flat(), ...triedFirst.slice(0, sends)]
+  /**
+   * While sends are few, what only waits to be sent is fetched apart: a crowd of it holds up no question.
+   * @source failure-modes#CO-10, failure-modes#P8
+   */
+  async function due(sends: number): Promise<readonly Order[]> {
+    const now = clock.now()
+    if (sends >= CONCURRENT) return orders.due(now, CONCURRENT, true)
+    const others = await orders.due(now, CONCURRENT, false)
+    if (sends === 0) return others
+    const known = new Set(others.map(({ id }) => id))
+    const all = await orders.due(now, CONCURRENT, true)
+    return [...others, ...all.filter(({ id }) => !known.has(id))]
+  }
+
+  /** What is done now. Of sends, those that were tried before come first: what was never claimed is free to wait. */
+  function chosen(found: readonly Order[], sends: number): readonly Work<Order>[] {
+    const wanted = found.map((order) => ({ order, step: orders.nextStep(order, clock.now()) }))
+    const triedFirst = wanted
+      .filter(({ step }) => step === 'send')
+      .toSorted((one, other) => (other.order.facts.attempts ?? 0) - (one.order.facts.attempts ?? 0))
+    return [
+      ...wanted.filter(({ step }) => step !== 'send'),
+      ...triedFirst.slice(0, sends),
+      ...triedFirst.slice(sends).flatMap(insteadOfSending),
+    ]
   }
 
   return {
     processNext: async () => {
       const sends = await sendsWanted()
-      const due = await orders.due(clock.now(), CONCURRENT, sends > 0)
-      const results = await Promise.allSettled(chosen(due, sends).map(work))
+      const found = await due(sends)
+      const results = await Promise.allSettled(chosen(found, sends).map(work))
       // One that fails disturbs no other; what is claimed is taken up again when its lease is over.
       const failed = results.find((result) => result.status === 'rejected')
       if (failed) throw failed.reason
-      return due.length === CONCURRENT && sends > 1
+      return found.length >= CONCURRENT && sends > 1
     },
   }
 }

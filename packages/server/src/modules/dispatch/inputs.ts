@@ -10,9 +10,15 @@ export type OrderInput =
   | WorkInput
   | { readonly on: 'work.requested' | 'clock.escalated' }
   | { readonly on: 'send.accepted'; readonly transactionId: string }
-  | { readonly on: 'send.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
+  | {
+      readonly on: 'send.rejected'
+      readonly attempt: number
+      readonly errorCode: string
+      readonly errorMessage: string | null
+    }
   | { readonly on: 'send.not_sent'; readonly attempt: number; readonly reason: string }
-  | { readonly on: 'send.unknown' | 'send.contradicted'; readonly reason: string }
+  | { readonly on: 'send.unknown'; readonly reason: string }
+  | { readonly on: 'send.contradicted'; readonly reason: string }
   | {
       readonly on: 'partner.failed'
       readonly errorCode: string
@@ -21,7 +27,7 @@ export type OrderInput =
       readonly occurredAt: number | null
       readonly isVerified: boolean
     }
-  | { readonly on: 'partner.not_found'; readonly maySendAgain: boolean }
+  | { readonly on: 'partner.not_found'; readonly maySendAgain: boolean; readonly askedAt: number }
 
 /** What a worker does with an order, as it saw it. */
 export type WorkInput =
@@ -53,6 +59,7 @@ export function inputWithoutOrder(tried: Tried, answer: Rejected | NotSent | Unk
     case 'REJECTED':
       return {
         on: 'send.rejected',
+        attempt: tried.facts.attempts ?? 0,
         errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
         errorMessage: answer.errorMessage ?? null,
       }
@@ -68,10 +75,22 @@ export function notSentInput({ facts }: Tried, reason: string): OrderInput {
   return { on: 'send.not_sent', attempt: facts.attempts ?? 0, reason }
 }
 
+/** An order as a question about it finds it. */
+export interface Asked {
+  /** Ours. */
+  readonly id: string
+  /** When the question was claimed, epoch milliseconds. */
+  readonly updatedAt: number
+}
+
 /** The same of a question. One that failed tells nothing: it is asked again. */
-export function inputsWithoutOrder(answer: NotFound | NotSent | Unknown, maySendAgain: boolean): OrderInput[] {
+export function inputsWithoutOrder(
+  { updatedAt }: Asked,
+  answer: NotFound | NotSent | Unknown,
+  maySendAgain: boolean,
+): OrderInput[] {
   return answer.kind === 'NOT_FOUND'
-    ? [{ on: 'partner.not_found', maySendAgain }, { on: 'work.done' }]
+    ? [{ on: 'partner.not_found', maySendAgain, askedAt: updatedAt }, { on: 'work.done' }]
     : [{ on: 'send.unknown', reason: answer.reason }]
 }
 

@@ -1,6 +1,7 @@
 import type { Changes } from '../../engine/follow.ts'
-import { type SendFacts, unanswered } from './attempts.ts'
+import { unanswered } from './attempts.ts'
 import type { OrderInput } from './inputs.ts'
+import { type Asking, wanted } from './schedule.ts'
 
 /** What becomes known of any order by each input. Pure. */
 
@@ -8,33 +9,25 @@ import type { OrderInput } from './inputs.ts'
 type PlainInput = Extract<
   OrderInput,
   {
-    readonly on:
-      | 'work.requested'
-      | 'work.claimed'
-      | 'work.done'
-      | 'clock.overdue'
-      | 'clock.escalated'
-      | 'send.unknown'
-      | 'send.contradicted'
+    readonly on: 'work.requested' | 'work.claimed' | 'work.done' | 'clock.overdue' | 'clock.escalated' | 'send.unknown'
   }
 >
 
 /** What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due. */
-export function learnedOfOrder(input: PlainInput, facts: SendFacts, at: number): Changes {
+export function learnedOfOrder(input: PlainInput, now: Asking, at: number): Changes {
+  const { facts } = now
   switch (input.on) {
     case 'work.requested':
-      return { dueAt: at }
+      return wanted(now, at)
     case 'work.claimed':
-      return { dueAt: at + input.leaseMs }
+      return { dueAt: at + input.leaseMs, facts: facts.question ? { question: 'asked' } : {} }
     case 'work.done':
-      return {}
+      return { facts: facts.question === 'asked' ? { question: null } : {} }
     case 'clock.overdue':
       return { dueAt: at, facts: { isOverdue: true } }
     case 'clock.escalated':
       return { facts: { doubt: 'missing', unknownSince: facts.unknownSince ?? at } }
     case 'send.unknown':
       return { facts: unanswered(facts, at) }
-    case 'send.contradicted':
-      return { facts: { doubt: 'contradiction' } }
   }
 }

@@ -1,3 +1,5 @@
+import type { Changes } from '../../engine/follow.ts'
+import { LEASE_MS, type SendFacts } from './attempts.ts'
 import type { WorkInput } from './inputs.ts'
 
 /** When any order needs work, and whether it still does. Pure. */
@@ -13,12 +15,41 @@ export interface Schedule<Order> {
   restingDueAt(order: Order, at: number): number | null
 }
 
+/** An order as far as asking about it goes. */
+export interface Asking {
+  readonly dueAt: number | null
+  readonly facts: SendFacts
+}
+
+/**
+ * A question is wanted at once. It stays wanted until a question that was claimed later is answered. While the order is
+ * being sent it waits for that to end: its outcome may be told before its own answer.
+ * @param facts what else became known
+ * @source rules#cash-out.work.4, failure-modes#CO-19
+ */
+export function wanted({ dueAt, facts: before }: Asking, at: number, facts: SendFacts = {}): Changes {
+  const isBeingSent = dueAt !== null && dueAt > at && dueAt === (before.lastAttemptAt ?? 0) + LEASE_MS
+  return { dueAt: isBeingSent ? dueAt : at, facts: { ...facts, question: 'wanted' } }
+}
+
+/**
+ * When a worker looks at an order next, after an input that does not say it.
+ * @param after what is known of the order then
+ * @param resting when its state alone would have it looked at
+ */
+export function nextDueAt(before: Asking, after: SendFacts, resting: number | null, at: number): number | null {
+  if (after.question === 'wanted') return at
+  // Should the process that asks die, its lease is the reminder.
+  if (after.question === 'asked') return Math.min(before.dueAt ?? at, resting ?? Number.POSITIVE_INFINITY)
+  return resting
+}
+
 /**
  * Whether there is still to be done what a worker does: between its look and its word another process may have been
  * faster.
  * @source failure-modes#CO-21
  */
-export function isStillToDo<Order extends { readonly dueAt: number | null }>(
+export function isStillToDo<Order extends Asking>(
   { on }: WorkInput,
   order: Order,
   { nextStep, restingDueAt }: Schedule<Order>,
@@ -35,6 +66,7 @@ export function isStillToDo<Order extends { readonly dueAt: number | null }>(
     case 'clock.overdue':
       return nextStep(order, at) === 'case'
     case 'work.done':
+      if (order.facts.question) return order.facts.question === 'asked'
       return order.dueAt !== restingDueAt(order, at)
   }
 }

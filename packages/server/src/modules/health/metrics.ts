@@ -4,6 +4,8 @@ import { Gauge, Registry } from 'prom-client'
 export interface Measured {
   /** How many commands wait for the engine. */
   engineWaiting(): number
+  /** How many cases wait for a person. */
+  openCases(): Promise<number>
   /** What the last verification of the ledger found; `undefined` before the first. */
   lastVerification(): { readonly at: number; readonly faults: number } | undefined
 }
@@ -18,7 +20,7 @@ export interface Metrics {
  * Makes the metrics. Nothing is counted between two readings.
  * @source rules#health.4
  */
-export function createMetrics({ engineWaiting, lastVerification }: Measured): Metrics {
+export function createMetrics({ engineWaiting, openCases, lastVerification }: Measured): Metrics {
   const registry = new Registry()
   const registers = [registry]
   new Gauge({
@@ -27,6 +29,14 @@ export function createMetrics({ engineWaiting, lastVerification }: Measured): Me
     registers,
     collect() {
       this.set(engineWaiting())
+    },
+  })
+  new Gauge({
+    name: 'pixgate_cases_open',
+    help: 'Cases that wait for a person, of all processes',
+    registers,
+    async collect() {
+      this.set(await openCases())
     },
   })
   new Gauge({

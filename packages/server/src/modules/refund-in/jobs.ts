@@ -10,6 +10,7 @@ import type {
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import {
+  type Asked,
   createDispatcher,
   type Dispatcher,
   failureInput,
@@ -48,7 +49,7 @@ export function createRefundInJobs({ commands, store, partner, clock }: RefundIn
     },
     send: async (refund) => inputsOfSending(refund, await partner.sendRefund(refund.id, requestOf(refund))),
     ask: async (refund) =>
-      inputsOfAsking(refund.id, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), maySendAgain),
+      inputsOfAsking(refund, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), maySendAgain),
   }
   return createDispatcher(orders, clock, async () => partner.sendsWanted())
 }
@@ -58,14 +59,11 @@ export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInp
   return isTold(answer) ? inputsOfRefund(tried.id, answer) : [inputWithoutOrder(tried, answer)]
 }
 
-/**
- * What the answer to a question means. A question that failed is none: it is asked again.
- * @param id ours
- */
-export function inputsOfAsking(id: string, answer: RefundQueryAnswer, maySendAgain: boolean): RefundInInput[] {
+/** What the answer to a question means. A question that failed is none: it is asked again. */
+export function inputsOfAsking(asked: Asked, answer: RefundQueryAnswer, maySendAgain: boolean): RefundInInput[] {
   return isTold(answer)
-    ? [...inputsOfRefund(id, answer), { on: 'work.done' }]
-    : inputsWithoutOrder(answer, maySendAgain)
+    ? [...inputsOfRefund(asked.id, answer), { on: 'work.done' }]
+    : inputsWithoutOrder(asked, answer, maySendAgain)
 }
 
 function isTold(answer: RefundAnswer | RefundQueryAnswer): answer is ToldRefund {

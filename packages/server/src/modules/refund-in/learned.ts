@@ -1,6 +1,15 @@
 import type { Changes } from '../../engine/follow.ts'
 import type { CashIn } from '../cash-in/index.ts'
-import { attempted, learnedOfOrder, NO_DOUBT, notFound, retryDelayMs, unanswered } from '../dispatch/index.ts'
+import {
+  attempted,
+  learnedOfOrder,
+  NO_DOUBT,
+  nextDueAt,
+  notFound,
+  retryDelayMs,
+  unanswered,
+  wanted,
+} from '../dispatch/index.ts'
 import { ownReference, type RefundIn, type RefundInInput } from './refund-in.ts'
 import { restingDueAt, waitsForPerson } from './schedule.ts'
 
@@ -19,7 +28,10 @@ export function changesOf(
 ): Changes {
   const changes = { ...referenceLearned(now, cashIn, input), ...learned(now, input, row, at, held) }
   const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
-  return { ...changes, dueAt: changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt }
+  return {
+    ...changes,
+    dueAt: changes.dueAt === undefined ? nextDueAt(now, after.facts, restingDueAt(after, at), at) : changes.dueAt,
+  }
 }
 
 /** The bank's reference of the refund, where the input is the first to tell it. */
@@ -45,10 +57,12 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
         dueAt: input.attempt === facts.attempts && !waitsForPerson(now) ? at + retryDelayMs(facts) : now.dueAt,
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
+    case 'send.contradicted':
+      return { facts: row.to === 'PENDING' ? { doubt: 'contradiction' } : {} }
     case 'partner.not_found':
       return {
         facts: {
-          ...notFound(facts, at),
+          ...notFound(facts, input.askedAt),
           ...(row.to === 'PENDING' ? unanswered(facts, at) : {}),
           ...(row.to === 'FAILED' ? failure({ errorCode: 'not_found', errorMessage: null }) : {}),
         },
@@ -58,11 +72,11 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
     case 'partner.failed':
       if (row.to === 'FAILED') return { facts: failure(input) }
       // Only an event says so yet: the bank is asked.
-      return row.to === 'PENDING' ? { dueAt: at } : { facts: { doubt: 'contradiction' } }
+      return row.to === 'PENDING' ? wanted(now, at) : { facts: { doubt: 'contradiction' } }
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
     default:
-      return learnedOfOrder(input, facts, at)
+      return learnedOfOrder(input, now, at)
   }
 }
 
@@ -71,16 +85,17 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 }
 
 function learnedOfReturn(
-  { status, facts }: RefundIn,
+  now: RefundIn,
   { returned, isVerified }: Extract<RefundInInput, { on: 'partner.confirmed' }>,
   { posts }: Target,
   at: number,
   held: bigint,
 ): Changes {
+  const { status, facts } = now
   const { returnId, valueCents, occurredAt } = returned
   if (posts === undefined) {
     const isUnrecorded = status === 'PENDING' && !isVerified && (facts.attempts ?? 0) === 0
-    return isUnrecorded ? { dueAt: at, facts: { doubt: 'unrecorded' } } : { facts: { doubt: 'contradiction' } }
+    return isUnrecorded ? wanted(now, at, { doubt: 'unrecorded' }) : { facts: { doubt: 'contradiction' } }
   }
   const returns = { ...facts.returns, [returnId]: Number(valueCents) }
   if (posts === 'refund_in_confirmed') {

@@ -52,7 +52,7 @@ function decideOne(
     refundNow,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](refundNow, cashIn, input, now),
+      holds: (guard) => GUARDS[guard](refundNow, cashIn, input),
       changes: (row) => changesOf(refundNow, cashIn, input, row, now, held),
       amounts: { r: refundNow.valueCents, v: left, p: left, h: held },
       reference: input.on === 'partner.confirmed' ? input.returned.returnId : '',
@@ -90,10 +90,19 @@ function judged(
       return now.status === 'PENDING' && isNeverClaimed(now) ? 'UNEXPECTED' : input
     case 'send.accepted':
       return isAcceptanceKnown(now, cashIn, input.transactionId) ? 'IGNORED' : input
+    case 'send.rejected':
+      // A refusal of an attempt that another one followed, or of what the bank has, proves nothing.
+      return now.status === 'PENDING' && (now.facts.isAccepted || input.attempt !== now.facts.attempts)
+        ? { on: 'work.requested' }
+        : input
+    case 'partner.not_found':
+      return isUnansweredSilently(now, at) && !GUARDS['never arrived and must not be sent again'](now, cashIn, input)
+        ? { on: 'clock.escalated' }
+        : input
     case 'send.unknown':
       // A question that failed says nothing about an order that the bank is known to have.
       if (now.facts.isAccepted) return 'IGNORED'
-      return now.facts.doubt == null && isUnansweredTooLong(now.facts, at) ? { on: 'clock.escalated' } : input
+      return isUnansweredSilently(now, at) ? { on: 'clock.escalated' } : input
     case 'work.requested':
       return now.detail.origin === 'PARTNER' ? 'IGNORED' : input
     case 'work.claimed':
@@ -108,6 +117,11 @@ function judged(
 }
 
 const ALWAYS_TAKEN = new Set<RefundInInput['on']>(['work.requested', 'work.claimed', 'work.done', 'send.not_sent'])
+
+/** Whether an answer has been missing for too long, and no person knows of it. */
+function isUnansweredSilently({ status, facts }: RefundIn, at: number): boolean {
+  return status === 'PENDING' && facts.doubt == null && isUnansweredTooLong(facts, at)
+}
 
 function isAcceptanceKnown({ transactionId, facts }: RefundIn, cashIn: CashIn, told: string): boolean {
   return facts.isAccepted === true && facts.unknownSince == null && transactionId === ownReference(told, cashIn)
@@ -131,7 +145,7 @@ function judgedConfirmation(
 
 /** What the conditions of the table mean. @source rules#refund-in.states */
 const GUARDS: Readonly<
-  Record<GuardOf<typeof refundIn>, (now: RefundIn, cashIn: CashIn, input: RefundInInput, at: number) => boolean>
+  Record<GuardOf<typeof refundIn>, (now: RefundIn, cashIn: CashIn, input: RefundInInput) => boolean>
 > = {
   'partner agrees when asked': (_now, _cashIn, input) => 'isVerified' in input && input.isVerified,
   'sending was not recorded': (now, _cashIn, input) =>
@@ -148,6 +162,8 @@ const GUARDS: Readonly<
     return transactionId !== null && told !== null && told !== transactionId
   },
   'money is held again': ({ facts }) => facts.heldAgainCents !== undefined,
-  'never arrived and must not be sent again': ({ facts }, _cashIn, input, at) =>
-    input.on === 'partner.not_found' && !input.maySendAgain && isProvenNotFound({ ...facts, ...notFound(facts, at) }),
+  'never arrived and must not be sent again': ({ facts }, _cashIn, input) =>
+    input.on === 'partner.not_found' &&
+    !input.maySendAgain &&
+    isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt) }),
 }

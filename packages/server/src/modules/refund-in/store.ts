@@ -9,10 +9,22 @@ import type { RefundIn } from './refund-in.ts'
 export interface RefundInStore extends OperationStore<RefundIn> {
   /**
    * Refunds on which work is due, oldest first.
-   * @param isSending whether those that are to be sent are wanted too; those that are to be given back are in any case
+   * @param isSending whether those that only wait to be sent are wanted too; those that are to be given back are in any
+   *   case
    */
   due(at: number, most: number, isSending: boolean): Promise<RefundIn[]>
 }
+
+/**
+ * What only waits to be sent and is not to be given back yet. Anything else is given back or asked about, also what is
+ * in doubt although it was never sent. It says the same as `nextStep`.
+ * @source failure-modes#P8, rules#refund-in.states.6, rules#refund-in.doubt.2
+ */
+const WAITS_TO_BE_SENT = `status = 'PENDING'
+  AND coalesce(facts ->> 'doubt', '') NOT IN ('contradiction', 'unrecorded')
+  AND facts ->> 'isAccepted' IS DISTINCT FROM 'true'
+  AND coalesce(facts ->> 'attempts', '0') = coalesce(facts ->> 'unsentAttempts', '0')
+  AND coalesce((facts ->> 'firstAttemptAt')::bigint > $5, created_at > $4::timestamptz)`
 
 const selectDue = statement<
   [at: string, most: number, isSending: boolean, unclaimedSince: string, unsentSince: number],
@@ -20,9 +32,7 @@ const selectDue = statement<
 >(
   'refund_in.due',
   `SELECT ${OPERATION_COLUMNS} FROM refund_in
-    WHERE due_at <= $1
-      AND ($3 OR coalesce(facts ->> 'attempts', '0') <> coalesce(facts ->> 'unsentAttempts', '0')
-              OR coalesce((facts ->> 'firstAttemptAt')::bigint <= $5, created_at <= $4::timestamptz))
+    WHERE due_at <= $1 AND ($3 OR NOT (${WAITS_TO_BE_SENT}))
     ORDER BY due_at LIMIT $2`,
 )
 

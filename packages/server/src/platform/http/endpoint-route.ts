@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Authenticators, Caller, IncomingRequest, RequestContext } from './handler.ts'
 import { compileQueryReader, type QueryText } from './query-string.ts'
-import { compileJsonReader, readBody } from './request-body.ts'
+import { compileJsonReader, type JsonReader, readBody, readUnwantedBody, refuseUnwantedBody } from './request-body.ts'
 import { responseSchemas } from './response-schemas.ts'
 import { countHeader } from './transport.ts'
-import { compileValidator, refuseFaults } from './validation.ts'
+import { compileValidator, NOTHING, refuseFaults } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -35,8 +35,8 @@ export type UntypedHandler = (input: {
 export function endpointRoute(endpoint: Endpoint, handle: UntypedHandler, authenticate: Authenticators): RouteOptions {
   const { auth, responses } = endpoint
   const readParams = endpoint.params && compileParamsReader(endpoint.params)
-  const readQuery = endpoint.query && compileQueryReader(endpoint.query)
-  const readJson = endpoint.body && auth !== 'partner' ? compileJsonReader(endpoint.body) : undefined
+  const readQuery = queryReaderOf(endpoint)
+  const readJson = jsonReaderOf(endpoint)
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { id: correlationId, headers, ip: remoteAddress, raw } = request
@@ -47,7 +47,7 @@ export function endpointRoute(endpoint: Endpoint, handle: UntypedHandler, authen
       if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
       caller = await authenticate[auth](incoming)
     }
-    const rawBody = endpoint.body ? await readBody(raw) : NO_BODY
+    const rawBody = endpoint.body ? await readBody(raw) : await readUnwantedBody(raw)
     if (auth === 'partner') caller = await authenticate.partner({ ...incoming, rawBody })
 
     const answer = await handle({
@@ -71,9 +71,27 @@ export function endpointRoute(endpoint: Endpoint, handle: UntypedHandler, authen
   }
 }
 
-const NO_BODY = Buffer.alloc(0)
-
 const ANYONE: Caller = { credential: 'none', id: 'anyone' }
+
+/**
+ * The bank's events are stored whatever they say, and so whatever stands in the address that the bank was told. What needs
+ * no credentials is called by probes and caches, which add parameters of their own.
+ */
+function queryReaderOf({ auth, query }: Endpoint): ((query: QueryText) => unknown) | undefined {
+  if (query) return compileQueryReader(query)
+  return auth === 'partner' || auth === 'none' ? undefined : refuseParameters
+}
+
+const readNoParameters = compileQueryReader(NOTHING)
+
+function refuseParameters(query: QueryText): undefined {
+  readNoParameters(query)
+}
+
+function jsonReaderOf({ auth, body }: Endpoint): JsonReader | undefined {
+  if (!body) return refuseUnwantedBody
+  return auth === 'partner' ? undefined : compileJsonReader(body)
+}
 
 function compileParamsReader(schema: TSchema): (params: unknown) => unknown {
   const validate = compileValidator(schema)

@@ -53,7 +53,7 @@ export interface IncomingRequest {
 /** A request whose caller is known. */
 export interface RequestContext extends IncomingRequest {
   readonly caller: Caller
-  /** The body as it came, byte for byte; empty where the endpoint takes none. */
+  /** The body as it came, byte for byte; where the endpoint takes none, at most an empty object. */
   readonly rawBody: Buffer
 }
 

@@ -20,7 +20,7 @@ export interface OpenApiInfo {
   readonly description: string
   /** An SPDX identifier. */
   readonly license: string
-  /** Host and port a reader finds filled in. */
+  /** Host and port of a sandbox, as it is where nothing is configured. */
   readonly defaultHost: string
 }
 
@@ -44,12 +44,11 @@ export function openApiDocument(endpoints: EndpointTable, info: OpenApiInfo): Op
       license: { name: info.license, identifier: info.license },
     },
     servers: [
+      { url: `http://${info.defaultHost}`, description: 'The sandbox; it speaks plain HTTP' },
       {
-        url: '{scheme}://{host}',
-        variables: {
-          scheme: { enum: ['https', 'http'], default: 'https' },
-          host: { default: info.defaultHost },
-        },
+        url: 'https://{host}',
+        description: 'Production, behind your own proxy that ends TLS',
+        variables: { host: { default: 'pixgate.example' } },
       },
     ],
     paths,

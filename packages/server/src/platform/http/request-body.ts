@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { type FieldError, limits, Refusal } from '@pixgate/spec'
 import type { TSchema } from 'typebox'
 import { jsonFault } from './json-scan.ts'
-import { compileValidator, refuseFaults } from './validation.ts'
+import { compileValidator, NOTHING, refuseFaults } from './validation.ts'
 
 /**
  * What is read and thrown away of a body that is too large. A connection closed on unread bytes is reset, and the
@@ -63,6 +63,47 @@ export function compileJsonReader(schema: TSchema): JsonReader {
 }
 
 const MISSING: FieldError = { field: '', code: 'required', message: 'the body is required' }
+
+/**
+ * Reads what came where no body is taken; of too large a one, no more than that it came.
+ * @throws Refusal `validation_error`
+ * @source rules#http.7
+ */
+export async function readUnwantedBody(request: IncomingMessage): Promise<Buffer> {
+  const { 'transfer-encoding': encoding, 'content-length': length = '0' } = request.headers
+  if (encoding === undefined && length === '0') return NO_BYTES
+  try {
+    return await readBody(request)
+  } catch (error) {
+    // Its own code is for the endpoints that take a body, and documented for them only.
+    if (error instanceof Refusal && error.code === 'body_too_large') refuseFaults([UNWANTED])
+    throw error
+  }
+}
+
+/**
+ * Refuses a body that says something to an endpoint that takes none. `{}` says nothing: some clients send it with every
+ * POST, and of any type.
+ * @throws Refusal `validation_error`
+ * @source rules#http.7
+ */
+export function refuseUnwantedBody(bytes: Buffer): void {
+  if (bytes.length > 0) refuseFaults(unwantedFields(bytes))
+}
+
+function unwantedFields(bytes: Buffer): readonly FieldError[] {
+  try {
+    return validateNothing(parseJson(bytes))
+  } catch {
+    return [UNWANTED]
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+const UNWANTED: FieldError = { field: '', code: 'unknown_field', message: 'this call takes no body' }
+
+const validateNothing = compileValidator(NOTHING)
 
 function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json\s*(?:;|$)/i.test(contentType)

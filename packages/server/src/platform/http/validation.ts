@@ -1,6 +1,6 @@
 import { type FieldError, Refusal } from '@pixgate/spec'
 import { Ajv } from 'ajv'
-import type { TSchema } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { fieldErrors } from './field-errors.ts'
 import { formats } from './formats.ts'
 
@@ -20,6 +20,9 @@ const ajv = new Ajv({
   useDefaults: false,
   formats,
 })
+
+/** What an endpoint takes that declares nothing. @source rules#http.7 */
+export const NOTHING: TSchema = Type.Object({}, { additionalProperties: false })
 
 /** Compiles a schema once. @throws Error where the schema itself is at fault */
 export function compileValidator(schema: TSchema): Validator {

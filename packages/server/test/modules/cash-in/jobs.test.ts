@@ -4,9 +4,9 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { CashIn, CashInInput } from '../../../src/modules/cash-in/cash-in.ts'
 import { inputsOf } from '../../../src/modules/cash-in/jobs.ts'
 import type { ChargeRequest } from '../../../src/partner/port.ts'
-import { assertBooks } from '../../support/books.ts'
+import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
-import { cases, movesBy, openTransactions } from '../../support/evidence.ts'
+import { cases, movesBy, openTransactions, told } from '../../support/evidence.ts'
 import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
 import {
   ACCEPTED,
@@ -123,6 +123,43 @@ test('[cash-in.states.11] [EX-3] while the bank does not answer nothing expires,
   }
 })
 
+test('[cash-in.work.3] about a charge whose time is over, and which the bank does not end, it is asked once a minute', async (t) => {
+  // Nobody believes such a payment, and a bank that has it cancels nothing.
+  const payments = [payment({ endToEndId: 'E1', occurredAt: Date.parse('2099-01-01T00:00:00.000Z') })]
+  const shop = await workshop(t, { query: { kind: 'FINAL', charge: charge('PAID', { payments }) } })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  for (let second = 1; second <= 120; second++) await shop.later(1_000)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET', 'GET'])
+  shop.partner.query = PAID
+  await shop.later(60_001)
+  assert.equal((await shop.read()).status, 'PAID')
+})
+
+test('[cash-in.expired.3] a bank that falls silent casts no doubt on what is over: it is asked until it answers', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(INPUTS['charge.not_sent'])
+  for (let minute = 1; minute <= 18; minute++) await shop.later(62_001)
+  assert.deepEqual(shop.partner.asked, Array(18).fill('GET'))
+  assert.equal((await shop.read()).status, 'PENDING')
+  shop.partner.query = NOT_FOUND
+  await shop.later(60_001)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  assert.deepEqual(await cases(shop.database), [])
+})
+
+test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its time is EXPIRED and nobody is told', async (t) => {
+  for (const query of [ENDED, CONTRADICTED]) {
+    const shop = await workshop(t, { query })
+    await shop.apply(CHARGE)
+    await shop.later(62_001)
+    assert.deepEqual(shop.partner.asked, query === CONTRADICTED ? ['GET', 'DELETE'] : ['GET'])
+    const { status, dueAt } = await shop.read()
+    assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
+    assert.deepEqual([await told(shop.database), await cases(shop.database)], [[], []])
+  }
+})
+
 test('[cash-in.unknown.6] [EX-3] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
   const shop = await workshop(t, { query: NOT_FOUND })
   await shop.apply(INPUTS['charge.unknown'])
@@ -149,6 +186,44 @@ test('[cash-in.states.6] [CI-10] a contradicting charge is cancelled at the bank
   await shop.later(1)
   await shop.later(60_001)
   assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE', 'GET'])
+})
+
+/** The bank tells of another amount, and of money: for the charge with this id. */
+const contradiction = (id: string) => ({
+  ...CONTRADICTED,
+  charge: charge('PAID', { id, valueCents: 99_00n, payments: [payment({ endToEndId: 'E1', valueCents: 99_00n })] }),
+})
+
+test('[cash-in.states.12] [P7] money that a contradicting answer tells of is booked in suspense, with its own case', async (t) => {
+  const shop = await workshop(t)
+  const { id } = await shop.read()
+  shop.partner.query = contradiction(id)
+  await shop.apply(CHARGE, ASK)
+  await shop.later(1)
+  const { status, facts, dueAt } = await shop.read()
+  assert.deepEqual([status, facts.payments, dueAt], ['RECONCILIATION_REQUIRED', { E1: 99_00 }, null])
+  assert.deepEqual(await balances(shop.database), { settlement: -99_00n, suspense_in: 99_00n })
+  assert.deepEqual(await cases(shop.database), ['charge_contradicted', 'amount_differs'])
+  assert.deepEqual(await told(shop.database), [])
+})
+
+test('[cash-in.states.12] [P7] money of an answer under another id is not ours', async (t) => {
+  const shop = await workshop(t, { query: contradiction('somebody else') })
+  await shop.apply(CHARGE, ASK)
+  await shop.later(1)
+  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await balances(shop.database), {})
+  assert.deepEqual(await cases(shop.database), ['charge_contradicted'])
+})
+
+test('[cash-in.states.12] [P7] money that fits is in suspense where the code that came with it is none', () => {
+  const payments = [payment({ endToEndId: 'E1' })]
+  const cashIn = charged()
+  const answer = { kind: 'FINAL', charge: charge('PAID', { id: cashIn.id, pixCode: 'no code', payments }) } as const
+  assert.deepEqual(inputsOf(cashIn, answer, NOW), [
+    { on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' },
+    { on: 'partner.confirmed', payment: payments[0], transactionId: 'tx', isContradicted: true },
+  ])
 })
 
 test('[cash-in.states.6] a charge that the bank no longer knows, or whose code is none, is a contradiction', async (t) => {
@@ -316,6 +391,23 @@ test('[cash-in.work.1] a question that got no answer is asked again, also about 
   await shop.later(1)
   await shop.later(60_001)
   assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
+})
+
+test('[cash-in.work.5] [EV-9] however often the bank is to be asked, it is asked once a minute', async (t) => {
+  const shop = await workshop(t, { query: PAID })
+  await shop.apply(...(RESTING.PAID ?? []))
+  const requests = Array<CashInInput>(100).fill(ASK)
+  shop.partner.whileCalled = () => shop.applyTogether(...requests)
+  await shop.applyTogether(...requests)
+  await shop.later(1)
+  assert.equal((await movesBy(shop.database, 'work.requested'))?.moves, 2n, 'one, and one while it is asked')
+  shop.partner.whileCalled = async () => undefined
+  await shop.applyTogether(...requests)
+  await shop.later(59_000)
+  assert.deepEqual(shop.partner.asked, ['GET'])
+  await shop.later(1_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
+  assert.equal((await movesBy(shop.database, 'work.requested'))?.moves, 2n)
 })
 
 test('[cash-in.work.2] two processes do the same work once', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../../support/books.ts'
-import { cases, told } from '../../support/evidence.ts'
+import { cases, inbox, told } from '../../support/evidence.ts'
 import { failedEvent, paidEvent, tell } from '../../support/partner-events.ts'
 import { type World, world } from '../../support/world.ts'
 
@@ -219,6 +219,20 @@ test('[cash-in.expired.2] [EV-18] a failure of an expired charge is nothing; a p
   await pix.becomes(charge.id, 'PAID')
   assert.deepEqual(await told(pix.database), ['PAID'])
   assert.deepEqual(await cases(pix.database), [])
+  await pix.assertBooksAgree()
+})
+
+test('[cash-in.expired.3] [EV-18] a failure of a charge that reads as EXPIRED before that was written is nothing either', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const charge = await pix.charge('10.00', { expirationTime: 60 })
+  pix.clock.advance(61_000)
+  assert.equal((await pix.read(charge.id)).status, 'EXPIRED')
+  assert.equal(await tell(pix, failedEvent(charge)), 200)
+  while (!(await inbox(pix.database))[0]?.isDone);
+  assert.equal((await pix.read(charge.id)).status, 'EXPIRED')
+  await pay(pix, charge.id)
+  await pix.becomes(charge.id, 'PAID')
+  assert.deepEqual(await told(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })
 

@@ -3,11 +3,13 @@ import test from 'node:test'
 import fc from 'fast-check'
 import type { Journal } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
-import type { CashIn } from '../../../src/modules/cash-in/cash-in.ts'
+import { type CashIn, statusAt } from '../../../src/modules/cash-in/cash-in.ts'
 import { decideCashIn } from '../../../src/modules/cash-in/rules.ts'
 import { CREATED_AT, cashInAs, confirmed, EXPIRES_AT, type Happening, INPUTS } from './situations.ts'
 
-const { 'partner.confirmed': _, ...OTHERS } = INPUTS
+const { 'partner.confirmed': PAYMENT, ...OTHERS } = INPUTS
+
+const IN_CONTRADICTION: Happening = { ...PAYMENT, isContradicted: true }
 
 /** What may happen, and how long after the thing before it. Payments are often the same, restated, late or early. */
 const happening = fc.record({
@@ -24,6 +26,7 @@ const happening = fc.record({
         })
         .map(confirmed),
     },
+    { weight: 1, arbitrary: fc.constant(IN_CONTRADICTION) },
   ),
 })
 
@@ -64,11 +67,19 @@ function step(before: CashIn, input: Happening, at: number, history: History): C
   if (input.on === 'partner.confirmed' && outcome.result !== 'IMPLAUSIBLE') {
     assert.ok(after.facts.payments?.[input.payment.endToEndId], 'money that arrived is booked')
   }
+  if (statusAt(before, at) === 'EXPIRED') assertOnlyMoneyChanges(after, at, journals)
   history.journals.push(...journals)
   history.told.push(...notifications.map(({ status }) => status))
   history.cases += cases.length
   assertNotForgotten(after, history)
   return after
+}
+
+/** What a client has read as `EXPIRED` it reads as nothing else, unless money came. */
+function assertOnlyMoneyChanges(after: CashIn, at: number, journals: readonly Journal[]): void {
+  const status = statusAt(after, at)
+  if (journals.length === 0) assert.equal(status, 'EXPIRED')
+  else assert.ok(['PAID', 'RECONCILIATION_REQUIRED'].includes(status))
 }
 
 /** Nothing that is open waits for ever: a worker looks at it, or a person. */

@@ -102,6 +102,8 @@ const LATE = {
   input: confirmed({ occurredAt: NOW - 1 }),
   ...suspended(100_00, 'E1', {}, NOW - 1),
 }
+/** The payment fits the charge, but what else the bank tells does not. */
+const IN_CONTRADICTION = { input: { ...confirmed(), isContradicted: true }, ...suspended(100_00) } as const
 const RESTATED = {
   input: confirmed({ valueCents: 99_00n }),
   reference: 'E1',
@@ -121,6 +123,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING charge.contradicted': { learns: DOUBTED, evidence: { reason: 'other valueCents' } },
   'PENDING partner.confirmed amount differs': OTHER_AMOUNT,
   'PENDING partner.confirmed settled late': LATE,
+  'PENDING partner.confirmed answer contradicts': IN_CONTRADICTION,
   'PENDING partner.confirmed': { learns: CREDITED },
   'PENDING partner.failed': { learns: REMOVED },
   'PENDING clock.expired': { learns: { facts: NO_DOUBT } },
@@ -140,6 +143,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PROVIDER_RESULT_UNKNOWN charge.contradicted': { learns: DOUBTED, evidence: { reason: 'other valueCents' } },
   'PROVIDER_RESULT_UNKNOWN partner.confirmed amount differs': OTHER_AMOUNT,
+  'PROVIDER_RESULT_UNKNOWN partner.confirmed answer contradicts': IN_CONTRADICTION,
   'PROVIDER_RESULT_UNKNOWN partner.confirmed': { learns: CREDITED },
   'PROVIDER_RESULT_UNKNOWN partner.failed': { learns: REMOVED },
   'PROVIDER_RESULT_UNKNOWN clock.expired': { learns: { facts: NO_DOUBT } },
@@ -153,6 +157,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'EXPIRED charge.accepted': { learns: CHARGE },
   'EXPIRED partner.confirmed amount differs': OTHER_AMOUNT,
   'EXPIRED partner.confirmed settled late': LATE,
+  'EXPIRED partner.confirmed answer contradicts': IN_CONTRADICTION,
   'EXPIRED partner.confirmed': { learns: CREDITED },
 
   'PAID charge.accepted': {
@@ -201,6 +206,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     ...suspended(100_00, 'E2', { E1: 98_00 }),
   },
   'RECONCILIATION_REQUIRED partner.confirmed amount differs': OTHER_AMOUNT,
+  'RECONCILIATION_REQUIRED partner.confirmed answer contradicts': { before: MISSING, ...IN_CONTRADICTION },
   'RECONCILIATION_REQUIRED partner.confirmed evidence was missing': { before: MISSING, learns: CREDITED },
   'RECONCILIATION_REQUIRED partner.confirmed': suspended(100_00),
   'RECONCILIATION_REQUIRED partner.failed evidence was missing': { before: MISSING, learns: REMOVED },
@@ -216,8 +222,14 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 /** Work is the same in every state but for when it is due again. */
 function situationOf({ from, on, when }: AnyRow): Situation | undefined {
   const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
-  if (on === 'work.requested') return { dueAt: NOW }
-  if (on === 'work.claimed') return { before: { dueAt: NOW }, dueAt: NOW + 30_000 }
+  if (on === 'work.requested') return { learns: { facts: { isQuestionWanted: true } }, dueAt: NOW }
+  if (on === 'work.claimed') {
+    return {
+      before: { dueAt: NOW },
+      learns: { facts: { leaseUntil: NOW + 30_000, isQuestionWanted: false } },
+      dueAt: NOW + 30_000,
+    }
+  }
   return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : known
 }
 
@@ -396,6 +408,43 @@ test('[cash-in.states.2] what is known already is not overwritten by what an eve
   }
 })
 
+test('[cash-in.expired.3] [EV-18] what reads as EXPIRED ends in no other way, and nobody is told', () => {
+  const before = (expiresAt: number) => cashInAs('PENDING', { expiresAt, transactionId: 'tx' })
+  const another = { ...INPUTS['charge.accepted'], transactionId: 'another' }
+  for (const on of ['partner.failed', 'charge.rejected', 'charge.unknown', 'charge.contradicted'] as const) {
+    assertIgnored(before(NOW - 1), INPUTS[on])
+    assert.notEqual(decideCashIn(before(NOW), INPUTS[on], NOW).outcome.cashIn.status, 'PENDING', 'not yet over')
+  }
+  assertIgnored(before(NOW - 1), another)
+})
+
+test('[cash-in.work.5] a request is nothing where the bank is about to be asked', () => {
+  for (const status of cashIn.states) {
+    assertIgnored(cashInAs(status, { dueAt: NOW }), INPUTS['work.requested'])
+    const wanted = { facts: { isQuestionWanted: true, leaseUntil: NOW + 50_000 }, dueAt: NOW + 50_000 }
+    assertIgnored(cashInAs(status, wanted), INPUTS['work.requested'])
+  }
+})
+
+test('[cash-in.work.5] a request that comes while the bank is being asked outlives the answer', () => {
+  const asking = cashInAs('PAID', { facts: { ...PAID, leaseUntil: NOW + 50_000 }, dueAt: NOW + 50_000 })
+  const { cashIn: wanted } = decideCashIn(asking, INPUTS['work.requested'], NOW).outcome
+  const { cashIn: answered } = decideCashIn(wanted, INPUTS['work.done'], NOW + 1_000).outcome
+  assert.equal(answered.dueAt, NOW + 50_000)
+  const { cashIn: claimed } = decideCashIn(answered, INPUTS['work.claimed'], NOW + 50_000).outcome
+  assert.equal(decideCashIn(claimed, INPUTS['work.done'], NOW + 51_000).outcome.cashIn.dueAt, null)
+})
+
+test('[cash-in.work.5] after an answer a request waits until the lease of that question would have ended', () => {
+  const dueAt = (leaseUntil: number) =>
+    decideCashIn(cashInAs('PAID', { facts: { ...PAID, leaseUntil } }), INPUTS['work.requested'], NOW).outcome.cashIn
+      .dueAt
+  assert.equal(dueAt(NOW + 50_000), NOW + 50_000)
+  assert.equal(dueAt(NOW - 1), NOW)
+  const resting = cashInAs('PENDING', { dueAt: RESTING })
+  assert.equal(decideCashIn(resting, INPUTS['work.requested'], NOW).outcome.cashIn.dueAt, NOW, 'sooner than it was due')
+})
+
 test('[cash-in.work.2] only due work can be claimed, so that of two claims one is nothing', () => {
   const { cashIn: claimed } = decideCashIn(cashInAs('PENDING', { dueAt: NOW }), INPUTS['work.claimed'], NOW).outcome
   assertIgnored(claimed, INPUTS['work.claimed'])
@@ -408,6 +457,16 @@ test('[cash-in.work.3] work that left its state at rest is no move', () => {
     assertIgnored(cashInAs(status), INPUTS['work.done'])
   }
   assertIgnored(cashInAs('PENDING', { dueAt: RESTING }), INPUTS['work.done'])
+})
+
+test('[cash-in.work.3] a charge that is over and still PENDING is due again in a minute, never in the past', () => {
+  const overdue = (ms: number) => {
+    const asked = cashInAs('PENDING', { expiresAt: NOW - ms, dueAt: NOW + 30_000 })
+    return decideCashIn(asked, INPUTS['work.done'], NOW).outcome.cashIn.dueAt
+  }
+  assert.equal(overdue(1_999), NOW + 1)
+  assert.equal(overdue(2_000), NOW + 60_000)
+  assert.equal(overdue(3_600_000), NOW + 60_000)
 })
 
 test('[cash-in.paid.5] what the bank answers about a contradiction is kept, about anything else it is not', () => {

@@ -64,7 +64,7 @@ export function cashInAs(status: CashInStatus, given: Partial<CashIn> = {}): Cas
 }
 
 /** The bank reports a payment, of the exact value and just now unless told otherwise. */
-export function confirmed(given: Partial<Payment> = {}): CashInInput {
+export function confirmed(given: Partial<Payment> = {}): Extract<CashInInput, { on: 'partner.confirmed' }> {
   return {
     on: 'partner.confirmed',
     payment: payment({ endToEndId: 'E1', occurredAt: NOW - 1_000, ...given }),

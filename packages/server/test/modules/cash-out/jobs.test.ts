@@ -22,6 +22,7 @@ import {
 
 /** Of the order that the answers are about. */
 const ID = 'id'
+const ASKED = { id: ID, updatedAt: 7 }
 const TRIED = { id: ID, facts: { attempts: 2 } }
 
 const SECOND = 1_000
@@ -59,7 +60,7 @@ test('[P5] what the answer to an order means: money first, whatever is said besi
   ])
   const endless = { ...REJECTED, errorCode: 'x'.repeat(100) }
   assert.deepEqual(inputsOfSending(TRIED, endless), [
-    { on: 'send.rejected', errorCode: 'x'.repeat(64), errorMessage: 'too much' },
+    { on: 'send.rejected', attempt: 2, errorCode: 'x'.repeat(64), errorMessage: 'too much' },
   ])
 })
 
@@ -69,14 +70,18 @@ test('[P5] money that left for another order is not this one’s', () => {
 })
 
 test('[P5] what the answer to a question means; a question that failed is asked again', () => {
-  assert.deepEqual(inputsOfAsking(ID, NOT_FOUND, true), [
-    { on: 'partner.not_found', maySendAgain: true },
+  assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, true), [
+    { on: 'partner.not_found', maySendAgain: true, askedAt: 7 },
     INPUTS['work.done'],
   ])
-  assert.deepEqual(inputsOfAsking(ID, NOT_FOUND, false)[0], { on: 'partner.not_found', maySendAgain: false })
-  assert.deepEqual(summary(inputsOfAsking(ID, PROCESSING, true)), ['send.accepted', 'work.done'])
-  assert.deepEqual(summary(inputsOfAsking(ID, TIMEOUT, true)), ['send.unknown'])
-  assert.deepEqual(summary(inputsOfAsking(ID, UNREACHABLE, true)), ['send.unknown'])
+  assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, false)[0], {
+    on: 'partner.not_found',
+    maySendAgain: false,
+    askedAt: 7,
+  })
+  assert.deepEqual(summary(inputsOfAsking(ASKED, PROCESSING, true)), ['send.accepted', 'work.done'])
+  assert.deepEqual(summary(inputsOfAsking(ASKED, TIMEOUT, true)), ['send.unknown'])
+  assert.deepEqual(summary(inputsOfAsking(ASKED, UNREACHABLE, true)), ['send.unknown'])
 })
 
 test('[partner.2] [P2] [P1] the claim is committed and nothing is open while the bank is called', async (t) => {
@@ -258,4 +263,37 @@ test('[CO-17] [CO-16] what the bank executed while nobody listened is found by a
   assert.deepEqual(shop.partner.told, [])
   assert.deepEqual(await balances(shop.database), { available: 70_00n, settlement: -70_00n })
   await assertBooks(shop.database)
+})
+
+test('[CO-24] [P8] what is proven not there and may not be sent is asked about, until a person is told', async (t) => {
+  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
+  const id = await shop.reserve()
+  await shop.later(0)
+  await switchPayouts(shop.database, false)
+  for (let minute = 0; minute < 10; minute++) await shop.later(MINUTE)
+  assert.equal((await shop.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal(shop.partner.asked.length, 11, 'it is asked about each minute')
+  for (let minute = 0; minute < 10; minute++) await shop.later(MINUTE)
+  const { status, facts } = await shop.read(id)
+  assert.deepEqual([status, facts.doubt], ['RECONCILIATION_REQUIRED', 'missing'])
+  assert.deepEqual(await cases(shop.database), ['result_missing'])
+  assert.equal(shop.partner.told.length, 1)
+
+  await switchPayouts(shop.database, true)
+  shop.partner.put = CONFIRMED
+  await shop.later(MINUTE)
+  assert.equal((await shop.read(id)).status, 'CONFIRMED')
+  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
+  await assertBooks(shop.database)
+})
+
+test('[CO-24] [cash-out.states.5] a doubt about what was never sent is asked about while the switch is off', async (t) => {
+  const shop = await workshop(t, { query: CONFIRMED })
+  const id = await shop.reserve()
+  await switchPayouts(shop.database, false)
+  const movement = { ...INPUTS['partner.confirmed'].movement, occurredAt: 1_700_000_000_000 }
+  await shop.commands.apply(id, [{ ...INPUTS['partner.confirmed'], movement, isVerified: false }])
+  assert.equal((await shop.read(id)).facts.doubt, 'unrecorded')
+  await shop.later(0)
+  assert.deepEqual([(await shop.read(id)).status, shop.partner.asked], ['CONFIRMED', ['GET']])
 })

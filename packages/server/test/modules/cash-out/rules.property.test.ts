@@ -23,7 +23,7 @@ const comingBack = fc
 const anything = fc.oneof(
   { weight: 10, arbitrary: fc.constantFrom<CashOutInput>(...Object.values(OTHERS)) },
   { weight: 2, arbitrary: fc.constant<CashOutInput>({ ...INPUTS['partner.failed'], isVerified: false }) },
-  { weight: 3, arbitrary: fc.constant<CashOutInput>({ on: 'partner.not_found', maySendAgain: false }) },
+  { weight: 3, arbitrary: fc.constant<CashOutInput>({ on: 'partner.not_found', maySendAgain: false, askedAt: 0 }) },
   { weight: 2, arbitrary: movement },
   { weight: 2, arbitrary: comingBack },
 )

@@ -37,12 +37,14 @@ interface Situation {
 const NO_DOUBT = { doubt: null, unknownSince: null }
 const CONTRADICTION = { facts: { doubt: 'contradiction' } } as const
 const MISSING = { facts: { ...SENT, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } } as const
+/** A question is wanted at once. */
+const WANTED = { question: 'wanted' } as const
 const UNRECORDED = { facts: { doubt: 'unrecorded' } } as const
 const RELEASED = { facts: { ...SENT, isReleased: true, doubt: 'contradiction' } } as const
 /** The bank did not know it five minutes after the attempt, and more than a minute ago. */
 const LONG_SENT = { attempts: 1, firstAttemptAt: NOW - 400_000, lastAttemptAt: NOW - 400_000 }
 const NOT_FOUND_BEFORE = { ...LONG_SENT, notFoundSince: NOW - 60_000, notFoundAt: NOW - 30_000 }
-const FOR_GOOD = { on: 'partner.not_found', maySendAgain: false } as const
+const FOR_GOOD = { on: 'partner.not_found', maySendAgain: false, askedAt: NOW } as const
 
 function ended(failureCode: string, failureReason: string | null = null) {
   return { failureCode, failureReason, isReleased: true, ...NO_DOUBT }
@@ -113,7 +115,7 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
     [`${state} partner.failed partner agrees when asked`]: { learns: CLOSED },
     [`${state} partner.failed`]: {
       input: { ...INPUTS['partner.failed'], isVerified: false },
-      learns: { transactionId: 'tx' },
+      learns: { transactionId: 'tx', facts: WANTED },
       dueAt: NOW,
     },
     [`${state} partner.not_found never arrived and must not be sent again`]: {
@@ -139,19 +141,29 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
 function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
   return {
     [`${state} send.accepted`]: {
-      learns: { transactionId: 'tx', facts: { isAccepted: true, doubt: 'contradiction' } },
+      learns: { transactionId: 'tx', facts: { isAccepted: true, doubt: 'contradiction', ...WANTED } },
       dueAt: NOW,
       evidence: { transactionId: 'tx' },
     },
+    [`${state} send.contradicted`]: {
+      learns: { facts: { doubt: 'contradiction', ...WANTED } },
+      dueAt: NOW,
+      evidence: { reason: 'other valueCents' },
+    },
     [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
     [`${state} partner.confirmed`]: HELD_AGAIN,
-    [`${state} partner.returned`]: { learns: CONTRADICTION, dueAt: NOW, ...toldReturn(10_00) },
+    [`${state} partner.returned`]: {
+      learns: { facts: { doubt: 'contradiction', ...WANTED } },
+      dueAt: NOW,
+      ...toldReturn(10_00),
+    },
   }
 }
 
 /** Money comes back. */
 function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, number>): Record<string, Situation> {
   return {
+    [`${state} send.contradicted`]: { evidence: { reason: 'other valueCents' } },
     [`${state} partner.returned returns exceed the payout`]: {
       input: returned({ valueCents: 30_01n }),
       learns: { facts: { suspendedReturns: { D1: 30_01 }, doubt: 'contradiction' } },
@@ -186,7 +198,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'RESERVED partner.confirmed': {
     input: confirmed({}, false),
-    learns: { transactionId: 'tx', facts: { doubt: 'unrecorded' } },
+    learns: { transactionId: 'tx', facts: { doubt: 'unrecorded', ...WANTED } },
     dueAt: NOW,
     reference: 'E1',
     evidence: toldMovement(30_00, 'E1', false),
@@ -234,9 +246,17 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     reference: 'E2',
     evidence: toldMovement(30_00, 'E2'),
   },
-  'CONFIRMED partner.failed': { learns: CONTRADICTION, dueAt: NOW, evidence: TOLD_FAILURE },
+  'CONFIRMED partner.failed': {
+    learns: { facts: { doubt: 'contradiction', ...WANTED } },
+    dueAt: NOW,
+    evidence: TOLD_FAILURE,
+  },
   ...returning('CONFIRMED', {}),
   ...returning('REVERSED', { D0: 5_00 }),
+  'REVERSED partner.returned return was booked otherwise': {
+    before: { facts: { ...LEFT, returns: { D1: 9_00 } } },
+    ...toldReturn(10_00),
+  },
   ...over('FAILED'),
   ...over('RELEASED'),
 
@@ -267,6 +287,15 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, questions: 21 } },
     dueAt: NOW + 60_000,
   },
+  'RECONCILIATION_REQUIRED send.contradicted evidence was missing': {
+    before: MISSING,
+    learns: CONTRADICTION,
+    evidence: { reason: 'other valueCents' },
+  },
+  'RECONCILIATION_REQUIRED partner.returned return was booked otherwise': {
+    before: { facts: { ...CONTRADICTION.facts, suspendedReturns: { D1: 9_00 } } },
+    ...toldReturn(10_00),
+  },
   'RECONCILIATION_REQUIRED partner.returned': {
     learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
     ...toldReturn(10_00),
@@ -276,7 +305,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 /** Work is the same in every state but for when it is due again. */
 function situationOf({ from, on, when }: AnyRow): Situation | undefined {
   const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
-  if (on === 'work.requested') return { dueAt: NOW }
+  if (on === 'work.requested') return { learns: { facts: WANTED }, dueAt: NOW }
   if (on === 'work.claimed') return { before: { dueAt: NOW }, dueAt: NOW + 60_000 }
   return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : (known ?? {})
 }
@@ -499,7 +528,7 @@ test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the ba
   const again = decide({ ...told, dueAt: null }, confirmed({ endToEndId: 'E9' }, false))
   assert.deepEqual([again.outcome.cashOut.dueAt, again.journals], [NOW, []], 'another event is another question')
   const asked = [INPUTS['send.accepted'], confirmed(), INPUTS['work.done']]
-  const { outcome, moves, journals } = decide({ ...told, dueAt: NOW + 60_000 }, asked)
+  const { outcome, moves, journals } = decide(claimed(told), asked)
   assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt], ['CONFIRMED', null])
   assert.deepEqual(
     journals?.map(({ kind }) => kind),
@@ -510,7 +539,7 @@ test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the ba
 
 test('[cash-out.states.5] a bank that does not know what it confirmed leaves the money reserved, for a person', () => {
   const told = decide(cashOutAs('RESERVED'), confirmed({}, false)).outcome.cashOut
-  const asked = decide({ ...told, dueAt: NOW + 60_000 }, [FOR_GOOD, INPUTS['work.done']])
+  const asked = decide(claimed(told), [FOR_GOOD, INPUTS['work.done']])
   assert.deepEqual(asked.journals, [])
   assert.deepEqual([asked.outcome.cashOut.status, asked.outcome.cashOut.dueAt], ['RECONCILIATION_REQUIRED', null])
   const later = decide(asked.outcome.cashOut, [FOR_GOOD, INPUTS['work.done']], NOW + 86_400_000)
@@ -625,6 +654,65 @@ test('[cash-out.work.3] work that left its state at rest is no move', () => {
   }
 })
 
+/** Asked about now. */
+function claimed(now: CashOut): CashOut {
+  return decide({ ...now, dueAt: NOW }, INPUTS['work.claimed']).outcome.cashOut
+}
+
+test('[cash-out.work.4] a question that is wanted stays wanted until one that was claimed later is answered', () => {
+  const underQuestion = claimed(decide(cashOutAs('CONFIRMED'), INPUTS['work.requested']).outcome.cashOut)
+  assert.deepEqual([underQuestion.dueAt, underQuestion.facts.question], [NOW + 60_000, 'asked'])
+  const answered = decide(underQuestion, INPUTS['work.done']).outcome.cashOut
+  assert.deepEqual([answered.dueAt, answered.facts.question], [null, null])
+  const wantedAgain = decide(underQuestion, [INPUTS['work.requested'], INPUTS['work.done']]).outcome.cashOut
+  assert.deepEqual([wantedAgain.dueAt, wantedAgain.facts.question], [NOW, 'wanted'])
+  const learnedMore = decide(underQuestion, returned()).outcome.cashOut
+  assert.equal(learnedMore.dueAt, NOW + 60_000, 'should the process die, the lease reminds of it')
+})
+
+test('[cash-out.work.4] [EV-23] no move forgets a question that is wanted', () => {
+  const told = decide(cashOutAs('FAILED'), returned({}, false)).outcome.cashOut
+  const { cashOut: after } = decide(told, confirmed({}, false)).outcome
+  assert.deepEqual([after.status, after.dueAt], ['RECONCILIATION_REQUIRED', NOW])
+})
+
+test('[cash-out.work.4] [CO-19] a failure that is told while the call is open is asked about when that is over', () => {
+  const lease = { facts: { ...SENT, firstAttemptAt: NOW, lastAttemptAt: NOW }, dueAt: NOW + 60_000 }
+  const unverified = { ...INPUTS['partner.failed'], isVerified: false }
+  const told = decide(cashOutAs('DISPATCHED', lease), unverified, NOW + 1_000).outcome.cashOut
+  assert.equal(told.dueAt, NOW + 60_000)
+  assert.equal(decide(told, INPUTS['send.accepted'], NOW + 2_000).outcome.cashOut.dueAt, NOW + 2_000)
+})
+
+test('[cash-out.states.7] [P5] a refusal counts only of the latest attempt, and not of what the bank has', () => {
+  const again = cashOutAs('DISPATCHED', { facts: { ...SENT, attempts: 2 } })
+  const had = cashOutAs('DISPATCHED', { facts: { ...SENT, isAccepted: true } })
+  for (const before of [again, had]) {
+    const { outcome, journals } = decide(before, INPUTS['send.rejected'])
+    assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt, journals], ['DISPATCHED', NOW, []])
+  }
+})
+
+test('[cash-out.unknown.6] [P6] an answer proves nothing about the time after its question, nor about a later attempt', () => {
+  const before = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: NOT_FOUND_BEFORE })
+  const early = decide(before, { ...FOR_GOOD, askedAt: NOW - 390_000 }).outcome.cashOut
+  assert.equal(early.status, 'PROVIDER_RESULT_UNKNOWN')
+  const resent = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, notFoundSince: null, notFoundAt: null } })
+  const stale = decide(resent, { ...FOR_GOOD, askedAt: SENT_AT - 1 }).outcome.cashOut
+  assert.equal(stale.facts.notFoundSince, null)
+})
+
+test('[cash-out.unknown.5] [P8] an order that the bank does not know, and that is not sent again, is a case after 15 minutes', () => {
+  const facts = { ...SENT, unknownSince: NOW - 900_000, questions: 9 }
+  const { outcome, cases } = decide(cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts }), INPUTS['partner.not_found'])
+  assert.deepEqual([outcome.cashOut.status, cases?.[0]?.kind], ['RECONCILIATION_REQUIRED', 'result_missing'])
+})
+
+test('[cash-out.confirmed.3] [CO-18] the same movement, to somebody else, is other facts', () => {
+  const { outcome, cases } = decide(cashOutAs('CONFIRMED'), confirmed({ isElsewhere: true }))
+  assert.deepEqual([outcome.cashOut.status, cases?.[0]?.kind], ['RECONCILIATION_REQUIRED', 'confirmation_restated'])
+})
+
 test('[cash-out.work] what is due is sent, asked about, given back or made a case', () => {
   const unsent = { ...SENT, unsentAttempts: 1 }
   const accepted = { ...SENT, isAccepted: true }
@@ -711,7 +799,7 @@ test('[cash-out.ended.3] [EV-23] a return of what was given back is asked about,
   const told = decide(cashOutAs('RELEASED'), returned({}, false))
   assert.deepEqual([told.journals, told.outcome.cashOut.dueAt], [[], NOW])
   const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
-  const { journals, outcome } = decide({ ...told.outcome.cashOut, dueAt: NOW + 60_000 }, asked)
+  const { journals, outcome } = decide(claimed(told.outcome.cashOut), asked)
   assert.deepEqual(
     journals?.map(({ kind }) => kind),
     ['left_after_release', 'arrived_unattributed'],
@@ -768,10 +856,10 @@ test('[cash-out.reversal.2] [EV-24] returns may add up to the payout and not one
 
 test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event leads to a question, the answer is booked', () => {
   const doubted = cashOutAs('RECONCILIATION_REQUIRED')
-  for (const input of [returned({}, false), { ...INPUTS['partner.failed'], isVerified: false }]) {
-    const { outcome, journals, moves } = decide(doubted, input)
-    assert.deepEqual([outcome.cashOut.dueAt, journals, moves?.[0]?.trigger], [NOW, [], 'work.requested'])
-  }
+  const { outcome, journals, moves } = decide(doubted, { ...INPUTS['partner.failed'], isVerified: false })
+  assert.deepEqual([outcome.cashOut.dueAt, journals, moves?.[0]?.trigger], [NOW, [], 'work.requested'])
+  // What the bank does not tell when asked must not be forgotten: the inbox keeps it, and asks.
+  assert.equal(decide(doubted, returned({}, false)).outcome.result, 'EARLY')
   assert.deepEqual(
     decide(doubted, confirmed({}, false)).journals?.map(({ kind }) => kind),
     ['left_unattributed'],

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type AnyOrder, createDispatcher, type Orders, type Step } from '../../../src/modules/dispatch/index.ts'
+import {
+  type AnyOrder,
+  createDispatcher,
+  type Orders,
+  type SendFacts,
+  type Step,
+} from '../../../src/modules/dispatch/index.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
 /** A word of the bank that only these orders know. */
@@ -38,8 +44,8 @@ function scripted(steps: Readonly<Record<string, Step>>, given: Partial<AnyOrder
 
 const LEASE = '{"leaseMs":60000}'
 
-function orderOf(id: string, attempts = 0): AnyOrder {
-  return { ...cashOutAs('RESERVED', { facts: { attempts } }), id }
+function orderOf(id: string, facts: SendFacts = {}): AnyOrder {
+  return { ...cashOutAs('RESERVED', { facts }), id }
 }
 
 const clockAt = (read: () => number = () => 0) => ({ now: read })
@@ -49,7 +55,7 @@ test('[cash-out.work] each order gets its step; what is sent or asked is claimed
   const more = await createDispatcher(
     orders,
     clockAt(() => 7),
-    async () => 64,
+    async () => Number.POSITIVE_INFINITY,
   ).processNext()
   assert.equal(more, false)
   assert.deepEqual(wanted, [[7, 128, true]])
@@ -107,11 +113,51 @@ test('[CO-24] [cash-out.states.3] while nothing may be sent questions are asked 
 })
 
 test('[CO-10] where the bank is tried with one order, it is one that was tried before', async () => {
-  const due = [orderOf('new'), orderOf('tried', 2), orderOf('newer')]
+  const due = [orderOf('new'), orderOf('tried', { attempts: 2, unsentAttempts: 2 }), orderOf('newer')]
   const { orders, done } = scripted({ new: 'send', tried: 'send', newer: 'send' }, { due: async () => due })
   const more = await createDispatcher(orders, clockAt(), async () => 1).processNext()
   assert.deepEqual(done, [`tried send.claimed ${LEASE}`, 'send tried', 'tried answer {"to":"send"}'])
   assert.equal(more, false)
+})
+
+/** What was sent, and what was asked about. */
+const calls = (done: readonly string[]) => done.filter((line) => /^(send|ask) /.test(line)).toSorted()
+
+test('[CO-24] [P8] what was tried and may not be sent now is asked about; what never left waits', async () => {
+  const due = [
+    orderOf('new'),
+    orderOf('unsent', { attempts: 2, unsentAttempts: 2 }),
+    orderOf('open', { attempts: 2, unsentAttempts: 1 }),
+  ]
+  const { orders, done } = scripted({ new: 'send', unsent: 'send', open: 'send' }, { due: async () => due })
+  await createDispatcher(orders, clockAt(), async () => 0).processNext()
+  assert.deepEqual(done, [`open work.claimed ${LEASE}`, 'ask open', 'open answer {"to":"ask"}'])
+})
+
+test('[CO-10] [P8] where the bank is tried with one order, the others that were tried are asked about', async () => {
+  const due = [orderOf('new'), orderOf('once', { attempts: 1 }), orderOf('twice', { attempts: 2 })]
+  const { orders, done } = scripted({ new: 'send', once: 'send', twice: 'send' }, { due: async () => due })
+  await createDispatcher(orders, clockAt(), async () => 1).processNext()
+  assert.deepEqual(calls(done), ['ask once', 'send twice'])
+})
+
+test('[CO-10] [P8] where the bank is tried with one order, a crowd that waits to be sent holds up no question', async () => {
+  const crowd = Array.from({ length: 128 }, (_, index) => orderOf(`order-${index}`))
+  const { orders, done } = scripted(
+    {},
+    {
+      due: async (_at, _most, isSending) => (isSending ? crowd : [orderOf('question')]),
+      nextStep: ({ id }) => (id === 'question' ? 'ask' : 'send'),
+    },
+  )
+  await createDispatcher(orders, clockAt(), async () => 1).processNext()
+  assert.deepEqual(calls(done), ['ask question', 'send order-0'])
+})
+
+test('[CO-21] what is found twice while the bank is tried with one order is done once', async () => {
+  const { orders, done } = scripted({ a: 'send', b: 'ask' })
+  await createDispatcher(orders, clockAt(), async () => 1).processNext()
+  assert.deepEqual(calls(done), ['ask b', 'send a'])
 })
 
 test('[cash-out.work] a full hand is followed by another at once, unless the bank is only being tried', async () => {

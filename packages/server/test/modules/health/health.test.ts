@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createHealthHandlers, createMetrics, type HealthHandlers } from '../../../src/modules/health/index.ts'
+import { pino } from 'pino'
+import {
+  createHealthHandlers,
+  createHealthStore,
+  createMetrics,
+  type HealthHandlers,
+} from '../../../src/modules/health/index.ts'
 import { createDatabaseClock } from '../../../src/platform/clock.ts'
 import type { RequestContext } from '../../../src/platform/http/handler.ts'
+import { realPause } from '../../../src/platform/jobs/pause.ts'
+import { testDatabase } from '../../support/database.ts'
+import { testEngine } from '../../support/engine.ts'
 import { tcpProxy } from '../../support/tcp-proxy.ts'
 import { ADMIN_TOKEN, world } from '../../support/world.ts'
 
@@ -20,7 +29,10 @@ function handlers(given: { databaseNow?: () => Promise<number>; isDraining?: () 
     isDraining: () => false,
     ...given,
   }
-  return createHealthHandlers(readiness, createMetrics({ engineWaiting: () => 0, lastVerification: () => undefined }))
+  return createHealthHandlers(
+    readiness,
+    createMetrics({ engineWaiting: () => 0, openCases: async () => 0, lastVerification: () => undefined }),
+  )
 }
 
 test('[health.1] the process lives while it can say so, whatever else is wrong', async () => {
@@ -81,7 +93,7 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
 
 test('[health.4] the metrics tell what is so when they are asked', async () => {
   let last: { at: number; faults: number } | undefined
-  const metrics = createMetrics({ engineWaiting: () => 3, lastVerification: () => last })
+  const metrics = createMetrics({ engineWaiting: () => 3, openCases: async () => 2, lastVerification: () => last })
   const values = async () =>
     Object.fromEntries(
       (await metrics.text())
@@ -90,13 +102,30 @@ test('[health.4] the metrics tell what is so when they are asked', async () => {
         .map((line) => line.split(' ')),
     )
   const unknown = { pixgate_ledger_faults: 'Nan', pixgate_ledger_verified_timestamp_seconds: 'Nan' }
-  assert.deepEqual(await values(), { pixgate_engine_waiting: '3', ...unknown })
+  assert.deepEqual(await values(), { pixgate_engine_waiting: '3', pixgate_cases_open: '2', ...unknown })
   last = { at: WALL_AT, faults: 2 }
   assert.deepEqual(await values(), {
     pixgate_engine_waiting: '3',
+    pixgate_cases_open: '2',
     pixgate_ledger_faults: '2',
     pixgate_ledger_verified_timestamp_seconds: String(WALL_AT / 1_000),
   })
+})
+
+test('[health.4] [P8] a case is told to whoever reads the log, and counted while it is open', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const lines: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
+  const { engine } = testEngine(t, url, undefined, realPause, logger)
+  const { openCases } = createHealthStore(database)
+  assert.equal(await openCases(), 0)
+  const opened = { operationId: null, kind: 'unmatched_event', reference: 'event-1', facts: {} }
+  await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
+  assert.equal(await openCases(), 1)
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)).map(({ msg, case: kind }) => [msg, kind]),
+    [['a case waits for a person', 'unmatched_event']],
+  )
 })
 
 test('[health.4] only the administrative token reads the metrics', async (t) => {

@@ -66,7 +66,7 @@ export function operatedProcess(t: TestContext, url: string, terms: Partial<Cash
     giveBack: async ({ id }) => {
       await payouts.apply(id, [
         { on: 'send.claimed', leaseMs: 1_000 },
-        { on: 'send.rejected', errorCode: 'limit', errorMessage: null },
+        { on: 'send.rejected', attempt: 1, errorCode: 'limit', errorMessage: null },
       ])
     },
   }

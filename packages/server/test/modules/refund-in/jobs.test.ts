@@ -45,16 +45,19 @@ test('[P5] what the bank answers to a refund is what the refund is told', () => 
   assert.deepEqual(inputs(FAILED), [failed])
   assert.deepEqual(inputs(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }])
   const rejected = { kind: 'REJECTED', errorCode: 'x'.repeat(100), errorMessage: undefined } as const
-  assert.deepEqual(inputs(rejected), [{ on: 'send.rejected', errorCode: 'x'.repeat(64), errorMessage: null }])
+  assert.deepEqual(inputs(rejected), [
+    { on: 'send.rejected', attempt: 0, errorCode: 'x'.repeat(64), errorMessage: null },
+  ])
 })
 
 test('[P5] what the bank answers when asked ends the work, unless it is no answer', () => {
-  const inputs = (answer: Parameters<typeof inputsOfAsking>[1]) => inputsOfAsking(REFUND_ID, answer, true)
+  const inputs = (answer: Parameters<typeof inputsOfAsking>[1]) =>
+    inputsOfAsking({ id: REFUND_ID, updatedAt: 7 }, answer, true)
   const done: RefundInInput = { on: 'work.done' }
   assert.deepEqual(inputs(ACCEPTED), [accepted, done])
   assert.deepEqual(inputs(SETTLED), [accepted, confirmed(), done])
   assert.deepEqual(inputs(FAILED), [failed, done])
-  assert.deepEqual(inputs({ kind: 'NOT_FOUND' }), [{ on: 'partner.not_found', maySendAgain: true }, done])
+  assert.deepEqual(inputs({ kind: 'NOT_FOUND' }), [{ on: 'partner.not_found', maySendAgain: true, askedAt: 7 }, done])
   assert.deepEqual(inputs(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }])
   assert.deepEqual(inputs({ kind: 'NOT_SENT', reason: 'ECONNREFUSED' }), [
     { on: 'send.unknown', reason: 'ECONNREFUSED' },
@@ -128,8 +131,12 @@ test('[refund-in.work.4] while the bank takes nothing no refund is claimed for s
 
 test('[refund-in.unknown.3] only a bank that does once what it is told twice is told again', async () => {
   for (const maySendAgain of [true, false]) {
-    const { jobs, inputs } = bench(refundAs('PENDING'), 128, new Set(maySendAgain ? ['idempotent-refund'] : []))
+    const due = refundAs('PENDING')
+    const { jobs, inputs } = bench(due, 128, new Set(maySendAgain ? ['idempotent-refund'] : []))
     await jobs.processNext()
-    assert.deepEqual(inputs.slice(1), [{ on: 'partner.not_found', maySendAgain }, { on: 'work.done' }])
+    assert.deepEqual(inputs.slice(1), [
+      { on: 'partner.not_found', maySendAgain, askedAt: due.updatedAt },
+      { on: 'work.done' },
+    ])
   }
 })

@@ -30,6 +30,8 @@ interface Situation {
 const NO_DOUBT = { doubt: null, unknownSince: null }
 const CONTRADICTED = { ...SENT, doubt: 'contradiction' } as const
 const REFUSED = { failureCode: 'AC07', failureReason: 'account closed', ...NO_DOUBT }
+/** A question is wanted at once. */
+const WANTED = { question: 'wanted' } as const
 const UNVERIFIED = { ...INPUTS['partner.failed'], isVerified: false }
 const FREED = { refundsOpenCents: 0 }
 const OTHER_AMOUNT = confirmed({ valueCents: 29_99n })
@@ -68,7 +70,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING partner.confirmed sending was not recorded': {
     before: { facts: {} },
     input: confirmed({}, false),
-    learns: { transactionId: 'tx-r', facts: { doubt: 'unrecorded' } },
+    learns: { transactionId: 'tx-r', facts: { doubt: 'unrecorded', ...WANTED } },
     dueAt: NOW,
     evidence: told(30_00, false),
   },
@@ -100,7 +102,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { transactionId: 'tx-r', facts: REFUSED },
     counts: FREED,
   },
-  'PENDING partner.failed': { input: UNVERIFIED, learns: { transactionId: 'tx-r' }, dueAt: NOW },
+  'PENDING partner.failed': { input: UNVERIFIED, learns: { transactionId: 'tx-r', facts: WANTED }, dueAt: NOW },
   'PENDING partner.not_found never arrived and must not be sent again': {
     before: { facts: { attempts: 1, lastAttemptAt: NOW - 300_000, notFoundSince: NOW - 60_000 } },
     learns: { facts: { notFoundAt: NOW, failureCode: 'not_found', failureReason: null, ...NO_DOUBT } },
@@ -129,6 +131,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'CONFIRMED send.accepted': { learns: { transactionId: 'tx-r', facts: { isAccepted: true } } },
   'CONFIRMED send.rejected': { evidence: { errorCode: 'AC07', errorMessage: 'account closed' } },
+  'CONFIRMED send.contradicted': { evidence: { reason: 'other id' } },
+  'FAILED send.contradicted': { evidence: { reason: 'other id' } },
   'CONFIRMED partner.not_found': { learns: { facts: { notFoundSince: NOW, notFoundAt: NOW } } },
   'CONFIRMED partner.confirmed facts differ': {
     input: OTHER_AMOUNT,
@@ -167,7 +171,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 
 /** Work is the same in every state but for when it is due again. */
 function situationOf({ from, on, when }: AnyRow): Situation | undefined {
-  if (on === 'work.requested') return { dueAt: NOW }
+  if (on === 'work.requested') return { learns: { facts: WANTED }, dueAt: NOW }
   if (on === 'work.claimed') return { before: { dueAt: NOW }, dueAt: NOW + 60_000 }
   return SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
 }
@@ -390,7 +394,7 @@ test('[refund-in.unknown.2] that an order never arrived is proven by two answers
   const after = (lastAttemptAt: number, notFoundSince: number, given: RefundInFacts = {}) =>
     refundAs('PENDING', { facts: { attempts: 1, lastAttemptAt, notFoundSince, notFoundAt: notFoundSince, ...given } })
   const statusOf = (before: RefundIn, maySendAgain: boolean) =>
-    decide(before, { on: 'partner.not_found', maySendAgain }).outcome.refund
+    decide(before, { on: 'partner.not_found', maySendAgain, askedAt: NOW }).outcome.refund
   for (const unproven of [
     after(NOW - 299_999, NOW - 60_000),
     after(NOW - 300_000, NOW - 59_999),
@@ -506,4 +510,20 @@ test('[refund-in.returns.4] the payment’s own reference is not taken for the r
 test('[engine.1] the tests of this file know every trigger', () => {
   const own = new Set(['create', 'partner.returned'])
   assert.deepEqual(Object.keys(INPUTS).toSorted(), refundIn.triggers.filter((trigger) => !own.has(trigger)).toSorted())
+})
+
+test('[refund-in.states.4] [P5] a refusal counts only of the latest attempt, and not of what the bank has', () => {
+  for (const facts of [
+    { ...SENT, attempts: 2 },
+    { ...SENT, isAccepted: true },
+  ]) {
+    const { outcome, journals } = decide(refundAs('PENDING', { facts }), INPUTS['send.rejected'])
+    assert.deepEqual([outcome.refund.status, outcome.refund.dueAt, journals], ['PENDING', NOW, []])
+  }
+})
+
+test('[refund-in.unknown.4] [P8] an order that the bank does not know, and that is not sent again, is a case after 15 minutes', () => {
+  const facts = { ...SENT, unknownSince: NOW - 900_000, questions: 9 }
+  const { outcome, cases } = decide(refundAs('PENDING', { facts }), INPUTS['partner.not_found'])
+  assert.deepEqual([outcome.refund.facts.doubt, cases?.[0]?.kind], ['missing', 'result_missing'])
 })

@@ -89,7 +89,8 @@ test('[sandbox.1] an unknown id is 404 at every lever of an order, and one of an
     [STRANGER, 'refund-in/{id}/confirm'],
     [cashOut.id, 'refund-in/{id}/fail'],
   ]) {
-    const { status, body } = await pull(pix, lever.replace('{id}', id), { valueCents: 1 })
+    const order = /return|reverse/.test(lever) ? { valueCents: 1 } : undefined
+    const { status, body } = await pull(pix, lever.replace('{id}', id), order)
     assert.deepEqual([status, body.code], [404, 'not_found'], lever)
   }
 })

@@ -309,13 +309,12 @@ test('[logs.1] a request is one line of the log: its route, never its url, heade
   const { app, log } = thingServer(t)
   await app.inject({
     ...create,
-    url: '/things?q=canary',
     headers: { ...create.headers, 'x-correlation-id': 'c-1', 'x-other': 'canary' },
     payload: { name: 'canary' },
   })
   await app.inject({ url: '/things/canary', headers: { authorization: 'Bearer canary' } })
   await app.inject('/canary')
-  await app.inject({ ...create, payload: '{"canary":1,"canary":2}' })
+  await app.inject({ ...create, url: '/things?q=canary', payload: '{"canary":1,"canary":2}' })
   assert.equal(log.length, 4)
   assert.ok(!JSON.stringify(log).includes('canary'))
   const [line] = log

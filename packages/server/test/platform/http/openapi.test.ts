@@ -12,7 +12,7 @@ const info = {
   version: '1.0.0',
   description: 'x',
   license: 'Apache-2.0',
-  defaultHost: 'localhost:8080',
+  defaultHost: '127.0.0.1:8080',
 }
 const all: readonly Endpoint[] = Object.values(endpoints)
 
@@ -98,6 +98,14 @@ test('[http.2] parameters are in their places, required where they are', () => {
     'query name false',
     'correlation id',
   ])
+})
+
+test('[http.2] the first server is the sandbox as it answers, over plain HTTP; the other one is behind TLS', () => {
+  const [sandbox, production] = written(things).servers
+  assert.equal(sandbox.url, 'http://127.0.0.1:8080')
+  assert.equal(sandbox.variables, undefined)
+  assert.equal(production.url, 'https://{host}')
+  assert.ok(production.variables.host.default)
 })
 
 test('[http.2] a body is required unless an empty one will do', () => {

@@ -54,8 +54,42 @@ test('[http.7] an unknown parameter is refused by name', async (t) => {
   }
 })
 
-test('[http.7] a query where none is declared is ignored', async (t) => {
+test('[http.7] an endpoint that declares no parameters takes none, and names what it got', async (t) => {
+  const { app } = thingServer(t)
+  for (const { method, path } of [endpoints.deleteThing, endpoints.touchThing]) {
+    const url = path.replace('{id}', '1')
+    const answer = await app.inject({ method, url: `${url}?probe=1`, headers: good })
+    assert.equal(answer.statusCode, 400, path)
+    assert.equal(answer.json().code, 'validation_error')
+    assert.deepEqual(answer.json().errors, [
+      { field: 'probe', code: 'unknown_field', message: 'probe is not a known field' },
+    ])
+    const repeated = await app.inject({ method, url: `${url}?probe=1&probe=2`, headers: good })
+    assert.deepEqual(repeated.json().errors, [
+      { field: 'probe', code: 'duplicate', message: 'probe must be given once' },
+    ])
+    assert.ok((await app.inject({ method, url: `${url}?`, headers: good })).statusCode < 300, 'nothing is no parameter')
+  }
+})
+
+test('[http.7] a probe may add what it likes', async (t) => {
   const { app } = thingServer(t)
   assert.equal(endpoints.getHealth.path, '/healthz')
   assert.equal((await app.inject('/healthz?probe=1&probe=2')).statusCode, 200)
+})
+
+test('[http.7] an endpoint with a body and without parameters takes none in its address', async (t) => {
+  const { app } = thingServer(t)
+  const answer = await app.inject({ method: 'POST', url: '/things?count=1', headers: good, payload: { name: 'cup' } })
+  assert.equal(answer.statusCode, 400)
+  assert.deepEqual(answer.json().errors, [
+    { field: 'count', code: 'unknown_field', message: 'count is not a known field' },
+  ])
+})
+
+test('[http.7] what the bank signed is taken, whatever stands in the address it was told', async (t) => {
+  const { app } = thingServer(t)
+  const headers = { 'x-signature': 'good' }
+  const answer = await app.inject({ method: 'POST', url: '/events?from=bank&from=bank', headers, payload: '{}' })
+  assert.equal(answer.statusCode, 200)
 })

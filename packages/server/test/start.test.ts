@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { pino } from 'pino'
+import { readConfig } from '../src/config.ts'
+import { createDatabaseClock } from '../src/platform/clock.ts'
+import { realPause } from '../src/platform/jobs/pause.ts'
+import { type Stop, start } from '../src/start.ts'
+import { testDatabase } from './support/database.ts'
+import { ADMIN_TOKEN, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from './support/world.ts'
+
+const MINUTE_MS = 60_000
+
+test('[EX-4] a process whose wall clock is an hour fast has the database’s time when its workers start', async (t) => {
+  const { url } = await testDatabase(t)
+  const clock = createDatabaseClock(() => Date.now() + 60 * MINUTE_MS)
+  const told: number[] = []
+  const now = () => {
+    const at = clock.now()
+    told.push(at)
+    return at
+  }
+  const surroundings = {
+    clock: { ...clock, now },
+    pause: realPause,
+    random: Math.random,
+    logger: pino({ level: 'silent' }),
+  }
+  const config = readConfig({
+    DATABASE_URL: url,
+    PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+    // Nobody listens there: there is nothing to do at the bank.
+    PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
+    PIXGATE_PARTNER_TOKEN: PARTNER_TOKEN,
+    PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
+  })
+  const stops: Stop[] = []
+  try {
+    const startedAt = Date.now()
+    await start('worker', config, surroundings, stops)
+    assert.ok(told.length > 0, 'the workers look for what is due')
+    for (const at of told) assert.ok(Math.abs(at - startedAt) < MINUTE_MS, `${at - startedAt} ms off`)
+  } finally {
+    for (const stop of stops.reverse()) await stop()
+  }
+})
