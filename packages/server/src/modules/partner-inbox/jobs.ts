@@ -86,6 +86,7 @@ export function createInboxJobs({ store, receivers, cashIns, engine, clock, logg
   async function told(row: InboxRow, event: PartnerEvent, taken: Taken | undefined, id: string): Promise<InboxResult> {
     switch (taken) {
       case 'IMPLAUSIBLE':
+        await receivers[event.event].ask(id)
         return quarantine(row, 'occurredAt lies in the future', id)
       case 'UNEXPECTED':
         return quarantine(row, 'it cannot be true of this operation', id)

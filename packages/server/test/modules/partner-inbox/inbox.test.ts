@@ -129,6 +129,18 @@ test('[partner-inbox.4] [EV-11] a payment from the future is quarantined; the tr
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
 })
 
+test('[partner-inbox.4] [EV-11] what a payment from the future tells is asked about: a second word of it would be no news', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const charge = await pix.charge('10.00')
+  await pix.bank('PUT', '/control/behavior', { eventDelayMs: 3_600_000 })
+  await pix.bank('POST', `/control/charges/${charge.id}/pay`)
+  const event = paidEvent(charge)
+  const ahead = new Date(pix.clock.now() + 400_000).toISOString()
+  for (const given of [{ occurredAt: ahead }, {}]) assert.equal(await tell(pix, { ...event, ...given }), 200)
+  await pix.later(60_000)
+  assert.equal((await pix.read(charge.id)).status, 'PAID')
+})
+
 test('[partner-inbox.5] [EV-29] an event at the wrong endpoint is quarantined; other content types are no matter', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
