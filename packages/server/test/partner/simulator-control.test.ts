@@ -39,6 +39,19 @@ test('[sandbox.6] the behaviour is read and changed', async (t) => {
   )
 })
 
+test('[sandbox.6] the behaviour is read again where the connection ended; it is changed once', async (t) => {
+  let calls = 0
+  const bank = await scriptedBank(t, (response) => {
+    calls += 1
+    if (calls % 2 === 1) response.destroy()
+    else answer(response, 200, BEHAVIOR)
+  })
+  const control = createSimulatorControl(bank.link)
+  assert.deepEqual(await control.behavior(), BEHAVIOR)
+  await assert.rejects(control.changeBehavior({ eventCopies: 3 }), refusal('partner_unavailable'))
+  assert.equal(calls, 3)
+})
+
 for (const [status, body] of [
   [400, { errorCode: 'invalid_request' }],
   [404, { errorCode: 'not_found' }],
