@@ -71,6 +71,21 @@ function refunds<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: 
   ] as const
 }
 
+/** Money counts, whatever else the answer that tells of it says. */
+function paidInContradiction<
+  const State extends 'PENDING' | 'PROVIDER_RESULT_UNKNOWN' | 'EXPIRED' | 'RECONCILIATION_REQUIRED',
+>(state: State) {
+  return {
+    from: state,
+    on: 'partner.confirmed',
+    when: 'answer contradicts',
+    to: 'RECONCILIATION_REQUIRED',
+    posts: 'arrived_unattributed',
+    opens: 'paid_in_doubt',
+    source: 'rules#cash-in.states.12',
+  } as const
+}
+
 /**
  * The life of a cash-in. `charge.*` is what the partner answered to our own calls, `partner.*` what it reports of the
  * payment (by webhook or when asked), `clock.*` the passing of time, `refund.*` what becomes of its refunds.
@@ -156,15 +171,7 @@ export const cashIn = machine({
       opens: 'paid_after_expiry',
       source: 'rules#cash-in.states.9',
     },
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      when: 'answer contradicts',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'paid_in_doubt',
-      source: 'rules#cash-in.states.12',
-    },
+    paidInContradiction('PENDING'),
     {
       from: 'PENDING',
       on: 'partner.confirmed',
@@ -212,15 +219,7 @@ export const cashIn = machine({
       opens: 'amount_differs',
       source: 'rules#cash-in.states.8',
     },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'partner.confirmed',
-      when: 'answer contradicts',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'paid_in_doubt',
-      source: 'rules#cash-in.states.12',
-    },
+    paidInContradiction('PROVIDER_RESULT_UNKNOWN'),
     {
       from: 'PROVIDER_RESULT_UNKNOWN',
       on: 'partner.confirmed',
@@ -264,15 +263,7 @@ export const cashIn = machine({
       opens: 'paid_after_expiry',
       source: 'rules#cash-in.states.9',
     },
-    {
-      from: 'EXPIRED',
-      on: 'partner.confirmed',
-      when: 'answer contradicts',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'paid_in_doubt',
-      source: 'rules#cash-in.states.12',
-    },
+    paidInContradiction('EXPIRED'),
     {
       from: 'EXPIRED',
       on: 'partner.confirmed',
@@ -353,15 +344,7 @@ export const cashIn = machine({
       opens: 'amount_differs',
       source: 'rules#cash-in.states.8',
     },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'answer contradicts',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'paid_in_doubt',
-      source: 'rules#cash-in.states.12',
-    },
+    paidInContradiction('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.confirmed',

@@ -12,13 +12,16 @@ import {
 /** What a move may change besides the status. */
 export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'>
 
+/** What of a row decides about a move's changes: the state it leads to, and the journal that it posts. */
+export type Target = Pick<Row<string, string, string, string>, 'to' | 'posts'>
+
 /** One input to a state machine, with everything a row may need. */
 export interface Step<Trigger extends string, Guard extends string, Outcome> {
   readonly on: Trigger
   /** Whether a condition of the table holds for this input. */
   readonly holds: (guard: Guard) => boolean
   /** What the move changes besides the status, should there be one. */
-  readonly changes?: (row: { readonly to: string; readonly posts?: string }) => Changes
+  readonly changes?: (row: Target) => Changes
   /** Amounts of the journal, should the row post one. */
   readonly amounts?: Journal['amounts']
   /** End-to-end or return id that identifies journal and case. */
@@ -69,11 +72,7 @@ export function follow<
   }
 }
 
-function moveOf(
-  operation: Operation,
-  row: Pick<Row<string, string, string, string>, 'to' | 'posts'>,
-  step: Step<string, never, unknown>,
-): Move {
+function moveOf(operation: Operation, row: Target, step: Step<string, never, unknown>): Move {
   return {
     operationId: operation.id,
     trigger: step.on,

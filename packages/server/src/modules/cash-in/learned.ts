@@ -1,11 +1,11 @@
-import type { Changes } from '../../engine/follow.ts'
+import type { Changes, Target } from '../../engine/follow.ts'
 import type { CashIn, CashInFacts, CashInInput, Judged, RefundEvent } from './cash-in.ts'
 import { nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-in by each input. Pure. */
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
-export function changesOf(now: CashIn, input: Judged, row: { to: string; posts?: string }, at: number): Changes {
+export function changesOf(now: CashIn, input: Judged, row: Target, at: number): Changes {
   const changes = { ...learned(now, input, row, at) }
   const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
   const planned = changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt
@@ -13,7 +13,7 @@ export function changesOf(now: CashIn, input: Judged, row: { to: string; posts?:
 }
 
 /** What an input teaches. A `dueAt` here is a question to ask soon; otherwise the state says when work is due. */
-function learned(now: CashIn, input: Judged, row: { to: string; posts?: string }, at: number): Changes {
+function learned(now: CashIn, input: Judged, row: Target, at: number): Changes {
   switch (input.on) {
     case 'work.requested':
       return { dueAt: now.dueAt, facts: { isQuestionWanted: true } }
@@ -75,7 +75,7 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 function learnedOfPayment(
   now: CashIn,
   { payment, transactionId }: Extract<CashInInput, { on: 'partner.confirmed' }>,
-  row: { to: string; posts?: string },
+  row: Target,
 ): Changes {
   const payments = { ...now.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }
   const ids = now.transactionId === null ? { transactionId } : {}

@@ -1,4 +1,4 @@
-import type { Changes } from '../../engine/follow.ts'
+import type { Changes, Target } from '../../engine/follow.ts'
 import type { PayoutReturn } from '../../partner/port.ts'
 import {
   attempted,
@@ -6,16 +6,14 @@ import {
   NO_DOUBT,
   nextDueAt,
   notFound,
+  questionWanted,
   retryDelayMs,
   unanswered,
-  wanted,
 } from '../dispatch/index.ts'
 import type { CashOut, CashOutInput } from './cash-out.ts'
 import { isOpen, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-out by each input. Pure. */
-
-type Target = { readonly to: string; readonly posts?: string }
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
 export function changesOf(now: CashOut, input: CashOutInput, row: Target, at: number, held: bigint): Changes {
@@ -78,14 +76,14 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
 
 function learnedOfAcceptance(now: CashOut, { to }: Target, at: number): Changes {
   // What was given back may leave all the same: the bank is asked at once.
-  if (to === 'RECONCILIATION_REQUIRED') return wanted(now, at, { isAccepted: true, doubt: 'contradiction' })
+  if (to === 'RECONCILIATION_REQUIRED') return questionWanted(now, at, { isAccepted: true, doubt: 'contradiction' })
   return { facts: { isAccepted: true, ...(to === 'DISPATCHED' ? NO_DOUBT : {}) } }
 }
 
 function learnedOfContradiction(now: CashOut, { to }: Target, at: number): Changes {
   if (to !== 'RECONCILIATION_REQUIRED') return {}
   const facts = { doubt: 'contradiction' } as const
-  return isOpen(now) ? { facts } : wanted(now, at, facts)
+  return isOpen(now) ? { facts } : questionWanted(now, at, facts)
 }
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
@@ -100,7 +98,7 @@ function learnedOfFailure(
 ): Changes {
   if (row.to === 'FAILED') return { facts: failure(input) }
   // Only an event says so yet: the bank is asked.
-  return wanted(now, at, row.to === now.status ? {} : { doubt: 'contradiction' })
+  return questionWanted(now, at, row.to === now.status ? {} : { doubt: 'contradiction' })
 }
 
 function learnedOfMovement(
@@ -114,7 +112,7 @@ function learnedOfMovement(
   if (row.posts === undefined) {
     const isUnrecorded = now.status === 'RESERVED'
     const doubt = isUnrecorded && !isVerified ? 'unrecorded' : 'contradiction'
-    return { ...ids, ...(isUnrecorded ? wanted(now, at, { doubt }) : { facts: { doubt } }) }
+    return { ...ids, ...(isUnrecorded ? questionWanted(now, at, { doubt }) : { facts: { doubt } }) }
   }
   const movements = { ...now.facts.movements, [movement.endToEndId]: Number(movement.valueCents) }
   if (row.posts !== 'cash_out_confirmed') {
@@ -140,6 +138,6 @@ function learnedOfReturn(now: CashOut, { returnId, valueCents }: PayoutReturn, r
   const { facts } = now
   const returned = { [returnId]: Number(valueCents) }
   if (row.posts === 'cash_out_returned') return { facts: { returns: { ...facts.returns, ...returned } } }
-  if (row.posts === undefined) return row.to === now.status ? {} : wanted(now, at, { doubt: 'contradiction' })
+  if (row.posts === undefined) return row.to === now.status ? {} : questionWanted(now, at, { doubt: 'contradiction' })
   return { facts: { suspendedReturns: { ...facts.suspendedReturns, ...returned }, doubt: 'contradiction' } }
 }

@@ -75,8 +75,6 @@ export function createDispatcher<Order extends AnyOrder, Input>(
         return orders.take(order, [{ on: 'clock.released' }])
       case 'case':
         return orders.take(order, [{ on: 'clock.overdue' }])
-      case 'nothing':
-        return undefined
     }
   }
 

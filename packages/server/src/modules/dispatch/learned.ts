@@ -1,7 +1,7 @@
 import type { Changes } from '../../engine/follow.ts'
 import { unanswered } from './attempts.ts'
 import type { OrderInput } from './inputs.ts'
-import { type Asking, wanted } from './schedule.ts'
+import { type Asking, questionWanted } from './schedule.ts'
 
 /** What becomes known of any order by each input. Pure. */
 
@@ -18,7 +18,7 @@ export function learnedOfOrder(input: PlainInput, now: Asking, at: number): Chan
   const { facts } = now
   switch (input.on) {
     case 'work.requested':
-      return wanted(now, at)
+      return questionWanted(now, at)
     case 'work.claimed':
       return { dueAt: at + input.leaseMs, facts: facts.question ? { question: 'asked' } : {} }
     case 'work.done':

@@ -5,7 +5,7 @@ import type { WorkInput } from './inputs.ts'
 /** When any order needs work, and whether it still does. Pure. */
 
 /** What is to be done about an order that is due. */
-export type Step = 'send' | 'ask' | 'release' | 'case' | 'nothing'
+export type Step = 'send' | 'ask' | 'release' | 'case'
 
 /** When a kind of order needs work, and what. */
 export interface Schedule<Order> {
@@ -27,7 +27,7 @@ export interface Asking {
  * @param facts what else became known
  * @source rules#cash-out.work.4, failure-modes#CO-19
  */
-export function wanted({ dueAt, facts: before }: Asking, at: number, facts: SendFacts = {}): Changes {
+export function questionWanted({ dueAt, facts: before }: Asking, at: number, facts: SendFacts = {}): Changes {
   const isBeingSent = dueAt !== null && dueAt > at && dueAt === (before.lastAttemptAt ?? 0) + LEASE_MS
   return { dueAt: isBeingSent ? dueAt : at, facts: { ...facts, question: 'wanted' } }
 }

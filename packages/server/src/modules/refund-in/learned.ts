@@ -1,4 +1,4 @@
-import type { Changes } from '../../engine/follow.ts'
+import type { Changes, Target } from '../../engine/follow.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import {
   attempted,
@@ -6,16 +6,14 @@ import {
   NO_DOUBT,
   nextDueAt,
   notFound,
+  questionWanted,
   retryDelayMs,
   unanswered,
-  wanted,
 } from '../dispatch/index.ts'
 import { ownReference, type RefundIn, type RefundInInput } from './refund-in.ts'
 import { restingDueAt, waitsForPerson } from './schedule.ts'
 
 /** What becomes known of a refund by each input. Pure. */
-
-type Target = { readonly to: string; readonly posts?: string }
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
 export function changesOf(
@@ -72,7 +70,7 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
     case 'partner.failed':
       if (row.to === 'FAILED') return { facts: failure(input) }
       // Only an event says so yet: the bank is asked.
-      return row.to === 'PENDING' ? wanted(now, at) : { facts: { doubt: 'contradiction' } }
+      return row.to === 'PENDING' ? questionWanted(now, at) : { facts: { doubt: 'contradiction' } }
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
     default:
@@ -95,7 +93,7 @@ function learnedOfReturn(
   const { returnId, valueCents, occurredAt } = returned
   if (posts === undefined) {
     const isUnrecorded = status === 'PENDING' && !isVerified && (facts.attempts ?? 0) === 0
-    return isUnrecorded ? wanted(now, at, { doubt: 'unrecorded' }) : { facts: { doubt: 'contradiction' } }
+    return isUnrecorded ? questionWanted(now, at, { doubt: 'unrecorded' }) : { facts: { doubt: 'contradiction' } }
   }
   const returns = { ...facts.returns, [returnId]: Number(valueCents) }
   if (posts === 'refund_in_confirmed') {

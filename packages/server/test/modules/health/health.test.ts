@@ -112,6 +112,13 @@ test('[health.4] the metrics tell what is so when they are asked', async () => {
   })
 })
 
+test('[health.4] while the database is away the metrics tell the rest', async () => {
+  const openCases = () => Promise.reject(new Error('away'))
+  const text = await createMetrics({ engineWaiting: () => 3, openCases, lastVerification: () => undefined }).text()
+  assert.match(text, /^pixgate_engine_waiting 3$/m)
+  assert.match(text, /^pixgate_cases_open Nan$/m)
+})
+
 test('[health.4] [P8] a case is told to whoever reads the log, and counted while it is open', async (t) => {
   const { url, database } = await testDatabase(t)
   const lines: string[] = []
