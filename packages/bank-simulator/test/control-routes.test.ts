@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ID, startBank, TERMS } from './support/bank.ts'
-import { steppedClock } from './support/stepped-clock.ts'
+import { steppedClock } from './support/clocks.ts'
 
 test('[sandbox.2] pay is 202 and tells the end-to-end id, with a body or without', async (t) => {
   const bank = await startBank(t)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isEndToEndId, parseBrCode } from '@pixgate/brcode'
 import { ID, NOBODY, startBank, TERMS, TOKEN } from './support/bank.ts'
-import { steppedClock } from './support/stepped-clock.ts'
+import { steppedClock } from './support/clocks.ts'
 
 test('[partner-protocol] without the token, or with another one, every call is 401', async (t) => {
   const bank = await startBank(t)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isEndToEndId, isReturnId } from '@pixgate/brcode'
 import { becomes, moves, PAYOUT, PAYOUT_ID, settledEvents, startBank } from './support/bank.ts'
+import { steppedClock } from './support/clocks.ts'
 import { startService } from './support/receiving-gateway.ts'
-import { steppedClock } from './support/stepped-clock.ts'
 
 const path = `/payouts/${PAYOUT_ID}`
 const control = `/control${path}`

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { buildDynamicBrCode, buildStaticBrCode } from '@pixgate/brcode'
 import { becomes, ID, moves, PAYOUT_ID, settledEvents, startBank, TERMS, type TestBank } from './support/bank.ts'
+import { steppedClock } from './support/clocks.ts'
 import { startService } from './support/receiving-gateway.ts'
-import { steppedClock } from './support/stepped-clock.ts'
 
 const merchant = { merchantName: 'Padaria Sol', merchantCity: 'Recife' }
 

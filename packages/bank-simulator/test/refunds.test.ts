@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isReturnId } from '@pixgate/brcode'
 import { becomes, ID, moves, REFUND_ID, settledEvents, startBank } from './support/bank.ts'
+import { steppedClock } from './support/clocks.ts'
 import { startService } from './support/receiving-gateway.ts'
-import { steppedClock } from './support/stepped-clock.ts'
 
 const path = `/refunds/${REFUND_ID}`
 const control = `/control${path}`

@@ -4,8 +4,8 @@ import test from 'node:test'
 import { type Chance, systemChance } from '../src/chance.ts'
 import { type Clock, systemClock } from '../src/clock.ts'
 import { ID, SECRET, startBank, type TestBank } from './support/bank.ts'
+import { steppedClock } from './support/clocks.ts'
 import { type Received, startService } from './support/receiving-gateway.ts'
-import { steppedClock } from './support/stepped-clock.ts'
 
 test('[partner-inbox.1] a payment is told by a signed event', async (t) => {
   const service = await startService(t)

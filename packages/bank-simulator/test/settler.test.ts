@@ -3,8 +3,8 @@ import test from 'node:test'
 import { systemChance } from '../src/chance.ts'
 import { type Clock, systemClock } from '../src/clock.ts'
 import { becomes, moves, PAYOUT_ID, settledEvents, startBank } from './support/bank.ts'
+import { steppedClock } from './support/clocks.ts'
 import { startService } from './support/receiving-gateway.ts'
-import { steppedClock } from './support/stepped-clock.ts'
 
 /** Whoever sleeps wakes only when the bank stops. */
 const standing: Clock = {

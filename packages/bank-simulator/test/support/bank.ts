@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/index.ts'
+import { runningClock } from './clocks.ts'
 
 /** What every bank of the tests asks for. */
 export const TOKEN = 'the token'
@@ -16,7 +17,7 @@ export const NOBODY = 'http://127.0.0.1:1'
 /** Our id of the charge that the tests ask for. */
 export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 
-/** What the tests ask for; it expires an hour after the stepped clock stands. */
+/** What the tests ask for; it expires an hour after their clocks begin. */
 export const TERMS = {
   valueCents: 15_000,
   expiresAt: '2026-11-21T14:15:30.000Z',
@@ -71,6 +72,7 @@ export async function startBank(t: TestContext, options: Partial<SimulatorOption
     secret: SECRET,
     eventsUrl: NOBODY,
     warn: () => undefined,
+    clock: runningClock(),
     ...options,
   })
   let stopped: Promise<void> | undefined

@@ -1,4 +1,13 @@
-import type { Clock } from '../../src/index.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
+
+/** When every clock of the tests begins: their dates are fixed, so the wall clock has no say. */
+const BEGINNING = Date.parse('2026-11-21T13:15:30.000Z')
+
+/** Makes a clock that begins then and runs. */
+export function runningClock(): Clock {
+  const startedAt = performance.now()
+  return { sleep: systemClock.sleep, now: () => BEGINNING + Math.trunc(performance.now() - startedAt) }
+}
 
 /** A clock that stands where it is put; whoever sleeps wakes at once, that much later. */
 export interface SteppedClock extends Clock {
@@ -8,7 +17,7 @@ export interface SteppedClock extends Clock {
 }
 
 /** Makes a clock that stands at `at`. */
-export function steppedClock(at = Date.parse('2026-11-21T13:15:30.000Z')): SteppedClock {
+export function steppedClock(at = BEGINNING): SteppedClock {
   const sleptMs: number[] = []
   return {
     at,
