@@ -24,10 +24,33 @@ export function timeAndChanceProblems(files: readonly SourceFile[]): string[] {
   )
 }
 
-/** The check over the sources of the server, the rules and the BR Code. */
+const WALL_CLOCK = /\bDate\.now\b|\bnew Date\(\s*\)/
+
+/** Where the tests read it, and where they put it forward. */
+const READS_WALL_CLOCK = /^packages\/server\/test\/support\/(?:wall|shifted)-clock\.ts$/
+
+const FIXED_DATE = /['"`]2\d{3}-\d{2}-\d{2}T/
+
+/**
+ * Tests that will fail one day: what reads the wall clock must not have a date of its own, and names it as `wallNow`, so
+ * that this can be seen.
+ */
+export function testClockProblems(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => !READS_WALL_CLOCK.test(path))
+    .flatMap(({ path, text }) => [
+      ...(WALL_CLOCK.test(text) ? [`${path} reads the wall clock; take it from support/wall-clock.ts`] : []),
+      ...(/\bwallNow\b/.test(text) && FIXED_DATE.test(text) ? [`${path} has a fixed date beside the wall clock`] : []),
+    ])
+}
+
+/** The check over the sources of the server, the rules and the BR Code, and over the clocks of all tests. */
 export const timeAndChance: Check = {
   name: 'time and chance',
-  run: async () => timeAndChanceProblems(repositoryFiles(/^packages\/(?:server|spec|brcode)\/src\/.*\.ts$/)),
+  run: async () => [
+    ...timeAndChanceProblems(repositoryFiles(/^packages\/(?:server|spec|brcode)\/src\/.*\.ts$/)),
+    ...testClockProblems(repositoryFiles(/^packages\/[^/]+\/test\/.*\.ts$/)),
+  ],
 }
 
 function mayUse(path: string, what: string): boolean {

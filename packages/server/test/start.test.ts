@@ -6,13 +6,14 @@ import { createDatabaseClock } from '../src/platform/clock.ts'
 import { realPause } from '../src/platform/jobs/pause.ts'
 import { type Stop, start } from '../src/start.ts'
 import { testDatabase } from './support/database.ts'
+import { wallNow } from './support/wall-clock.ts'
 import { ADMIN_TOKEN, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from './support/world.ts'
 
 const MINUTE_MS = 60_000
 
 test('[EX-4] a process whose wall clock is an hour fast has the database’s time when its workers start', async (t) => {
   const { url } = await testDatabase(t)
-  const clock = createDatabaseClock(() => Date.now() + 60 * MINUTE_MS)
+  const clock = createDatabaseClock(() => wallNow() + 60 * MINUTE_MS)
   const told: number[] = []
   const now = () => {
     const at = clock.now()
@@ -36,7 +37,7 @@ test('[EX-4] a process whose wall clock is an hour fast has the database’s tim
   })
   const stops: Stop[] = []
   try {
-    const startedAt = Date.now()
+    const startedAt = wallNow()
     await start('worker', config, surroundings, stops)
     assert.ok(told.length > 0, 'the workers look for what is due')
     for (const at of told) assert.ok(Math.abs(at - startedAt) < MINUTE_MS, `${at - startedAt} ms off`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fileNameProblems } from '../../check/file-names.ts'
-import { timeAndChanceProblems } from '../../check/time-and-chance.ts'
+import { testClockProblems, timeAndChanceProblems } from '../../check/time-and-chance.ts'
 import { wordProblems } from '../../check/words.ts'
 
 test('time, chance, network and environment come from the platform', () => {
@@ -18,6 +18,18 @@ test('time, chance, network and environment come from the platform', () => {
   assert.equal(count('packages/server/src/config.ts', 'process.env.PORT'), 0)
   assert.equal(count(rules, 'new Date(at).toISOString(); cache.fetch(id)'), 0)
   assert.equal(count(rules, ' * Not Date.now(): the clock is injected.'), 0)
+})
+
+test('no test reads the wall clock beside a fixed date', () => {
+  const problems = (path: string, text: string) => testClockProblems([{ path, text }]).length
+  const date = "const NOW = Date.parse('2026-11-21T13:00:00Z')"
+  for (const read of ['Date.now()', 'new Date()']) {
+    assert.equal(problems('packages/server/test/a.test.ts', read), 1, read)
+    assert.equal(problems('packages/server/test/support/wall-clock.ts', read), 0, read)
+  }
+  assert.equal(problems('packages/server/test/a.test.ts', 'wallNow() - 1'), 0)
+  assert.equal(problems('packages/server/test/a.test.ts', `${date}; new Date(NOW)`), 0)
+  assert.equal(problems('packages/server/test/a.test.ts', `${date}; wallNow()`), 1)
 })
 
 test('a file name says what is in it', () => {

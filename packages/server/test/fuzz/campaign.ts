@@ -1,3 +1,4 @@
+import { wallNow } from '../support/wall-clock.ts'
 import { type CaseSource, type FuzzCase, makeCase } from './cases.ts'
 import { chanceOf } from './chance.ts'
 import { type Answer, type Connection, NoAnswer, openConnection } from './connection.ts'
@@ -73,7 +74,7 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
   }
 
   await calm('manual')
-  for (let index = from; index < from + cases && Date.now() < until; index += BATCH) {
+  for (let index = from; index < from + cases && wallNow() < until; index += BATCH) {
     const count = Math.min(BATCH, from + cases - index)
     const batch = Array.from({ length: count }, (_, offset) => makeCase(source, index + offset))
     const invalid = batch.filter(({ request }) => request.isInvalid)

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { wallNow } from '../support/wall-clock.ts'
 import type { Credential } from './document.ts'
 import type { Header } from './draft.ts'
 
@@ -28,7 +29,7 @@ export function proofOf(credential: Credential, { apiKey, adminToken, partnerSec
 
 /** The bank's proof with its time and its digits in every spelling that is allowed. */
 export function respelledProofs({ partnerSecret }: Secrets): readonly Proof[] {
-  const times = [() => String(Date.now()), () => new Date().toISOString(), seconds]
+  const times = [() => String(wallNow()), () => new Date(wallNow()).toISOString(), seconds]
   return times.map((time) => (body) => {
     const [algorithm, digits = ''] = signatureOf(body, partnerSecret).split('=')
     return signed(`${algorithm}=${digits.toUpperCase()}`, time())
@@ -104,5 +105,5 @@ function signatureOf(body: Buffer, secret: string): string {
 }
 
 function seconds(): string {
-  return String(Math.floor(Date.now() / 1_000))
+  return String(Math.floor(wallNow() / 1_000))
 }

@@ -1,4 +1,5 @@
 import { buildStaticBrCode } from '@pixgate/brcode'
+import { wallNow } from '../support/wall-clock.ts'
 import type { Chance } from './chance.ts'
 import { type Corpus, PAID_CASH_IN, subjectOf } from './corpus.ts'
 import type { Operation, Schema } from './document.ts'
@@ -86,7 +87,7 @@ const TEXT_CHARACTERS = [
 function validText({ minLength = 0, maxLength = 64, pattern, format }: Schema, chance: Chance): string {
   if (format === 'uuid') return uuidOf(chance)
   if (format === 'date') return chance.pick(DAYS)
-  if (format === 'date-time') return new Date(Date.now() - chance.below(1_000_000)).toISOString()
+  if (format === 'date-time') return new Date(wallNow() - chance.below(1_000_000)).toISOString()
   const length = chance.pick([minLength, maxLength, minLength + chance.below(Math.min(maxLength - minLength, 30) + 1)])
   const written = (characters: readonly string[]) =>
     Array.from({ length }, () => chance.pick(characters))
@@ -131,7 +132,7 @@ const KNOWN: Readonly<Record<string, (source: Source) => unknown>> = {
   },
   transactionId: ({ chance, corpus }) => corpus.recall(chance.pick(['providerTransactionId', 'transactionId']), chance),
   returnId: ({ chance, corpus }) => (chance.happens(0.3) ? corpus.recall('returnId', chance) : undefined),
-  occurredAt: ({ chance }) => new Date(Date.now() - chance.below(100_000)).toISOString(),
+  occurredAt: ({ chance }) => new Date(wallNow() - chance.below(100_000)).toISOString(),
   status: ({ chance, operation }) =>
     operation.credential === 'partnerSignature' ? chance.pick(STATUS_WORDS) : undefined,
 }

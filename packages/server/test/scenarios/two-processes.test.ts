@@ -13,6 +13,7 @@ import {
   processWorld,
 } from '../support/process-world.ts'
 import { finished } from '../support/progress.ts'
+import { wallNow } from '../support/wall-clock.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 
 /** Two processes of the service, A and B, work side by side on one database and one bank. */
@@ -80,7 +81,7 @@ test('[partner-inbox.3] [events.4] charges of A are paid once, however often and
   const events = (await pix.bank.book()).events.pending
   assert.equal(events.length, charges.length)
   const tellAll = (...processes: readonly Process[]) =>
-    Promise.all(events.flatMap((body) => processes.map(({ url }) => tell({ url, clock: { now: Date.now } }, body))))
+    Promise.all(events.flatMap((body) => processes.map(({ url }) => tell({ url, clock: { now: wallNow } }, body))))
   const answers = [...(await tellAll(b)), ...(await tellAll(a, b, a, b))]
   assert.deepEqual(new Set(answers), new Set([200]))
   // The bank itself has not got through yet: here it comes with the same once more.

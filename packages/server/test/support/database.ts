@@ -3,7 +3,9 @@ import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
 import { APPLICATION_ROLE, type Database, openDatabase } from '../../src/platform/db/database.ts'
-import { TEMPLATE } from './database-cluster.ts'
+
+/** Name of the migrated database that is cloned. */
+export const TEMPLATE = 'pixgate_template'
 
 /** A real, migrated, empty database that only this test uses. */
 export interface TestDatabase {

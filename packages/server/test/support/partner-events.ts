@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../src/platform/clock.ts'
+import { wallNow } from './wall-clock.ts'
 import { PARTNER_SECRET } from './world.ts'
 
 /** How an event is sent; as the bank does it unless something is said here. */
@@ -59,7 +60,7 @@ export function paidEvent({ id, valueCents, providerTransactionId }: EventSubjec
     endToEndId: 'E9999901020261121131500aB3dE5fG7',
     valueCents,
     payer: { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' },
-    occurredAt: new Date().toISOString(),
+    occurredAt: new Date(wallNow()).toISOString(),
     ...given,
   }
 }

@@ -10,6 +10,7 @@ import { testDatabase } from './database.ts'
 import { testPort } from './port.ts'
 import { type KillableProcess, startBankProcess, startServerProcess } from './server-process.ts'
 import { type TcpProxy, tcpProxy, through } from './tcp-proxy.ts'
+import { wallNow } from './wall-clock.ts'
 import { type Receiver, startReceiver } from './webhook-receiver.ts'
 import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from './world.ts'
 
@@ -206,7 +207,7 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
       return latest
     },
     advance,
-    now: () => Date.now() + aheadMs,
+    now: () => wallNow() + aheadMs,
     startNeighbour: async () => {
       const port = await testPort()
       const pastLinks = { PORT: String(port), DATABASE_URL: databaseUrl, PIXGATE_PARTNER_URL: bank.url }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { shiftedClockEnvironment } from './shifted-clock.ts'
 
 /** A program as a process of its own, which can be killed. */
 export interface KillableProcess {
@@ -48,7 +49,7 @@ export function startBankProcess(environment: Environment, aheadMs = 0): Killabl
 /** @param readiness what it writes to standard output when it is ready */
 function spawnProgram(program: string, environment: Environment, aheadMs: number, readiness: string): KillableProcess {
   const child = spawn(process.execPath, [program, String(aheadMs)], {
-    env: { ...environment, NODE_COMPILE_CACHE },
+    env: { ...environment, ...shiftedClockEnvironment, NODE_COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   }) as Child
   const gone = once(child, 'close')

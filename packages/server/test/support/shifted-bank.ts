@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { startSimulator } from '@pixgate/bank-simulator'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import { wallNow } from './wall-clock.ts'
 
 /**
  * The simulated bank as a process whose clock is put forward like that of `shifted-main.ts`, and that does not wait long
@@ -22,7 +23,7 @@ const { port } = await startSimulator({
   eventsUrl: PIXGATE_SIMULATOR_EVENTS_URL ?? '',
   token: process.env.PIXGATE_PARTNER_TOKEN ?? '',
   secret: process.env.PIXGATE_PARTNER_SECRET ?? '',
-  clock: { now: () => Date.now() + aheadMs, sleep: (_ms, signal) => realPause.for(WAIT_MS, signal) },
+  clock: { now: () => wallNow() + aheadMs, sleep: (_ms, signal) => realPause.for(WAIT_MS, signal) },
   warn: () => undefined,
 })
 process.stdout.write(`${JSON.stringify({ ready: true, port })}\n`)

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { assertBooks, balances } from '../../support/books.ts'
 import { cases, inbox, told } from '../../support/evidence.ts'
 import { failedEvent, paidEvent, tell } from '../../support/partner-events.ts'
+import { wallNow } from '../../support/wall-clock.ts'
 import { type World, world } from '../../support/world.ts'
 
 const STEPPED = { isStepped: true }
@@ -151,7 +152,7 @@ test('[cash-in.detail.3] [cash-in.states.11] [EX-1] a charge reads as EXPIRED at
 })
 
 test('[cash-in.states.11] [EX-6] a charge that is over here is cancelled at a bank whose clock is behind', async (t) => {
-  const behind = { now: () => Date.now() - 60_000, sleep: async () => undefined }
+  const behind = { now: () => wallNow() - 60_000, sleep: async () => undefined }
   const pix = await world(t, {}, { ...STEPPED, bankClock: behind })
   const { id } = await pix.charge('10.00', { expirationTime: 10 })
   await pix.later(12_001)
