@@ -1,6 +1,7 @@
 import { endpoints } from '@pixgate/spec'
 import type { Config } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
+import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
 import { createApiKeysModule } from './modules/api-keys/index.ts'
 import { createBalanceHandlers } from './modules/balance/index.ts'
 import { createCashInModule } from './modules/cash-in/index.ts'
@@ -199,6 +200,12 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
         refundWorker,
         startWorker({ name: 'cash-in', idleMs: POLL_MS, logger, processNext: cashIns.processNext }),
         startWorker({ name: 'partner-inbox', idleMs: POLL_MS, logger, processNext: inbox.processNext }),
+        startWorker({
+          name: 'engine-batches',
+          idleMs: FORGET_EVERY_MS,
+          logger,
+          processNext: () => forgetBatches(databases.work).then(() => false),
+        }),
       )
       webhooks.start()
       verifier.start()

@@ -29,6 +29,8 @@ const cashInStates = [
   'RECONCILIATION_REQUIRED',
 ] as const
 
+type CashInState = (typeof cashInStates)[number]
+
 /** Asking the partner is possible in every state and changes none by itself; it says when to ask (again). */
 function work<const State extends string>(state: State) {
   return [
@@ -69,6 +71,19 @@ function refunds<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: 
     },
     { from: state, on: 'refund.taken', to: state, source: 'rules#cash-in.refunds.4' },
   ] as const
+}
+
+/** One movement is one operation's: told for another one too, it waits in suspense for a person. */
+function bookedElsewhere<const State extends Exclude<CashInState, 'PAID'>>(state: State) {
+  return {
+    from: state,
+    on: 'partner.confirmed',
+    when: 'movement belongs to another operation',
+    to: 'RECONCILIATION_REQUIRED',
+    posts: 'arrived_unattributed',
+    opens: 'movement_elsewhere',
+    source: 'rules#cash-in.states.13',
+  } as const
 }
 
 /** Money counts, whatever else the answer that tells of it says. */
@@ -114,6 +129,7 @@ export const cashIn = machine({
     'refund.taken',
   ],
   guards: {
+    'movement belongs to another operation': 'this end-to-end id was booked on another operation',
     'payment restated': 'this end-to-end id was booked before, with another amount',
     'payment is a second one': 'another end-to-end id was booked before',
     'amount differs': 'the partner states another amount than the charge',
@@ -124,6 +140,7 @@ export const cashIn = machine({
     'returns exceed the payment': 'all that went back together exceeds the value',
   },
   cases: {
+    movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
     amount_differs: 'A payment of another amount than the charge arrived. The money is in suspense.',
     paid_after_expiry: 'A payment settled after the charge had expired. The money is in suspense.',
     paid_after_failure: 'A payment arrived for a charge that had failed. The money is in suspense.',
@@ -153,6 +170,7 @@ export const cashIn = machine({
       opens: 'charge_contradicted',
       source: 'rules#cash-in.states.6',
     },
+    bookedElsewhere('PENDING'),
     {
       from: 'PENDING',
       on: 'partner.confirmed',
@@ -210,6 +228,7 @@ export const cashIn = machine({
       opens: 'charge_contradicted',
       source: 'rules#cash-in.states.6',
     },
+    bookedElsewhere('PROVIDER_RESULT_UNKNOWN'),
     {
       from: 'PROVIDER_RESULT_UNKNOWN',
       on: 'partner.confirmed',
@@ -245,6 +264,7 @@ export const cashIn = machine({
     },
 
     { from: 'EXPIRED', on: 'charge.accepted', to: 'EXPIRED', source: 'rules#cash-in.expired.1' },
+    bookedElsewhere('EXPIRED'),
     {
       from: 'EXPIRED',
       on: 'partner.confirmed',
@@ -275,6 +295,15 @@ export const cashIn = machine({
 
     { from: 'PAID', on: 'charge.accepted', to: 'PAID', source: 'rules#cash-in.paid.1' },
     { from: 'PAID', on: 'charge.rejected', to: 'PAID', opens: 'charge_after_end', source: 'rules#cash-in.paid.2' },
+    {
+      from: 'PAID',
+      on: 'partner.confirmed',
+      when: 'movement belongs to another operation',
+      to: 'PAID',
+      posts: 'arrived_unattributed',
+      opens: 'movement_elsewhere',
+      source: 'rules#cash-in.states.13',
+    },
     {
       from: 'PAID',
       on: 'partner.confirmed',
@@ -309,6 +338,7 @@ export const cashIn = machine({
       opens: 'charge_after_end',
       source: 'rules#cash-in.failed.1',
     },
+    bookedElsewhere('FAILED'),
     {
       from: 'FAILED',
       on: 'partner.confirmed',
@@ -318,6 +348,7 @@ export const cashIn = machine({
       source: 'rules#cash-in.failed.2',
     },
 
+    bookedElsewhere('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.confirmed',

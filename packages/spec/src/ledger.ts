@@ -74,6 +74,10 @@ export interface JournalTemplate {
   /** Its code in the ledger's documentation. */
   readonly symbol: string
   readonly meaning: string
+  /** It books money that moved at the bank this way, under the id that is the journal's reference. */
+  readonly movement?: 'in' | 'out'
+  /** It says that money moved, not whose it is: a movement that another operation has may be booked by it too. */
+  readonly isSuspense?: boolean
   readonly postings: readonly Posting[]
 }
 
@@ -82,6 +86,7 @@ export const journals = {
   cash_in_paid: {
     symbol: 'J1',
     meaning: 'a charge was paid',
+    movement: 'in',
     postings: [
       { account: 'available', amount: { v: 1 }, shown: 'CASH_IN' },
       { account: 'available', amount: { f: -1 }, shown: 'FEE' },
@@ -108,6 +113,7 @@ export const journals = {
   cash_out_confirmed: {
     symbol: 'J3',
     meaning: 'the partner sent it',
+    movement: 'out',
     postings: [
       { account: 'available', amount: { v: 1, f: 1 }, shown: 'CASH_OUT_RELEASE' },
       { account: 'available', amount: { v: -1 }, shown: 'CASH_OUT' },
@@ -128,6 +134,7 @@ export const journals = {
   cash_out_returned: {
     symbol: 'J5',
     meaning: 'a sent payout came back, whole or in part',
+    movement: 'in',
     postings: [
       { account: 'available', amount: { w: 1 }, shown: 'CASH_OUT_REVERSAL' },
       { account: 'settlement', amount: { w: -1 } },
@@ -144,6 +151,7 @@ export const journals = {
   refund_in_confirmed: {
     symbol: 'J7',
     meaning: 'the partner returned the money',
+    movement: 'out',
     postings: [
       { account: 'available', amount: { r: 1 }, shown: 'REFUND_IN_RELEASE' },
       { account: 'available', amount: { r: -1 }, shown: 'REFUND_IN' },
@@ -162,6 +170,7 @@ export const journals = {
   left_after_release: {
     symbol: 'J9',
     meaning: 'money left after its hold was given back; what is there is held again',
+    movement: 'out',
     postings: [
       { account: 'available', amount: { h: -1 }, shown: 'CASH_OUT_RESERVE' },
       { account: 'reserved', amount: { h: 1 } },
@@ -172,6 +181,8 @@ export const journals = {
   left_unattributed: {
     symbol: 'J9a',
     meaning: 'money left that cannot be attributed yet',
+    movement: 'out',
+    isSuspense: true,
     postings: [
       { account: 'settlement', amount: { p: 1 } },
       { account: 'suspense_out', amount: { p: -1 } },
@@ -203,6 +214,8 @@ export const journals = {
   arrived_unattributed: {
     symbol: 'J10',
     meaning: 'money arrived that cannot be applied',
+    movement: 'in',
+    isSuspense: true,
     postings: [
       { account: 'settlement', amount: { p: -1 } },
       { account: 'suspense_in', amount: { p: 1 } },
@@ -229,6 +242,7 @@ export const journals = {
   taken_by_bank: {
     symbol: 'J12',
     meaning: 'the bank took money back by itself (MED, bank return)',
+    movement: 'out',
     postings: [
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
       { account: 'settlement', amount: { r: 1 } },

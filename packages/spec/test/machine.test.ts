@@ -51,7 +51,7 @@ test('the row that applies is the first whose condition holds', () => {
   assert.equal(applies(), 'PAID')
   assert.equal(applies('settled late'), 'RECONCILIATION_REQUIRED')
   assert.equal(
-    rowFor(cashIn, 'PENDING', 'partner.confirmed', () => true)?.opens,
+    rowFor(cashIn, 'PENDING', 'partner.confirmed', (it) => it === 'amount differs' || it === 'settled late')?.opens,
     'amount_differs',
     'the amount is looked at before the time',
   )

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
-import { type AccountCode, accounts } from '@pixgate/spec'
+import { type AccountCode, accounts, type JournalTemplate, journals } from '@pixgate/spec'
 import type {
+  BookedMovement,
   Case,
   Command,
   ControlName,
   Decision,
   Document,
   Identity,
+  Journal,
   Move,
+  MovementId,
   Notification,
   Operation,
   State,
@@ -27,11 +30,16 @@ export interface Control {
   readonly value: Document
 }
 
-/** What is known before a batch: every operation it reads that exists, every account, and every control. */
+/**
+ * What is known before a batch: every operation it reads that exists, every account, every control, and for each
+ * movement that it may book where it was booked, or `null`.
+ */
 export interface Known {
   readonly operations: ReadonlyMap<string, Operation>
   readonly accounts: ReadonlyMap<AccountCode, Account>
   readonly controls: ReadonlyMap<ControlName, Control>
+  /** By {@link movementKey}. */
+  readonly movements: ReadonlyMap<string, BookedMovement | null>
   /** What the merchant owes, by the operation that made the debt, oldest first. */
   readonly debts: ReadonlyMap<string, bigint>
 }
@@ -42,7 +50,11 @@ export interface WrittenMove {
   readonly after: Operation
   readonly trigger: string
   readonly facts: Operation['facts']
+  readonly evidence?: Document | undefined
 }
+
+/** A movement that a batch books. */
+export interface WrittenMovement extends MovementId, BookedMovement {}
 
 /** A case that a batch opens, and may close again. */
 export interface WrittenCase extends Case {
@@ -76,6 +88,8 @@ export class Draft implements State {
   /** Controls as they will be. */
   readonly changedControls = new Map<ControlName, Document>()
   readonly moves: WrittenMove[] = []
+  /** Movements that were booked nowhere before, by {@link movementKey}. */
+  readonly movements = new Map<string, WrittenMovement>()
   readonly notifications: Notification[] = []
   readonly cases: WrittenCase[] = []
   readonly closedCaseOperations = new Set<string>()
@@ -101,6 +115,13 @@ export class Draft implements State {
 
   control(name: ControlName): Document {
     return this.changedControls.get(name) ?? this.#control(name).value
+  }
+
+  movement(movement: MovementId): BookedMovement | undefined {
+    const key = movementKey(movement)
+    const known = this.#known.movements.get(key)
+    assert.ok(known !== undefined, `movement ${key} was not read`)
+    return this.movements.get(key) ?? known ?? undefined
   }
 
   /** The version of a control that the decisions saw. */
@@ -133,11 +154,13 @@ export class Draft implements State {
     const changes = (decision.creates?.length ?? 0) + (decision.moves?.length ?? 0)
     assert.ok(changes > 0 || (entries.length === 0 && !decision.notifications?.length), 'money needs a move')
 
+    const movements = (decision.journals ?? []).flatMap((journal) => this.#movementOf(journal) ?? [])
     const writes = this.#operationsAfter(decision)
     for (const id of command.reads) this.#noteRead(id)
     for (const write of writes) this.#takeMove(write)
     for (const move of decision.moves ?? []) if (move.closesCases) this.#closeCases(move.operationId)
     for (const entry of entries) this.#takeEntry(entry)
+    for (const movement of movements) this.movements.set(movementKey(movement), movement)
     for (const code of decision.exact ?? []) this.#change(code).exact = true
     for (const name of command.controls ?? []) this.readControls.add(name)
     for (const [name, value] of Object.entries(decision.controls ?? {}) as [ControlName, Document][]) {
@@ -147,6 +170,23 @@ export class Draft implements State {
     this.#recoverDebts(entries)
     this.notifications.push(...(decision.notifications ?? []))
     this.cases.push(...(decision.cases ?? []).map((opened) => ({ ...opened, isClosed: false })))
+  }
+
+  /**
+   * The movement that a journal books; `undefined` where it books none, or one that another operation has: that may only
+   * go to suspense.
+   * @source rules#ledger.movements
+   */
+  #movementOf(journal: Journal): WrittenMovement | undefined {
+    const template: JournalTemplate = journals[journal.kind]
+    if (template.movement === undefined) return undefined
+    const { operationId, reference: id } = journal
+    const movement = { direction: template.movement, id }
+    const booked = this.movement(movement)
+    if (booked === undefined) return { ...movement, operationId, valueCents: settledCents(journal) }
+    assert.notEqual(booked.operationId, operationId, `movement ${movementKey(movement)} is booked already`)
+    assert.ok(template.isSuspense, `movement ${movementKey(movement)} belongs to ${booked.operationId}`)
+    return undefined
   }
 
   /** Also those of this very batch, which are not in their table yet. */
@@ -199,7 +239,8 @@ export class Draft implements State {
       assert.ok(before, `operation ${move.operationId} does not exist`)
       const operation = moved(before, move, this.now)
       after.set(operation.id, operation)
-      writes.push({ before, after: operation, trigger: move.trigger, facts: factsOf(move) })
+      const { trigger, evidence } = move
+      writes.push({ before, after: operation, trigger, facts: factsOf(move), evidence })
     }
     return writes
   }
@@ -255,6 +296,16 @@ export class Draft implements State {
       assert.ok(bound !== 'not positive' || balance <= 0n, `${account} would go above zero`)
     }
   }
+}
+
+/** Names a movement among all of a batch. */
+export function movementKey({ direction, id }: MovementId): string {
+  return `${direction} ${id}`
+}
+
+function settledCents(journal: Journal): bigint {
+  const cents = sumOf(entriesOf(journal), 'settlement')
+  return cents < 0n ? -cents : cents
 }
 
 function sumOf(entries: readonly Entry[], code: AccountCode): bigint {

@@ -174,7 +174,7 @@ class Batch {
    */
   async #settleHolding(command: AnyCommand, settled: Map<AnyCommand, Settled<unknown>>): Promise<void> {
     let plan: Plan | undefined
-    const result = await this.#writer.writeHolding(command.reads, (known) => {
+    const result = await this.#writer.writeHolding(command, (known) => {
       plan = this.#plan([command], known)
       return plan.draft
     })
@@ -235,7 +235,9 @@ class Batch {
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
     const { accounts, controls } = this.#cache
     const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
-    return { operations, accounts, controls, debts: isOwed ? await this.#reader.debts() : new Map() }
+    const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
+    const debts = isOwed ? await this.#reader.debts() : new Map()
+    return { operations, accounts, controls, movements, debts }
   }
 
   async #loadAccounts(): Promise<void> {

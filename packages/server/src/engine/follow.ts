@@ -55,7 +55,8 @@ export function follow<
 ): Decision<Outcome> {
   const row = rowFor(machine, operation.status as State, step.on, step.holds)
   if (!row) return { outcome: step.outcome(operation, false) }
-  const move = moveOf(operation, row, step)
+  const evidence = step.evidence ?? {}
+  const move = { ...moveOf(operation, row, step), ...(row.posts || row.opens ? { evidence } : {}) }
   return {
     moves: [move],
     journals: row.posts
@@ -66,7 +67,7 @@ export function follow<
         ? [{ operationId: operation.id, eventType: row.emits, ...step.notification(row.to) }]
         : [],
     cases: row.opens
-      ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: step.evidence ?? {} }]
+      ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: evidence }]
       : [],
     outcome: step.outcome(moved(operation, move, now), true),
   }

@@ -10,6 +10,21 @@ export type OperationKind = 'cash_in' | 'cash_out' | 'refund_in' | 'adjustment'
 /** A row that decisions look at besides operations and accounts: a switch, a day's total. */
 export type ControlName = 'cash_out_switch' | 'cash_out_day'
 
+/** Which way money moved at the bank, seen from the merchant's account. */
+export type MovementDirection = 'in' | 'out'
+
+/** The bank's name of one movement of money: an end-to-end id, or a return id. */
+export interface MovementId {
+  readonly direction: MovementDirection
+  readonly id: string
+}
+
+/** The operation on which a movement was booked, and the amount that was. */
+export interface BookedMovement {
+  readonly operationId: string
+  readonly valueCents: bigint
+}
+
 /** JSON as the database keeps it. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined }
 
@@ -65,6 +80,8 @@ export interface Move {
   readonly givesUpExclusiveKey?: boolean
   /** The doubt is over: the operation's open cases close. */
   readonly closesCases?: boolean
+  /** What the bank said, where the move books money or opens a case. */
+  readonly evidence?: Document
 }
 
 /** A journal to post: its template's postings with these amounts; zero amounts are not written. */
@@ -117,6 +134,8 @@ export interface State {
   balance(code: AccountCode): bigint
   /** A control that the command looks at. */
   control(name: ControlName): Document
+  /** Where a movement that the command names was booked; `undefined` where it was not. */
+  movement(movement: MovementId): BookedMovement | undefined
 }
 
 /** What tells a client's intention apart from every other. */
@@ -138,6 +157,8 @@ export interface Command<Outcome> {
   readonly reads: readonly string[]
   /** Controls it looks at or changes. */
   readonly controls?: readonly ControlName[]
+  /** Movements that it may book: looked up afresh for each decision. */
+  readonly movements?: readonly MovementId[]
   /** What the operation it creates is known by, so that this is looked up before any refusal is answered. */
   readonly creates?: Identity
   decide(state: State, now: number): Decision<Outcome>

@@ -1,7 +1,15 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import type { Account, Control } from './draft.ts'
-import type { ControlName, Document, Operation, OperationKind } from './operation.ts'
+import { type Account, type Control, movementKey } from './draft.ts'
+import type {
+  BookedMovement,
+  ControlName,
+  Document,
+  MovementDirection,
+  MovementId,
+  Operation,
+  OperationKind,
+} from './operation.ts'
 import { accountCode, accountId, OPERATION_COLUMNS, type OperationRow } from './statement.ts'
 
 /** The engine's reads: what it decides on before the statement compares it. */
@@ -17,8 +25,8 @@ export interface Reader {
   controls(): Promise<Map<ControlName, Control>>
   /** What is owed, by the operation that made the debt, oldest first. */
   debts(): Promise<Map<string, bigint>>
-  /** Whether a batch was committed, for good: where it was, a standby that commits wait for has it. */
-  isCommitted(batchId: string): Promise<boolean>
+  /** Where each of these movements was booked; `null` where it was not. By {@link movementKey}. */
+  movements(wanted: readonly MovementId[]): Promise<Map<string, BookedMovement | null>>
 }
 
 const OPERATIONS = `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($1::uuid[])`
@@ -68,14 +76,13 @@ const selectAccounts = statement<[], AccountRow>('engine.accounts', ACCOUNTS)
 
 const lockAccounts = statement<[], AccountRow>('engine.lock_accounts', `${ACCOUNTS} ORDER BY id FOR UPDATE`)
 
-/**
- * Locks what it finds, as only a write waits for the standby: a batch that can be seen may be on one machine only.
- * @source failure-modes#DB-3
- */
-const selectBatch = statement<[batchId: string], { found: number }>(
-  'engine.batch',
-  `SELECT 1 AS found FROM move JOIN operation ON operation.id = move.operation_id
-    WHERE batch_id = $1 LIMIT 1 FOR KEY SHARE OF operation`,
+const selectMovements = statement<
+  [directions: readonly string[], ids: readonly string[]],
+  { direction: MovementDirection; id: string; operation_id: string; value_cents: bigint }
+>(
+  'engine.movements',
+  `SELECT m.direction, m.id, m.operation_id, m.value_cents
+     FROM unnest($1::text[], $2::text[]) AS w (direction, id) JOIN movement m USING (direction, id)`,
 )
 
 /** Reads that lock nothing. */
@@ -94,12 +101,22 @@ export function createReader(queries: Queries): Reader {
     controls: async () => controlsOf(await queries.rows(selectControls, [])),
     debts: async () =>
       new Map((await queries.rows(selectDebts, [])).map(({ operation_id, owed }) => [operation_id, owed])),
-    isCommitted: async (batchId) => (await queries.rows(selectBatch, [batchId])).length > 0,
+    movements: async (wanted) => {
+      const directions = wanted.map(({ direction }) => direction)
+      const ids = wanted.map(({ id }) => id)
+      const rows = wanted.length === 0 ? [] : await queries.rows(selectMovements, [directions, ids])
+      const booked = rows.map(
+        (row) => [movementKey(row), { operationId: row.operation_id, valueCents: row.value_cents }] as const,
+      )
+      return new Map([...wanted.map((movement) => [movementKey(movement), null] as const), ...booked])
+    },
   }
 }
 
 /** Reads that lock what they read until the transaction ends: accounts, then operations, then controls. */
-export function createLockingReader(queries: Queries): Pick<Reader, 'accounts' | 'operations' | 'controls' | 'debts'> {
+export function createLockingReader(
+  queries: Queries,
+): Pick<Reader, 'accounts' | 'operations' | 'controls' | 'movements' | 'debts'> {
   return {
     ...createReader(queries),
     accounts: async () => accountsOf(await queries.rows(lockAccounts, [])),

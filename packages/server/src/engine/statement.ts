@@ -9,13 +9,14 @@ import type { ControlName, Document, Operation } from './operation.ts'
  *
  * `ac` locks the accounts in id order, `oc` the operations after them, `cc` the controls last, so that no two batches
  * can wait for each other in a circle. `go` holds where every operation and control still has the version its decision
- * saw and every account can bear the batch; deltas commute, so two processes never conflict on an account as such. Everything below writes only where `go`
- * holds. Nothing reads a table except through the locked sets: all parts of a statement share the snapshot from
+ * saw and every account can bear the batch; deltas commute, so two processes never conflict on an account as such.
+ * Everything below writes only where `go` holds, first of all the batch's own id: where it was abandoned, because the
+ * answer to an earlier sending was lost, the statement fails on it. Nothing reads a table except through the locked sets: all parts of a statement share the snapshot from
  * before the lock wait.
  *
  * Measured: appending at an expected version without the lock starves the busier of two processes (0.01 to 0.03 of its
  * speed); locking keeps 0.93 to 0.98 of it. Unsorted inserts deadlock, and each deadlock freezes the writer a second.
- * @source rules#engine.5, rules#engine.8
+ * @source rules#engine.5, rules#engine.8, rules#engine.13
  */
 
 /** An operation's columns as a row tells them. */
@@ -96,6 +97,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
   const moved = [...draft.movedOperations.values()]
   const reads = [...draft.readVersions]
   const controls = [...draft.readControls]
+  const movements = [...draft.movements.values()]
   const entries = changes.flatMap(({ id, change }) => runningEntries(id, change))
   const { now } = draft
 
@@ -147,6 +149,9 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
              SELECT FROM wanted_account w JOIN ac USING (id)
               WHERE (w.exact AND ac.version <> w.version) OR (w.floored AND ac.balance_cents + w.lowest < 0)
            ) AS yes
+  ),
+  fence AS (
+    INSERT INTO batch (id, outcome) SELECT ${p.one('uuid', batchId)}, 'committed' FROM go WHERE yes
   )`
 
   /** Parameters are numbered as they are asked for: only what is wanted may ask. */
@@ -156,7 +161,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
       isWanted: created.length > 0,
       sql: () => `
   inserted_operation AS (
-    INSERT INTO operation (${OPERATION_COLUMNS}, idempotency_day)
+    INSERT INTO operation (${OPERATION_COLUMNS}, idempotency_day, idempotency_noon_day)
     SELECT * FROM ${p.rows('o', operationColumns(created))} WHERE (SELECT yes FROM go)
   )`,
     },
@@ -188,7 +193,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
       isWanted: draft.moves.length > 0,
       sql: () => `
   inserted_move AS (
-    INSERT INTO move (operation_id, version, kind, trigger, from_status, to_status, facts, batch_id, at)
+    INSERT INTO move (operation_id, version, kind, trigger, from_status, to_status, facts, evidence, batch_id, at)
     SELECT m.*, ${p.one('uuid', batchId)}, ${p.one('timestamptz', instant(now))}
       FROM ${p.rows('m', {
         operation_id: ['uuid', draft.moves.map(({ after }) => after.id)],
@@ -198,7 +203,23 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
         from_status: ['text', draft.moves.map(({ before }) => before?.status ?? null)],
         to_status: ['text', draft.moves.map(({ after }) => after.status)],
         facts: ['jsonb', draft.moves.map(({ facts }) => JSON.stringify(facts))],
+        evidence: ['jsonb', draft.moves.map(({ evidence }) => jsonOrNull(evidence))],
       })}
+     WHERE (SELECT yes FROM go)
+  )`,
+    },
+    {
+      name: 'movement',
+      isWanted: movements.length > 0,
+      sql: () => `
+  inserted_movement AS (
+    INSERT INTO movement (direction, id, operation_id, value_cents)
+    SELECT * FROM ${p.rows('m', {
+      direction: ['text', movements.map(({ direction }) => direction)],
+      id: ['text', movements.map(({ id }) => id)],
+      operation_id: ['uuid', movements.map(({ operationId }) => operationId)],
+      value_cents: ['bigint', movements.map(({ valueCents }) => valueCents)],
+    })}
      WHERE (SELECT yes FROM go)
   )`,
     },
@@ -311,7 +332,7 @@ interface Part {
   readonly sql: () => string
 }
 
-/** A batch as something to send, as often as it takes: the same id, the same values. */
+/** A batch as something to send. */
 export interface Write {
   readonly batchId: string
   readonly statement: Statement<readonly unknown[], WriteReply>
@@ -324,6 +345,15 @@ export function writeOf(draft: Draft, ids: Ids): Write {
   const { name, text, values } = build(draft, batchId, ids)
   return { batchId, statement: statement(name, text), values }
 }
+
+/** What became of a batch, for good. */
+export type BatchOutcome = 'committed' | 'abandoned'
+
+/** Gives a batch up, unless it was committed. @source rules#engine.13 */
+export const abandonBatch = statement<[batchId: string], { outcome: BatchOutcome }>(
+  'engine.abandon_batch',
+  'SELECT abandon_batch($1) AS outcome',
+)
 
 /** Account ids are the order of the ledger's table. */
 const ACCOUNT_CODES = Object.keys(accounts) as AccountCode[]
@@ -379,16 +409,20 @@ function operationColumns(operations: readonly Operation[]) {
     facts: ['jsonb', operations.map(({ facts }) => JSON.stringify(facts))],
     created_at: ['timestamptz', operations.map(({ createdAt }) => instant(createdAt))],
     updated_at: ['timestamptz', operations.map(({ updatedAt }) => instant(updatedAt))],
-    idempotency_day: ['integer', operations.map(idempotencyDay)],
+    idempotency_day: ['integer', operations.map((operation) => idempotencyDay(operation, 0))],
+    idempotency_noon_day: ['integer', operations.map((operation) => idempotencyDay(operation, DAY_MS / 2))],
   } as const
 }
 
 /**
- * Two uses of one key within 24 hours are kept apart by looking it up; this keeps two at the same moment apart. A use
- * 24 hours later always falls on another day.
+ * Two uses of one key within 24 hours are kept apart by looking it up; this keeps two at the same moment apart. Around
+ * midnight they may fall on two days, but then on one that begins at noon. A use 24 hours later always falls on another
+ * day of either kind.
+ * @param beginsMs how long after midnight UTC the days begin
+ * @source rules#idempotency.1
  */
-function idempotencyDay({ idempotencyKey, createdAt }: Operation): number | null {
-  return idempotencyKey === null ? null : Math.floor(createdAt / DAY_MS)
+function idempotencyDay({ idempotencyKey, createdAt }: Operation, beginsMs: number): number | null {
+  return idempotencyKey === null ? null : Math.floor((createdAt - beginsMs) / DAY_MS)
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000

@@ -6,12 +6,14 @@ import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Cache } from './cache.ts'
 import type { Account, Control, Draft, Known } from './draft.ts'
-import type { ControlName } from './operation.ts'
-import { createLockingReader, createReader, operationOf, type Reader } from './reader.ts'
+import type { Command, ControlName } from './operation.ts'
+import { createLockingReader, operationOf } from './reader.ts'
 import {
   type AccountReply,
+  abandonBatch,
   accountCode,
   accountId,
+  type BatchOutcome,
   type ControlReply,
   type Write,
   type WriteReply,
@@ -26,10 +28,14 @@ export type Taken = 'external id taken' | 'idempotency key taken' | 'exclusive k
 
 const UNIQUE_VIOLATION = '23505'
 
+/** A movement was booked by somebody else since it was looked up: what follows is decided again. @source rules#engine.14 */
+const MOVEMENT_TAKEN = 'movement_pkey'
+
 /** What a violated constraint means, by its name; any other is a broken invariant. */
 const TAKEN = new Map<string, Taken>([
   ['operation_external_id_key', 'external id taken'],
   ['operation_idempotency_key', 'idempotency key taken'],
+  ['operation_idempotency_key_noon', 'idempotency key taken'],
   ['operation_exclusive_key', 'exclusive key taken'],
 ])
 
@@ -55,12 +61,10 @@ export interface WriterOptions {
 export class Writer {
   readonly #options: WriterOptions
   readonly #cache: Cache
-  readonly #reader: Reader
 
   constructor(options: WriterOptions, cache: Cache) {
     this.#options = options
     this.#cache = cache
-    this.#reader = createReader(options.database)
   }
 
   /**
@@ -71,7 +75,8 @@ export class Writer {
   async write(draft: Draft, attempt: number): Promise<WriteResult> {
     const write = writeOf(draft, this.#options.ids)
     if (attempt > 1) await this.#options.pause.jittered(attempt * 5)
-    const sending = this.#send(write).catch((error) => this.#judge(error, write))
+    const { statement, values } = write
+    const sending = this.#options.database.rows(statement, values).catch((error) => this.#judge(error, write))
     return this.#learn(await this.#patiently(sending), draft)
   }
 
@@ -88,13 +93,22 @@ export class Writer {
    * compare to a busier process. Costs round trips with the accounts locked, so it is the last resort.
    * @returns `undefined` where there was nothing to write
    */
-  async writeHolding(reads: readonly string[], plan: (known: Known) => Draft): Promise<WriteResult | undefined> {
+  async writeHolding(
+    { reads, movements = [] }: Pick<Command<unknown>, 'reads' | 'movements'>,
+    plan: (known: Known) => Draft,
+  ): Promise<WriteResult | undefined> {
     let held: { draft: Draft; write: Write } | undefined
     const decideAndSend = this.#options.database.transaction(async (queries) => {
       const reader = createLockingReader(queries)
       const { accounts } = await reader.accounts()
       const operations = new Map((await reader.operations(reads)).map((operation) => [operation.id, operation]))
-      const draft = plan({ accounts, operations, controls: await reader.controls(), debts: await reader.debts() })
+      const draft = plan({
+        accounts,
+        operations,
+        controls: await reader.controls(),
+        movements: await reader.movements(movements),
+        debts: await reader.debts(),
+      })
       if (draft.isEmpty) return undefined
       held = { draft, write: writeOf(draft, this.#options.ids) }
       return queries.rows(held.write.statement, held.write.values)
@@ -121,13 +135,9 @@ export class Writer {
     }
   }
 
-  #send({ statement, values }: Write): Promise<WriteReply[]> {
-    return this.#options.database.rows(statement, values)
-  }
-
   /** An error the database gave is definite: nothing was written. A lost answer is not. */
-  async #judge(error: unknown, write: Write): Promise<WriteReply[] | WriteResult | 'committed unseen'> {
-    if (error instanceof DatabaseUnavailable && error.sent) return this.#resolve(write)
+  async #judge(error: unknown, { batchId }: Write): Promise<WriteResult | 'committed unseen'> {
+    if (error instanceof DatabaseUnavailable && error.sent) return this.#resolve(batchId)
     return this.#refused(error)
   }
 
@@ -135,38 +145,40 @@ export class Writer {
   #refused(error: unknown): WriteResult {
     if (gaveWay(error)) return 'stale'
     const known = databaseError(error)
-    const taken = known?.code === UNIQUE_VIOLATION ? TAKEN.get(known.constraint ?? '') : undefined
+    const constraint = known?.code === UNIQUE_VIOLATION ? known.constraint : undefined
+    if (constraint === MOVEMENT_TAKEN) return 'stale'
+    const taken = TAKEN.get(constraint ?? '')
     if (taken) return taken
     throw error
   }
 
   /**
    * The answer to a commit was lost. Looking for its rows could say «not there» while the old backend still waits and
-   * commits later, so the same statement is sent again: it waits for the old one, and then either finds everything as
-   * decided, or finds our own batch written.
+   * commits later: its id is abandoned. Where that succeeds the old statement can only fail, whenever it goes on, and
+   * everything is decided again; where the id is there already, it was committed.
    * @source rules#engine.13, failure-modes#DB-2
    */
-  async #resolve(write: Write): Promise<WriteReply[] | WriteResult | 'committed unseen'> {
-    this.#options.logger.warn({ batch: write.batchId }, 'the answer to a commit was lost; sending it again')
+  async #resolve(batchId: string): Promise<WriteResult | 'committed unseen'> {
+    this.#options.logger.warn({ batch: batchId }, 'the answer to a commit was lost; finding out what became of it')
     for (;;) {
-      const result = await this.#askAgain(write)
-      if (result !== undefined) return result
+      const outcome = await this.#abandon(batchId)
+      if (outcome === 'committed') return 'committed unseen'
+      if (outcome === 'abandoned') {
+        // Nothing that was believed has been compared.
+        this.#cache.clear()
+        return 'stale'
+      }
       await this.#options.pause.jittered(DOUBT_RETRY_MS)
     }
   }
 
-  /** `undefined`: the database still does not answer. */
-  async #askAgain(write: Write): Promise<WriteReply[] | WriteResult | 'committed unseen' | undefined> {
+  /** `undefined`: the database does not answer, or the old statement is still open. */
+  async #abandon(batchId: string): Promise<BatchOutcome | undefined> {
     try {
-      const reply = await this.#send(write)
-      if (reply[0]?.go || !(await this.#reader.isCommitted(write.batchId))) return reply
-      return 'committed unseen'
+      return (await this.#options.database.rows(abandonBatch, [batchId]))[0]?.outcome
     } catch (error) {
       if (error instanceof DatabaseUnavailable || gaveWay(error)) return undefined
-      if (databaseError(error)?.code !== UNIQUE_VIOLATION) throw error
-      const committed = await this.#reader.isCommitted(write.batchId).catch(() => undefined)
-      if (committed === undefined) return undefined
-      return committed ? 'committed unseen' : this.#refused(error)
+      throw error
     }
   }
 

@@ -32,6 +32,9 @@ function operation(id: string, given: Partial<Operation> = {}): Operation {
   }
 }
 
+/** What was booked before: no movement. */
+const NOWHERE = Object.assign(new Map<string, null>(), { get: () => null })
+
 /** A batch that knows these operations, with 100 centavos available. */
 function draft(...operations: Operation[]): Draft {
   return draftKnowing({ operations }, { available: 100n })
@@ -45,6 +48,7 @@ function draftKnowing(
   const known: Known = {
     controls: new Map(),
     debts: new Map(),
+    movements: NOWHERE,
     ...given,
     operations: new Map(given.operations.map((known) => [known.id, known])),
     accounts: new Map(
@@ -263,8 +267,8 @@ function indebted(): Draft {
 }
 
 /** Gives some centavos to the available account. */
-const earning = (operationId: string, v: bigint, reference = ''): { journals: Journal[] } => ({
-  journals: [{ operationId, kind: 'cash_in_paid', reference, amounts: { v, f: 0n } }],
+const earning = (operationId: string, v: bigint): { journals: Journal[] } => ({
+  journals: [{ operationId, kind: 'cash_in_paid', reference: `E ${operationId}`, amounts: { v, f: 0n } }],
 })
 
 function repayments(batch: Draft) {
@@ -276,10 +280,10 @@ function repayments(batch: Draft) {
 
 test('[ledger.recover] a credit repays the oldest debt first, under the debt’s operation, as a forced debit', () => {
   const batch = indebted()
-  add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n, 'E1') }, ['a'])
+  add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n) }, ['a'])
   assert.deepEqual(repayments(batch), [
-    ['old', -80n, 'FORCED_DEBIT', 'cash_in_paid a E1'],
-    ['new', -20n, 'FORCED_DEBIT', 'cash_in_paid a E1'],
+    ['old', -80n, 'FORCED_DEBIT', 'cash_in_paid a E a'],
+    ['new', -20n, 'FORCED_DEBIT', 'cash_in_paid a E a'],
   ])
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [0n, -30n])
   assert.equal(batch.accountChanges.get('available')?.lowest, 0n)
@@ -289,13 +293,13 @@ test('[ledger.recover] the next credit in the batch goes on where the last one e
   const batch = indebted()
   add(batch, { ...moving('a', 'PAID'), ...earning('a', 100n) }, ['a'])
   add(batch, { ...moving('b', 'PAID'), ...earning('b', 100n) }, ['b'])
-  assert.deepEqual(repayments(batch).slice(2), [['new', -30n, 'FORCED_DEBIT', 'cash_in_paid b']])
+  assert.deepEqual(repayments(batch).slice(2), [['new', -30n, 'FORCED_DEBIT', 'cash_in_paid b E b']])
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [70n, 0n])
 })
 
 test('[ledger.recover] a debt made in the batch is repaid in the batch, after the older ones', () => {
   const batch = indebted()
-  const taken = { kind: 'taken_by_bank', reference: '', amounts: { r: 40n, d: 0n } } as const
+  const taken = { kind: 'taken_by_bank', reference: 'D1', amounts: { r: 40n, d: 0n } } as const
   add(batch, { ...moving('b', 'CONFIRMED'), journals: [{ operationId: 'b', ...taken }] }, ['b'])
   add(batch, { ...moving('a', 'PAID'), ...earning('a', 200n) }, ['a'])
   assert.deepEqual(
@@ -337,7 +341,7 @@ test('[ledger.recover] however credits and debts follow each other, no money is 
         const id = `o${index}`
         const free = batch.balance('available')
         const amounts = { r: amount, d: free < amount ? free : amount }
-        const taken: Journal = { operationId: id, kind: 'taken_by_bank', reference: '', amounts }
+        const taken: Journal = { operationId: id, kind: 'taken_by_bank', reference: `D ${id}`, amounts }
         add(batch, { ...moving(id, 'PAID'), ...(isCredit ? earning(id, amount) : { journals: [taken] }) }, [id])
         assert.ok(batch.balance('available') === 0n || batch.balance('receivable') === 0n)
       }
@@ -363,4 +367,41 @@ test('[engine.6] a control changes only where the command looked at it', () => {
   const batch = draftWithControls()
   const changing = { ...moving('a', 'PAID'), controls: { cash_out_switch: { enabled: false } } }
   assert.throws(() => add(batch, changing, ['a']), /without having been looked at/)
+})
+
+/** A payment that was booked on operation `a` before. */
+function draftKnowingPayment(): Draft {
+  const movements = new Map([
+    ['in E1', { operationId: 'a', valueCents: 100n }],
+    ['in E2', null],
+  ])
+  return draftKnowing({ operations: [operation('a'), operation('b')], movements }, {})
+}
+
+const booking = (operationId: string, kind: 'cash_in_paid' | 'arrived_unattributed', reference: string) => ({
+  ...moving(operationId, 'RECONCILIATION_REQUIRED'),
+  journals: [{ operationId, kind, reference, amounts: { v: 100n, f: 0n, p: 100n } }],
+})
+
+test('[engine.14] a movement is booked with its journal, and seen by what follows in the batch', () => {
+  const batch = draftKnowingPayment()
+  assert.equal(batch.movement({ direction: 'in', id: 'E2' }), undefined)
+  add(batch, booking('b', 'cash_in_paid', 'E2'), ['b'])
+  assert.deepEqual([...batch.movements.values()], [{ direction: 'in', id: 'E2', operationId: 'b', valueCents: 100n }])
+  assert.equal(batch.movement({ direction: 'in', id: 'E2' })?.operationId, 'b')
+})
+
+test('[ledger.movements] a movement of another operation goes to suspense and nowhere else', () => {
+  assert.throws(() => add(draftKnowingPayment(), booking('b', 'cash_in_paid', 'E1'), ['b']), /belongs to a/)
+  const batch = draftKnowingPayment()
+  add(batch, booking('b', 'arrived_unattributed', 'E1'), ['b'])
+  assert.equal(batch.movements.size, 0, 'it stays the other one’s')
+  assert.equal(batch.balance('suspense_in'), 100n)
+})
+
+test('[ledger.movements] nothing is booked twice on its own operation, nor without having been looked up', () => {
+  for (const kind of ['cash_in_paid', 'arrived_unattributed'] as const) {
+    assert.throws(() => add(draftKnowingPayment(), booking('a', kind, 'E1'), ['a']), /is booked already/)
+    assert.throws(() => add(draftKnowingPayment(), booking('a', kind, 'E3'), ['a']), /was not read/)
+  }
 })

@@ -61,8 +61,14 @@ async function play(engines: readonly TestEngine[], run: string, { charge, proce
   if (input === 'create') {
     await engine.cashIns.create(cashInRequest({ id, externalId: `c${charge}` })).catch(() => undefined)
   } else {
-    await engine.cashIns.apply(id, input)
+    await engine.cashIns.apply(id, ofCharge(input, charge))
   }
+}
+
+/** The same input under end-to-end ids of its charge's own: a payment of two charges would be one of the first. */
+function ofCharge(input: CashInInput, charge: number): CashInInput {
+  if (input.on !== 'partner.confirmed') return input
+  return { ...input, payment: { ...input.payment, endToEndId: `${input.payment.endToEndId} ${charge}` } }
 }
 
 function chargeId(run: string, charge: number): string {

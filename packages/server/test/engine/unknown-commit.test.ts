@@ -47,7 +47,7 @@ function cutOnce(proxy: TcpProxy, at: Direction): void {
   }
 }
 
-test('[engine.13] [DB-2] a write that never arrived is sent again and happens once', async (t) => {
+test('[engine.13] [DB-2] a write that never arrived is given up, decided again, and happens once', async (t) => {
   const { database, proxy, pay } = await world(t)
   cutOnce(proxy, 'request')
   assert.equal((await pay())?.cashIn.status, 'PAID')
@@ -88,7 +88,7 @@ test('[engine.13] [DB-2] a backend that still waits when its client is gone comm
   const paying = pay()
   await waitingBackends(observer, 1)
   proxy.cutAll()
-  // The same statement, sent again, waits behind the first one.
+  // The first one was given up; what was decided again waits behind it.
   await waitingBackends(observer, 2)
   await holder.query('COMMIT')
   assert.equal((await paying)?.cashIn.status, 'PAID')

@@ -3,6 +3,7 @@ import {
   cashIn,
   cashOut,
   type JournalKind,
+  type JournalTemplate,
   journals,
   type Machine,
   type Row,
@@ -10,7 +11,7 @@ import {
   type Variable,
 } from '@pixgate/spec'
 import { follow } from '../../src/engine/follow.ts'
-import type { Command, Decision, Journal, Operation, State } from '../../src/engine/operation.ts'
+import type { Command, Decision, Journal, MovementId, Operation, State } from '../../src/engine/operation.ts'
 import type { TestEngine } from './engine.ts'
 
 /**
@@ -39,6 +40,7 @@ export async function begin({ engine, ids }: TestEngine, kind: Kind, status: str
   const operation = newOperation(ids.uuid(), kind, status)
   const create: Command<string | undefined> = {
     reads: [],
+    movements: movementsOf(operation.id, ''),
     decide: (state) => ({
       creates: [{ operation }],
       ...effectsOf(row, operation, '', state),
@@ -61,6 +63,7 @@ export function lead(
 ): Promise<string | undefined> {
   const step: Command<string | undefined> = {
     reads: [id],
+    movements: movementsOf(id, reference),
     decide: (state, now) => {
       const operation = state.operation(id)
       if (!operation) throw new Error(`there is no operation ${id}`)
@@ -145,7 +148,22 @@ function journalOf(kind: JournalKind, operation: Operation, reference: string, s
   const { valueCents: v, feeCents: f, id: operationId } = operation
   const free = state.balance('available')
   const taken = free < v ? free : v
-  return { operationId, kind, reference, amounts: { v, f, r: v, p: 123n, w: 10n, d: taken, h: taken } }
+  const isMovement = (journals[kind] as JournalTemplate).movement !== undefined
+  const journal = { operationId, kind, reference: isMovement ? movementIdOf(operationId, reference) : reference }
+  return { ...journal, amounts: { v, f, r: v, p: 123n, w: 10n, d: taken, h: taken } }
+}
+
+/** What a step may move at the bank: a movement of its own, either way. */
+function movementsOf(operationId: string, reference: string): MovementId[] {
+  const id = movementIdOf(operationId, reference)
+  return [
+    { direction: 'in', id },
+    { direction: 'out', id },
+  ]
+}
+
+function movementIdOf(operationId: string, reference: string): string {
+  return `${operationId} ${reference}`
 }
 
 /** A command that does nothing where there is no money for it. */

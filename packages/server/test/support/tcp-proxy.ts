@@ -17,15 +17,21 @@ export interface TcpProxy {
   judge: (direction: Direction, bytes: Buffer, connection: number) => Fate | Promise<Fate>
   /** Cuts every connection there is now. */
   cutAll(): void
+  /** Cuts off whoever connected: what is under way still arrives at the other end. */
+  cutClients(): void
 }
 
 /** Starts a proxy in front of a port; it goes with the test. */
 export async function tcpProxy(t: TestContext, target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
   const cutAll = () => {
     for (const socket of sockets) socket.destroy()
   }
-  const proxy: TcpProxy & { port: number } = { port: 0, target, judge: () => 'pass', cutAll }
+  const cutClients = () => {
+    for (const socket of clients) socket.destroy()
+  }
+  const proxy: TcpProxy & { port: number } = { port: 0, target, judge: () => 'pass', cutAll, cutClients }
 
   function pipe(from: Socket, to: Socket, direction: Direction, connection: number): void {
     let order = Promise.resolve()
@@ -56,6 +62,8 @@ export async function tcpProxy(t: TestContext, target: number): Promise<TcpProxy
     connections += 1
     const server = connect(proxy.target, '127.0.0.1')
     for (const socket of [client, server]) sockets.add(socket)
+    clients.add(client)
+    client.on('close', () => clients.delete(client))
     pipe(client, server, 'request', connections)
     pipe(server, client, 'response', connections)
   })

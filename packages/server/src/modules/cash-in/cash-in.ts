@@ -1,5 +1,5 @@
 import { limits } from '@pixgate/spec'
-import type { Document, Operation } from '../../engine/operation.ts'
+import type { Document, MovementId, Operation } from '../../engine/operation.ts'
 import type { Payment } from '../../partner/port.ts'
 
 /** A cash-in as the engine keeps it, and everything that can happen to it. */
@@ -58,6 +58,8 @@ export type CashInInput =
       readonly transactionId: string
       /** The answer that tells it contradicts what was asked for. */
       readonly isContradicted?: true
+      /** It was booked on another operation. */
+      readonly isElsewhere?: boolean
     }
   | {
       readonly on: 'partner.failed'
@@ -104,6 +106,11 @@ const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000
  */
 export function refundDeadline({ facts }: CashIn): number | null {
   return facts.paidAt === undefined ? null : facts.paidAt + REFUND_WINDOW_MS
+}
+
+/** The movement that a payment is. */
+export function movementOf({ endToEndId }: Payment): MovementId {
+  return { direction: 'in', id: endToEndId }
 }
 
 /** What was booked under a payment's end-to-end id, centavos. */

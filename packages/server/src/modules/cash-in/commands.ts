@@ -1,7 +1,8 @@
 import { limits, Refusal } from '@pixgate/spec'
 import { type Engine, ExternalIdTaken, IdempotencyKeyTaken } from '../../engine/engine.ts'
+import type { State } from '../../engine/operation.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { type CashIn, type CashInInput, type CashInOutcome, statusAt } from './cash-in.ts'
+import { type CashIn, type CashInInput, type CashInOutcome, movementOf, statusAt } from './cash-in.ts'
 import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
 import { decideCashIn } from './rules.ts'
 
@@ -44,12 +45,20 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
     apply: (id, input) =>
       engine.execute<CashInOutcome | undefined>({
         reads: [id],
+        movements: input.on === 'partner.confirmed' ? [movementOf(input.payment)] : [],
         decide: (state, now) => {
           const cashIn = state.operation(id) as CashIn | undefined
-          return cashIn ? decideCashIn(cashIn, input, now) : { outcome: undefined }
+          return cashIn ? decideCashIn(cashIn, withOwner(cashIn, input, state), now) : { outcome: undefined }
         },
       }),
   }
+}
+
+/** What of an input the state alone can tell: whether another operation has its payment. */
+function withOwner({ id }: CashIn, input: CashInInput, state: State): CashInInput {
+  if (input.on !== 'partner.confirmed') return input
+  const booked = state.movement(movementOf(input.payment))
+  return { ...input, isElsewhere: booked !== undefined && booked.operationId !== id }
 }
 
 /** A client whose 201 was lost finds its charge in `existing`. @source rules#external-id.2 */

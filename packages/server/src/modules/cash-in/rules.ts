@@ -101,6 +101,8 @@ function isUnansweredTooLong({ status, facts }: CashIn, at: number): boolean {
 const GUARDS: Readonly<
   Record<GuardOf<typeof cashIn>, (now: CashIn, payment: Payment | undefined, input: Judged) => boolean>
 > = {
+  'movement belongs to another operation': (_now, _payment, input) =>
+    input.on === 'partner.confirmed' && input.isElsewhere === true,
   'payment restated': (now, payment) => payment !== undefined && bookedAmount(now, payment) !== undefined,
   'payment is a second one': ({ facts }) => Object.keys(facts.payments ?? {}).length > 0,
   'amount differs': ({ valueCents }, payment) => payment?.valueCents !== valueCents,

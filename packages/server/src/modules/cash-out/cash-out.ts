@@ -1,5 +1,5 @@
 import type { PixKeyType } from '@pixgate/spec'
-import type { Document, Operation } from '../../engine/operation.ts'
+import type { Document, MovementId, Operation } from '../../engine/operation.ts'
 import type { Party, PayoutReturn } from '../../partner/port.ts'
 import type { OrderInput, Result, SendFacts } from '../dispatch/index.ts'
 
@@ -78,6 +78,14 @@ export interface CashOutOutcome {
   readonly result: Result
   /** The cash-out as it is now. */
   readonly cashOut: CashOut
+}
+
+/** The movements that inputs tell of. */
+export function movementsOf(inputs: readonly CashOutInput[]): MovementId[] {
+  return inputs.flatMap((input): MovementId[] => {
+    if (input.on === 'partner.confirmed') return [{ direction: 'out', id: input.movement.endToEndId }]
+    return input.on === 'partner.returned' ? [{ direction: 'in', id: input.returned.returnId }] : []
+  })
 }
 
 /** What came back so far and was credited, centavos. */

@@ -1,7 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import { type Engine, ExclusiveKeyTaken, ExternalIdTaken, IdempotencyKeyTaken } from '../../engine/engine.ts'
 import type { Identity } from '../../engine/operation.ts'
-import type { CashOut, CashOutInput, CashOutOutcome } from './cash-out.ts'
+import { type CashOut, type CashOutInput, type CashOutOutcome, movementsOf } from './cash-out.ts'
 import { type CashOutRequest, type CashOutTerms, decideCreate } from './create.ts'
 import { decideCashOut } from './rules.ts'
 
@@ -61,6 +61,7 @@ export function createCashOutCommands(engine: Engine, terms: CashOutTerms): Cash
     apply: (id, inputs) =>
       engine.execute<CashOutOutcome | undefined>({
         reads: [id],
+        movements: movementsOf(inputs),
         controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch', ...dayControls] : dayControls,
         decide: (state, now) => {
           const cashOut = state.operation(id) as CashOut | undefined

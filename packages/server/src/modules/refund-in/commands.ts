@@ -4,7 +4,7 @@ import { sha256 } from '../../platform/crypto.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Result } from '../dispatch/index.ts'
 import { cashInIn, decideCreate, decideReturn, type RefundInRequest } from './create.ts'
-import type { BankReturn, RefundIn, RefundInInput, RefundInOutcome } from './refund-in.ts'
+import { type BankReturn, movementOf, type RefundIn, type RefundInInput, type RefundInOutcome } from './refund-in.ts'
 import { decideRefundIn } from './rules.ts'
 import type { RefundInStore } from './store.ts'
 
@@ -41,6 +41,7 @@ export function createRefundInCommands({ engine, store, ids }: RefundInCommandsO
     const identity = { id: ids.uuid(), bodyHash: sha256(`${cashInId} ${returned.returnId}`) }
     return engine.execute<Result>({
       reads: [cashInId],
+      movements: [movementOf(returned)],
       decide: (state, now) => {
         const cashIn = cashInIn(state, cashInId)
         return cashIn ? decideReturn(cashIn, returned, identity, state, now) : { outcome: 'UNEXPECTED' }
@@ -74,6 +75,7 @@ export function createRefundInCommands({ engine, store, ids }: RefundInCommandsO
         }
       return engine.execute<RefundInOutcome | undefined>({
         reads: [id, cashInId],
+        movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),
         decide: (state, now) => {
           const refund = state.operation(id) as RefundIn | undefined
           const cashIn = cashInIn(state, cashInId)

@@ -1,5 +1,5 @@
 import { limits, type RefundInOrigin } from '@pixgate/spec'
-import type { Document, Operation } from '../../engine/operation.ts'
+import type { Document, MovementId, Operation } from '../../engine/operation.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import type { OrderInput, Result, SendFacts } from '../dispatch/index.ts'
 
@@ -70,6 +70,11 @@ export interface Standing extends RefundInOutcome {
  */
 export function ownReference(told: string, { transactionId }: CashIn): string | null {
   return told === transactionId ? null : told
+}
+
+/** The movement that a return is. */
+export function movementOf({ returnId }: Pick<Return, 'returnId'>): MovementId {
+  return { direction: 'out', id: returnId }
 }
 
 /** Whether the bank's time lies too far in the future to be believed. */

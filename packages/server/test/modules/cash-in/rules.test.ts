@@ -104,6 +104,8 @@ const LATE = {
 }
 /** The payment fits the charge, but what else the bank tells does not. */
 const IN_CONTRADICTION = { input: { ...confirmed(), isContradicted: true }, ...suspended(100_00) } as const
+/** The payment was booked on another operation. */
+const ELSEWHERE = { input: { ...confirmed(), isElsewhere: true }, ...suspended(100_00) } as const
 const RESTATED = {
   input: confirmed({ valueCents: 99_00n }),
   reference: 'E1',
@@ -121,6 +123,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING charge.not_sent': { learns: { facts: { questions: 1 } }, dueAt: NOW + 5_000 },
   'PENDING charge.unknown': { learns: { facts: { questions: 1, unknownSince: NOW } }, dueAt: NOW + 5_000 },
   'PENDING charge.contradicted': { learns: DOUBTED, evidence: { reason: 'other valueCents' } },
+  'PENDING partner.confirmed movement belongs to another operation': ELSEWHERE,
   'PENDING partner.confirmed amount differs': OTHER_AMOUNT,
   'PENDING partner.confirmed settled late': LATE,
   'PENDING partner.confirmed answer contradicts': IN_CONTRADICTION,
@@ -142,6 +145,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     dueAt: NOW + 30_000,
   },
   'PROVIDER_RESULT_UNKNOWN charge.contradicted': { learns: DOUBTED, evidence: { reason: 'other valueCents' } },
+  'PROVIDER_RESULT_UNKNOWN partner.confirmed movement belongs to another operation': ELSEWHERE,
   'PROVIDER_RESULT_UNKNOWN partner.confirmed amount differs': OTHER_AMOUNT,
   'PROVIDER_RESULT_UNKNOWN partner.confirmed answer contradicts': IN_CONTRADICTION,
   'PROVIDER_RESULT_UNKNOWN partner.confirmed': { learns: CREDITED },
@@ -155,6 +159,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
 
   'EXPIRED charge.accepted': { learns: CHARGE },
+  'EXPIRED partner.confirmed movement belongs to another operation': ELSEWHERE,
   'EXPIRED partner.confirmed amount differs': OTHER_AMOUNT,
   'EXPIRED partner.confirmed settled late': LATE,
   'EXPIRED partner.confirmed answer contradicts': IN_CONTRADICTION,
@@ -165,6 +170,12 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: CHARGE,
   },
   'PAID charge.rejected': { evidence: { errorCode: 'limit', errorMessage: 'too much' } },
+  'PAID partner.confirmed movement belongs to another operation': {
+    input: { ...confirmed({ endToEndId: 'E2' }), isElsewhere: true },
+    learns: { facts: { payments: { E1: 100_00, E2: 100_00 } } },
+    reference: 'E2',
+    evidence: { endToEndId: 'E2', valueCents: 100_00, occurredAt: NOW - 1_000 },
+  },
   'PAID partner.confirmed payment restated': RESTATED,
   'PAID partner.confirmed payment is a second one': {
     input: confirmed({ endToEndId: 'E2' }),
@@ -193,7 +204,10 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'RECONCILIATION_REQUIRED refund.taken': TAKEN,
 
   'FAILED charge.accepted': { learns: CHARGE, dueAt: NOW, evidence: { transactionId: 'tx' } },
+  'FAILED partner.confirmed movement belongs to another operation': ELSEWHERE,
   'FAILED partner.confirmed': suspended(100_00),
+
+  'RECONCILIATION_REQUIRED partner.confirmed movement belongs to another operation': ELSEWHERE,
 
   'RECONCILIATION_REQUIRED partner.confirmed payment restated': {
     ...RESTATED,

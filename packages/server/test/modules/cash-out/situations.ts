@@ -153,6 +153,7 @@ export function stateOf(
 ): State {
   return {
     operation: () => undefined,
+    movement: () => undefined,
     balance: (code) => ({ available: 50_00n, ...balances })[code] ?? 0n,
     control: (name) => controls[name] ?? CONTROLS[name],
   }

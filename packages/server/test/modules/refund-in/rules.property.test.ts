@@ -54,6 +54,10 @@ class Books implements State {
     return this.operations.get(id)
   }
 
+  movement() {
+    return undefined
+  }
+
   balance(code: AccountCode) {
     return this.balances.get(code) ?? 0n
   }

@@ -69,6 +69,7 @@ export function stateOf(availableCents = 1_000_00n, ...operations: readonly Oper
     operation: (id) => operations.find((operation) => operation.id === id),
     balance: (code) => balances[code] ?? 0n,
     control: () => ({}),
+    movement: () => undefined,
   }
 }
 
