@@ -37,6 +37,7 @@ export function fund(): Command<void> {
   const operation = { ...payout(id), kind: 'cash_in', status: 'PENDING', valueCents: FUNDS_CENTS, dueAt: null } as const
   return {
     reads: [],
+    movements: [{ direction: 'in', id: 'E' }],
     decide: () => ({
       creates: [{ operation }],
       moves: [{ operationId: id, trigger: 'partner.confirmed', to: 'PAID' }],

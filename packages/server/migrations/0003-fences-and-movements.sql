@@ -83,5 +83,5 @@ INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at)
    WHERE b.place > 1
 ON CONFLICT DO NOTHING;
 
--- What the bank said when a move booked money or opened a case.
+-- What the bank said when a move opened a case; the case keeps only what the first one said.
 ALTER TABLE move ADD COLUMN evidence jsonb;

@@ -56,7 +56,7 @@ export function follow<
   const row = rowFor(machine, operation.status as State, step.on, step.holds)
   if (!row) return { outcome: step.outcome(operation, false) }
   const evidence = step.evidence ?? {}
-  const move = { ...moveOf(operation, row, step), ...(row.posts || row.opens ? { evidence } : {}) }
+  const move = { ...moveOf(operation, row, step), ...(row.opens ? { evidence } : {}) }
   return {
     moves: [move],
     journals: row.posts

@@ -80,7 +80,7 @@ export interface Move {
   readonly givesUpExclusiveKey?: boolean
   /** The doubt is over: the operation's open cases close. */
   readonly closesCases?: boolean
-  /** What the bank said, where the move books money or opens a case. */
+  /** What the bank said, where the move opens a case: the case keeps only what the first one said. */
   readonly evidence?: Document
 }
 
