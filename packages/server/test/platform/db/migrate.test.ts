@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
 import { cashIn, cashOut, machine, refundIn } from '@pixgate/spec'
 import pg from 'pg'
@@ -79,6 +80,58 @@ test('[DB-11] a migration that fails leaves nothing behind', async (t) => {
   assert.deepEqual(await tables(url), ['audit'])
   await administer(url, 'DROP TABLE audit')
   assert.ok((await migrate(url, MACHINES)).length > 0)
+})
+
+/** A database as the migrations up to a version left it. */
+async function databaseAt(t: TestContext, version: number): Promise<string> {
+  const url = await emptyDatabase(t)
+  const folder = new URL('../../../migrations/', import.meta.url)
+  const names = (await readdir(folder)).filter((name) => Number.parseInt(name, 10) <= version).sort()
+  await administer(url, 'CREATE TABLE schema_migration (version integer, name text, hash text, applied_at timestamptz)')
+  for (const name of names) {
+    const sql = await readFile(new URL(name, folder), 'utf8')
+    const hash = createHash('sha256').update(sql).digest('hex')
+    await administer(url, sql)
+    await administer(
+      url,
+      `INSERT INTO schema_migration VALUES (${Number.parseInt(name, 10)}, '${name}', '${hash}', now())`,
+    )
+  }
+  return url
+}
+
+/** Books a paid charge in the columns that the first version had. */
+function paidCharge(id: string, endToEndId: string, place: number): string {
+  const entry = (account: number, version: number, cents: number, posting: number) =>
+    `(${account}, ${version}, ${cents}, ${cents}, '${id}', 'cash_in_paid', '${endToEndId}', ${posting}, NULL, now())`
+  return `
+    INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail,
+                           facts, created_at, updated_at)
+    VALUES ('${id}', 'cash_in', 'charge ${place}', 'PAID', 1, 1000, 0, 'c', '', '{}', '{}', now(), now());
+    INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, shown, at)
+    VALUES ${entry(1, place, 1_000, 0)}, ${entry(3, place, -1_000, 2)};`
+}
+
+test('[DB-11] [ledger.movements] of what was booked before every movement is found once; what was booked twice is a case', async (t) => {
+  const url = await databaseAt(t, 2)
+  const [first, second, other] = [1, 2, 3].map((digit) => `0198c0de-7a11-7000-8000-00000000000${digit}`) as [
+    string,
+    string,
+    string,
+  ]
+  await administer(url, paidCharge(first, 'E1', 1) + paidCharge(second, 'E1', 2) + paidCharge(other, 'E2', 3))
+  const entries = await query(url, 'SELECT * FROM entry ORDER BY account_id, version')
+  assert.ok((await migrate(url, MACHINES)).includes('0003-fences-and-movements.sql'))
+  assert.deepEqual(await query(url, 'SELECT * FROM entry ORDER BY account_id, version'), entries)
+  assert.deepEqual(await query(url, 'SELECT direction, id, operation_id, value_cents::int FROM movement ORDER BY id'), [
+    { direction: 'in', id: 'E1', operation_id: first, value_cents: 1_000 },
+    { direction: 'in', id: 'E2', operation_id: other, value_cents: 1_000 },
+  ])
+  const facts = { direction: 'in', valueCents: 1_000, journal: 'cash_in_paid', bookedOn: first }
+  assert.deepEqual(
+    await query(url, 'SELECT operation_id, kind, reference, facts FROM "case" WHERE closed_at IS NULL'),
+    [{ operation_id: second, kind: 'movement_elsewhere', reference: 'E1', facts }],
+  )
 })
 
 test('[engine.10] the guard knows every move of the tables; a later version only adds to them', async (t) => {
