@@ -36,6 +36,7 @@ const table: readonly Unit[] = [
   { unit: 'modules/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'modules/cash-in'] },
 
   { unit: 'modules/partner-inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+  { unit: 'modules/statement', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
   { unit: 'modules/sandbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
 
   // config.ts and what else stands beside main.ts.

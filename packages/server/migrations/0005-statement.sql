@@ -21,6 +21,8 @@ CREATE TABLE statement_entry (
   outcome       text CHECK (outcome IN ('MATCHED', 'DIFFERS', 'KEPT')),
   operation_id  uuid,
   settled_at    timestamptz,
+  -- When a case was opened about it.
+  reported_at   timestamptz,
   PRIMARY KEY (direction, id, kind)
 ) WITH (fillfactor = 80);
 -- What our books do not have yet.
@@ -40,6 +42,8 @@ CREATE TABLE statement_gap (
   operation_id uuid NOT NULL,
   value_cents  bigint NOT NULL,
   missed_at    timestamptz NOT NULL,
+  -- When a case was opened about it.
+  reported_at  timestamptz,
   -- When the statement had it after all.
   filled_at    timestamptz,
   PRIMARY KEY (direction, id)
@@ -49,7 +53,7 @@ CREATE INDEX statement_gap_open ON statement_gap (missed_at) WHERE filled_at IS 
 -- How far the statement was read: one row. The instants of the mark are the bank's, the others ours.
 CREATE TABLE statement_mark (
   is_only         boolean PRIMARY KEY DEFAULT true CHECK (is_only),
-  -- Where the first window began; NULL before it was read whole.
+  -- Where the first window begins; NULL before the statement was first asked for.
   read_from       timestamptz,
   -- Everything that the bank booked before this was read, and handed to its operation where it has one.
   matched_until   timestamptz,
@@ -65,7 +69,7 @@ CREATE TABLE statement_mark (
 INSERT INTO statement_mark DEFAULT VALUES;
 
 GRANT SELECT, INSERT ON statement_entry, statement_gap TO pixgate_app;
-GRANT UPDATE (asked_at, outcome, operation_id, settled_at) ON statement_entry TO pixgate_app;
-GRANT UPDATE (filled_at) ON statement_gap TO pixgate_app;
+GRANT UPDATE (asked_at, outcome, operation_id, settled_at, reported_at) ON statement_entry TO pixgate_app;
+GRANT UPDATE (filled_at, reported_at) ON statement_gap TO pixgate_app;
 GRANT SELECT, UPDATE (read_from, matched_until, checked_version, read_at, due_at, lease_id, lease_until)
   ON statement_mark TO pixgate_app;

@@ -12,6 +12,7 @@ import { createOperatorModule } from './modules/operator/index.ts'
 import { createPartnerInboxModule } from './modules/partner-inbox/index.ts'
 import { createRefundInModule } from './modules/refund-in/index.ts'
 import { createSandboxHandlers } from './modules/sandbox/index.ts'
+import { createStatementModule } from './modules/statement/index.ts'
 import { createWebhooksModule } from './modules/webhooks/index.ts'
 import { withBreaker } from './partner/breaker.ts'
 import { createHttpPartner } from './partner/http-partner.ts'
@@ -131,6 +132,16 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       apiKey: config.partner.inboundApiKey,
     },
   })
+  const statements = createStatementModule({
+    ...surroundings,
+    engine,
+    ids,
+    cashIns,
+    cashOuts,
+    refunds,
+    partner,
+    database: databases.work,
+  })
   const webhooks = await createWebhooksModule({
     ...surroundings,
     ids,
@@ -200,6 +211,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
         refundWorker,
         startWorker({ name: 'cash-in', idleMs: POLL_MS, logger, processNext: cashIns.processNext }),
         startWorker({ name: 'partner-inbox', idleMs: POLL_MS, logger, processNext: inbox.processNext }),
+        startWorker({ name: 'statement', idleMs: POLL_MS, logger, processNext: statements.processNext }),
         startWorker({
           name: 'engine-batches',
           idleMs: FORGET_EVERY_MS,
@@ -216,6 +228,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       await cashIns.processNext()
       await cashOuts.processNext()
       await refunds.processNext()
+      while (await statements.processNext());
     },
     stop: async () => {
       isDraining = true

@@ -43,6 +43,18 @@ export const limits = {
   unsentReleaseMs: 1_800_000,
   /** A payout that the bank has had for so long without an outcome is a case. @source rules#cash-out.states.15 */
   outcomeOverdueMs: 86_400_000,
+  /** The statement is read so often. @source rules#statement.1 */
+  statementReadEveryMs: 60_000,
+  /** How far the bank's time may be from ours while every movement is still found. @source rules#statement.2 */
+  statementClockSkewMs: 300_000,
+  /** The first window of the statement reaches so far back at most. @source rules#statement.2 */
+  statementLookBackMs: 86_400_000,
+  /** A window is no longer than this: what a crash makes us read again. */
+  statementWindowMaxMs: 21_600_000,
+  /** The bank's answer about what only the statement told is waited for so long. @source rules#statement.5 */
+  statementAnswerWithinMs: 30_000,
+  /** A difference younger than this is no case yet: an event may be on its way. @source rules#statement.6 */
+  statementDifferenceMs: 300_000,
   /** A create that died before its partner call is taken up again after this. @source rules#cash-in.work.4 */
   abandonedIntentMs: 15_000,
   /** The partner's signature is valid this far on either side of our clock. @source rules#partner-inbox.2 */

@@ -182,6 +182,45 @@ export const partnerRefund = Type.Object({
 /** See {@link partnerRefund}. */
 export type PartnerRefund = Static<typeof partnerRefund>
 
+/** What each kind of entry of the statement does to the account. @source partner-protocol#statement */
+export const partnerEntrySigns = {
+  PAYMENT_RECEIVED: '+',
+  PAYMENT_TAKEN_BACK: '-',
+  REFUND_SENT: '-',
+  PAYOUT_SENT: '-',
+  PAYOUT_RETURNED: '+',
+  TARIFF: '-',
+} as const
+
+/** A kind of entry. */
+export type PartnerEntryKind = keyof typeof partnerEntrySigns
+
+const balance = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
+
+/**
+ * Answer of `GET /statement`: a page of a window. Both balances are the window's; `nextCursor` is `null` on the last page.
+ * @source partner-protocol#statement
+ */
+export const partnerStatement = Type.Object({
+  entries: Type.Array(
+    Type.Object({
+      kind: Type.Enum(Object.keys(partnerEntrySigns) as PartnerEntryKind[]),
+      endToEndId,
+      returnId: Type.Optional(reference),
+      reference,
+      valueCents: amount,
+      sign: Type.Enum(['+', '-']),
+      occurredAt: time,
+    }),
+    { maxItems: 1_000 },
+  ),
+  openingCents: balance,
+  closingCents: balance,
+  nextCursor: nullable(Type.String({ minLength: 1, maxLength: 1_024, pattern: PLAIN_TEXT })),
+})
+/** See {@link partnerStatement}. */
+export type PartnerStatement = Static<typeof partnerStatement>
+
 /** An error of the bank: `errorCode` makes a refusal definite. */
 export const partnerError = Type.Object({
   errorCode: reference,

@@ -25,6 +25,7 @@ export function withBreaker(partner: Partner, clock: Clock, breaker = createBrea
     decodeQrCode: async (...call) => noted(await partner.decodeQrCode(...call)),
     sendRefund: async (...call) => notedSend(await partner.sendRefund(...call)),
     getRefund: async (...call) => noted(await partner.getRefund(...call)),
+    readStatement: async (...call) => noted(await partner.readStatement(...call)),
   }
 }
 

@@ -9,6 +9,8 @@ import type {
   QueryAnswer,
   Rejected,
   SendAnswer,
+  StatementAnswer,
+  StatementPage,
   Unknown,
 } from './port.ts'
 import { isCancellation, isError } from './protocol/bodies.ts'
@@ -61,6 +63,17 @@ export function classifyDecode(outcome: Outcome, read: (json: unknown) => QrCode
     return qrCode ? { kind: 'DECODED', qrCode } : unknown(outcome, UNREADABLE)
   }
   return (outcome.httpStatus === 422 && rejection(outcome)) || unknown(outcome)
+}
+
+/**
+ * Judges the outcome of `GET /statement`. Nothing that the bank could refuse here is a fact: all but a page is `UNKNOWN`.
+ * @param read the page, or, in words for people, why the body is none
+ */
+export function classifyStatement(outcome: Outcome, read: (json: unknown) => StatementPage | string): StatementAnswer {
+  if (outcome.kind !== 'answered') return unanswered(outcome)
+  if (!isSuccess(outcome)) return unknown(outcome)
+  const page = read(outcome.json)
+  return typeof page === 'string' ? unknown(outcome, page) : { kind: 'READ', page }
 }
 
 /** An answer that came, whole. */

@@ -1,4 +1,4 @@
-import { CONFLICT, classifyCancel, classifyDecode, classifyQuery, classifySend } from './classify.ts'
+import { CONFLICT, classifyCancel, classifyDecode, classifyQuery, classifySend, classifyStatement } from './classify.ts'
 import type { PartnerLink } from './link.ts'
 import type { AnyTold, Partner, QueryAnswer, Rejected, SendAnswer } from './port.ts'
 import { charges } from './protocol/charge.ts'
@@ -6,6 +6,7 @@ import { payouts } from './protocol/payout.ts'
 import { qrCodeOf } from './protocol/qr-code.ts'
 import { refunds } from './protocol/refund.ts'
 import type { Resource } from './protocol/resource.ts'
+import { statementPageOf, statementPath } from './protocol/statement.ts'
 
 /**
  * A bank that speaks Pixgate's own partner protocol, as the simulator does.
@@ -25,6 +26,7 @@ export function createHttpPartner(link: PartnerLink): Partner {
       'decode-qr-code',
       'idempotent-refund',
       'query-refund',
+      'statement',
     ]),
     createCharge: charge.send,
     getCharge: charge.query,
@@ -39,6 +41,8 @@ export function createHttpPartner(link: PartnerLink): Partner {
       ),
     sendRefund: refund.send,
     getRefund: refund.query,
+    readStatement: async (query, deadline) =>
+      classifyStatement(await link.exchange({ method: 'GET', path: statementPath(query) }, deadline), statementPageOf),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PixKeyType } from '@pixgate/spec'
+import type { PartnerEntryKind, PixKeyType } from '@pixgate/spec'
 
 /**
  * What a bank must offer. Adding a bank is adding one file that implements {@link Partner}; a module names the part of
@@ -7,7 +7,7 @@ import type { PixKeyType } from '@pixgate/spec'
  * A bank's answer is a value; nothing here throws because of what a bank or the network does.
  * @source rules#partner.3
  */
-export interface Partner extends ChargePartner, PayoutPartner, RefundPartner {}
+export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, StatementPartner {}
 
 /** Charges: money that is to come in. */
 export interface ChargePartner extends Capable {
@@ -64,6 +64,12 @@ export interface RefundPartner extends Capable {
   getRefund(id: string, terms: RefundTerms, deadline?: AbortSignal): Promise<RefundQueryAnswer>
 }
 
+/** The statement of our account: every centavo that moved, whoever was told of it. */
+export interface StatementPartner extends Capable {
+  /** Reads a page of a window. Reading changes nothing at the bank. */
+  readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
+}
+
 /** Whether it is worth while to send payouts and refunds now, or better to leave them unclaimed. */
 export interface Availability {
   /** How many to send at once: none while the bank refuses our calls or takes none, one to see whether it does again. */
@@ -87,6 +93,7 @@ export type PartnerCapability =
   | 'decode-qr-code'
   | 'idempotent-refund'
   | 'query-refund'
+  | 'statement'
 
 /** What a bank must echo. */
 export interface ChargeTerms {
@@ -260,6 +267,48 @@ export interface SettledRefund extends Refund<'CONFIRMED'> {
   readonly returnId: string
   readonly occurredAt: number
 }
+
+/** Which entries are wanted. */
+export interface StatementQuery {
+  /** When the bank booked them, by its own time: epoch milliseconds, inclusive. */
+  readonly from: number
+  /** Exclusive. */
+  readonly to: number
+  /** The `nextCursor` of the page before; `null` for the first page. */
+  readonly cursor: string | null
+}
+
+/** A page of a window. */
+export interface StatementPage {
+  readonly entries: readonly StatementEntry[]
+  /** Of the whole window, whichever page it is. */
+  readonly openingCents: bigint
+  /** Of the whole window. */
+  readonly closingCents: bigint
+  /** `null` on the last page. */
+  readonly nextCursor: string | null
+}
+
+/** Money that moved on our account, as the bank's statement tells it. */
+export interface StatementEntry {
+  readonly kind: PartnerEntryKind
+  readonly direction: 'in' | 'out'
+  /**
+   * The end-to-end id of a payment or payout, the return id of a return. A tariff has none of its own: the reference of
+   * what it was taken for.
+   */
+  readonly movementId: string
+  /** Of the payment or payout, also in its returns. */
+  readonly endToEndId: string
+  /** What the bank names as what the money moved for: our id, where it does as it should. */
+  readonly reference: string
+  readonly valueCents: bigint
+  /** When the money moved, the bank's word, epoch milliseconds. */
+  readonly occurredAt: number
+}
+
+/** What came of reading a page. */
+export type StatementAnswer = { readonly kind: 'READ'; readonly page: StatementPage } | NotSent | Unknown
 
 /** What came of asking for a charge. */
 export type ChargeAnswer = SendAnswer<ToldCharge>

@@ -116,3 +116,37 @@ export interface AuditRow {
 export function audit(database: Database): Promise<AuditRow[]> {
   return database.rows(AUDIT, [])
 }
+
+const MARK = statement<[], { matched_until: number | null; read_at: number | null }>(
+  'test.statement_mark',
+  'SELECT matched_until, read_at FROM statement_mark',
+)
+
+/** How far the bank's statement is matched, and when a window of it was last read whole; epoch milliseconds. */
+export async function statementMark(
+  database: Database,
+): Promise<{ readonly matchedUntil: number | null; readonly readAt: number | null }> {
+  const [row] = await database.rows(MARK, [])
+  return { matchedUntil: row?.matched_until ?? null, readAt: row?.read_at ?? null }
+}
+
+const STATEMENT_ENTRIES = statement<[], { kind: string; id: string; outcome: string | null }>(
+  'test.statement_entries',
+  'SELECT kind, id, outcome FROM statement_entry ORDER BY kind, id',
+)
+
+/** Every entry of the bank's statement that was kept: its kind, its id and what became of it. */
+export async function statementEntries(database: Database): Promise<string[]> {
+  const rows = await database.rows(STATEMENT_ENTRIES, [])
+  return rows.map(({ kind, id, outcome }) => `${kind} ${id} ${outcome ?? 'OPEN'}`)
+}
+
+const SETTLEMENTS = statement<[], { reference: string }>(
+  'test.settlements',
+  `SELECT reference FROM entry WHERE account_id = (SELECT id FROM account WHERE code = 'settlement') ORDER BY reference`,
+)
+
+/** The end-to-end or return id of everything that moved at the bank by our books, in their order. */
+export async function bookedMovements(database: Database): Promise<string[]> {
+  return (await database.rows(SETTLEMENTS, [])).map(({ reference }) => reference)
+}

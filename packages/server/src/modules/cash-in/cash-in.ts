@@ -55,7 +55,8 @@ export type CashInInput =
   | {
       readonly on: 'partner.confirmed'
       readonly payment: Payment
-      readonly transactionId: string
+      /** `null` where the statement tells it. */
+      readonly transactionId: string | null
       /** The answer that tells it contradicts what was asked for. */
       readonly isContradicted?: true
       /** It was booked on another operation. */

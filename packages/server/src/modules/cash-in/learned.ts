@@ -78,7 +78,7 @@ function learnedOfPayment(
   row: Target,
 ): Changes {
   const payments = { ...now.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }
-  const ids = now.transactionId === null ? { transactionId } : {}
+  const ids = now.transactionId === null && transactionId !== null ? { transactionId } : {}
   if (row.posts === 'cash_in_paid') {
     const { name, document, ispb } = payment.payer
     return {

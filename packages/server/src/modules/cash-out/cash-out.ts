@@ -68,7 +68,8 @@ export type CashOutInput =
   | {
       readonly on: 'partner.confirmed'
       readonly movement: Movement
-      readonly transactionId: string
+      /** `null` where the statement tells it. */
+      readonly transactionId: string | null
       readonly isVerified: boolean
     }
   | { readonly on: 'partner.returned'; readonly returned: PayoutReturn; readonly isVerified: boolean }

@@ -108,7 +108,7 @@ function learnedOfMovement(
   at: number,
   held: bigint,
 ): Changes {
-  const ids = now.transactionId === null ? { transactionId } : {}
+  const ids = now.transactionId === null && transactionId !== null ? { transactionId } : {}
   if (row.posts === undefined) {
     const isUnrecorded = now.status === 'RESERVED'
     const doubt = isUnrecorded && !isVerified ? 'unrecorded' : 'contradiction'

@@ -38,8 +38,8 @@ export interface Return {
 
 /** Money that the bank took back without being asked (MED). */
 export interface BankReturn extends Return {
-  /** The partner's reference of this return, or of the payment. */
-  readonly transactionId: string
+  /** The partner's reference of this return, or of the payment; `null` where the statement tells it. */
+  readonly transactionId: string | null
 }
 
 /** What can happen to a refund after its creation. `isVerified`: the bank said it when asked, not only in an event. */
@@ -48,7 +48,8 @@ export type RefundInInput =
   | {
       readonly on: 'partner.confirmed'
       readonly returned: Return
-      readonly transactionId: string
+      /** `null` where the statement tells it. */
+      readonly transactionId: string | null
       readonly isVerified: boolean
     }
 
@@ -68,7 +69,7 @@ export interface Standing extends RefundInOutcome {
  * A reference that tells a return from others. The payment's own does not: each of its returns would have it.
  * @source rules#refund-in.returns.4
  */
-export function ownReference(told: string, { transactionId }: CashIn): string | null {
+export function ownReference(told: string | null, { transactionId }: CashIn): string | null {
   return told === transactionId ? null : told
 }
 

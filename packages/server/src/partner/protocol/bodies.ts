@@ -5,11 +5,13 @@ import {
   type PartnerPayout,
   type PartnerQrCode,
   type PartnerRefund,
+  type PartnerStatement,
   partnerCharge,
   partnerError,
   partnerPayout,
   partnerQrCode,
   partnerRefund,
+  partnerStatement,
 } from '@pixgate/spec'
 import { Ajv } from 'ajv'
 import { formats } from '../../platform/http/formats.ts'
@@ -37,6 +39,9 @@ export const isRefund = ajv.compile<PartnerRefund>(partnerRefund)
 
 /** Whether a bank tells what a QR code asks for. */
 export const isQrCode = ajv.compile<PartnerQrCode>(partnerQrCode)
+
+/** Whether a bank tells a page of its statement. */
+export const isStatement = ajv.compile<PartnerStatement>(partnerStatement)
 
 /** Whether a bank tells why not. */
 export const isError = ajv.compile<PartnerError>(partnerError)
