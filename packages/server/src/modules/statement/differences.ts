@@ -47,7 +47,7 @@ export function createDifferences({ store, receivers, engine, logger }: Differen
     // Without an operation, so that no other end of that one's doubts closes it.
     const opened = { operationId: null, kind, reference, facts }
     await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
-    logger.error({ kind, ...facts }, 'the bank’s statement and our books differ; a case was opened')
+    logger.warn({ kind, ...facts }, 'the bank’s statement and our books differ, and a case was opened about it')
   }
 
   async function keep(entries: readonly StatementEntry[], at: number): Promise<void> {

@@ -110,7 +110,7 @@ export type Verdict =
   | { readonly is: 'ASK' | 'HAND_OVER' | 'WAIT'; readonly operationId: string; readonly isOverdue: boolean }
   | { readonly is: 'UNEXPLAINED'; readonly reason: string; readonly isOverdue: boolean }
 
-/** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6 */
+/** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7 */
 export function judge(entry: OpenEntry, now: number): Verdict {
   if (entry.kind === 'TARIFF') return { is: 'KEPT' }
   const isOverdue = entry.reportedAt === null && now - entry.seenAt >= limits.statementDifferenceMs

@@ -9,7 +9,7 @@ import { EVENTS_LOST, NOT_FOUND, tamperedWorld } from './tampering-bank.ts'
 
 const MINUTE = 60_000
 
-test('[statement.5] [EV-0] a payment whose event is lost is found within a minute, with the payer that the bank names', async (t) => {
+test('[statement.5] [EV-0] [PL-3] a payment whose event is lost is found within a minute, with the payer that the bank names', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await pix.behave(EVENTS_LOST)
   const { id } = await pix.charge('100.00')
