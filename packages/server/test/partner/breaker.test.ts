@@ -149,3 +149,11 @@ test('[CO-10] an unavailable bank is still called by whoever calls it', async ()
   assert.equal((await partner.sendPayout(payouts.ID, payouts.REQUEST)).kind, 'UNKNOWN')
   assert.deepEqual(partner.capabilities, bank.capabilities)
 })
+
+test('[partner.6] a statement that may not be read leaves the bank available for payouts', async () => {
+  for (const httpStatus of [401, 429]) {
+    const { partner } = guarded({ kind: 'answered', httpStatus, json: {} })
+    assert.equal((await partner.readStatement({ from: 0, to: 1, cursor: null })).kind, 'UNKNOWN')
+    assert.equal(partner.sendsWanted(), ANY)
+  }
+})

@@ -237,7 +237,12 @@ const noteReported = statement<[...KeyParameters, at: string]>(
 const insertGaps = statement<[at: string, bookedUntil: string, movedSince: string, most: number]>(
   'statement.gaps',
   `WITH settlement AS (
-     SELECT a.id, coalesce(k.checked_version, 0) AS checked FROM account a, statement_mark k WHERE a.code = 'settlement'
+     SELECT a.id,
+            coalesce(
+              k.checked_version,
+              (SELECT o.version FROM entry o WHERE o.account_id = a.id AND o.at < $3 ORDER BY o.version DESC LIMIT 1),
+              0) AS checked
+       FROM account a, statement_mark k WHERE a.code = 'settlement'
    ), fresh AS (
      SELECT e.version, e.operation_id, e.reference
        FROM settlement s JOIN entry e ON e.account_id = s.id AND e.version > s.checked
