@@ -18,6 +18,7 @@ test('[statement.1] it is read each minute, by one process at a time', async (t)
     isAnswered = resolve
   })
   shop.bank.answer = async () => {
+    shop.bank.answer = () => pageOf([])
     await answered
     return pageOf([])
   }

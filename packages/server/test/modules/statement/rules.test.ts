@@ -84,6 +84,11 @@ test('[statement.2] the first window begins before our first operation, and no m
   assert.equal(windowAt(NOW, NOW - 1_000 * 60 * MINUTE, null).from, NOW - 1_000 * 60 * MINUTE)
 })
 
+test('[statement.2] what the bank shows ten minutes after its time of booking is found', () => {
+  const mark = markAfter(windowAt(NOW, 0, NOW - 6 * MINUTE), NOW - 6 * MINUTE, [], NOW)
+  assert.equal(windowAt(NOW + MINUTE, 0, mark).from, NOW - 10 * MINUTE)
+})
+
 test('[statement.2] the mark never goes back, whatever has to wait', () => {
   const window = windowAt(NOW, 0, NOW - 6 * MINUTE)
   assert.equal(markAfter(window, NOW - 6 * MINUTE, [], NOW), NOW - 5 * MINUTE)

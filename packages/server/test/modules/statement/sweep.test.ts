@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { realPause } from '../../../src/platform/jobs/pause.ts'
 import { balances } from '../../support/books.ts'
-import { cases, told } from '../../support/evidence.ts'
+import { cases, statementMark, told } from '../../support/evidence.ts'
 import { wallNow } from '../../support/wall-clock.ts'
 import { world } from '../../support/world.ts'
 import { EVENTS_LOST, NOT_FOUND, tamperedWorld } from './tampering-bank.ts'
@@ -106,3 +106,21 @@ for (const [name, offsetMs] of [
     await pix.assertBooksAgree()
   })
 }
+
+test('[statement.3] [PL-13] while the bank answers 500 or rubbish nothing is lost: it is found when it answers again', async (t) => {
+  const pix = await tamperedWorld(t)
+  await pix.behave(EVENTS_LOST)
+  const { id } = await pix.charge('100.00', { expirationTime: 7_200 })
+  await pix.lever(`charges/${id}/pay`)
+  for (const wrong of [{ status: 500, body: {} }, { status: 200, body: { entries: 'none' } }, NOT_FOUND]) {
+    pix.tamper = (call) => (call === 'GET /statement' ? wrong : undefined)
+    for (let minutes = 0; minutes < 5; minutes += 1) await pix.later(MINUTE)
+  }
+  assert.equal((await pix.read(id)).status, 'PENDING')
+  assert.equal((await statementMark(pix.database)).readAt, null)
+  pix.tamper = () => undefined
+  await pix.later(MINUTE)
+  await pix.later(MINUTE)
+  assert.equal((await pix.read(id)).status, 'PAID')
+  await pix.assertBooksAgree()
+})
