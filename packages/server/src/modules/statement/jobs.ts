@@ -82,10 +82,12 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     const { leaseId, startedAt, readFrom, mark, window } = reading
     if (!reading.total.accountsFor(page)) return broken(reading, 'its entries do not account for its balances')
     const waiting = await differences.match(clock.now())
-    await differences.findGaps(startedAt, readFrom)
+    const isOfThePast = window.to < startedAt
+    // What our books have since then is in windows that are yet to be read.
+    if (!isOfThePast) await differences.findGaps(startedAt, readFrom)
     const matchedUntil = markAfter(window, mark.matchedUntil, waiting, startedAt)
     // A window of the past is followed by the next one at once, unless something in it has to wait.
-    const isMore = window.to < startedAt && waiting.length === 0
+    const isMore = isOfThePast && waiting.length === 0
     const dueAt = isMore ? startedAt : startedAt + limits.statementReadEveryMs
     const isOurs = await store.finish(leaseId, { matchedUntil, readAt: startedAt, dueAt })
     return isOurs && isMore
