@@ -20,6 +20,7 @@ import { openPartnerLink } from './partner/link.ts'
 import { createSimulatorControl } from './partner/simulator-control.ts'
 import type { DatabaseClock } from './platform/clock.ts'
 import { APPLICATION_ROLE, openDatabase, statement } from './platform/db/database.ts'
+import { watchEventLoop } from './platform/event-loop.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { createIds } from './platform/ids.ts'
 import type { Pause } from './platform/jobs/pause.ts'
@@ -158,6 +159,10 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
   const ledger = await createLedgerModule(databases.api)
   const verifier = createLedgerVerifier({ databaseUrl: surroundings.databaseUrl, logger, pause: surroundings.pause })
 
+  const eventLoop = watchEventLoop((ms) =>
+    logger.warn({ ms }, 'the event loop stood still; requests from then are 503'),
+  )
+
   let isDraining = false
   const http = createHttpServer({
     endpoints,
@@ -192,6 +197,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     },
     logger,
     ids,
+    eventLoop,
     trustProxy: config.trustProxy,
     strictTransportSecurity: config.mode === 'production',
     omit: ({ sandboxOnly }) => sandboxOnly === true && config.mode === 'production',
@@ -236,6 +242,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       await Promise.all(workers.map((worker) => worker.stop()))
       await verifier.stop()
       await http.close()
+      eventLoop.stop()
       await inbox.drained()
       await engine.drained()
       await webhooks.stop()

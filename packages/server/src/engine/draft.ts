@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type AccountCode, accounts, type JournalTemplate, journals } from '@pixgate/spec'
+import type { LiveRequest } from '../platform/live-request.ts'
 import type {
+  Audit,
   BookedMovement,
   Case,
   Command,
@@ -24,7 +26,7 @@ export interface Account {
   readonly balanceCents: bigint
 }
 
-/** A control as it was when the batch began. */
+/** A control as it is or will be. */
 export interface Control {
   readonly version: bigint
   readonly value: Document
@@ -85,14 +87,17 @@ export class Draft implements State {
   readonly accountChanges = new Map<AccountCode, AccountChange>()
   /** Controls whose version must still be what the decisions saw. */
   readonly readControls = new Set<ControlName>()
-  /** Controls as they will be. */
-  readonly changedControls = new Map<ControlName, Document>()
+  /** Controls as they will be, and how often they were set until then. */
+  readonly changedControls = new Map<ControlName, Control>()
   readonly moves: WrittenMove[] = []
   /** Movements that were booked nowhere before, by {@link movementKey}. */
   readonly movements = new Map<string, WrittenMovement>()
   readonly notifications: Notification[] = []
   readonly cases: WrittenCase[] = []
   readonly closedCaseOperations = new Set<string>()
+  readonly audits: Audit[] = []
+  /** The requests that it carries out. */
+  readonly requests: LiveRequest[] = []
   /** When the batch is decided, epoch milliseconds. */
   readonly now: number
   readonly #known: Known
@@ -114,7 +119,11 @@ export class Draft implements State {
   }
 
   control(name: ControlName): Document {
-    return this.changedControls.get(name) ?? this.#control(name).value
+    return (this.changedControls.get(name) ?? this.#control(name)).value
+  }
+
+  versionOf(name: ControlName): bigint {
+    return (this.changedControls.get(name) ?? this.#control(name)).version
   }
 
   movement(movement: MovementId): BookedMovement | undefined {
@@ -165,10 +174,12 @@ export class Draft implements State {
     for (const name of command.controls ?? []) this.readControls.add(name)
     for (const [name, value] of Object.entries(decision.controls ?? {}) as [ControlName, Document][]) {
       assert.ok(this.readControls.has(name), `control ${name} changes without having been looked at`)
-      this.changedControls.set(name, value)
+      this.changedControls.set(name, { version: this.versionOf(name) + 1n, value })
     }
     this.#recoverDebts(entries)
     this.notifications.push(...(decision.notifications ?? []))
+    this.audits.push(...(decision.audits ?? []))
+    if (command.request) this.requests.push(command.request)
     this.cases.push(...(decision.cases ?? []).map((opened) => ({ ...opened, isClosed: false })))
   }
 

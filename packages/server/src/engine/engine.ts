@@ -4,6 +4,7 @@ import { type Database, DatabaseUnavailable } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import { createBatcher, QueueFull, type Settled } from '../platform/jobs/batcher.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
+import { lapsed } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import { Cache } from './cache.ts'
 import { Draft, type Known } from './draft.ts'
@@ -22,7 +23,7 @@ export interface Engine {
    * @throws Refusal what `decide` refused, once it is certain that the rows it saw are the latest ones
    * @throws ExternalIdTaken · IdempotencyKeyTaken · ExclusiveKeyTaken what it creates is known by, or wants for itself,
    *   belongs to another operation
-   * @throws Refusal overloaded: the queue is full, or the database does not answer
+   * @throws Refusal overloaded: the queue is full, the database does not answer, or the command's request has lapsed
    */
   execute<Outcome>(command: Command<Outcome>): Promise<Outcome>
   /** How many commands wait. */
@@ -105,10 +106,16 @@ export function createEngine(options: EngineOptions): Engine {
   // The work goes on until the doubt is over; a client that comes back then finds what it asked for.
   const onLongDoubt = () => batcher.abandon(new DatabaseUnavailable('a commit is in doubt', true))
   const writer = new Writer({ ...options, onLongDoubt }, cache)
-  const batch = new Batch(options, reader, cache, writer)
+  /** Commands whose callers were told to come back. */
+  const unheard = new WeakSet<AnyCommand>()
+  const batch = new Batch(options, reader, cache, writer, unheard)
   const batcher = createBatcher<AnyCommand, unknown>((commands) => batch.run(commands), bounds)
   return {
-    execute: <Outcome>(command: Command<Outcome>) => batcher.submit(command).catch(asOverload) as Promise<Outcome>,
+    execute: <Outcome>(command: Command<Outcome>) =>
+      batcher.submit(command).catch((error) => {
+        unheard.add(command)
+        throw asOverload(error)
+      }) as Promise<Outcome>,
     get waiting() {
       return batcher.waiting
     },
@@ -117,11 +124,9 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /** What a caller can only try again later is one refusal. */
-function asOverload(error: unknown): never {
-  if (error instanceof QueueFull || error instanceof DatabaseUnavailable || error instanceof Contended) {
-    throw new Refusal('overloaded', { retryAfterSeconds: 1 })
-  }
-  throw error
+function asOverload(error: unknown): unknown {
+  const isPassing = error instanceof QueueFull || error instanceof DatabaseUnavailable || error instanceof Contended
+  return isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1 }) : error
 }
 
 /** Takes commands to their outcomes, a batch at a time. */
@@ -130,8 +135,10 @@ class Batch {
   readonly #reader: Reader
   readonly #cache: Cache
   readonly #writer: Writer
+  readonly #unheard: WeakSet<AnyCommand>
 
-  constructor(options: EngineOptions, reader: Reader, cache: Cache, writer: Writer) {
+  constructor(options: EngineOptions, reader: Reader, cache: Cache, writer: Writer, unheard: WeakSet<AnyCommand>) {
+    this.#unheard = unheard
     this.#options = options
     this.#reader = reader
     this.#cache = cache
@@ -196,16 +203,21 @@ class Batch {
     }
   }
 
-  /** Decides, writes, answers what can be answered; returns what must be decided again. @source rules#engine.6 */
+  /**
+   * Decides, writes, answers what can be answered; returns what must be decided again. Later attempts wait a little
+   * first, with jitter.
+   * @source rules#engine.6
+   */
   async #round(
     commands: readonly AnyCommand[],
     settled: Map<AnyCommand, Settled<unknown>>,
     attempt: number,
   ): Promise<readonly AnyCommand[]> {
+    if (attempt > 1) await this.#options.pause.jittered(attempt * 5)
     const open = await this.#answerRepeated(commands, settled)
     const plan = this.#plan(open, await this.#load(open))
     if (!plan.draft.isEmpty) {
-      const result = await this.#writer.write(plan.draft, attempt)
+      const result = await this.#writer.write(plan.draft)
       if (result === 'stale') return open
       if (TAKEN.has(result)) return this.#answerTaken(open, settled)
     }
@@ -215,6 +227,16 @@ class Batch {
 
   #answer(plan: Plan, settled: Map<AnyCommand, Settled<unknown>>): void {
     for (const [command, outcome] of plan.decided) settled.set(command, { result: outcome })
+    for (const command of plan.lapsed) settled.set(command, { error: lapsed() })
+  }
+
+  /**
+   * Whether nobody waits for a command any more. Asked at each decision, also at one that is taken again: what its
+   * client was told to ask again elsewhere must not happen here as well.
+   * @source rules#engine.17
+   */
+  #hasLapsed(command: AnyCommand): boolean {
+    return command.request !== undefined && (this.#unheard.has(command) || command.request.hasLapsed())
   }
 
   /** What the commands look at: from the cache, and read where that does not have it. */
@@ -250,12 +272,16 @@ class Batch {
   /** Decides each command on the state that the ones before it leave. */
   #plan(commands: readonly AnyCommand[], known: Known): Plan {
     const now = this.#options.clock.now()
-    const plan: Plan = { draft: new Draft(known, now), decided: new Map(), idle: [] }
+    const plan: Plan = { draft: new Draft(known, now), decided: new Map(), idle: [], lapsed: [] }
     for (const command of commands) this.#planOne(command, plan, now)
     return plan
   }
 
   #planOne(command: AnyCommand, plan: Plan, now: number): void {
+    if (this.#hasLapsed(command)) {
+      plan.lapsed.push(command)
+      return
+    }
     const { creates } = command
     if (creates && plan.draft.isTaken(creates)) {
       plan.idle.push(command)
@@ -300,6 +326,7 @@ class Batch {
 
   /** The outcome of a command that still changes nothing; `undefined` where it now does. */
   #decideIdle(command: AnyCommand, known: Known): Settled<unknown> | undefined {
+    if (this.#hasLapsed(command)) return { error: lapsed() }
     const now = this.#options.clock.now()
     try {
       const draft = new Draft(known, now)
@@ -367,6 +394,8 @@ interface Plan {
   readonly decided: Map<AnyCommand, unknown>
   /** What changes nothing as things look: refusals and no-ops. */
   readonly idle: AnyCommand[]
+  /** What nobody waits for any more. */
+  readonly lapsed: AnyCommand[]
 }
 
 /** The rows could not be had in time: others hold them. */

@@ -1,4 +1,5 @@
 import type { AccountCode, EventType, JournalKind, Variable } from '@pixgate/spec'
+import type { LiveRequest } from '../platform/live-request.ts'
 
 /**
  * What the engine keeps and what a decision may change. Amounts are centavos (`bigint`), instants epoch milliseconds.
@@ -111,6 +112,15 @@ export interface Case {
   readonly facts: Document
 }
 
+/** A row of the audit trail: who did what, from where. */
+export interface Audit {
+  readonly actor: string
+  readonly action: string
+  readonly subject: string
+  readonly address: string
+  readonly facts: Document
+}
+
 /** Everything one input changes, decided before anything is written. */
 export interface Decision<Outcome> {
   readonly creates?: readonly Create[]
@@ -122,6 +132,8 @@ export interface Decision<Outcome> {
   readonly exact?: readonly AccountCode[]
   /** New values of controls that the command looked at. */
   readonly controls?: Partial<Readonly<Record<ControlName, Document>>>
+  /** What the audit trail is told of it, written with it or not at all. */
+  readonly audits?: readonly Audit[]
   /** What the caller is told once all of it is committed. */
   readonly outcome: Outcome
 }
@@ -136,6 +148,8 @@ export interface State {
   control(name: ControlName): Document
   /** Where a movement that the command names was booked; `undefined` where it was not. */
   movement(movement: MovementId): BookedMovement | undefined
+  /** How often that control was set, its first value included. */
+  versionOf(name: ControlName): bigint
 }
 
 /** What tells a client's intention apart from every other. */
@@ -161,6 +175,12 @@ export interface Command<Outcome> {
   readonly movements?: readonly MovementId[]
   /** What the operation it creates is known by, so that this is looked up before any refusal is answered. */
   readonly creates?: Identity
+  /**
+   * The request of a client or an operator that it carries out; nothing is decided for one that has lapsed. What the
+   * bank said and what a worker found out have none: they count however late.
+   * @source rules#engine.17
+   */
+  readonly request?: LiveRequest | undefined
   decide(state: State, now: number): Decision<Outcome>
 }
 
@@ -197,6 +217,7 @@ export function together<Outcome>(
     cases: [...(first.cases ?? []), ...(then.cases ?? [])],
     exact: [...(first.exact ?? []), ...(then.exact ?? [])],
     controls: { ...first.controls, ...then.controls },
+    audits: [...(first.audits ?? []), ...(then.audits ?? [])],
     outcome: then.outcome,
   }
 }

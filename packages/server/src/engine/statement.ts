@@ -123,7 +123,8 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
     SELECT * FROM ${p.rows('w', {
       name: ['text', controls],
       version: ['bigint', controls.map((name) => draft.controlVersion(name))],
-      changed: ['jsonb', controls.map((name) => jsonOrNull(draft.changedControls.get(name)))],
+      next: ['bigint', controls.map((name) => draft.versionOf(name))],
+      changed: ['jsonb', controls.map((name) => jsonOrNull(draft.changedControls.get(name)?.value))],
     })}
   ),
   ac AS MATERIALIZED (
@@ -209,7 +210,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
   )`,
     },
     {
-      name: 'movement',
+      name: 'mvmt',
       isWanted: movements.length > 0,
       sql: () => `
   inserted_movement AS (
@@ -224,11 +225,11 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
   )`,
     },
     {
-      name: 'control',
+      name: 'ctl',
       isWanted: draft.changedControls.size > 0,
       sql: () => `
   updated_control AS (
-    UPDATE control c SET version = cc.version + 1, value = w.changed
+    UPDATE control c SET version = w.next, value = w.changed
       FROM cc JOIN wanted_control w USING (name)
      WHERE c.name = cc.name AND w.changed IS NOT NULL AND (SELECT yes FROM go)
   )`,
@@ -300,6 +301,24 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
     -- A doubt that is over may come back.
     ON CONFLICT ON CONSTRAINT case_once DO UPDATE SET closed_at = NULL
        WHERE "case".closed_at IS NOT NULL AND excluded.closed_at IS NULL
+  )`,
+    },
+    {
+      name: 'aud',
+      isWanted: draft.audits.length > 0,
+      sql: () => `
+  inserted_audit AS (
+    INSERT INTO audit (id, at, actor, action, subject, address, facts)
+    SELECT a.id, ${p.one('timestamptz', instant(now))}, a.actor, a.action, a.subject, a.address, a.facts
+      FROM ${p.rows('a', {
+        id: ['uuid', draft.audits.map(() => ids.uuid())],
+        actor: ['text', draft.audits.map(({ actor }) => actor)],
+        action: ['text', draft.audits.map(({ action }) => action)],
+        subject: ['text', draft.audits.map(({ subject }) => subject)],
+        address: ['text', draft.audits.map(({ address }) => address)],
+        facts: ['jsonb', draft.audits.map(({ facts }) => JSON.stringify(facts))],
+      })}
+     WHERE (SELECT yes FROM go)
   )`,
     },
     {

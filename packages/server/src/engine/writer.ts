@@ -1,8 +1,9 @@
 import type { AccountCode } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
-import { type Database, DatabaseUnavailable, databaseError, gaveWay } from '../platform/db/database.ts'
+import { type Database, DatabaseUnavailable, databaseError, gaveWay, NoLongerWanted } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
+import { PATIENCE_MS } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Cache } from './cache.ts'
 import type { Account, Control, Draft, Known } from './draft.ts'
@@ -39,9 +40,6 @@ const TAKEN = new Map<string, Taken>([
   ['operation_exclusive_key', 'exclusive key taken'],
 ])
 
-/** How long callers wait for a commit before they are told to come back. */
-const PATIENCE_MS = 5_000
-
 /** Waits between attempts to learn what became of a lost commit. */
 const DOUBT_RETRY_MS = 200
 
@@ -69,14 +67,13 @@ export class Writer {
 
   /**
    * Writes a draft in one statement.
-   * @param attempt counts from 1; later attempts wait a little first, with jitter
    * @throws DatabaseUnavailable no connection could be had; nothing was written
    */
-  async write(draft: Draft, attempt: number): Promise<WriteResult> {
+  async write(draft: Draft): Promise<WriteResult> {
     const write = writeOf(draft, this.#options.ids)
-    if (attempt > 1) await this.#options.pause.jittered(attempt * 5)
     const { statement, values } = write
-    const sending = this.#options.database.rows(statement, values).catch((error) => this.#judge(error, write))
+    const isWanted = () => !draft.requests.some((request) => request.hasLapsed())
+    const sending = this.#options.database.rows(statement, values, isWanted).catch((error) => this.#judge(error, write))
     return this.#learn(await this.#patiently(sending), draft)
   }
 
@@ -143,7 +140,7 @@ export class Writer {
 
   /** Maps a violation by the name of its constraint; what nobody knows is thrown. */
   #refused(error: unknown): WriteResult {
-    if (gaveWay(error)) return 'stale'
+    if (gaveWay(error) || error instanceof NoLongerWanted) return 'stale'
     const known = databaseError(error)
     const constraint = known?.code === UNIQUE_VIOLATION ? known.constraint : undefined
     if (constraint === MOVEMENT_TAKEN) return 'stale'
@@ -237,7 +234,6 @@ function controlsOf(replies: readonly ControlReply[]): Map<ControlName, Control>
 
 function controlsAfter(replies: readonly ControlReply[], draft: Draft): Map<ControlName, Control> {
   const after = controlsOf(replies)
-  for (const [name, value] of draft.changedControls)
-    after.set(name, { version: draft.controlVersion(name) + 1n, value })
+  for (const [name, control] of draft.changedControls) after.set(name, control)
   return after
 }

@@ -249,7 +249,8 @@ test('[engine.6] within a batch a command sees the control as the ones before it
     assert.deepEqual(batch.control('cash_out_day'), { day: 'd', sentCents })
   }
   assert.equal(batch.controlVersion('cash_out_day'), 8n, 'what is compared is what was read at first')
-  assert.deepEqual([...batch.changedControls], [['cash_out_day', { day: 'd', sentCents: 30 }]])
+  assert.deepEqual([...batch.changedControls], [['cash_out_day', { version: 10n, value: { day: 'd', sentCents: 30 } }]])
+  assert.equal(batch.versionOf('cash_out_day'), 10n, 'each time that it is set counts')
   assert.deepEqual(batch.control('cash_out_switch'), { enabled: true })
 })
 

@@ -109,7 +109,7 @@ export interface AuditRow {
   readonly action: string
   readonly subject: string
   readonly address: string
-  readonly facts: object
+  readonly facts: Readonly<Record<string, unknown>>
 }
 
 /** The audit trail, oldest first. */
@@ -149,4 +149,25 @@ const SETTLEMENTS = statement<[], { reference: string }>(
 /** The end-to-end or return id of everything that moved at the bank by our books, in their order. */
 export async function bookedMovements(database: Database): Promise<string[]> {
   return (await database.rows(SETTLEMENTS, [])).map(({ reference }) => reference)
+}
+
+/** How much there is of what clients and operators can write. */
+export interface Written {
+  readonly operations: bigint
+  readonly keys: bigint
+  readonly subscriptions: bigint
+  readonly audits: bigint
+}
+
+const WRITTEN = statement<[], Written>(
+  'test.written',
+  `SELECT (SELECT count(*) FROM operation) AS operations, (SELECT count(*) FROM api_key) AS keys,
+          (SELECT count(*) FROM subscription) AS subscriptions, (SELECT count(*) FROM audit) AS audits`,
+)
+
+/** Counts what clients and operators wrote, in whatever state it is. */
+export async function written(database: Database): Promise<Written> {
+  const [counted] = await database.rows(WRITTEN, [])
+  if (!counted) throw new Error('nothing was counted')
+  return counted
 }

@@ -1,10 +1,12 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { shiftedClockEnvironment } from './shifted-clock.ts'
 
 /** A program as a process of its own, which can be killed. */
@@ -17,6 +19,10 @@ export interface KillableProcess {
   readonly complaints: readonly string[]
   /** Ends it the hard way: from here on it does nothing more. */
   kill(): void
+  /** Stops it where it stands, with all it has open. Resolves when it stands. */
+  pause(): Promise<void>
+  /** Lets it go on from there. */
+  resume(): void
   /** Puts its clock forward while it runs; one that is gone has no clock. */
   advance(ms: number): Promise<void>
 }
@@ -67,6 +73,11 @@ function spawnProgram(program: string, environment: Environment, aheadMs: number
     gone,
     complaints,
     kill: () => void child.kill('SIGKILL'),
+    pause: async () => {
+      child.kill('SIGSTOP')
+      while (!(await isStopped(child.pid))) await setImmediate()
+    },
+    resume: () => void child.kill('SIGCONT'),
     advance: async (ms) => {
       if (!(await ready)) return
       const advanced = once(child, 'message')
@@ -75,4 +86,9 @@ function spawnProgram(program: string, environment: Environment, aheadMs: number
       await Promise.race([advanced, gone])
     },
   }
+}
+
+async function isStopped(pid: number | undefined): Promise<boolean> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'state=', '-p', String(pid)])
+  return stdout.trim().startsWith('T')
 }

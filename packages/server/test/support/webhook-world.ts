@@ -15,9 +15,11 @@ import {
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
+import { ALIVE } from './live-request.ts'
 
 /** The webhooks module on a real database, with a clock that only the test moves and jobs that the test steps. */
 export interface WebhookWorld extends WebhookProcess {
+  readonly url: string
   readonly database: Database
   readonly clock: { now(): number; advance(ms: number): void }
   readonly ids: Ids
@@ -78,6 +80,7 @@ export const requestContext: RequestContext = {
   headers: {},
   remoteAddress: '127.0.0.1',
   caller: { credential: 'api-key', id: 'test' },
+  live: ALIVE,
   rawBody: Buffer.alloc(0),
 }
 
@@ -135,6 +138,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   const process = await createProcess(database)
   return {
     ...process,
+    url,
     database,
     clock,
     ids,

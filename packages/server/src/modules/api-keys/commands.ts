@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import type { Database } from '../../platform/db/database.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
+import { type LiveRequest, refuseLapsed } from '../../platform/live-request.ts'
 import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
 import { insertAudit, insertKey, markDeactivated } from './store.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
@@ -33,18 +34,20 @@ export interface GeneratedKey {
 /**
  * Makes a key and tells the audit trail who asked for it, from where. Where the answer is lost, the key stays behind
  * unknown to anybody; the caller makes another.
- * @throws DatabaseUnavailable
+ * @throws DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
  * @source rules#api-keys.1, failure-modes#PL-4
  */
 export async function generateKey(
   { database, clock, ids, mode }: ApiKeyDependencies,
   operator: Operator,
+  live: LiveRequest,
 ): Promise<GeneratedKey> {
   const apiKey = formatKey(mode, randomBytes(SECRET_BYTES))
   const display = displayOf(apiKey)
   const keyId = ids.uuid()
   const at = clock.now()
   await database.transaction(async (queries) => {
+    refuseLapsed(live)
     await insertKey(queries, { id: keyId, hash: sha256(apiKey), display, createdAt: at })
     await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'api_key.generated', keyId, display })
   })
@@ -54,17 +57,20 @@ export async function generateKey(
 /**
  * Deactivates a key for ever and tells the audit trail who asked for it, from where. It stops working here at once, in
  * other processes when they next ask the database.
- * @throws Refusal not_found (404) where it is unknown or already deactivated · DatabaseUnavailable
+ * @throws Refusal not_found (404) where it is unknown or already deactivated · overloaded (503) the request has lapsed ·
+ *   DatabaseUnavailable
  * @source rules#api-keys.4, rules#api-keys.6
  */
 export async function deactivateKey(
   { database, clock, ids, verified }: ApiKeyDependencies,
   keyId: string,
   operator: Operator,
+  live: LiveRequest,
 ): Promise<void> {
   if (!isUuid(keyId)) throw new Refusal('not_found')
   const at = clock.now()
   await database.transaction(async (queries) => {
+    refuseLapsed(live)
     const display = await markDeactivated(queries, keyId, at)
     if (display === undefined) throw new Refusal('not_found')
     await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'api_key.deactivated', keyId, display })

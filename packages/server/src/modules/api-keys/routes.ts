@@ -11,7 +11,7 @@ export type ApiKeyHandlers = Handlers<Pick<typeof endpoints, 'generateApiKey' | 
 export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHandlers {
   return {
     generateApiKey: async ({ context }) => {
-      const { apiKey, createdAt } = await generateKey(dependencies, operatorOf(context))
+      const { apiKey, createdAt } = await generateKey(dependencies, operatorOf(context), context.live)
       return { status: 201, body: { apiKey, createdAt: new Date(createdAt).toISOString() } }
     },
     listApiKeys: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
@@ -20,7 +20,7 @@ export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHa
       return { status: 200, body: keyPage(keys, limit) }
     },
     deactivateApiKey: async ({ params, context }) => {
-      await deactivateKey(dependencies, params.id, operatorOf(context))
+      await deactivateKey(dependencies, params.id, operatorOf(context), context.live)
       return { status: 204 }
     },
   }

@@ -33,6 +33,8 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
         const cashIn = await engine.execute({
           reads: [],
           creates: { kind: 'cash_in', externalId: request.externalId, idempotencyKey: request.idempotencyKey },
+          // Only until the intent is committed: what follows has none (failure-modes#CI-11).
+          request: request.live,
           decide: (_state, now) => decideCreate(request, terms, now),
         })
         return { cashIn, isReplayed: false }

@@ -1,5 +1,6 @@
 import { feeCents, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision } from '../../engine/operation.ts'
+import type { LiveRequest } from '../../platform/live-request.ts'
 import type { CashIn, CashInDetail } from './cash-in.ts'
 
 /** Whether a cash-in is accepted. Pure. */
@@ -17,6 +18,8 @@ export interface CashInRequest {
   readonly bodyHash: Buffer
   /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
   readonly idempotencyKey: string | null
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
 }
 
 /** The merchant's part of a create: configuration. */

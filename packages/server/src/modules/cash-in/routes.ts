@@ -62,6 +62,7 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
         id: ids.uuid(),
         correlationId: context.correlationId,
         idempotencyKey: key === null ? null : `${context.caller.id} createCashIn ${key}`,
+        live: context.live,
       })
       const cashIn = isReplayed ? intent : await jobs.requestCharge(intent)
       if (cashIn.status === 'FAILED' && !isReplayed) {

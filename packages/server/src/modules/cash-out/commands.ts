@@ -43,6 +43,7 @@ export function createCashOutCommands(engine: Engine, terms: CashOutTerms): Cash
           reads: [],
           controls: ['cash_out_switch', ...dayControls],
           creates: identityOf(request),
+          request: request.live,
           decide: (state, now) => decideCreate(request, terms, state, now),
         })
         return { cashOut, isReplayed: false }

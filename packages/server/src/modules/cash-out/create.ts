@@ -1,5 +1,6 @@
 import { feeCents, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision, type State } from '../../engine/operation.ts'
+import type { LiveRequest } from '../../platform/live-request.ts'
 import type { CashOut, CashOutDetail, CashOutRecipient } from './cash-out.ts'
 import { accountingDay, dayAfterReserve, type SentDay } from './day.ts'
 
@@ -20,6 +21,8 @@ export interface CashOutRequest {
   readonly bodyHash: Buffer
   /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
   readonly idempotencyKey: string | null
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
 }
 
 /** The merchant's part of a create: configuration. */

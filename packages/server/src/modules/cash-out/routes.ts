@@ -129,9 +129,9 @@ function created(cashOut: CashOut, isReplayed: boolean) {
   return { status: 201, body: createdView(cashOut), headers } as const
 }
 
-function identityOf(route: string, { headers, caller, correlationId }: RequestContext) {
+function identityOf(route: string, { headers, caller, correlationId, live }: RequestContext) {
   const key = idempotencyKeyOf(headers)
-  return { correlationId, idempotencyKey: key === null ? null : `${caller.id} ${route} ${key}` }
+  return { correlationId, live, idempotencyKey: key === null ? null : `${caller.id} ${route} ${key}` }
 }
 
 /**

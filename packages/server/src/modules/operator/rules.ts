@@ -7,6 +7,7 @@ import {
   type Operation,
   type State,
 } from '../../engine/operation.ts'
+import type { LiveRequest } from '../../platform/live-request.ts'
 
 /** What an adjustment does to the money. Pure. */
 
@@ -28,6 +29,8 @@ export interface AdjustmentRequest {
   readonly bodyHash: Buffer
   /** With its scope; `null` where the operator sent none. */
   readonly idempotencyKey: string | null
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
 }
 
 /**

@@ -56,6 +56,7 @@ export function createRefundInCommands({ engine, store, ids }: RefundInCommandsO
         const refund = await engine.execute({
           reads: cashInId === null ? [] : [cashInId],
           creates: { kind: 'refund_in', externalId, idempotencyKey },
+          request: request.live,
           decide: (state, now) => decideCreate(request, state, now),
         })
         return { refund, isReplayed: false }

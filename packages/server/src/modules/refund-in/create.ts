@@ -1,5 +1,6 @@
 import { Refusal, smaller } from '@pixgate/spec'
 import { type Create, created, type Decision, type State, together } from '../../engine/operation.ts'
+import type { LiveRequest } from '../../platform/live-request.ts'
 import { type CashIn, decideCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
 import type { Result } from '../dispatch/index.ts'
 import { type BankReturn, isImplausible, ownReference, type RefundIn } from './refund-in.ts'
@@ -21,6 +22,8 @@ export interface RefundInRequest {
   readonly bodyHash: Buffer
   /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
   readonly idempotencyKey: string | null
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
 }
 
 /**

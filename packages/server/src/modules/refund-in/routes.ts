@@ -46,6 +46,7 @@ export function createRefundInHandlers({ commands, store, ids, onReserved }: Ref
         externalId: content.externalId ?? id,
         correlationId: context.correlationId,
         idempotencyKey: key === null ? null : `${context.caller.id} createRefundIn ${key}`,
+        live: context.live,
       })
       if (!isReplayed) onReserved()
       const headers = {

@@ -25,17 +25,17 @@ export interface WebhookHandlerDependencies extends SubscriptionDependencies {
 export function createWebhookHandlers(dependencies: WebhookHandlerDependencies): WebhookHandlers {
   const { database, signer, gate, allowPrivate } = dependencies
   return {
-    createWebhook: async ({ body }) => {
+    createWebhook: async ({ body, context }) => {
       const url = receiverUrl(body.url, allowPrivate)
       if (!allowPrivate) await assertResolves(gate, url)
-      return { status: 201, body: webhookView(await subscribe(dependencies, url, body.events)) }
+      return { status: 201, body: webhookView(await subscribe(dependencies, url, body.events, context.live)) }
     },
     listWebhooks: async () => {
       const subscriptions = await listSubscriptions(database)
       return { status: 200, body: { data: subscriptions.map(webhookView) } }
     },
-    deleteWebhook: async ({ params }) => {
-      await unsubscribe(dependencies, params.webhook_id)
+    deleteWebhook: async ({ params, context }) => {
+      await unsubscribe(dependencies, params.webhook_id, context.live)
       return { status: 204 }
     },
     getPublicKey: async () => ({

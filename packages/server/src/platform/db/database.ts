@@ -42,6 +42,16 @@ export interface Queries {
 /** A pool of connections to one database. */
 export interface Database extends Queries {
   /**
+   * Runs a statement and returns its rows.
+   * @param isWanted asked when there is a connection, right before the statement is sent on it
+   * @throws NoLongerWanted where it was not; nothing was sent
+   */
+  rows<Parameters extends readonly unknown[], Row>(
+    query: Statement<Parameters, Row>,
+    parameters: Parameters,
+    isWanted?: () => boolean,
+  ): Promise<Row[]>
+  /**
    * Runs `work` in one transaction: commits when it returns, rolls back when it throws. Never do network calls inside.
    * @throws DatabaseUnavailable where the connection or the commit failed
    */
@@ -63,6 +73,11 @@ export class DatabaseUnavailable extends Error {
     super(message, options)
     this.sent = sent
   }
+}
+
+/** What a statement was for came to nothing while it waited for a connection. It was not sent. */
+export class NoLongerWanted extends Error {
+  override readonly name = 'NoLongerWanted'
 }
 
 /** How a pool is made. */
@@ -124,7 +139,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
   return {
-    rows: (query, parameters) => withClient(pool, (client) => run(client, query, parameters)),
+    rows: (query, parameters, isWanted) =>
+      withClient(pool, async (client) => {
+        if (isWanted?.() === false) throw new NoLongerWanted(`${query.name} is no longer wanted`)
+        return run(client, query, parameters)
+      }),
     transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
     close: () => pool.end(),
   }

@@ -1,6 +1,8 @@
 import { type Endpoint, Refusal } from '@pixgate/spec'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
+import type { EventLoop } from '../event-loop.ts'
+import { followRequest, refuseLapsed } from '../live-request.ts'
 import type { Authenticators, Caller, IncomingRequest, RequestContext } from './handler.ts'
 import { compileQueryReader, type QueryText } from './query-string.ts'
 import { compileJsonReader, type JsonReader, readBody, readUnwantedBody, refuseUnwantedBody } from './request-body.ts'
@@ -29,17 +31,25 @@ export type UntypedHandler = (input: {
 
 /**
  * Binds an endpoint to its handler. The order of judgement: bearer token → bytes of the body → the partner's signature
- * over them → path → query → content type, JSON, shape → handler.
- * @source rules#http.5
+ * over them → path → query → content type, JSON, shape → whether it came too late → handler.
+ * @source rules#http.5, rules#http.14
  */
-export function endpointRoute(endpoint: Endpoint, handle: UntypedHandler, authenticate: Authenticators): RouteOptions {
+export function endpointRoute(
+  endpoint: Endpoint,
+  handle: UntypedHandler,
+  authenticate: Authenticators,
+  loop: EventLoop,
+): RouteOptions {
   const { auth, responses } = endpoint
   const readParams = endpoint.params && compileParamsReader(endpoint.params)
   const readQuery = queryReaderOf(endpoint)
   const readJson = jsonReaderOf(endpoint)
+  const changesSomething = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { id: correlationId, headers, ip: remoteAddress, raw } = request
+    // In the turn in which it was read: what comes later, such as the look-up of a token, can last.
+    const live = followRequest(loop, () => raw.socket.destroyed)
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
     let caller = ANYONE
     if (auth === 'api-key' || auth === 'admin') {
@@ -48,14 +58,17 @@ export function endpointRoute(endpoint: Endpoint, handle: UntypedHandler, authen
       caller = await authenticate[auth](incoming)
     }
     const rawBody = endpoint.body ? await readBody(raw) : await readUnwantedBody(raw)
+    live.arrived()
     if (auth === 'partner') caller = await authenticate.partner({ ...incoming, rawBody })
 
-    const answer = await handle({
+    const input = {
       params: readParams?.(request.params),
       query: readQuery?.(request.query as QueryText),
       body: readJson?.(rawBody, headers['content-type']),
-      context: { ...incoming, caller, rawBody },
-    })
+      context: { ...incoming, caller, live, rawBody },
+    }
+    if (changesSomething) refuseLapsed(live)
+    const answer = await handle(input)
     const contentType = responses[answer.status]?.contentType
     if (contentType) reply.type(contentType)
     if (answer.headers) reply.headers(answer.headers)

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Credential, Endpoint, EndpointInput, EndpointResponse } from '@pixgate/spec'
 import type { Static, TSchema } from 'typebox'
+import type { LiveRequest } from '../live-request.ts'
 
 /**
  * What stands between the HTTP edge and the modules: the modules answer endpoints and check credentials, the edge does
@@ -53,6 +54,8 @@ export interface IncomingRequest {
 /** A request whose caller is known. */
 export interface RequestContext extends IncomingRequest {
   readonly caller: Caller
+  /** Whether it may still be carried out; whoever changes anything for it asks right before. @source rules#http.14 */
+  readonly live: LiveRequest
   /** The body as it came, byte for byte; where the endpoint takes none, at most an empty object. */
   readonly rawBody: Buffer
 }

@@ -1,6 +1,7 @@
 import { type Endpoint, Refusal } from '@pixgate/spec'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { DatabaseUnavailable, gaveWay } from '../db/database.ts'
+import type { EventLoop } from '../event-loop.ts'
 import type { Ids } from '../ids.ts'
 import { QueueFull } from '../jobs/batcher.ts'
 import type { Logger } from '../log.ts'
@@ -19,6 +20,8 @@ export interface HttpServerOptions<Table extends EndpointTable> {
   readonly authenticate: Authenticators
   readonly logger: Logger
   readonly ids: Ids
+  /** Tells what was read after this process had slept. */
+  readonly eventLoop: EventLoop
   /** Addresses or CIDRs of the proxies whose `X-Forwarded-For` is believed; nobody's where absent. */
   readonly trustProxy?: readonly string[]
   /** Whether browsers are told to use HTTPS only; for servers that stand behind it. */
@@ -54,6 +57,9 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   })
   app.server.maxConnections = MAX_CONNECTIONS
   app.server.maxHeadersCount = MAX_HEADERS
+  // Who has sent its request and closes only that direction still waits for the answer; otherwise Node would drop both.
+  Object.assign(app.server, { httpAllowHalfOpen: true })
+  app.server.on('connection', () => options.eventLoop.noteConnection())
   // Node itself would answer 417, without a body and without our headers.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // Fastify's rules for bodies and content types are not ours: to it no method has a body, each route reads its own.
@@ -96,7 +102,7 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   const handlers: Readonly<Record<string, unknown>> = options.handlers
   for (const [name, endpoint] of Object.entries(options.endpoints)) {
     if (options.omit?.(endpoint)) continue
-    app.route(endpointRoute(endpoint, handlers[name] as UntypedHandler, options.authenticate))
+    app.route(endpointRoute(endpoint, handlers[name] as UntypedHandler, options.authenticate, options.eventLoop))
   }
   return Object.assign(app, {
     beginDrain: () => {

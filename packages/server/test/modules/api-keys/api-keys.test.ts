@@ -6,7 +6,9 @@ import { createApiKeysModule } from '../../../src/modules/api-keys/index.ts'
 import { modeOf } from '../../../src/modules/api-keys/key.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { createIds } from '../../../src/platform/ids.ts'
+import type { LiveRequest } from '../../../src/platform/live-request.ts'
 import { administer, testDatabase } from '../../support/database.ts'
+import { ALIVE, lapsing } from '../../support/live-request.ts'
 
 const START = Date.parse('2026-11-21T13:00:00.250Z')
 
@@ -31,23 +33,23 @@ async function apiKeys(t: TestContext) {
     advance: (ms: number) => {
       time += ms
     },
-    generate: () =>
+    generate: (live = ALIVE) =>
       module.handlers.generateApiKey({
         params: undefined,
         query: undefined,
         body: undefined,
-        context: asAdmin(generateApiKey),
+        context: asAdmin(generateApiKey, live),
       }),
     list: async (query: { limit?: number; cursor?: string } = {}) => {
       const context = asAdmin(listApiKeys)
       return (await module.handlers.listApiKeys({ params: undefined, query, body: undefined, context })).body
     },
-    deactivate: (id: string) =>
+    deactivate: (id: string, live = ALIVE) =>
       module.handlers.deactivateApiKey({
         params: { id },
         query: undefined,
         body: undefined,
-        context: asAdmin(deactivateApiKey),
+        context: asAdmin(deactivateApiKey, live),
       }),
     sql: (statement: string) => administer(url, statement),
     dump: async () => {
@@ -61,13 +63,14 @@ async function apiKeys(t: TestContext) {
   }
 }
 
-function asAdmin(endpoint: Endpoint) {
+function asAdmin(endpoint: Endpoint, live: LiveRequest = ALIVE) {
   return {
     endpoint,
     correlationId: 'c1',
     headers: {},
     remoteAddress: '203.0.113.7',
     caller: { credential: 'admin', id: 'admin' },
+    live,
     rawBody: Buffer.alloc(0),
   } as const
 }
@@ -109,6 +112,19 @@ test('[api-keys.1] without its audit row there is no key', async (t) => {
   await pix.sql('REVOKE INSERT ON audit FROM pixgate_app')
   await assert.rejects(pix.generate())
   assert.equal((await pix.dump()).keys.length, 0)
+})
+
+test('[http.14] [PL-5] a request that has lapsed neither makes a key nor deactivates one', async (t) => {
+  const pix = await apiKeys(t)
+  const { body } = await pix.generate()
+  const [{ id }] = (await pix.dump()).keys
+  const live = lapsing()
+  live.lapse()
+  await assert.rejects(pix.generate(live), refused('overloaded'))
+  await assert.rejects(pix.deactivate(id, live), refused('overloaded'))
+  const { keys, audit } = await pix.dump()
+  assert.deepEqual([keys.length, audit.length], [1, 1])
+  await pix.authenticateApiKey(bearer(body.apiKey))
 })
 
 test('[api-keys.1] several keys are active at the same time', async (t) => {

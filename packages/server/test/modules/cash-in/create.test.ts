@@ -229,7 +229,7 @@ test('[cash-in.create.4] [CI-11] the intent is committed before the bank is aske
   )
   while ((await counted(pix)) === 0);
   assert.equal((await pix.call('GET', URL)).body.data[0].providerTransactionId, null, 'the bank has not answered yet')
-  socket.destroy()
+  socket.resetAndDestroy()
   let detail = (await pix.call('GET', URL)).body.data[0]
   while (detail.providerTransactionId === null) detail = await pix.read(detail.id)
   assert.match(detail.pixCode, /^000201/)

@@ -156,6 +156,7 @@ export function stateOf(
     movement: () => undefined,
     balance: (code) => ({ available: 50_00n, ...balances })[code] ?? 0n,
     control: (name) => controls[name] ?? CONTROLS[name],
+    versionOf: () => 1n,
   }
 }
 

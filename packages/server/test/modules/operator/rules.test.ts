@@ -17,6 +17,7 @@ function having(available: bigint): State {
     movement: () => undefined,
     balance: () => available,
     control: () => ({}),
+    versionOf: () => 1n,
   }
 }
 

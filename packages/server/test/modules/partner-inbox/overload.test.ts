@@ -10,6 +10,7 @@ import type { Caller } from '../../../src/platform/http/handler.ts'
 import { createHttpServer } from '../../../src/platform/http/http-server.ts'
 import { createIds } from '../../../src/platform/ids.ts'
 import { QueueFull } from '../../../src/platform/jobs/batcher.ts'
+import { AWAKE } from '../../support/live-request.ts'
 
 const ids = createIds({ now: () => 1_700_000_000_000 })
 const NOBODY: Receiver = { match: async () => [], take: async () => undefined, ask: async () => undefined }
@@ -23,6 +24,7 @@ test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is awa
     authenticate: { 'api-key': async () => partner, admin: async () => partner, partner: async () => partner },
     logger: pino({ level: 'silent' }),
     ids,
+    eventLoop: AWAKE,
   })
   t.after(() => http.close())
   const url = await http.listen({ host: '127.0.0.1', port: 0 })

@@ -66,6 +66,10 @@ class Books implements State {
     return {}
   }
 
+  versionOf() {
+    return 1n
+  }
+
   take(decision: Decision<unknown>, at: number): void {
     for (const create of decision.creates ?? []) this.operations.set(create.operation.id, created(create, at))
     for (const move of decision.moves ?? []) {

@@ -70,6 +70,7 @@ export function stateOf(availableCents = 1_000_00n, ...operations: readonly Oper
     balance: (code) => balances[code] ?? 0n,
     control: () => ({}),
     movement: () => undefined,
+    versionOf: () => 1n,
   }
 }
 

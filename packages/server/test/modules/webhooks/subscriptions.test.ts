@@ -2,16 +2,23 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type EventType, eventTypes, limits, Refusal } from '@pixgate/spec'
 import type { WebhookHandlers } from '../../../src/modules/webhooks/routes.ts'
+import type { LiveRequest } from '../../../src/platform/live-request.ts'
+import { ALIVE, lapsing } from '../../support/live-request.ts'
+import { openHolder } from '../../support/waiting-backends.ts'
 import { requestContext, webhookWorld } from '../../support/webhook-world.ts'
 
 const bare = { params: undefined, query: undefined, body: undefined, context: requestContext }
 
-function create(handlers: WebhookHandlers, url: string, events: readonly EventType[] = eventTypes) {
-  return handlers.createWebhook({ ...bare, body: { url, events: [...events] } })
+function create(handlers: WebhookHandlers, url: string, events: readonly EventType[] = eventTypes, live = ALIVE) {
+  return handlers.createWebhook({ ...of(live), body: { url, events: [...events] } })
 }
 
-function remove(handlers: WebhookHandlers, webhookId: string) {
-  return handlers.deleteWebhook({ ...bare, params: { webhook_id: webhookId } })
+function remove(handlers: WebhookHandlers, webhookId: string, live = ALIVE) {
+  return handlers.deleteWebhook({ ...of(live), params: { webhook_id: webhookId } })
+}
+
+function of(live: LiveRequest) {
+  return { ...bare, context: { ...requestContext, live } }
 }
 
 function refusal(code: string) {
@@ -68,6 +75,24 @@ test('[webhooks.1] of the same registration made at once, one is taken', async (
     [world, other, world, other].map(({ handlers }) => create(handlers, 'http://loja.example/')),
   )
   assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+})
+
+test('[http.14] [PL-5] a request that lapses while it waits for others registers nothing and removes nothing', async (t) => {
+  const { handlers, url } = await webhookWorld(t)
+  const { body } = await create(handlers, 'http://loja.example/there')
+  const live = lapsing()
+  const holder = await openHolder(url)
+  await holder.hold('SELECT pg_advisory_xact_lock(7046741002)')
+  const refused = assert.rejects(create(handlers, 'http://loja.example/', eventTypes, live), refusal('overloaded'))
+  await holder.waiting(1)
+  live.lapse()
+  await holder.letGo()
+  await refused
+  await assert.rejects(remove(handlers, body.webhook_id, live), refusal('overloaded'))
+  assert.deepEqual(
+    (await handlers.listWebhooks(bare)).body.data.map(({ url }) => url),
+    ['http://loja.example/there'],
+  )
 })
 
 test('[webhooks.1] in production all addresses of the name must be public', async (t) => {

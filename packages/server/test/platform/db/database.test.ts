@@ -7,6 +7,7 @@ import {
   databaseError,
   gaveWay,
   instantParameter,
+  NoLongerWanted,
   statement,
 } from '../../../src/platform/db/database.ts'
 import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
@@ -145,6 +146,23 @@ for (const fate of ['cut', 'swallow'] as const) {
     assert.deepEqual(await displays(database), ['a'], 'it had happened')
   })
 }
+
+test('[engine.17] what is no longer wanted when its turn at a connection comes is not sent, and costs no connection', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  let isWanted = true
+  const [before] = await database.rows(pid, [])
+  const lent = database.transaction(async (queries) => {
+    await queries.rows(one, [])
+    isWanted = false
+  })
+  const waiting = database.rows(addKey, ['a'], () => isWanted)
+  await assert.rejects(waiting, NoLongerWanted)
+  await lent
+  assert.deepEqual(await displays(database), [])
+  assert.deepEqual(await database.rows(pid, []), [before])
+})
 
 test('[DB-4] nobody waits for ever: an answer that does not come leaves open what happened', async (t) => {
   const { database, proxy } = await proxied(t)

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { Type } from 'typebox'
 import type { Authenticators, Handlers } from '../../../src/platform/http/handler.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../src/platform/http/http-server.ts'
+import { AWAKE } from '../../support/live-request.ts'
 
 /**
  * A server of things: endpoints of every kind the edge knows, with handlers that tell what reached them.
@@ -198,6 +199,7 @@ export function thingServer(t: TestContext, changes: Changes = {}): { app: HttpS
     endpoints,
     logger: pino({ level: 'debug', base: null }, { write: (line) => log.push(JSON.parse(line)) }),
     ids: { uuid: () => `made-${++made}` },
+    eventLoop: AWAKE,
     ...changes,
     handlers: { ...handlers, ...changes.handlers },
     authenticate: { ...authenticate, ...changes.authenticate },

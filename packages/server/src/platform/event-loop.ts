@@ -1,0 +1,133 @@
+/**
+ * Notices that this process did not run: it was stopped, its machine was paused, or something held the event loop. What
+ * arrived meanwhile looks new to Node and may be long forgotten by whoever sent it.
+ */
+export interface EventLoop {
+  /** Milliseconds, from any origin, on a clock that goes on while the process is stopped. */
+  now(): number
+  /** What {@link EventLoop.hasStoodStillSince} compares with, for something that was just read. */
+  mark(): LoopMark
+  /**
+   * Whether the loop stood still for more than 2 s after a mark, or whether what got the mark may itself have waited
+   * while it did.
+   * @source rules#http.14
+   */
+  hasStoodStillSince(mark: LoopMark): boolean
+  /** Tells it that a connection was accepted just now. */
+  noteConnection(): void
+}
+
+/** The loop as it was when something was read. */
+export interface LoopMark {
+  /** How often the loop had stood still. */
+  readonly gaps: number
+  /** Whether it was just waking up, so that what was read then may be old. */
+  readonly isWaking: boolean
+}
+
+/** What an event loop is seen by. */
+export interface LoopSenses {
+  /** Milliseconds; goes on while the process is stopped, but perhaps not while its machine is. */
+  readonly monotonic: () => number
+  /** Epoch milliseconds; jumps when a machine that was suspended wakes up. */
+  readonly wall: () => number
+  /** Calls back when this turn of the loop has read all that was there when it began to read. */
+  readonly afterReading: (run: () => void) => void
+  /** Called when it has stood still, with for how long in milliseconds. */
+  readonly onGap: (ms: number) => void
+}
+
+/** How long the loop may stand still before what waited meanwhile counts as old. */
+const STILL_MS = 2_000
+
+/** How often it is looked at where nothing else does. */
+const LOOK_MS = 250
+
+/**
+ * As many connections as may wait to be accepted: Node's own backlog. One more than these has come since the loop woke
+ * up.
+ */
+const BACKLOG = 511
+
+/**
+ * Sees gaps between two looks. It is looked at each time that something asks, because what a loop does first after it
+ * woke up is to read what has arrived, ahead of its timers.
+ */
+export class LoopWatch implements EventLoop {
+  readonly #senses: LoopSenses
+  readonly now: () => number
+  #gaps = 0
+  #isWaking = false
+  /** Connections accepted since it woke up, and whether there was one in this turn. */
+  #accepted = 0
+  #hasAccepted = false
+  #monotonicAt: number
+  #wallAt: number
+
+  constructor(senses: LoopSenses) {
+    this.#senses = senses
+    this.now = senses.monotonic
+    this.#monotonicAt = senses.monotonic()
+    this.#wallAt = senses.wall()
+  }
+
+  mark(): LoopMark {
+    this.look()
+    return { gaps: this.#gaps, isWaking: this.#isWaking }
+  }
+
+  hasStoodStillSince({ gaps, isWaking }: LoopMark): boolean {
+    this.look()
+    return isWaking || gaps !== this.#gaps
+  }
+
+  noteConnection(): void {
+    this.look()
+    this.#accepted += 1
+    this.#hasAccepted = true
+  }
+
+  /** Compares with the look before. */
+  look(): void {
+    const [monotonicAt, wallAt] = [this.#senses.monotonic(), this.#senses.wall()]
+    const stillMs = Math.max(monotonicAt - this.#monotonicAt, wallAt - this.#wallAt)
+    this.#monotonicAt = monotonicAt
+    this.#wallAt = wallAt
+    if (stillMs > STILL_MS) this.#wake(stillMs)
+  }
+
+  #wake(stillMs: number): void {
+    this.#gaps += 1
+    const wasWaking = this.#isWaking
+    this.#isWaking = true
+    this.#accepted = 0
+    this.#senses.onGap(stillMs)
+    // The reading that is under way may have begun before the gap: only the next one sees all that came meanwhile.
+    if (!wasWaking) this.#senses.afterReading(() => this.#awaitNextReading())
+  }
+
+  #awaitNextReading(): void {
+    this.#hasAccepted = false
+    const gaps = this.#gaps
+    this.#senses.afterReading(() => {
+      // Node accepts one connection a turn and reads from it in the next: awake is who had none to accept.
+      if (gaps === this.#gaps && (!this.#hasAccepted || this.#accepted > BACKLOG)) this.#isWaking = false
+      else this.#awaitNextReading()
+    })
+  }
+}
+
+/**
+ * Watches the event loop of this process.
+ * @param onGap called with how many milliseconds it stood still
+ */
+export function watchEventLoop(onGap: (ms: number) => void): EventLoop & { stop(): void } {
+  const watch = new LoopWatch({
+    monotonic: () => performance.now(),
+    wall: () => Date.now(),
+    afterReading: (run) => void setImmediate(run),
+    onGap,
+  })
+  const looking = setInterval(() => watch.look(), LOOK_MS).unref()
+  return Object.assign(watch, { stop: () => clearInterval(looking) })
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Draft } from '../../src/engine/draft.ts'
+import type { Operation } from '../../src/engine/operation.ts'
+import { writeOf } from '../../src/engine/statement.ts'
+
+const OPERATION: Operation = {
+  id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',
+  kind: 'cash_in',
+  externalId: 'a',
+  status: 'PENDING',
+  version: 1,
+  valueCents: 1n,
+  feeCents: 0n,
+  correlationId: 'test',
+  bodyHash: Buffer.alloc(32),
+  idempotencyKey: null,
+  exclusiveKey: null,
+  expiresAt: null,
+  dueAt: null,
+  transactionId: null,
+  endToEndId: null,
+  detail: {},
+  facts: {},
+  createdAt: 0,
+  updatedAt: 0,
+}
+
+test('[engine.2] a batch that does everything at once is one statement, whose name PostgreSQL does not cut', () => {
+  const controls = new Map([['cash_out_switch', { version: 1n, value: {} }]] as const)
+  const accounts = new Map([['available', { version: 1n, balanceCents: 0n }]] as const)
+  const draft = new Draft({ operations: new Map(), accounts, controls, movements: new Map(), debts: new Map() }, 0)
+  const { id } = OPERATION
+  const posting = { operationId: id, journal: 'cash_in_settled', reference: '', posting: 0, shown: null }
+  draft.createdOperations.set('new', OPERATION)
+  draft.movedOperations.set(id, OPERATION)
+  draft.moves.push({ before: undefined, after: OPERATION, trigger: 'create', facts: {} })
+  draft.movements.set('in E1', { direction: 'in', id: 'E1', operationId: id, valueCents: 1n })
+  draft.readControls.add('cash_out_switch')
+  draft.changedControls.set('cash_out_switch', { version: 2n, value: {} })
+  draft.accountChanges.set('available', {
+    entries: [{ ...posting, account: 'available', amountCents: 1n }],
+    delta: 1n,
+    lowest: 0n,
+    exact: false,
+  })
+  draft.notifications.push({
+    operationId: id,
+    eventType: 'pix_cash_in',
+    status: 'PAID',
+    reference: '',
+    body: Buffer.alloc(0),
+  })
+  draft.cases.push({ operationId: id, kind: 'amount', reference: '', facts: {}, isClosed: false })
+  draft.closedCaseOperations.add(id)
+  draft.audits.push({ actor: 'admin', action: 'a', subject: 's', address: '::1', facts: {} })
+  const { statement, values } = writeOf(draft, { uuid: () => id })
+  assert.match(statement.name, /^engine\.write\.new\..*\.closed$/)
+  assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|"case")/g)?.length, 12)
+  assert.equal(Math.max(...[...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))), values.length)
+})

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { openHolder } from '../support/waiting-backends.ts'
+import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
+
+/** Who hangs up before anything was decided has asked for nothing; who has only finished sending still waits. */
+test('[http.14] [PL-6] of requests that wait, those are carried out whose clients are there, half-closed ones too', {
+  timeout: 60_000,
+}, async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const adjust = () =>
+    pix.call(
+      'POST',
+      '/operator/adjustments',
+      { valueCents: 1, reason: 'x' },
+      { authorization: `Bearer ${ADMIN_TOKEN}` },
+    )
+  await adjust()
+  const serverSides = new Map<number | undefined, Socket>()
+  pix.service.http.server.on('connection', (socket) => serverSides.set(socket.remotePort, socket))
+
+  const holder = await openHolder(pix.databaseUrl)
+  await holder.hold('SELECT FROM account ORDER BY id FOR UPDATE')
+  const running = adjust()
+  await holder.waiting(1)
+  const [gone, halfClosed, there] = [order(pix, 'gone'), order(pix, 'half-closed'), order(pix, 'there')]
+  while (pix.service.engine.waiting < 3) await setImmediate()
+  halfClosed.end()
+  gone.on('error', () => undefined)
+  const { promise: isSeen, resolve: see } = Promise.withResolvers<void>()
+  serverSides.get(gone.localPort)?.on('close', see)
+  gone.resetAndDestroy()
+  await isSeen
+  await holder.letGo()
+
+  assert.equal((await running).status, 201)
+  for (const socket of [halfClosed, there]) assert.match(await text(socket), /^HTTP\/1\.1 201 /)
+  assert.deepEqual(
+    (await pix.get('/api/pix/cash-in')).data.map(({ externalId }: { externalId: string }) => externalId).toSorted(),
+    ['half-closed', 'there'],
+  )
+})
+
+/** Orders a charge on a connection of its own. */
+function order({ url, apiKey }: World, externalId: string): Socket {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
+  const body = JSON.stringify({ transaction: { value: 1, externalId } })
+  const head = [
+    'POST /api/pix/cash-in HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${apiKey}`,
+    'Content-Type: application/json',
+    'Connection: close',
+    `Content-Length: ${body.length}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  return socket
+}

@@ -1,0 +1,36 @@
+import pg from 'pg'
+
+/** Another session of a test's database, which can hold rows and see who waits for them. */
+export interface Holder {
+  /** Holds what a `SELECT … FOR UPDATE` finds, until it lets go. */
+  hold(query: string): Promise<void>
+  letGo(): Promise<void>
+  /** Resolves when so many backends wait for a lock. */
+  waiting(wanted: number): Promise<void>
+}
+
+/** Opens a session that ends when it lets go. */
+export async function openHolder(url: string): Promise<Holder> {
+  // What a transaction sees of the other backends stays as it was when it first looked: that takes a session of its own.
+  const [session, observer] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })]
+  for (const client of [session, observer]) await client.connect()
+  return {
+    hold: async (query) => {
+      await session.query('BEGIN')
+      await session.query(query)
+    },
+    letGo: async () => {
+      await session.query('COMMIT')
+      for (const client of [session, observer]) await client.end()
+    },
+    waiting: async (wanted) => {
+      for (;;) {
+        const { rows } = await observer.query(
+          `SELECT count(*)::int AS waiting FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        )
+        if (rows[0].waiting >= wanted) return
+      }
+    },
+  }
+}
