@@ -43,6 +43,11 @@ export const errors = {
     title: 'Not possible in this state',
     message: 'the bank refuses this in the present state',
   },
+  version_conflict: {
+    status: 409,
+    title: 'Changed meanwhile',
+    message: 'it was changed meanwhile; read it again and send the version that you saw',
+  },
   body_too_large: { status: 413, title: 'Body too large', message: 'the request body exceeds 64 KiB' },
   value_not_positive: { status: 422, title: 'Value not positive', message: 'value must be greater than zero' },
   value_too_large: { status: 422, title: 'Value too large', message: 'value exceeds the maximum allowed' },

@@ -44,6 +44,7 @@ const cashOutSwitch = Type.Object(
     enabled: Type.Boolean(),
     reason: nullable(Type.String({ maxLength: limits.reasonMaxLength })),
     changedAt: nullable(instant),
+    version: Type.Integer({ minimum: 1, description: 'One more each time it is set' }),
   },
   {
     additionalProperties: false,
@@ -52,7 +53,7 @@ const cashOutSwitch = Type.Object(
   },
 )
 
-const suspended = { enabled: false, reason: 'Incident 42', changedAt: '2026-11-21T13:00:00.000Z' }
+const suspended = { enabled: false, reason: 'Incident 42', changedAt: '2026-11-21T13:00:00.000Z', version: 2 }
 
 /** @source rules#operator.switch.1 */
 export const getCashOutSwitch = endpoint({
@@ -75,11 +76,27 @@ export const setCashOutSwitch = endpoint({
   tag: 'Operator',
   summary: 'Suspend or resume payouts',
   description:
-    'Off: new payouts are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course.',
-  body: Type.Object({ enabled: Type.Boolean(), reason }, { additionalProperties: false }),
+    'Off: new payouts are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course. Off always wins, whatever was asked before; on is 409 `version_conflict` where the switch was set meanwhile.',
+  body: Type.Object(
+    {
+      enabled: Type.Boolean(),
+      reason,
+      version: Type.Optional(
+        nullable(
+          Type.Integer({
+            minimum: 1,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description:
+              'On only: the version that was seen; left out, the one that stands when the request comes. Off ignores it.',
+          }),
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   example: { enabled: false, reason: 'Incident 42' },
   responses: { 200: { description: 'The switch as it is now', schema: cashOutSwitch, example: suspended } },
-  errors: [],
+  errors: ['version_conflict'],
 })
 
 /** @source rules#adjustment.create.1 */

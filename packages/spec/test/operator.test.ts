@@ -32,11 +32,16 @@ test('[adjustment.create.1] a value is a whole number of centavos within the bou
 test('[operator.switch.1] the switch is not set without a reason', () => {
   const accepts = (body: object) => ajv.validate(setCashOutSwitch.body, body)
   assert.ok(accepts({ enabled: true, reason: 'x'.repeat(140) }))
+  for (const version of [null, 1, Number.MAX_SAFE_INTEGER])
+    assert.ok(accepts({ enabled: true, reason: 'x', version }), String(version))
   for (const body of [
     { enabled: true },
     { reason: 'x' },
     { enabled: 'true', reason: 'x' },
     { enabled: true, reason: '' },
+    { enabled: true, reason: 'x', version: 0 },
+    { enabled: true, reason: 'x', version: 1.5 },
+    { enabled: true, reason: 'x', version: '1' },
   ]) {
     assert.ok(!accepts(body), JSON.stringify(body))
   }

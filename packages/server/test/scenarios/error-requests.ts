@@ -268,6 +268,12 @@ const PARTICULAR: readonly Row[] = [
   { operation: 'deleteWebhook', code: 'not_found', request: (pix) => send(pix, 'deleteWebhook') },
 
   {
+    operation: 'setCashOutSwitch',
+    code: 'version_conflict',
+    request: (pix) =>
+      operate(pix, 'PUT', '/operator/cash-out-switch', { enabled: true, reason: 'the tests', version: 1_000 }),
+  },
+  {
     operation: 'createAdjustment',
     code: 'idempotency_key_reused',
     request: async (pix) => {

@@ -23,7 +23,7 @@ test('[operator.switch.1] [operator.switch.2] [CO-24] suspended payouts are 503 
 
   const off = await operate('PUT', 'cash-out-switch', { enabled: false, reason: 'Incident 42' })
   assert.equal(off.status, 200)
-  assert.deepEqual(off.body, { enabled: false, reason: 'Incident 42', changedAt: off.body.changedAt })
+  assert.deepEqual(off.body, { enabled: false, reason: 'Incident 42', changedAt: off.body.changedAt, version: 2 })
   assert.deepEqual((await operate('GET', 'cash-out-switch')).body, off.body)
 
   const refused = await pix.call('POST', '/api/pix/cash-out', PAYOUT)
@@ -48,6 +48,19 @@ test('[operator.switch.2] [CO-24] a payout that was sent takes its course while 
   await operate('PUT', 'cash-out-switch', { enabled: false, reason: 'Incident 42' })
   await pix.lever(`payouts/${id}/confirm`)
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
+})
+
+test('[operator.switch.4] on names the version that was seen, and is 409 where the switch was set since', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const operate = operator(pix)
+  const seen = (await operate('GET', 'cash-out-switch')).body
+  assert.deepEqual(seen, { enabled: true, reason: null, changedAt: null, version: 1 })
+  const off = await operate('PUT', 'cash-out-switch', { enabled: false, reason: 'Incident 42', version: null })
+  const late = await operate('PUT', 'cash-out-switch', { enabled: true, reason: 'over', version: seen.version })
+  assert.deepEqual(codeOf(late), [409, 'version_conflict'])
+  assert.deepEqual((await operate('GET', 'cash-out-switch')).body, off.body)
+  const on = await operate('PUT', 'cash-out-switch', { enabled: true, reason: 'over', version: off.body.version })
+  assert.deepEqual([on.status, on.body.enabled, on.body.version], [200, true, 3])
 })
 
 test('[adjustment.create.1] [adjustment.create.2] [adjustment.states.1] what the operator books is in balance and ledger, with its reason', async (t) => {
@@ -107,6 +120,8 @@ test('[operator.switch.1] [adjustment.create.1] what is no order is 400 and name
     ['PUT', 'cash-out-switch', { enabled: false }, 'reason'],
     ['PUT', 'cash-out-switch', { enabled: false, reason: 'x'.repeat(141) }, 'reason'],
     ['PUT', 'cash-out-switch', { reason: 'x' }, 'enabled'],
+    ['PUT', 'cash-out-switch', { enabled: true, reason: 'x', version: 0 }, 'version'],
+    ['PUT', 'cash-out-switch', { enabled: true, reason: 'x', version: '1' }, 'version'],
   ] as const) {
     const answer = await operate(method, path, body)
     assert.deepEqual([...codeOf(answer), answer.body.errors[0].field], [400, 'validation_error', field])

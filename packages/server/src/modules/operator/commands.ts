@@ -3,14 +3,15 @@ import { type Engine, IdempotencyKeyTaken } from '../../engine/engine.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { type Adjustment, type AdjustmentRequest, decideAdjustment } from './rules.ts'
-import type { CashOutSwitch, Operator, OperatorStore, SwitchSetting } from './store.ts'
+import type { CashOutSwitch, Operator, OperatorStore } from './store.ts'
+import { decideSwitch, type SwitchSetting } from './switch.ts'
 
 /** One function per intention; each leaves a row in the audit trail. */
 export interface OperatorCommands {
   /**
    * Sets the switch. Every process compares it in the statement that accepts a payout, so it counts everywhere at once.
-   * @throws DatabaseUnavailable
-   * @source rules#operator.switch.2, rules#operator.switch.3
+   * @throws version_conflict (409) on, and it was set meanwhile · overloaded (503) · DatabaseUnavailable
+   * @source rules#operator.switch.2, rules#operator.switch.4
    */
   setSwitch(setting: SwitchSetting, operator: Operator): Promise<CashOutSwitch>
   /**
@@ -40,9 +41,14 @@ export interface OperatorDependencies {
 export function createOperatorCommands({ engine, store, clock, ids }: OperatorDependencies): OperatorCommands {
   return {
     setSwitch: async (setting, operator) => {
-      const at = clock.now()
-      await store.setSwitch(setting, ids.uuid(), at, operator)
-      return { ...setting, changedAt: at }
+      // Before anything waits: whoever sets it from now on is not overruled.
+      const seen = setting.enabled ? (setting.version ?? (await store.readSwitch()).version) : null
+      return engine.execute({
+        reads: [],
+        controls: ['cash_out_switch'],
+        request: setting.live,
+        decide: (state, now) => decideSwitch(setting, seen, operator, state, now),
+      })
     },
     adjust: async (request, operator) => {
       const { id, idempotencyKey } = request
@@ -51,6 +57,7 @@ export function createOperatorCommands({ engine, store, clock, ids }: OperatorDe
         const adjustment = await engine.execute({
           reads: [],
           creates: { kind: 'adjustment', externalId: id, idempotencyKey },
+          request: request.live,
           decide: (state, now) => decideAdjustment(request, state, now),
         })
         return { adjustment, isReplayed: false }

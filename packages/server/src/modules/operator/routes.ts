@@ -18,10 +18,11 @@ export interface OperatorHandlers {
 export function createOperatorHandlers(commands: OperatorCommands, store: OperatorStore, ids: Ids): OperatorHandlers {
   return {
     getCashOutSwitch: async () => ({ status: 200, body: switchView(await store.readSwitch()) }),
-    setCashOutSwitch: async ({ body, context }) => ({
-      status: 200,
-      body: switchView(await commands.setSwitch(body, operatorOf(context))),
-    }),
+    setCashOutSwitch: async ({ body: { enabled, reason, version }, context }) => {
+      const seen = version == null ? undefined : BigInt(version)
+      const setting = { enabled, reason, version: seen, live: context.live }
+      return { status: 200, body: switchView(await commands.setSwitch(setting, operatorOf(context))) }
+    },
     createAdjustment: async ({ body: { valueCents, reason }, context }) => {
       if (valueCents === 0) throw zero()
       const { adjustment, isReplayed } = await commands.adjust(
@@ -32,6 +33,7 @@ export function createOperatorHandlers(commands: OperatorCommands, store: Operat
           correlationId: context.correlationId,
           bodyHash: sha256(JSON.stringify([valueCents, reason])),
           idempotencyKey: scopedKey(context),
+          live: context.live,
         },
         operatorOf(context),
       )

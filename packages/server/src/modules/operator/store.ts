@@ -3,8 +3,6 @@ import { type Database, instantParameter, statement } from '../../platform/db/da
 /** All SQL of the operator module. */
 export interface OperatorStore {
   readSwitch(): Promise<CashOutSwitch>
-  /** Sets the switch and tells the audit trail, both or neither. */
-  setSwitch(setting: SwitchSetting, id: string, at: number, operator: Operator): Promise<void>
   /** Tells the audit trail that an adjustment was ordered. */
   auditAdjustment(order: OrderedAdjustment, id: string, at: number, operator: Operator): Promise<void>
 }
@@ -15,12 +13,8 @@ export interface CashOutSwitch {
   readonly reason: string | null
   /** When it was set the last time, epoch milliseconds. */
   readonly changedAt: number | null
-}
-
-/** How the switch is to stand, and why. */
-export interface SwitchSetting {
-  readonly enabled: boolean
-  readonly reason: string
+  /** One more each time it is set. */
+  readonly version: bigint
 }
 
 /** What is to be booked, and why. */
@@ -40,24 +34,8 @@ export interface Operator {
 const selectSwitch = statement<[], CashOutSwitch>(
   'operator.switch',
   `SELECT (value ->> 'enabled')::boolean AS enabled, value ->> 'reason' AS reason,
-          (value ->> 'changedAt')::timestamptz AS "changedAt"
+          (value ->> 'changedAt')::timestamptz AS "changedAt", version
      FROM control WHERE name = 'cash_out_switch'`,
-)
-
-// A new version even where nothing changes: whoever decided on the one before decides again.
-const updateSwitch = statement<
-  [enabled: boolean, reason: string, at: string, id: string, actor: string, address: string]
->(
-  'operator.set_switch',
-  `WITH switched AS (
-     UPDATE control
-        SET version = version + 1,
-            value = jsonb_build_object('enabled', $1::boolean, 'reason', $2::text, 'changedAt', $3::text)
-      WHERE name = 'cash_out_switch'
-   )
-   INSERT INTO audit (id, at, actor, action, subject, address, facts)
-   VALUES ($4, $3::timestamptz, $5, 'cash_out_switch.set', 'cash_out_switch', $6,
-           jsonb_build_object('enabled', $1::boolean, 'reason', $2::text))`,
 )
 
 const insertAudit = statement<
@@ -75,9 +53,6 @@ export function createOperatorStore(database: Database): OperatorStore {
       const [row] = await database.rows(selectSwitch, [])
       if (!row) throw new Error('the switch is missing')
       return row
-    },
-    setSwitch: async ({ enabled, reason }, id, at, { actor, address }) => {
-      await database.rows(updateSwitch, [enabled, reason, instantParameter(at), id, actor, address])
     },
     auditAdjustment: async (order, id, at, { actor, address }) => {
       const { valueCents, reason } = order

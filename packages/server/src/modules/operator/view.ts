@@ -10,8 +10,10 @@ export function switchView({
   enabled,
   reason,
   changedAt,
+  version,
 }: CashOutSwitch): Static<(typeof getCashOutSwitch)['responses'][200]['schema']> {
-  return { enabled, reason, changedAt: changedAt === null ? null : new Date(changedAt).toISOString() }
+  const at = changedAt === null ? null : new Date(changedAt).toISOString()
+  return { enabled, reason, changedAt: at, version: Number(version) }
 }
 
 /** An adjustment, of what never changes; its value as it was sent. */

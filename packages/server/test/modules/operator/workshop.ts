@@ -5,7 +5,9 @@ import type { CashOutTerms } from '../../../src/modules/cash-out/create.ts'
 import { createOperatorCommands, type OperatorCommands } from '../../../src/modules/operator/commands.ts'
 import type { AdjustmentRequest } from '../../../src/modules/operator/rules.ts'
 import { createOperatorStore, type OperatorStore } from '../../../src/modules/operator/store.ts'
+import type { SwitchSetting } from '../../../src/modules/operator/switch.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
+import { type Pause, realPause } from '../../../src/platform/jobs/pause.ts'
 import { openTestDatabase } from '../../support/database.ts'
 import { type TestEngine, testEngine } from '../../support/engine.ts'
 
@@ -17,7 +19,11 @@ export interface Process extends TestEngine {
   /** Books so much, as `OPERATOR` does. */
   adjust(valueCents: bigint, given?: Partial<AdjustmentRequest>): ReturnType<OperatorCommands['adjust']>
   /** Sets the switch, as `OPERATOR` does. */
-  switchCashOuts(enabled: boolean, reason?: string): ReturnType<OperatorCommands['setSwitch']>
+  switchCashOuts(
+    enabled: boolean,
+    reason?: string,
+    given?: Partial<SwitchSetting>,
+  ): ReturnType<OperatorCommands['setSwitch']>
   /** Sets so much aside for a payout. */
   payOut(valueCents: bigint): Promise<CashOut>
   /** Gives back what was set aside for one: the bank refuses it. */
@@ -34,8 +40,13 @@ const NO_TERMS: CashOutTerms = {
 }
 
 /** Starts a process on a test's database. */
-export function operatedProcess(t: TestContext, url: string, terms: Partial<CashOutTerms> = {}): Process {
-  const engine = testEngine(t, url)
+export function operatedProcess(
+  t: TestContext,
+  url: string,
+  terms: Partial<CashOutTerms> = {},
+  pause: Pause = realPause,
+): Process {
+  const engine = testEngine(t, url, undefined, pause)
   const database = openTestDatabase(url)
   t.after(() => database.close())
   const store = createOperatorStore(database)
@@ -47,7 +58,8 @@ export function operatedProcess(t: TestContext, url: string, terms: Partial<Cash
     operator,
     payouts,
     adjust: (valueCents, given) => operator.adjust(adjustmentRequest(engine.ids.uuid(), valueCents, given), OPERATOR),
-    switchCashOuts: (enabled, reason = 'a test') => operator.setSwitch({ enabled, reason }, OPERATOR),
+    switchCashOuts: (enabled, reason = 'a test', given = {}) =>
+      operator.setSwitch({ enabled, reason, ...given }, OPERATOR),
     payOut: async (valueCents) => {
       const id = engine.ids.uuid()
       const recipient = { name: null, document: null, pixKey: 'joao@example.com', pixKeyType: 'email' } as const
