@@ -1,5 +1,6 @@
 import type {
   PartnerChargeRequest,
+  PartnerPaymentReturn,
   PartnerPayout,
   PartnerPayoutRequest,
   PartnerRefund,
@@ -19,7 +20,12 @@ export interface Charge {
   readonly terms: PartnerChargeRequest
   readonly status: 'ACTIVE' | 'PAID' | 'CANCELLED' | 'FAILED'
   /** In the order of booking; more than one where it was paid twice. */
-  readonly payments: readonly Payment[]
+  readonly payments: readonly ReceivedPayment[]
+}
+
+/** A payment with what went back of it, in the order of booking. */
+export interface ReceivedPayment extends Payment {
+  readonly returns: PartnerPaymentReturn[]
 }
 
 /** A payment that came in, and what went back of it. */

@@ -1,3 +1,4 @@
+import type { PartnerPaymentReturn } from '@pixgate/spec'
 import {
   type BankEvent,
   chargeFailedEvent,
@@ -190,7 +191,11 @@ export class Records {
     const { chargeId, payment, at } = fact
     const charge = this.#charge(chargeId)
     const { endToEndId, valueCents, occurredAt } = payment
-    this.#charges.set(chargeId, { ...charge, status: 'PAID', payments: [...charge.payments, payment] })
+    this.#charges.set(chargeId, {
+      ...charge,
+      status: 'PAID',
+      payments: [...charge.payments, { ...payment, returns: [] }],
+    })
     this.#receipts.set(endToEndId, { chargeId, payment, refundIds: [], takenBackCents: 0 })
     this.#enter('PAYMENT_RECEIVED', at, { endToEndId, reference: chargeId, valueCents, occurredAt })
     this.tell(chargePaidEvent(charge, fact))
@@ -207,9 +212,10 @@ export class Records {
   }
 
   #paymentTakenBack(fact: PaymentTakenBack): void {
-    const { endToEndId, returnId, valueCents, at } = fact
+    const { endToEndId, transactionId, returnId, valueCents, at } = fact
     const receipt = this.#receipt(endToEndId)
     this.#receipts.set(endToEndId, { ...receipt, takenBackCents: receipt.takenBackCents + valueCents })
+    this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'BANK' })
     this.#enter('PAYMENT_TAKEN_BACK', at, { endToEndId, returnId, reference: receipt.chargeId, valueCents })
     this.tell(paymentTakenBackEvent(fact))
   }
@@ -272,7 +278,10 @@ export class Records {
     const { errorCode: _, errorMessage: __, ...answer } = refund.answer
     const moved = { status: 'CONFIRMED', valueCents, returnId, occurredAt: instant(at) } as const
     this.#refunds.set(id, { ...refund, answer: { ...answer, ...moved } })
-    this.#enter('REFUND_SENT', at, { endToEndId: refund.order.endToEndId, returnId, reference: id, valueCents })
+    const { endToEndId } = refund.order
+    const { transactionId } = answer
+    this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'MERCHANT' })
+    this.#enter('REFUND_SENT', at, { endToEndId, returnId, reference: id, valueCents })
     this.tell(refundConfirmedEvent(refund, fact))
   }
 
@@ -281,6 +290,15 @@ export class Records {
     const refund = this.#refund(id)
     this.#refunds.set(id, { ...refund, answer: { ...refund.answer, status: 'FAILED', errorCode, errorMessage } })
     this.tell(refundFailedEvent(refund, fact))
+  }
+
+  /** Keeps with its payment what went back of it. */
+  #wentBack(endToEndId: string, returned: PartnerPaymentReturn): void {
+    const charge = this.#charge(this.#receipt(endToEndId).chargeId)
+    const payments = charge.payments.map((payment) =>
+      payment.endToEndId === endToEndId ? { ...payment, returns: [...payment.returns, returned] } : payment,
+    )
+    this.#charges.set(charge.id, { ...charge, payments })
   }
 
   #eventDelivered({ eventId, at }: EventDelivered): void {

@@ -26,6 +26,7 @@ test('[sandbox.2] pay takes another amount, another payer and another time', asy
     valueCents: 1,
     occurredAt: '2026-11-21T02:59:00.000Z',
     payer: { name: 'Outra Pessoa', document: '11144477735', ispb: '99999010' },
+    returns: [],
   })
 })
 

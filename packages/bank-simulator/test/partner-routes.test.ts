@@ -148,7 +148,33 @@ test('[partner-protocol] a query tells the payment', async (t) => {
     valueCents: 15_000,
     occurredAt: '2026-11-21T13:15:30.000Z',
     payer: { name: 'Maria', document: '11144477735', ispb: '99999010' },
+    returns: [],
   })
+})
+
+test('[partner-protocol] a query tells what went back of each payment, and who had it given back', async (t) => {
+  const bank = await startBank(t, { clock: steppedClock() })
+  await bank.charge()
+  const { endToEndId } = (await bank.call('POST', `/control/charges/${ID}/pay`, {})).body
+  const { body: refund } = await bank.refund(endToEndId, 4_000)
+  await bank.call('POST', `/control/refunds/${refund.id}/confirm`)
+  const { returnId } = (await bank.call('POST', `/control/charges/${ID}/return`, { valueCents: 1_000 })).body
+  await bank.call('POST', `/control/charges/${ID}/pay`, {})
+  const confirmed = (await bank.call('GET', `/refunds/${refund.id}`)).body
+  const [payment, another] = (await bank.call('GET', `/charges/${ID}`)).body.payments
+  const [first, { transactionId, ...second }] = payment.returns
+  const { transactionId: reference, returnId: refundReturnId, occurredAt } = confirmed
+  assert.equal(typeof second.occurredAt, 'string')
+  assert.deepEqual(first, {
+    returnId: refundReturnId,
+    transactionId: reference,
+    valueCents: 4_000,
+    occurredAt,
+    origin: 'MERCHANT',
+  })
+  assert.deepEqual({ ...second, occurredAt }, { returnId, valueCents: 1_000, occurredAt, origin: 'BANK' })
+  assert.notEqual(transactionId, reference)
+  assert.deepEqual(another.returns, [])
 })
 
 test('[partner-protocol] the balance is what came in', async (t) => {

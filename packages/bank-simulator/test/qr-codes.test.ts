@@ -73,6 +73,7 @@ test('[partner-protocol] a charge of this bank is decoded, paid by a payout, and
       valueCents: 15_000,
       occurredAt: '2026-11-21T13:15:30.000Z',
       payer: { name: 'Loja Pixgate', document: '11222333000181', ispb: '99999001' },
+      returns: [],
     },
   ])
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -15000', 'PAYMENT_RECEIVED +15000'], 0])

@@ -47,11 +47,25 @@ export type PartnerChargeRequest = Static<typeof partnerChargeRequest>
 /** Statuses of a charge at the bank. */
 export const partnerChargeStatuses = ['ACTIVE', 'PAID', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
 
+/** Who had money of a payment given back: the service by a refund, or the bank by itself (MED). */
+export const partnerReturnOrigins = ['MERCHANT', 'BANK'] as const
+
+const paymentReturn = Type.Object({
+  returnId: reference,
+  transactionId: reference,
+  valueCents: amount,
+  occurredAt: time,
+  origin: Type.Enum([...partnerReturnOrigins]),
+})
+/** One return of a payment; `transactionId` is the bank's reference of the return. */
+export type PartnerPaymentReturn = Static<typeof paymentReturn>
+
 const payment = Type.Object({
   endToEndId,
   valueCents: amount,
   occurredAt: time,
   payer: Type.Optional(party),
+  returns: Type.Optional(Type.Array(paymentReturn, { maxItems: 100 })),
 })
 /** One payment of a charge, as the bank tells it. */
 export type PartnerPayment = Static<typeof payment>

@@ -133,6 +133,20 @@ export interface Payment {
   /** The bank's word, epoch milliseconds. */
   readonly occurredAt: number
   readonly payer: Party
+  /** What went back of it; absent where the bank does not tell. */
+  readonly returns?: readonly PaymentReturn[]
+}
+
+/** Money of a payment that went back, all of it or a part. */
+export interface PaymentReturn {
+  readonly returnId: string
+  /** The bank's reference of this return. */
+  readonly transactionId: string
+  readonly valueCents: bigint
+  /** The bank's word, epoch milliseconds. */
+  readonly occurredAt: number
+  /** Who had it given back, as the bank sees it. */
+  readonly origin: 'MERCHANT' | 'BANK'
 }
 
 /** Who stands at the other end of a movement, as far as the bank tells. */

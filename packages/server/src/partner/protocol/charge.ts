@@ -1,6 +1,6 @@
-import type { PartnerCharge, PartnerChargeRequest, PartnerPayment } from '@pixgate/spec'
+import type { PartnerCharge, PartnerChargeRequest, PartnerPayment, PartnerPaymentReturn } from '@pixgate/spec'
 import { judgeTold } from '../classify.ts'
-import type { Charge, ChargeRequest, ChargeTerms, Payment, ToldCharge } from '../port.ts'
+import type { Charge, ChargeRequest, ChargeTerms, Payment, PaymentReturn, ToldCharge } from '../port.ts'
 import { isCharge } from './bodies.ts'
 import type { Resource } from './resource.ts'
 
@@ -43,11 +43,17 @@ function read(body: PartnerCharge): { charge: Charge } {
   }
 }
 
-function paymentOf({ endToEndId, valueCents, occurredAt, payer }: PartnerPayment): Payment {
+function paymentOf({ endToEndId, valueCents, occurredAt, payer, returns }: PartnerPayment): Payment {
   return {
     endToEndId,
     valueCents: BigInt(valueCents),
     occurredAt: Date.parse(occurredAt),
     payer: { name: payer?.name, document: payer?.document, ispb: payer?.ispb },
+    ...(returns && { returns: returns.map(returnOf) }),
   }
+}
+
+function returnOf({ valueCents, occurredAt, ...told }: PartnerPaymentReturn): PaymentReturn {
+  const { returnId, transactionId, origin } = told
+  return { returnId, transactionId, origin, valueCents: BigInt(valueCents), occurredAt: Date.parse(occurredAt) }
 }
