@@ -10,7 +10,7 @@ import { createHealthHandlers, createHealthStore, createMetrics } from './module
 import { createLedgerModule, createLedgerVerifier } from './modules/ledger/index.ts'
 import { createOperatorModule } from './modules/operator/index.ts'
 import { createPartnerInboxModule } from './modules/partner-inbox/index.ts'
-import { createRefundInModule } from './modules/refund-in/index.ts'
+import { createRefundInModule, type RefundInModule } from './modules/refund-in/index.ts'
 import { createSandboxHandlers } from './modules/sandbox/index.ts'
 import { createStatementModule } from './modules/statement/index.ts'
 import { createWebhooksModule } from './modules/webhooks/index.ts'
@@ -97,6 +97,10 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     partner,
     terms: { merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
     createBudgetMs: config.partner.createBudgetMs,
+    returns: {
+      take: (cashIn, returned) => refunds.takeTold(cashIn.id, returned),
+      settle: (cashIn) => refunds.settleReturns(cashIn),
+    },
   })
   const cashOuts = await createCashOutModule({
     engine,
@@ -112,7 +116,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     },
     onReserved: () => payoutWorker?.wake(),
   })
-  const refunds = createRefundInModule({
+  const refunds: RefundInModule = createRefundInModule({
     engine,
     database: databases.api,
     partner,

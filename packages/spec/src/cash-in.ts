@@ -53,6 +53,8 @@ function refunds<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: 
     },
     { from: state, on: 'refund.confirmed', to: state, source: 'rules#cash-in.refunds.2' },
     { from: state, on: 'refund.released', to: state, source: 'rules#cash-in.refunds.3' },
+    { from: state, on: 'refund.named', to: state, source: 'rules#cash-in.refunds.8' },
+    { from: state, on: 'refund.answered', to: state, source: 'rules#cash-in.returns.3' },
     {
       from: state,
       on: 'refund.taken',
@@ -86,6 +88,47 @@ function bookedElsewhere<const State extends Exclude<CashInState, 'PAID'>>(state
   } as const
 }
 
+/** A return that names no refund of ours is the bank's own only once no refund of ours can be it. */
+function returns<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: State) {
+  return [
+    {
+      from: state,
+      on: 'return.told',
+      when: 'return restated',
+      to: state,
+      opens: 'return_restated',
+      source: 'rules#cash-in.refunds.6',
+    },
+    { from: state, on: 'return.told', when: 'a refund may explain it', to: state, source: 'rules#cash-in.returns.1' },
+    {
+      from: state,
+      on: 'return.told',
+      when: 'returns exceed the payment',
+      to: state,
+      opens: 'returned_too_much',
+      source: 'rules#cash-in.refunds.5',
+    },
+    { from: state, on: 'return.told', to: state, source: 'rules#cash-in.returns.2' },
+    {
+      from: state,
+      on: 'return.unexplained',
+      to: state,
+      posts: 'return_held',
+      opens: 'return_unexplained',
+      source: 'rules#cash-in.returns.4',
+    },
+    {
+      from: state,
+      on: 'return.known',
+      when: 'money of it is held',
+      to: state,
+      posts: 'return_known',
+      source: 'rules#cash-in.returns.5',
+    },
+    { from: state, on: 'return.known', to: state, source: 'rules#cash-in.returns.5' },
+  ] as const
+}
+
 /** Money counts, whatever else the answer that tells of it says. */
 function paidInContradiction<
   const State extends 'PENDING' | 'PROVIDER_RESULT_UNKNOWN' | 'EXPIRED' | 'RECONCILIATION_REQUIRED',
@@ -103,7 +146,8 @@ function paidInContradiction<
 
 /**
  * The life of a cash-in. `charge.*` is what the partner answered to our own calls, `partner.*` what it reports of the
- * payment (by webhook or when asked), `clock.*` the passing of time, `refund.*` what becomes of its refunds.
+ * payment (by webhook or when asked), `clock.*` the passing of time, `refund.*` what becomes of its refunds,
+ * `return.*` what becomes of a return that names none of them.
  * @source rules#cash-in.states
  */
 export const cashIn = machine({
@@ -127,6 +171,11 @@ export const cashIn = machine({
     'refund.confirmed',
     'refund.released',
     'refund.taken',
+    'refund.named',
+    'refund.answered',
+    'return.told',
+    'return.unexplained',
+    'return.known',
   ],
   guards: {
     'movement belongs to another operation': 'this end-to-end id was booked on another operation',
@@ -138,6 +187,9 @@ export const cashIn = machine({
     'evidence was missing': 'the case was opened only because no answer came',
     'return restated': 'this return id was booked before, with another amount',
     'returns exceed the payment': 'all that went back together exceeds the value',
+    'a refund may explain it':
+      'a refund of this payment is open and of this very amount, and no reference tells that the return is not its own',
+    'money of it is held': 'it was not known for 15 minutes whose it is, and what was there of it is held',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
@@ -153,6 +205,8 @@ export const cashIn = machine({
     result_missing: 'The partner gave no answer within 15 minutes.',
     returned_too_much: 'More went back than was paid. All of it is booked.',
     return_restated: 'The partner states another amount for a return that was booked. Nothing was booked again.',
+    return_unexplained:
+      'Money went back, and for 15 minutes the partner has not told whether a refund under way is it. What is there of it is held.',
   },
   rows: [
     ...cashInStates.flatMap(work),
@@ -330,6 +384,7 @@ export const cashIn = machine({
     },
     { from: 'PAID', on: 'refund.reserved', to: 'PAID', source: 'rules#cash-in.refunds.1' },
     ...refunds('PAID'),
+    ...returns('PAID'),
 
     {
       from: 'FAILED',
@@ -424,6 +479,7 @@ export const cashIn = machine({
       source: 'rules#cash-in.reconciliation.1',
     },
     ...refunds('RECONCILIATION_REQUIRED'),
+    ...returns('RECONCILIATION_REQUIRED'),
   ],
 })
 

@@ -53,7 +53,7 @@ export const variables = {
   t: 'the tariff',
   x: 'what is repaid of a debt',
   d: 'what is taken now',
-  h: 'what is held again',
+  h: 'what is held, or held again',
   a: 'the part of the value that a late confirmation finds held',
   b: 'the part of the fee that a late confirmation finds held',
 } as const
@@ -247,6 +247,26 @@ export const journals = {
       { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
       { account: 'settlement', amount: { r: 1 } },
       { account: 'receivable', amount: { r: -1, d: 1 } },
+    ],
+  },
+  return_held: {
+    symbol: 'J12h',
+    meaning: 'money went back, and it is not known whether for a refund of ours; what is there of it is held',
+    postings: [
+      { account: 'available', amount: { h: -1 }, shown: 'REFUND_IN_RESERVE' },
+      { account: 'reserved', amount: { h: 1 } },
+      { account: 'settlement', amount: { p: 1 } },
+      { account: 'suspense_out', amount: { p: -1 } },
+    ],
+  },
+  return_known: {
+    symbol: 'J12k',
+    meaning: 'whose return it is became known: its hold and its suspense end, and it is booked as what it is',
+    postings: [
+      { account: 'available', amount: { h: 1 }, shown: 'REFUND_IN_RELEASE' },
+      { account: 'reserved', amount: { h: -1 } },
+      { account: 'settlement', amount: { p: -1 } },
+      { account: 'suspense_out', amount: { p: 1 } },
     ],
   },
   bank_tariff: {

@@ -34,6 +34,11 @@ export const limits = {
   unknownResultQueryDelaysMs: [5_000, 10_000, 15_000, 30_000, 60_000],
   /** An unknown result becomes a case after this. @source rules#partner.5 */
   unknownResultEscalationMs: 900_000,
+  /**
+   * A bank that has a refund under way, asked so long after a return was told, thereby says that it is not that refund.
+   * @source rules#cash-in.returns.3
+   */
+  returnDeniedAfterMs: 10_000,
   /** Not found proves that a payout never arrived: asked twice with this between, this long after the last attempt. */
   notFoundApartMs: 60_000,
   notFoundAfterAttemptMs: 300_000,

@@ -98,6 +98,8 @@ export class Draft implements State {
   readonly audits: Audit[] = []
   /** The requests that it carries out. */
   readonly requests: LiveRequest[] = []
+  /** Kinds of case that close while others of the same operation stay open. */
+  readonly closedCaseKinds: { readonly operationId: string; readonly kind: string }[] = []
   /** When the batch is decided, epoch milliseconds. */
   readonly now: number
   readonly #known: Known
@@ -167,7 +169,10 @@ export class Draft implements State {
     const writes = this.#operationsAfter(decision)
     for (const id of command.reads) this.#noteRead(id)
     for (const write of writes) this.#takeMove(write)
-    for (const move of decision.moves ?? []) if (move.closesCases) this.#closeCases(move.operationId)
+    for (const move of decision.moves ?? []) {
+      if (move.closesCases) this.#closeCases(move.operationId)
+      for (const kind of move.closes ?? []) this.#closeCase(move.operationId, kind)
+    }
     for (const entry of entries) this.#takeEntry(entry)
     for (const movement of movements) this.movements.set(movementKey(movement), movement)
     for (const code of decision.exact ?? []) this.#change(code).exact = true
@@ -204,6 +209,13 @@ export class Draft implements State {
   #closeCases(operationId: string): void {
     this.closedCaseOperations.add(operationId)
     for (const opened of this.cases) if (opened.operationId === operationId) opened.isClosed = true
+  }
+
+  #closeCase(operationId: string, kind: string): void {
+    this.closedCaseKinds.push({ operationId, kind })
+    for (const opened of this.cases) {
+      if (opened.operationId === operationId && opened.kind === kind) opened.isClosed = true
+    }
   }
 
   /**

@@ -10,10 +10,10 @@ import {
 } from './operation.ts'
 
 /** What a move may change besides the status. */
-export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'>
+export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey' | 'closes'>
 
-/** What of a row decides about a move's changes: the state it leads to, and the journal that it posts. */
-export type Target = Pick<Row<string, string, string, string>, 'to' | 'posts'>
+/** What of a row decides about a move's changes: its condition, the state it leads to, and the journal that it posts. */
+export type Target = Pick<Row<string, string, string, string>, 'when' | 'to' | 'posts'>
 
 /** One input to a state machine, with everything a row may need. */
 export interface Step<Trigger extends string, Guard extends string, Outcome> {

@@ -331,6 +331,20 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
        AND (SELECT yes FROM go)
   )`,
     },
+    {
+      name: 'kind',
+      isWanted: draft.closedCaseKinds.length > 0,
+      sql: () => `
+  closed_kind AS (
+    UPDATE "case" c SET closed_at = ${p.one('timestamptz', instant(now))}
+      FROM ${p.rows('k', {
+        operation_id: ['uuid', draft.closedCaseKinds.map(({ operationId }) => operationId)],
+        kind: ['text', draft.closedCaseKinds.map(({ kind }) => kind)],
+      })}
+     WHERE c.operation_id = k.operation_id AND c.kind = k.kind AND c.closed_at IS NULL AND (SELECT yes FROM go)
+       AND NOT c.operation_id = ANY (${p.one('uuid[]', [...draft.closedCaseOperations])})
+  )`,
+    },
   ]
   const wanted = writes.filter(({ isWanted }) => isWanted)
   const text = `WITH ${[locks, ...wanted.map(({ sql }) => sql())].join(',')}

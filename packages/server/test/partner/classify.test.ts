@@ -88,12 +88,19 @@ for (const status of ['CANCELLED', 'EXPIRED', 'FAILED']) {
   })
 }
 
-test('[partner.3] a paid charge is final and tells its payments', () => {
+test('[partner.3] [cash-in.returns.6] a paid charge is final and tells its payments, and what went back of them', () => {
   const bare = { endToEndId: 'E2', valueCents: 1, occurredAt: '2026-11-21T13:16:00Z' }
-  const final = query(answered(200, { ...CHARGE, status: 'PAID', payments: [PAYMENT, bare] }))
+  const returned = { returnId: 'D1', transactionId: 'tx-r', valueCents: 4_000, origin: 'BANK' } as const
+  const told = { ...PAYMENT, returns: [{ ...returned, occurredAt: '2026-11-21T13:17:00Z' }] }
+  const final = query(answered(200, { ...CHARGE, status: 'PAID', payments: [told, bare] }))
   assert.equal(final.kind, 'FINAL')
   assert.deepEqual(final.kind === 'FINAL' && final.charge.payments, [
-    { ...PAYMENT, valueCents: 15_000n, occurredAt: Date.parse(PAYMENT.occurredAt) },
+    {
+      ...PAYMENT,
+      valueCents: 15_000n,
+      occurredAt: Date.parse(PAYMENT.occurredAt),
+      returns: [{ ...returned, valueCents: 4_000n, occurredAt: Date.parse('2026-11-21T13:17:00Z') }],
+    },
     {
       endToEndId: 'E2',
       valueCents: 1n,

@@ -8,10 +8,11 @@ import {
   type Machine,
   type Row,
   refundIn,
+  smaller,
   type Variable,
 } from '@pixgate/spec'
 import { follow } from '../../src/engine/follow.ts'
-import type { Command, Decision, Journal, MovementId, Operation, State } from '../../src/engine/operation.ts'
+import type { Command, Decision, Document, Journal, MovementId, Operation, State } from '../../src/engine/operation.ts'
 import type { TestEngine } from './engine.ts'
 
 /**
@@ -77,7 +78,7 @@ export function lead(
           on: row.on,
           holds: (guard) => guard === row.when,
           reference,
-          changes: () => ({ facts: factsAfter(row) }),
+          changes: () => ({ facts: factsAfter(row, state) }),
           outcome: ({ status }) => status,
         },
         now,
@@ -115,14 +116,18 @@ function newOperation(id: string, kind: Kind, status: string): Operation {
 /** The conditions that the machine leaves to the modules: why there is a doubt, and whether there is a hold. */
 function applies({ from, when, posts }: MachineRow, { status, facts }: Operation): boolean {
   if (from !== status || (when === 'evidence was missing' && !facts.isMissing)) return false
+  if (posts === 'return_held') return heldOf(facts) === undefined && !facts.isMissing
+  if (posts === 'return_known') return heldOf(facts) !== undefined
   const change = posts ? reservedChange(posts) : undefined
   return change === undefined || (change === 'frees' ? !facts.isFree : facts.isFree === true && !facts.isLate)
 }
 
-function factsAfter({ on, to, posts }: MachineRow) {
+function factsAfter({ on, to, posts }: MachineRow, state: State) {
   return {
+    ...(posts === 'return_held' ? { awaitedReturns: { any: { heldCents: Number(takenOf(state)) } } } : {}),
+    ...(posts === 'return_known' ? { awaitedReturns: {} } : {}),
     ...(to === 'RECONCILIATION_REQUIRED' ? { isMissing: on === 'clock.escalated' } : {}),
-    ...(posts && reservedChange(posts) === 'frees' ? { isFree: true } : {}),
+    ...(posts && posts !== 'return_known' && reservedChange(posts) === 'frees' ? { isFree: true } : {}),
     ...(posts === 'left_after_release' ? { isLate: true } : {}),
   }
 }
@@ -145,12 +150,23 @@ function effectsOf(row: MachineRow, operation: Operation, reference: string, sta
 }
 
 function journalOf(kind: JournalKind, operation: Operation, reference: string, state: State): Journal {
-  const { valueCents: v, feeCents: f, id: operationId } = operation
-  const free = state.balance('available')
-  const taken = free < v ? free : v
+  const { valueCents: v, feeCents: f, id: operationId, facts } = operation
+  const taken = takenOf(state)
+  const held = kind === 'return_known' ? BigInt(heldOf(facts) ?? 0) : taken
   const isMovement = (journals[kind] as JournalTemplate).movement !== undefined
   const journal = { operationId, kind, reference: isMovement ? movementIdOf(operationId, reference) : reference }
-  return { ...journal, amounts: { v, f, r: v, p: 123n, w: 10n, d: taken, h: taken } }
+  return { ...journal, amounts: { v, f, r: v, p: 123n, w: 10n, d: taken, h: held } }
+}
+
+/** What there is of an operation's value. */
+function takenOf(state: State): bigint {
+  return smaller(state.balance('available'), VALUE)
+}
+
+/** What is held of a return that is not explained, centavos. */
+function heldOf(facts: Document): number | undefined {
+  const { any } = (facts.awaitedReturns ?? {}) as { readonly any?: { readonly heldCents: number } }
+  return any?.heldCents
 }
 
 /** What a step may move at the bank: a movement of its own, either way. */

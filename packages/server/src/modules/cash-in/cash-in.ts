@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { Document, MovementId, Operation } from '../../engine/operation.ts'
 import type { Payment } from '../../partner/port.ts'
+import type { AwaitedReturn, OpenRefund } from './returns.ts'
 
 /** A cash-in as the engine keeps it, and everything that can happen to it. */
 
@@ -37,6 +38,10 @@ export interface CashInFacts extends Document {
   readonly bankAnswer?: Document
   /** What refunds under way have set aside, centavos. */
   readonly refundsOpenCents?: number
+  /** Refunds that a return may be, by their ids: those under way, and while one is awaited some that failed. One that a process of the version before took is only in `refundsOpenCents`. */
+  readonly openRefunds?: Readonly<Record<string, OpenRefund>>
+  /** Returns of which it is not known yet whose they are: return id → what was told. */
+  readonly awaitedReturns?: Readonly<Record<string, AwaitedReturn>>
   /** Everything that went back, by our refunds or by the bank itself: return id → centavos. */
   readonly returns?: Readonly<Record<string, number>>
 }
@@ -70,10 +75,56 @@ export type CashInInput =
       readonly occurredAt: number | null
     }
 
-/** What becomes of a refund. `refund.taken`: money went back that no refund under way had set aside. */
+/**
+ * What becomes of a refund, or of a return that names none. `refund.taken`: money went back that no refund under way had
+ * set aside. `refund.answered`: the bank was asked about a refund and told of none of these returns.
+ */
 export type RefundEvent =
-  | { readonly on: 'refund.reserved' | 'refund.released'; readonly valueCents: bigint }
-  | { readonly on: 'refund.confirmed' | 'refund.taken'; readonly returnId: string; readonly valueCents: bigint }
+  | { readonly on: 'refund.reserved' | 'refund.released'; readonly refundId: string; readonly valueCents: bigint }
+  | {
+      readonly on: 'refund.confirmed' | 'refund.taken'
+      readonly refundId: string
+      readonly returnId: string
+      readonly valueCents: bigint
+    }
+  | {
+      readonly on: 'refund.named'
+      readonly refundId: string
+      readonly transactionId: string
+      readonly valueCents: bigint
+    }
+  | {
+      readonly on: 'refund.answered'
+      readonly refundId: string
+      readonly returnIds: readonly string[]
+      /** No later word can make it one of them. */
+      readonly hasEnded: boolean
+    }
+  | {
+      readonly on: 'return.told'
+      readonly returnId: string
+      readonly valueCents: bigint
+      readonly occurredAt: number
+      readonly transactionId: string | null
+      /** When it was told, epoch milliseconds. */
+      readonly at: number
+      /** Open refunds that the cash-in does not know of. */
+      readonly alsoOpen: Readonly<Record<string, OpenRefund>>
+    }
+  | {
+      readonly on: 'return.unexplained'
+      readonly returnId: string
+      /** What is there of it. */
+      readonly heldCents: bigint
+      /** The refunds that it may be. */
+      readonly refundIds: readonly string[]
+    }
+  | {
+      readonly on: 'return.known'
+      readonly returnId: string
+      /** The refund that it is, of ours or of the bank's. */
+      readonly refundId: string
+    }
 
 /**
  * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
@@ -91,12 +142,18 @@ export function refundedCents({ facts }: CashIn): bigint {
 }
 
 /**
- * What a refund may be of at most now, centavos: what refunds under way have set aside counts as gone.
+ * What a refund may be of at most now, centavos: what refunds under way have set aside counts as gone, and so does what
+ * went back and is not known yet whose it is.
  * @source rules#refund-in.create.4
  */
 export function refundableCents(now: CashIn): bigint {
-  const left = now.valueCents - refundedCents(now) - BigInt(now.facts.refundsOpenCents ?? 0)
+  const left = now.valueCents - refundedCents(now) - BigInt(now.facts.refundsOpenCents ?? 0) - awaitedCents(now)
   return now.status === 'PAID' && left > 0n ? left : 0n
+}
+
+/** What went back and is not known yet whose it is, centavos. */
+export function awaitedCents({ facts }: CashIn): bigint {
+  return Object.values(facts.awaitedReturns ?? {}).reduce((sum, { valueCents }) => sum + BigInt(valueCents), 0n)
 }
 
 const REFUND_WINDOW_MS = limits.refundDeadlineDays * 24 * 60 * 60 * 1_000

@@ -8,12 +8,24 @@ import type { Pause } from '../../platform/jobs/pause.ts'
 import type { CashInInput, CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
-import { type CashInJobs, createCashInJobs } from './jobs.ts'
+import { type CashInJobs, createCashInJobs, type ReturnsOfCashIns } from './jobs.ts'
 import { type CashInHandlers, createCashInHandlers } from './routes.ts'
 import { createCashInStore } from './store.ts'
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
 export { refundableCents, refundDeadline } from './cash-in.ts'
+export type { ReturnsOfCashIns } from './jobs.ts'
+export {
+  type AwaitedReturn,
+  entryOf,
+  explanationsOf,
+  hasReturnStep,
+  namedRefund,
+  type OpenRefund,
+  ownReference,
+  returnStep,
+  returnsAnswered,
+} from './returns.ts'
 export { decideCashIn } from './rules.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
@@ -36,6 +48,8 @@ export interface CashInOptions {
   readonly pause: Pause
   readonly terms: CashInTerms
   readonly createBudgetMs: number
+  /** What is done about money of a payment that went back. */
+  readonly returns: ReturnsOfCashIns
 }
 
 /** Builds the module. */

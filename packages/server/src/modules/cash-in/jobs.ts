@@ -1,10 +1,18 @@
 import { parseBrCode } from '@pixgate/brcode'
 import type { Document } from '../../engine/operation.ts'
-import type { Charge, ChargeAnswer, ChargePartner, ChargeQueryAnswer, ChargeRequest } from '../../partner/port.ts'
+import type {
+  Charge,
+  ChargeAnswer,
+  ChargePartner,
+  ChargeQueryAnswer,
+  ChargeRequest,
+  PaymentReturn,
+} from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
 import type { CashIn, CashInInput } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
+import { awaitsReturns, entryOf, hasReturnStep } from './returns.ts'
 import type { CashInStore } from './store.ts'
 import { createTurns } from './turns.ts'
 
@@ -32,6 +40,14 @@ export interface CashInJobs {
   takeNewReferences(): string[]
 }
 
+/** What is done about money of a payment that went back, where refunds are known. */
+export interface ReturnsOfCashIns {
+  /** Takes a return that the bank told when it was asked. @source rules#cash-in.returns.6 */
+  take(cashIn: CashIn, returned: PaymentReturn): Promise<unknown>
+  /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
+  settle(cashIn: CashIn): Promise<unknown>
+}
+
 /** What the jobs need. */
 export interface CashInJobsOptions {
   readonly commands: CashInCommands
@@ -41,6 +57,7 @@ export interface CashInJobsOptions {
   readonly pause: Pause
   /** How long a create may take with the partner. */
   readonly createBudgetMs: number
+  readonly returns: ReturnsOfCashIns
 }
 
 /** A claimed cash-in is nobody else's for this long: longer than any one step takes, and the wait between questions. */
@@ -57,7 +74,7 @@ const FIRST_RETRY_MS = 100
 
 /** Makes the jobs. */
 export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
-  const { commands, store, partner, clock, pause } = options
+  const { commands, store, partner, clock, pause, returns } = options
   const inTurn = createTurns(CONCURRENT)
   const newReferences = new Set<string>()
 
@@ -91,10 +108,18 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     // Begun too late it would outlast its lease: it is due again when that is over.
     if (clock.now() > (cashIn.dueAt ?? 0) - LEASE_MS / 2) return
     const answer = await partner.getCharge(cashIn.id, terms(cashIn))
+    const isSettled = await settle(cashIn, answer)
+    if (awaitsReturns(cashIn)) await settleReturns(cashIn.id)
     // Without the partner's word the question stays: it is asked again when the lease is over.
-    if (await settle(cashIn, answer)) {
+    if (isSettled) {
       await commands.apply(cashIn.id, { on: 'work.done', bankAnswer: evidenceOf(answer) })
     }
+  }
+
+  /** What the bank's silence leaves open is looked at too. */
+  async function settleReturns(id: string): Promise<void> {
+    const now = await store.get(id)
+    if (now && hasReturnStep(now, clock.now())) await returns.settle(now)
   }
 
   /** @returns whether the partner's word is known */
@@ -148,6 +173,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     for (const input of inputsOf(cashIn, answer, clock.now())) {
       after = (await commands.apply(cashIn.id, input))?.cashIn ?? after
     }
+    for (const returned of returnsIn(after, answer)) await returns.take(after, returned)
     if (cashIn.transactionId === null && after.transactionId !== null) newReferences.add(after.transactionId)
     if (after.facts.doubt === 'contradiction' && after.transactionId === null) await partner.cancelCharge(cashIn.id)
     return after
@@ -207,6 +233,22 @@ export function inputsOf(
   }
 }
 
+/**
+ * What an answer tells of money that went back of the payment that was credited, and that was not booked. Another payment's
+ * is no news of this one.
+ * @source rules#cash-in.returns.6
+ */
+function returnsIn(
+  { id, endToEndId, facts }: CashIn,
+  answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
+): readonly PaymentReturn[] {
+  if (!('charge' in answer) || answer.charge.id !== id) return []
+  const told = answer.charge.payments.filter((payment) => payment.endToEndId === endToEndId)
+  return told
+    .flatMap((payment) => payment.returns ?? [])
+    .filter(({ returnId, valueCents }) => entryOf(facts.returns, returnId) !== Number(valueCents))
+}
+
 /** What the partner answered, for the person who decides: without names and documents. */
 function evidenceOf(answer: ChargeQueryAnswer): Document {
   if (!('charge' in answer)) return { ...answer }
@@ -216,10 +258,13 @@ function evidenceOf(answer: ChargeQueryAnswer): Document {
     status,
     valueCents: Number(valueCents),
     expiresAt,
-    payments: payments.map(({ endToEndId, valueCents, occurredAt }) => ({
+    payments: payments.map(({ endToEndId, valueCents, occurredAt, returns }) => ({
       endToEndId,
       valueCents: Number(valueCents),
       occurredAt,
+      ...(returns && {
+        returns: returns.map((returned) => ({ ...returned, valueCents: Number(returned.valueCents) })),
+      }),
     })),
   }
 }

@@ -1,5 +1,7 @@
 import type { Changes, Target } from '../../engine/follow.ts'
-import type { CashIn, CashInFacts, CashInInput, Judged, RefundEvent } from './cash-in.ts'
+import type { CashIn, CashInFacts, CashInInput, Judged } from './cash-in.ts'
+import { factsOfRefunds } from './refunds.ts'
+import { returnsDueAt } from './returns.ts'
 import { nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-in by each input. Pure. */
@@ -50,7 +52,13 @@ function learned(now: CashIn, input: Judged, row: Target, at: number): Changes {
     case 'refund.confirmed':
     case 'refund.released':
     case 'refund.taken':
-      return { ...learnedOfRefund(now.facts, input), dueAt: now.dueAt }
+    case 'refund.named':
+    case 'refund.answered':
+    case 'return.told':
+    case 'return.unexplained':
+      return undisturbed(now, factsOfRefunds(now, input, row), at)
+    case 'return.known':
+      return { ...undisturbed(now, factsOfRefunds(now, input, row), at), ...casesClosed(now, input.returnId) }
     case 'partner.failed':
       return {
         ...(now.transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}),
@@ -98,17 +106,14 @@ function learnedOfPayment(
   return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...doubt } }
 }
 
-function learnedOfRefund({ refundsOpenCents = 0, returns }: CashInFacts, input: RefundEvent): Changes {
-  const cents = Number(input.valueCents)
-  switch (input.on) {
-    case 'refund.reserved':
-      return { facts: { refundsOpenCents: refundsOpenCents + cents } }
-    case 'refund.released':
-      return { facts: { refundsOpenCents: refundsOpenCents - cents } }
-    case 'refund.confirmed':
-      return { facts: { refundsOpenCents: refundsOpenCents - cents, returns: { ...returns, [input.returnId]: cents } } }
-    case 'refund.taken':
-      // What was booked first stays: a person compares.
-      return { facts: { returns: { [input.returnId]: cents, ...returns } } }
-  }
+/** The last return of which money was held takes the case with it. @source rules#cash-in.returns.5 */
+function casesClosed({ facts }: CashIn, returnId: string): Pick<Changes, 'closes'> {
+  const held = Object.entries(facts.awaitedReturns ?? {}).filter(([, { heldCents }]) => heldCents !== undefined)
+  return held.length === 1 && held[0]?.[0] === returnId ? { closes: ['return_unexplained'] } : {}
+}
+
+/** What refunds and returns teach disturbs no other work that is due; what is awaited is looked at in time. */
+function undisturbed(now: CashIn, facts: CashInFacts, at: number): Changes {
+  const returnsAt = returnsDueAt({ ...now, facts: { ...now.facts, ...facts } }, at)
+  return { facts, dueAt: returnsAt === null ? now.dueAt : Math.min(now.dueAt ?? returnsAt, returnsAt) }
 }

@@ -13,6 +13,7 @@ import {
   refundedCents,
 } from './cash-in.ts'
 import { changesOf } from './learned.ts'
+import { entryOf, fateOf, type ToldReturn } from './returns.ts'
 import { isAboutToBeAsked, restingDueAt } from './schedule.ts'
 import { evidenceOf, notificationBody } from './told.ts'
 
@@ -40,14 +41,22 @@ export function decideCashIn(
       on: input.on,
       holds: (guard) => GUARDS[guard](cashInNow, payment, input),
       changes: (row) => changesOf(cashInNow, input, row, now),
-      amounts: { v: cashInNow.valueCents, f: cashInNow.feeCents, p: payment?.valueCents ?? 0n },
+      amounts: { v: cashInNow.valueCents, f: cashInNow.feeCents, ...amountsOf(cashInNow, input) },
       reference: payment?.endToEndId ?? ('returnId' in input ? input.returnId : ''),
       notification: (status) => ({ status, reference: '', body: notificationBody(cashInNow, input, status) }),
-      evidence: evidenceOf(input),
+      evidence: evidenceOf(cashInNow, input),
       outcome: (after, isApplied) => ({ result: isApplied ? 'APPLIED' : 'IGNORED', cashIn: after as CashIn }),
     },
     now,
   )
+}
+
+/** What an input states or holds. */
+function amountsOf({ facts }: CashIn, input: Judged) {
+  if (input.on === 'partner.confirmed') return { p: input.payment.valueCents }
+  if (input.on !== 'return.unexplained' && input.on !== 'return.known') return { p: 0n }
+  const { valueCents = 0, heldCents = 0 } = entryOf(facts.awaitedReturns, input.returnId) ?? {}
+  return { p: BigInt(valueCents), h: input.on === 'return.unexplained' ? input.heldCents : BigInt(heldCents) }
 }
 
 /** What the table may see of an input: a charge that reads as `EXPIRED` has ended for all but money. */
@@ -85,10 +94,25 @@ function meant(now: CashIn, input: CashInInput | RefundEvent, at: number): Judge
     case 'work.done':
       return now.dueAt === restingDueAt(now, at) ? 'IGNORED' : input
     case 'refund.taken':
-      return now.facts.returns?.[input.returnId] === Number(input.valueCents) ? 'IGNORED' : input
+      return entryOf(now.facts.returns, input.returnId) === Number(input.valueCents) ? 'IGNORED' : input
+    case 'return.unexplained': {
+      const awaited = entryOf(now.facts.awaitedReturns, input.returnId)
+      return awaited === undefined || awaited.heldCents !== undefined ? 'IGNORED' : input
+    }
+    case 'return.known':
+      return entryOf(now.facts.awaitedReturns, input.returnId) === undefined ? 'IGNORED' : input
+    case 'return.told':
+      return isToldBefore(now, input) ? 'IGNORED' : input
     default:
       return input
   }
+}
+
+/** A return that was booked, or that still waits, is nothing new when it is told again. */
+function isToldBefore(now: CashIn, told: ToldReturn): boolean {
+  const { returns, awaitedReturns } = now.facts
+  if (entryOf(returns, told.returnId) === Number(told.valueCents)) return true
+  return entryOf(awaitedReturns, told.returnId) !== undefined && fateOf(now, told) === 'awaited'
 }
 
 /** A bank that cannot be reached answers no more than one that is silent. @source rules#cash-in.unknown.7 */
@@ -110,10 +134,15 @@ const GUARDS: Readonly<
     expiresAt !== null && payment !== undefined && payment.occurredAt > expiresAt + limits.settlementGraceMs,
   'answer contradicts': (_now, _payment, input) => input.on === 'partner.confirmed' && input.isContradicted === true,
   'evidence was missing': ({ facts }) => facts.doubt === 'missing',
-  'return restated': ({ facts }, _, input) =>
-    input.on === 'refund.taken' && facts.returns?.[input.returnId] !== undefined,
+  'return restated': (now, _, input) =>
+    input.on === 'return.told'
+      ? fateOf(now, input) === 'restated'
+      : input.on === 'refund.taken' && entryOf(now.facts.returns, input.returnId) !== undefined,
   'returns exceed the payment': (now, _, input) =>
-    'returnId' in input && refundedCents(now) + input.valueCents > now.valueCents,
+    'returnId' in input && 'valueCents' in input && refundedCents(now) + input.valueCents > now.valueCents,
+  'a refund may explain it': (now, _, input) => input.on === 'return.told' && fateOf(now, input) === 'awaited',
+  'money of it is held': ({ facts }, _, input) =>
+    input.on === 'return.known' && entryOf(facts.awaitedReturns, input.returnId)?.heldCents !== undefined,
 }
 
 /** A trigger of the machine; for the table tests. */

@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { CashIn, CashInFacts } from './cash-in.ts'
+import { returnsDueAt } from './returns.ts'
 
 /** When a cash-in needs work. Pure. */
 
@@ -15,7 +16,14 @@ const LAST_DELAY_MS = 60_000
 const EXPIRY_SAFETY_MS = 2_000
 
 /** When a worker must look at a cash-in that nobody is asking about: see the table in rules#cash-in.work. */
-export function restingDueAt({ status, expiresAt, facts }: CashIn, at: number): number | null {
+export function restingDueAt(now: CashIn, at: number): number | null {
+  const [state, returns] = [stateDueAt(now, at), returnsDueAt(now, at)]
+  if (returns === null) return state
+  // What could not be done at once is not tried without a pause.
+  return Math.min(state ?? Number.POSITIVE_INFINITY, returns > at ? returns : at + LAST_DELAY_MS)
+}
+
+function stateDueAt({ status, expiresAt, facts }: CashIn, at: number): number | null {
   if (status === 'PENDING') return expiryDueAt(expiresAt ?? at, at)
   if (status === 'PROVIDER_RESULT_UNKNOWN') return at + LAST_DELAY_MS
   if (status === 'RECONCILIATION_REQUIRED' && facts.doubt === 'missing') return at + LAST_DELAY_MS

@@ -1,6 +1,7 @@
 import { nanosecondText } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
 import type { CashIn, Judged } from './cash-in.ts'
+import { entryOf } from './returns.ts'
 
 /** What the merchant and the operator are told of a cash-in. */
 
@@ -26,7 +27,7 @@ export function notificationBody(now: CashIn, input: Judged, status: string): Bu
 }
 
 /** What the operator of a case is told. */
-export function evidenceOf(input: Judged): Document {
+export function evidenceOf(now: CashIn, input: Judged): Document {
   switch (input.on) {
     case 'partner.confirmed':
       return {
@@ -43,7 +44,15 @@ export function evidenceOf(input: Judged): Document {
       return { transactionId: input.transactionId }
     case 'refund.confirmed':
     case 'refund.taken':
+    case 'return.told':
       return { returnId: input.returnId, valueCents: Number(input.valueCents) }
+    case 'return.unexplained':
+      return {
+        returnId: input.returnId,
+        valueCents: entryOf(now.facts.awaitedReturns, input.returnId)?.valueCents,
+        heldCents: Number(input.heldCents),
+        refundIds: input.refundIds,
+      }
     default:
       return {}
   }

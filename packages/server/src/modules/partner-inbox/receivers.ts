@@ -28,7 +28,7 @@ export type Receivers = Readonly<Record<PartnerEventName, Receiver>>
 export interface Subjects {
   readonly cashIns: Pick<CashInModule, 'match' | 'apply'>
   readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk'>
-  readonly refunds: Pick<RefundInModule, 'match' | 'apply' | 'takeReturn' | 'canAsk'>
+  readonly refunds: Pick<RefundInModule, 'match' | 'apply' | 'takeReturn' | 'askAboutOpen' | 'canAsk'>
 }
 
 /** Makes the receivers. @source rules#partner-inbox.5 */
@@ -68,8 +68,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
 }
 
 /**
- * A reversal of a cash-in is about one of our refunds, or else about the cash-in: then the bank took money back by
- * itself.
+ * A reversal of a cash-in is about one of our refunds, or else about the cash-in: then whose it is its refunds tell.
  * @source rules#partner-inbox.10, failure-modes#EV-27
  */
 function cashInReversalReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['refunds']): Receiver {
@@ -83,8 +82,8 @@ function cashInReversalReceiver(cashIns: Subjects['cashIns'], refunds: Subjects[
       if (!input) return 'IN_PROGRESS'
       const outcome = await refunds.apply(id, input)
       if (outcome) return outcome.result
-      // No refund of ours has this id: it is the cash-in's.
-      if (!isNews(event)) return 'UNEXPECTED'
+      // No refund of ours has this id: it is the cash-in's. What says that no money moved may be about one that is open.
+      if (!isNews(event)) return refunds.askAboutOpen(id)
       return (await refunds.takeReturn(id, { ...returnOf(event), transactionId: event.transactionId })).result
     },
     ask: async (id) => {

@@ -1,13 +1,11 @@
-import { Refusal, smaller } from '@pixgate/spec'
+import { Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision, type State, together } from '../../engine/operation.ts'
 import type { LiveRequest } from '../../platform/live-request.ts'
-import { type CashIn, decideCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
-import type { Result } from '../dispatch/index.ts'
-import { type BankReturn, isImplausible, ownReference, type RefundIn } from './refund-in.ts'
-import { notificationOf } from './told.ts'
+import { type CashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
+import type { RefundIn } from './refund-in.ts'
 import { cashInDecision } from './with-cash-in.ts'
 
-/** Whether a refund is accepted, and the returns that the bank makes by itself. Pure. */
+/** Whether a refund is accepted. Pure. */
 
 /** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
 export interface RefundInRequest {
@@ -58,7 +56,7 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
       facts: {},
     },
   }
-  return together(cashInDecision(cashIn, { on: 'refund.reserved', valueCents }, now), {
+  return together(cashInDecision(cashIn, { on: 'refund.reserved', refundId: request.id, valueCents }, now), {
     creates: [create],
     journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
     outcome: created(create, now) as RefundIn,
@@ -76,58 +74,6 @@ export function cashInIn(state: State, id: string | null): CashIn | undefined {
 }
 
 /** What every refund of a cash-in has. A refund bears no fee. */
-function operationOf({ endToEndId }: CashIn) {
+export function operationOf({ endToEndId }: CashIn) {
   return { kind: 'refund_in', feeCents: 0n, exclusiveKey: null, expiresAt: null, endToEndId } as const
-}
-
-/** What a return of the bank's own gets that is not the bank's word. */
-export interface ReturnIdentity {
-  readonly id: string
-  readonly bodyHash: Buffer
-}
-
-/**
- * Decides a return that the bank made by itself: a refund that is there and confirmed at once. It is debited as far as
- * the balance goes, the rest is owed; it is never refused for want of money or of anything left to refund.
- * @source rules#refund-in.returns.1, rules#refund-in.returns.2, rules#refund-in.returns.3, failure-modes#EV-27
- */
-export function decideReturn(
-  cashIn: CashIn,
-  returned: BankReturn,
-  { id, bodyHash }: ReturnIdentity,
-  state: State,
-  now: number,
-): Decision<Result> {
-  const { returnId, valueCents, occurredAt } = returned
-  if (isImplausible(returned, now)) return { outcome: 'IMPLAUSIBLE' }
-  if (cashIn.facts.paidAt === undefined) return { outcome: 'EARLY' }
-  const isKnown = cashIn.facts.returns?.[returnId] !== undefined
-  const { outcome: taken, ...counted } = decideCashIn(cashIn, { on: 'refund.taken', returnId, valueCents }, now)
-  if (isKnown) return { ...counted, outcome: taken.result }
-  const create: Create = {
-    operation: {
-      ...operationOf(cashIn),
-      id,
-      externalId: id,
-      status: 'CONFIRMED',
-      valueCents,
-      correlationId: cashIn.correlationId,
-      bodyHash,
-      idempotencyKey: null,
-      dueAt: null,
-      transactionId: ownReference(returned.transactionId, cashIn),
-      detail: { cashInId: cashIn.id, reason: null, origin: 'PARTNER' },
-      facts: { returns: { [returnId]: Number(valueCents) }, returnId, confirmedAt: occurredAt },
-    },
-  }
-  const refund = created(create, now) as RefundIn
-  const told = notificationOf(refund, refund.transactionId, occurredAt, 'CONFIRMED')
-  const amounts = { r: valueCents, d: smaller(state.balance('available'), valueCents) }
-  return together(counted, {
-    creates: [create],
-    journals: [{ operationId: id, kind: 'taken_by_bank', reference: returnId, amounts }],
-    notifications: [{ operationId: id, eventType: 'pix_cash_in_reversal', ...told }],
-    exact: ['available', 'receivable'],
-    outcome: 'APPLIED',
-  })
 }

@@ -4,6 +4,7 @@ import type { Availability, RefundPartner } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
+import type { CashIn } from '../cash-in/index.ts'
 import type { Result } from '../dispatch/index.ts'
 import { createRefundInCommands } from './commands.ts'
 import { createRefundInJobs } from './jobs.ts'
@@ -22,8 +23,18 @@ export interface RefundInModule {
   apply(id: string, input: RefundInInput): Promise<RefundInOutcome | undefined>
   /** For each set of references, the ids of all refunds that it could mean. @source rules#refund-in.told.2 */
   match(references: readonly PartnerReferences[]): Promise<string[][]>
-  /** Books what the bank took back of a cash-in by itself (MED); once per return id. */
+  /**
+   * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else the bank took the money
+   * back by itself (MED). Each return id is booked once.
+   * @source rules#cash-in.returns.1
+   */
   takeReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
+  /** Takes a return that the bank told when it was asked about the charge. @source rules#cash-in.returns.6 */
+  takeTold(cashInId: string, returned: BankReturn): Promise<void>
+  /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
+  settleReturns(cashIn: CashIn): Promise<void>
+  /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
+  askAboutOpen(cashInId: string): Promise<Result>
   exists(id: string): Promise<boolean>
   /** Whether the bank can be asked about a refund, so that a failure need not be believed unasked. */
   readonly canAsk: boolean
@@ -51,7 +62,21 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
     apply: (id, input) => commands.apply(id, [input]),
     match: (references) => store.match(references.map((reference) => ({ ...reference, endToEndId: null }))),
     takeReturn: async (cashInId, returned) => ({ result: await commands.takeReturn(cashInId, returned) }),
+    takeTold: async (cashInId, returned) => {
+      const [matches = []] = await store.match([{ ...returned, externalId: null, endToEndId: null }])
+      const named = await Promise.all(matches.map(store.get))
+      const refund = named.find((one) => one?.detail.cashInId === cashInId)
+      if (refund) await commands.apply(refund.id, [confirmation(returned)])
+      else await commands.takeReturn(cashInId, returned)
+    },
+    settleReturns: commands.settleReturns,
+    askAboutOpen: commands.askAboutOpen,
     exists: async (id) => (await store.get(id)) !== undefined,
     canAsk: options.partner.capabilities.has('query-refund'),
   }
+}
+
+/** The bank said it when it was asked. */
+function confirmation({ transactionId, returnId, valueCents, occurredAt }: BankReturn): RefundInInput {
+  return { on: 'partner.confirmed', returned: { returnId, valueCents, occurredAt }, transactionId, isVerified: true }
 }

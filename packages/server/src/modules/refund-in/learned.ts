@@ -1,5 +1,5 @@
 import type { Changes, Target } from '../../engine/follow.ts'
-import type { CashIn } from '../cash-in/index.ts'
+import { type CashIn, ownReference } from '../cash-in/index.ts'
 import {
   attempted,
   learnedOfOrder,
@@ -10,7 +10,7 @@ import {
   retryDelayMs,
   unanswered,
 } from '../dispatch/index.ts'
-import { ownReference, type RefundIn, type RefundInInput } from './refund-in.ts'
+import type { RefundIn, RefundInInput } from './refund-in.ts'
 import { restingDueAt, waitsForPerson } from './schedule.ts'
 
 /** What becomes known of a refund by each input. Pure. */

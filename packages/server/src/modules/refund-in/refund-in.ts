@@ -65,12 +65,9 @@ export interface Standing extends RefundInOutcome {
   readonly cashIn: CashIn
 }
 
-/**
- * A reference that tells a return from others. The payment's own does not: each of its returns would have it.
- * @source rules#refund-in.returns.4
- */
-export function ownReference(told: string | null, { transactionId }: CashIn): string | null {
-  return told === transactionId ? null : told
+/** The refund that an operation is: any other kind is none. */
+export function refundOf(operation: Operation | undefined): RefundIn | undefined {
+  return operation?.kind === 'refund_in' ? (operation as RefundIn) : undefined
 }
 
 /** The movement that a return is. */

@@ -1,13 +1,13 @@
 import { type GuardOf, refundIn, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
-import type { CashIn } from '../cash-in/index.ts'
+import { type CashIn, ownReference } from '../cash-in/index.ts'
 import { isProvenNotFound, isStillToDo, isUnansweredTooLong, notFound, type Result } from '../dispatch/index.ts'
 import { changesOf } from './learned.ts'
-import { isImplausible, ownReference, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
+import { isImplausible, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
 import { isNeverClaimed, nextStep, restingDueAt, waitsForPerson } from './schedule.ts'
 import { evidenceOf, toldOf } from './told.ts'
-import { withCashIn } from './with-cash-in.ts'
+import { withAnswer, withCashIn } from './with-cash-in.ts'
 
 /**
  * What a refund does with each input. Pure: the table in the spec says where to go, this file says what its conditions
@@ -44,7 +44,9 @@ function decideOne(
   now: number,
 ): Decision<Standing> {
   const input = judged(refundNow, cashIn, given, now)
-  if (typeof input === 'string') return { outcome: { result: input, refund: refundNow, cashIn } }
+  if (typeof input === 'string') {
+    return withAnswer({ outcome: { result: input, refund: refundNow, cashIn } }, given, now)
+  }
   const left = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
   const held = smaller(state.balance('available'), smaller(left, refundNow.valueCents))
   const decision = follow(
@@ -66,7 +68,7 @@ function decideOne(
     },
     now,
   )
-  return withCashIn(closingCases(refundNow, decision), input, now)
+  return withAnswer(withCashIn(refundNow, closingCases(refundNow, decision), input, now), given, now)
 }
 
 /** A doubt that ends takes its case with it, although no state shows it. @source rules#refund-in.unknown.4 */

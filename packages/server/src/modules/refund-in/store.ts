@@ -13,6 +13,14 @@ export interface RefundInStore extends OperationStore<RefundIn> {
    *   case
    */
   due(at: number, most: number, isSending: boolean): Promise<RefundIn[]>
+  /** The ids of the refunds of a cash-in that are under way. */
+  open(cashInId: string): Promise<string[]>
+  /**
+   * The ids of the refunds of a cash-in that a return of this amount may be: those that are under way, and the hundred
+   * latest of those that failed although they may have arrived, and whose reference at the bank nobody knows.
+   * @source rules#cash-in.returns.1, rules#cash-in.returns.8
+   */
+  explaining(cashInId: string, valueCents: bigint): Promise<string[]>
 }
 
 /**
@@ -36,6 +44,21 @@ const selectDue = statement<
     ORDER BY due_at LIMIT $2`,
 )
 
+const selectOpen = statement<[cashInId: string], { id: string }>(
+  'refund_in.open',
+  `SELECT id FROM refund_in WHERE detail ->> 'cashInId' = $1 AND status = 'PENDING' ORDER BY id`,
+)
+
+const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id: string }>(
+  'refund_in.explaining',
+  `SELECT id FROM refund_in WHERE detail ->> 'cashInId' = $1 AND status = 'PENDING'
+   UNION ALL
+   (SELECT id FROM refund_in
+     WHERE detail ->> 'cashInId' = $1 AND value_cents = $2 AND status = 'FAILED' AND transaction_id IS NULL
+       AND coalesce((facts ->> 'attempts')::int, 0) > coalesce((facts ->> 'unsentAttempts')::int, 0)
+     ORDER BY created_at DESC LIMIT 100)`,
+)
+
 /** Makes the store of a database. */
 export function createRefundInStore(database: Database): RefundInStore {
   return {
@@ -50,5 +73,8 @@ export function createRefundInStore(database: Database): RefundInStore {
       ])
       return rows.map((row) => operationOf(row) as RefundIn)
     },
+    explaining: async (cashInId, valueCents) =>
+      (await database.rows(selectExplaining, [cashInId, valueCents])).map(({ id }) => id),
+    open: async (cashInId) => (await database.rows(selectOpen, [cashInId])).map(({ id }) => id),
   }
 }

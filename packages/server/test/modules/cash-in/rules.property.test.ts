@@ -91,14 +91,15 @@ function assertNotForgotten({ status, dueAt, facts }: CashIn, { cases }: History
 
 function assertBooked({ status, facts }: CashIn, { journals, told }: History): void {
   for (const journal of journals) entriesOf(journal)
-  const references = journals.map(({ reference }) => reference)
+  const arrived = journals.filter(({ kind }) => kind === 'cash_in_paid' || kind === 'arrived_unattributed')
+  const references = arrived.map(({ reference }) => reference)
   assert.equal(new Set(references).size, references.length, 'an end-to-end id is booked once')
   const credits = journals.filter(({ kind }) => kind === 'cash_in_paid')
   assert.equal(credits.length, told.filter((told) => told === 'PAID').length, 'each credit is told')
   assert.ok(credits.length <= 1)
   assert.ok(told.filter((told) => told === 'FAILED').length <= 1)
   if (status === 'PAID') assert.equal(credits.length, 1)
-  const posted = journals.reduce((sum, { kind, amounts }) => {
+  const posted = arrived.reduce((sum, { kind, amounts }) => {
     return sum + ((kind === 'cash_in_paid' ? amounts.v : amounts.p) ?? 0n)
   }, 0n)
   const known = Object.values(facts.payments ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)

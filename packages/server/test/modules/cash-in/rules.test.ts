@@ -36,23 +36,68 @@ interface Situation {
 
 const NO_DOUBT = { doubt: null, unknownSince: null }
 /** Of the R$ 100,00 that were paid R$ 30,00 are about to go back, and R$ 60,00 went. */
-const REFUNDED = { facts: { ...PAID, refundsOpenCents: 30_00, returns: { D0: 60_00 } } }
+const OPEN_REFUND = { 'refund-1': { valueCents: 30_00, transactionId: null } }
+const REFUNDED = {
+  facts: { ...PAID, refundsOpenCents: 30_00, openRefunds: OPEN_REFUND, returns: { D0: 60_00 } },
+}
 const LATER_RETURN = { returnId: 'D1', valueCents: 30_00 }
 const TOO_MUCH = {
   before: { facts: { ...REFUNDED.facts, returns: { D0: 71_00 } } },
   reference: 'D1',
   evidence: LATER_RETURN,
 }
-const CONFIRMED_REFUND = { before: REFUNDED, learns: refunded(0, { D0: 60_00, D1: 30_00 }), reference: 'D1' }
-const RELEASED_REFUND = { before: REFUNDED, learns: refunded(0, { D0: 60_00 }) }
+const CONFIRMED_REFUND = { before: REFUNDED, learns: ended({ D0: 60_00, D1: 30_00 }), reference: 'D1' }
+const RELEASED_REFUND = { before: REFUNDED, learns: ended({ D0: 60_00 }) }
+const NAMED_REFUND = {
+  before: REFUNDED,
+  learns: { facts: { openRefunds: { 'refund-1': { valueCents: 30_00, transactionId: 'tx-r' } } } },
+}
 const TAKEN = { before: REFUNDED, learns: refunded(30_00, { D0: 60_00, D1: 30_00 }), reference: 'D1' }
-const CONFIRMED_TOO_MUCH = { ...TOO_MUCH, learns: refunded(0, { D0: 71_00, D1: 30_00 }) }
+const CONFIRMED_TOO_MUCH = { ...TOO_MUCH, learns: ended({ D0: 71_00, D1: 30_00 }) }
 const TAKEN_TOO_MUCH = { ...TOO_MUCH, learns: refunded(30_00, { D0: 71_00, D1: 30_00 }) }
 const RETURN_RESTATED = {
   before: { facts: { ...PAID, returns: { D1: 29_99 } } },
   learns: { facts: { returns: { D1: 29_99 } } },
   reference: 'D1',
   evidence: LATER_RETURN,
+}
+
+/** A return that waits to be known, since just now. */
+const AWAITED = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: 'tx-b', since: NOW, answered: [] }
+const AWAITING = { facts: { ...REFUNDED.facts, awaitedReturns: { D1: AWAITED } } }
+const HELD = { facts: { ...REFUNDED.facts, awaitedReturns: { D1: { ...AWAITED, heldCents: 20_00 } } } }
+const NO_REFUND = { facts: { ...PAID, returns: { D0: 60_00 } } }
+const TOLD = { before: NO_REFUND, learns: { facts: { returns: { D0: 60_00, D1: 30_00 } } }, reference: 'D1' }
+const TOLD_TOO_MUCH = {
+  before: { facts: { ...PAID, returns: { D0: 71_00 } } },
+  learns: { facts: { returns: { D0: 71_00, D1: 30_00 } } },
+  reference: 'D1',
+  evidence: LATER_RETURN,
+}
+const TOLD_AND_AWAITED = {
+  before: REFUNDED,
+  learns: AWAITING,
+  dueAt: NOW + 900_000,
+  reference: 'D1',
+}
+const ANSWERED = {
+  before: AWAITING,
+  learns: { facts: { awaitedReturns: { D1: { ...AWAITED, answered: ['refund-1'] } } } },
+  dueAt: NOW,
+}
+const UNEXPLAINED = {
+  before: AWAITING,
+  learns: HELD,
+  reference: 'D1',
+  evidence: { ...LATER_RETURN, heldCents: 20_00, refundIds: ['refund-1'] },
+}
+const NOTHING_AWAITED = { facts: { awaitedReturns: {} } }
+const KNOWN = { before: AWAITING, learns: NOTHING_AWAITED, reference: 'D1' }
+const KNOWN_AND_FREED = { before: HELD, learns: NOTHING_AWAITED, reference: 'D1' }
+
+/** All that was under way has ended. */
+function ended(returns: Readonly<Record<string, number>>) {
+  return { facts: { refundsOpenCents: 0, openRefunds: {}, returns } }
 }
 
 function refunded(refundsOpenCents: number, returns: Readonly<Record<string, number>>) {
@@ -189,19 +234,37 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     evidence: { errorCode: 'removed', errorMessage: 'removed by the bank' },
   },
 
-  'PAID refund.reserved': { learns: { facts: { refundsOpenCents: 30_00 } } },
+  'PAID refund.reserved': { learns: { facts: { refundsOpenCents: 30_00, openRefunds: OPEN_REFUND } } },
   'PAID refund.confirmed returns exceed the payment': CONFIRMED_TOO_MUCH,
   'PAID refund.confirmed': CONFIRMED_REFUND,
   'PAID refund.released': RELEASED_REFUND,
   'PAID refund.taken return restated': RETURN_RESTATED,
   'PAID refund.taken returns exceed the payment': TAKEN_TOO_MUCH,
   'PAID refund.taken': TAKEN,
+  'PAID refund.named': NAMED_REFUND,
+  'PAID refund.answered': ANSWERED,
+  'PAID return.told return restated': { ...RETURN_RESTATED, learns: {} },
+  'PAID return.told a refund may explain it': TOLD_AND_AWAITED,
+  'PAID return.told returns exceed the payment': TOLD_TOO_MUCH,
+  'PAID return.told': TOLD,
+  'PAID return.unexplained': UNEXPLAINED,
+  'PAID return.known money of it is held': KNOWN_AND_FREED,
+  'PAID return.known': KNOWN,
   'RECONCILIATION_REQUIRED refund.confirmed returns exceed the payment': CONFIRMED_TOO_MUCH,
   'RECONCILIATION_REQUIRED refund.confirmed': CONFIRMED_REFUND,
   'RECONCILIATION_REQUIRED refund.released': RELEASED_REFUND,
   'RECONCILIATION_REQUIRED refund.taken return restated': RETURN_RESTATED,
   'RECONCILIATION_REQUIRED refund.taken returns exceed the payment': TAKEN_TOO_MUCH,
   'RECONCILIATION_REQUIRED refund.taken': TAKEN,
+  'RECONCILIATION_REQUIRED refund.named': NAMED_REFUND,
+  'RECONCILIATION_REQUIRED refund.answered': ANSWERED,
+  'RECONCILIATION_REQUIRED return.told return restated': { ...RETURN_RESTATED, learns: {} },
+  'RECONCILIATION_REQUIRED return.told a refund may explain it': TOLD_AND_AWAITED,
+  'RECONCILIATION_REQUIRED return.told returns exceed the payment': TOLD_TOO_MUCH,
+  'RECONCILIATION_REQUIRED return.told': TOLD,
+  'RECONCILIATION_REQUIRED return.unexplained': UNEXPLAINED,
+  'RECONCILIATION_REQUIRED return.known money of it is held': KNOWN_AND_FREED,
+  'RECONCILIATION_REQUIRED return.known': KNOWN,
 
   'FAILED charge.accepted': { learns: CHARGE, dueAt: NOW, evidence: { transactionId: 'tx' } },
   'FAILED partner.confirmed movement belongs to another operation': ELSEWHERE,
@@ -302,8 +365,18 @@ function journalsOf(decision: Decision<CashInOutcome>) {
   }))
 }
 
-/** The entries as the ledger's documentation has them: J1 and J10. */
+/** The entries as the ledger's documentation has them: J1 and J10, J12h and J12k. */
 function journalOf({ posts }: AnyRow, { reference = 'E1' }: Situation, input: Happening) {
+  if (posts === 'return_held' || posts === 'return_known') {
+    const sign = posts === 'return_held' ? 1n : -1n
+    const entries = [
+      ['available', sign * -20_00n, posts === 'return_held' ? 'REFUND_IN_RESERVE' : 'REFUND_IN_RELEASE'],
+      ['reserved', sign * 20_00n, null],
+      ['settlement', sign * 30_00n, null],
+      ['suspense_out', sign * -30_00n, null],
+    ]
+    return { kind: posts, reference, entries }
+  }
   assert.equal(input.on, 'partner.confirmed')
   const arrived = input.payment.valueCents
   const entries =

@@ -90,7 +90,8 @@ export async function workshop(t: TestContext, answers: Partial<ScriptedPartner>
   const commands = createCashInCommands(engine, clock, TERMS)
   const store = createCashInStore(database)
   const partner = scriptedPartner(answers)
-  const jobs = createCashInJobs({ commands, store, partner, clock, pause: realPause, createBudgetMs: 500 })
+  const returns = { take: async () => assert.fail(), settle: async () => assert.fail() }
+  const jobs = createCashInJobs({ commands, store, partner, clock, pause: realPause, createBudgetMs: 500, returns })
   const create = (externalId: string) =>
     commands.create(cashInRequest({ id: ids.uuid(), externalId, expirationSeconds: 60 }))
   const { id } = (await create('a')).cashIn

@@ -48,6 +48,8 @@ async function fullBooks(t: TestContext) {
     doubtful: await leadTo(one, await begin(one, 'cash_out', 'RESERVED'), 'DISPATCHED', 'RECONCILIATION_REQUIRED'),
   }
   const refund = await leadTo(one, await begin(one, 'refund_in', 'PENDING'))
+  const hold = (rows: readonly { posts?: string }[]) => rows.findIndex(({ posts }) => posts === 'return_held')
+  await lead(one, cashIns[0] ?? '', (rows) => rows[hold(rows)], 'D1')
   await begin(one, 'refund_in', 'CONFIRMED')
   await begin(one, 'refund_in', 'CONFIRMED')
   await assertBooks(database)
@@ -137,10 +139,10 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
     'UPDATE entry SET amount_cents = -amount_cents WHERE account_id = 7',
     ['journal-sums', 'journal-amounts', 'account-balance', 'account-chain', 'debts'],
   ],
-  ["UPDATE move SET version = 9 WHERE to_status = 'PAID'", ['move-chain', 'operation-state']],
-  ["UPDATE move SET from_status = 'EXPIRED' WHERE to_status = 'PAID'", ['move-chain']],
+  ["UPDATE move SET version = version + 9 WHERE to_status = 'PAID'", ['move-chain', 'operation-state']],
+  ["UPDATE move SET from_status = 'EXPIRED' WHERE to_status = 'PAID' AND from_status = 'PENDING'", ['move-chain']],
   [
-    "UPDATE move SET trigger = 'partner.failed' WHERE to_status = 'PAID'",
+    "UPDATE move SET trigger = 'partner.failed' WHERE to_status = 'PAID' AND from_status = 'PENDING'",
     ['moves-allowed', 'journals-explained', 'notifications'],
   ],
   ["UPDATE operation SET version = version + 1 WHERE status = 'RESERVED'", ['operation-state']],
@@ -158,6 +160,8 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
     ['notifications'],
   ],
   ['UPDATE "case" SET closed_at = now()', ['doubts']],
+  [`UPDATE "case" SET closed_at = now() WHERE kind = 'return_unexplained'`, ['doubts']],
+  ["UPDATE operation SET facts = facts - 'awaitedReturns' WHERE facts ? 'awaitedReturns'", ['holds']],
   ["DELETE FROM operation WHERE status = 'PAID'", ['orphans']],
   ['UPDATE "case" SET operation_id = gen_random_uuid()', ['doubts', 'orphans']],
   [

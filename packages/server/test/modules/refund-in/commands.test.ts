@@ -258,3 +258,75 @@ test('[refund-in.states.6] [refund-in.work.4] while nothing can be sent, what mu
   assert.deepEqual(await due(86_401_000, false), [1n, 2n, 3n])
   assert.deepEqual(waiting.facts, {})
 })
+
+test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a return that one process awaits another one settles, from the database', async (t) => {
+  const { one, other, paid, request, returned, database, store, now } = await office(t)
+  const cashInId = await paid()
+  const { refund } = await one.create(request(cashInId))
+  await one.apply(refund.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
+  assert.equal(await one.takeReturn(cashInId, returned({ transactionId: 'tx-r' })), 'APPLIED')
+  assert.equal(await other.takeReturn(cashInId, returned({ transactionId: 'tx-r' })), 'IGNORED')
+  const waiting = { available: 59_00n, reserved: 40_00n, settlement: -100_00n, fees: 1_00n }
+  assert.deepEqual(await balances(database), waiting)
+  await other.apply(refund.id, [{ on: 'send.accepted', transactionId: 'tx-r' }])
+  assert.equal((await store.get(refund.id))?.status, 'CONFIRMED')
+  assert.deepEqual(await balances(database), { available: 59_00n, settlement: -60_00n, fees: 1_00n })
+
+  // And one of the bank's own, of the amount of another refund.
+  const { refund: second } = await one.create(request(cashInId, { valueCents: 10_00n }))
+  await other.takeReturn(cashInId, returned({ returnId: 'M2', valueCents: 10_00n, occurredAt: now() }))
+  await one.apply(second.id, [
+    { on: 'send.claimed', leaseMs: 60_000 },
+    { on: 'send.accepted', transactionId: 'tx-r2' },
+  ])
+  assert.deepEqual(await balances(database), {
+    available: 39_00n,
+    reserved: 10_00n,
+    settlement: -50_00n,
+    fees: 1_00n,
+  })
+  assert.deepEqual(await cases(database), [])
+  await assertBooks(database)
+})
+
+test('[RF-12] [RF-13] 100 times refunds and returns of one amount race in two processes: each is booked once', async (t) => {
+  const { one, other, paid, request, returned, database, now } = await office(t)
+  for (let round = 0; round < 100; round++) {
+    const cashInId = await paid()
+    const { refund } = await one.create(request(cashInId))
+    await one.apply(refund.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
+    const transactionId = `tx-r${round}`
+    const own = returned({ returnId: `D${round}`, transactionId })
+    await Promise.all([
+      one.takeReturn(cashInId, own),
+      other.takeReturn(cashInId, returned({ returnId: `M${round}`, transactionId: `tx-m${round}` })),
+      other.apply(refund.id, [{ on: 'send.accepted', transactionId }]),
+      one.takeReturn(cashInId, own),
+    ])
+    const confirmation = confirmed({ returnId: `D${round}`, valueCents: 40_00n, occurredAt: now() })
+    const outcome = await one.apply(refund.id, [{ ...confirmation, transactionId }])
+    assert.equal(outcome?.refund.status, 'CONFIRMED')
+  }
+  assert.deepEqual(await balances(database), { available: 1_900_00n, settlement: -2_000_00n, fees: 100_00n })
+  assert.deepEqual(await cases(database), [])
+  await assertBooks(database)
+})
+
+test('[RF-8] [cash-in.returns.8] a refund that failed although it may have arrived is asked about before a return is the bank’s', async (t) => {
+  const { one, paid, request, returned, database, store } = await office(t)
+  const cashInId = await paid()
+  const { refund } = await one.create(request(cashInId))
+  const never = (await one.create(request(cashInId, { valueCents: 1n }))).refund
+  await one.apply(refund.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
+  await one.apply(refund.id, [INPUTS['send.rejected']])
+  assert.deepEqual((await store.explaining(cashInId, 40_00n)).toSorted(), [never.id, refund.id].toSorted())
+  assert.deepEqual(await store.explaining(cashInId, 39_99n), [never.id])
+  await one.takeReturn(cashInId, returned())
+  assert.equal((await balances(database)).settlement, -100_00n)
+  assert.equal((await store.get(refund.id))?.facts.question, 'wanted')
+  await one.apply(refund.id, [INPUTS['work.claimed']])
+  await one.apply(refund.id, [INPUTS['partner.not_found'], INPUTS['work.done']])
+  assert.equal((await balances(database)).settlement, -60_00n)
+  assert.deepEqual(await cases(database), [])
+  await assertBooks(database)
+})

@@ -3,8 +3,7 @@ import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { entriesOf } from '../../../src/engine/postings.ts'
 import type { CashIn, CashInFacts } from '../../../src/modules/cash-in/cash-in.ts'
-import { decideCreate, decideReturn, type RefundInRequest } from '../../../src/modules/refund-in/create.ts'
-import type { BankReturn } from '../../../src/modules/refund-in/refund-in.ts'
+import { decideCreate, type RefundInRequest } from '../../../src/modules/refund-in/create.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { cashInAs, NOW } from '../cash-in/situations.ts'
 import { paidCashIn, REFUND_ID, refundAs, stateOf } from './situations.ts'
@@ -46,7 +45,13 @@ test('[cash-in.refunds.1] every refund moves its cash-in, so that two of them ca
   const { moves = [] } = decideCreate(request(), stateOf(30_00n, paidCashIn({ refundsOpenCents: 5 })), NOW)
   assert.deepEqual(
     moves.map(({ operationId, trigger, facts }) => [operationId, trigger, facts]),
-    [[paidCashIn().id, 'refund.reserved', { refundsOpenCents: 30_05 }]],
+    [
+      [
+        paidCashIn().id,
+        'refund.reserved',
+        { refundsOpenCents: 30_05, openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: null } } },
+      ],
+    ],
   )
 })
 
@@ -108,101 +113,4 @@ test('[refund-in.create.4] refunds under way, refunds done and what the bank too
     assert.equal(left(facts)(mostCents + 1n), TOO_MUCH)
   }
   assert.equal(left({ returns: { D1: 150_00 } })(1n), TOO_MUCH, 'also where more went back than came in')
-})
-
-const IDENTITY = { id: REFUND_ID, bodyHash: sha256('D1') }
-
-function returned(given: Partial<BankReturn> = {}): BankReturn {
-  return { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: 'tx-b', ...given }
-}
-
-test('[EV-27] [refund-in.returns.1] what the bank takes by itself is a confirmed refund, debited and told', () => {
-  const decision = decideReturn(paidCashIn(), returned(), IDENTITY, stateOf(), NOW)
-  assert.equal(decision.outcome, 'APPLIED')
-  assert.deepEqual(
-    decision.creates?.map(({ operation }) => operation),
-    [
-      (({ version, createdAt, updatedAt, ...operation }) => operation)(
-        refundAs('CONFIRMED', {
-          externalId: REFUND_ID,
-          bodyHash: IDENTITY.bodyHash,
-          transactionId: 'tx-b',
-          detail: { cashInId: paidCashIn().id, reason: null, origin: 'PARTNER' },
-          facts: { returns: { D1: 30_00 }, returnId: 'D1', confirmedAt: NOW - 1_000 },
-        }),
-      ),
-    ],
-  )
-  assert.deepEqual(
-    decision.journals?.flatMap(entriesOf).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
-    [
-      ['available', -30_00n, 'FORCED_DEBIT'],
-      ['settlement', 30_00n, null],
-    ],
-  )
-  const { event_type, event } = JSON.parse(decision.notifications?.[0]?.body.toString() ?? '')
-  assert.deepEqual(
-    [event_type, event],
-    [
-      'pix_cash_in_reversal',
-      {
-        id: paidCashIn().id,
-        correlation_id: 'test',
-        external_id: REFUND_ID,
-        transaction_id: 'tx-b',
-        status: 'CONFIRMED',
-        value_cents: 30_00,
-        end_to_end_id: 'E1',
-        fee_amount_cents: 0,
-        confirmed_at: '2026-11-21T13:29:59.000000000Z',
-        created_at: '2026-11-21T13:30:00.000000000Z',
-      },
-    ],
-  )
-  assert.deepEqual(decision.exact, ['available', 'receivable'])
-})
-
-test('[refund-in.returns.1] what the balance cannot bear is owed', () => {
-  const debited = (availableCents: bigint) => {
-    const { journals = [] } = decideReturn(paidCashIn(), returned(), IDENTITY, stateOf(availableCents), NOW)
-    return Object.fromEntries(journals.flatMap(entriesOf).map(({ account, amountCents }) => [account, amountCents]))
-  }
-  assert.deepEqual(debited(0n), { settlement: 30_00n, receivable: -30_00n })
-  assert.deepEqual(debited(10_00n), { available: -10_00n, settlement: 30_00n, receivable: -20_00n })
-})
-
-test('[RF-10] [cash-in.refunds.5] what the bank took is booked however much went back; more than came in is a case', () => {
-  const cashIn = paidCashIn({ returns: { D0: 80_00 } })
-  const decision = decideReturn(cashIn, returned(), IDENTITY, stateOf(), NOW)
-  assert.equal(decision.outcome, 'APPLIED')
-  assert.deepEqual(
-    decision.cases?.map(({ operationId, kind, reference }) => [operationId, kind, reference]),
-    [[cashIn.id, 'returned_too_much', 'D1']],
-  )
-})
-
-test('[refund-in.returns.2] a return is booked once, for ever; told with another amount it is a case', () => {
-  const cashIn = paidCashIn({ returns: { D1: 30_00 } })
-  assert.deepEqual(decideReturn(cashIn, returned(), IDENTITY, stateOf(), NOW), { outcome: 'IGNORED' })
-  const restated = decideReturn(cashIn, returned({ valueCents: 29_99n }), IDENTITY, stateOf(), NOW)
-  assert.deepEqual([restated.creates, restated.journals], [undefined, []])
-  assert.deepEqual(
-    restated.cases?.map(({ kind }) => kind),
-    ['return_restated'],
-  )
-})
-
-test('[EV-27b] [refund-in.returns.3] a debit never comes before its credit, and not from the future', () => {
-  for (const status of ['PENDING', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'] as const)
-    assert.deepEqual(decideReturn(cashInAs(status), returned(), IDENTITY, stateOf(), NOW), { outcome: 'EARLY' })
-  const ahead = returned({ occurredAt: NOW + 300_001 })
-  assert.deepEqual(decideReturn(paidCashIn(), ahead, IDENTITY, stateOf(), NOW), { outcome: 'IMPLAUSIBLE' })
-  const doubted = { ...paidCashIn(), status: 'RECONCILIATION_REQUIRED' }
-  assert.equal(decideReturn(doubted, returned(), IDENTITY, stateOf(), NOW).outcome, 'APPLIED')
-})
-
-test('[refund-in.returns.4] a return that is told by the payment’s reference has none of its own', () => {
-  const told = returned({ transactionId: paidCashIn().transactionId as string })
-  const { creates } = decideReturn(paidCashIn(), told, IDENTITY, stateOf(), NOW)
-  assert.equal(creates?.[0]?.operation.transactionId, null)
 })

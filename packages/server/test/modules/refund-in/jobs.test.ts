@@ -96,6 +96,8 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
     commands: {
       create: () => assert.fail(),
       takeReturn: () => assert.fail(),
+      settleReturns: () => assert.fail(),
+      askAboutOpen: () => assert.fail(),
       apply: async (_id, given) => {
         inputs.push(...given)
         return { result: 'APPLIED', refund }
@@ -106,6 +108,8 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
       list: async () => [],
       count: async () => 0,
       match: async () => [],
+      open: async () => [],
+      explaining: async () => [],
       due: async (_at, _most, isSending) => {
         asked.push(`due ${isSending}`)
         return [refund]

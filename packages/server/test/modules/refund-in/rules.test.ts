@@ -33,7 +33,8 @@ const REFUSED = { failureCode: 'AC07', failureReason: 'account closed', ...NO_DO
 /** A question is wanted at once. */
 const WANTED = { question: 'wanted' } as const
 const UNVERIFIED = { ...INPUTS['partner.failed'], isVerified: false }
-const FREED = { refundsOpenCents: 0 }
+const FREED = { refundsOpenCents: 0, openRefunds: {} }
+const NAMED = { openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: 'tx-r' } } }
 const OTHER_AMOUNT = confirmed({ valueCents: 29_99n })
 
 /** What a case tells of a return. */
@@ -57,6 +58,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING send.accepted': {
     learns: { transactionId: 'tx-r', facts: { isAccepted: true, ...NO_DOUBT } },
     dueAt: NOW + 60_000,
+    counts: NAMED,
   },
   'PENDING send.rejected': { learns: { facts: REFUSED }, counts: FREED },
   'PENDING send.not_sent': { learns: { facts: { unsentAttempts: 1 } }, dueAt: NOW + 1_000 },
@@ -73,36 +75,43 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { transactionId: 'tx-r', facts: { doubt: 'unrecorded', ...WANTED } },
     dueAt: NOW,
     evidence: told(30_00, false),
+    counts: NAMED,
   },
   'PENDING partner.confirmed return was booked before': {
     counted: { returns: { D1: 30_00 } },
     learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
     evidence: told(),
+    counts: NAMED,
   },
   'PENDING partner.confirmed amount differs': {
     input: OTHER_AMOUNT,
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 29_99 }, doubt: 'contradiction' } },
     evidence: told(29_99),
-    counts: { returns: { D1: 29_99 } },
+    counts: { ...NAMED, returns: { D1: 29_99 } },
   },
   'PENDING partner.confirmed waits for a person': {
     before: { facts: CONTRADICTED },
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
     evidence: told(),
-    counts: { returns: { D1: 30_00 } },
+    counts: { ...NAMED, returns: { D1: 30_00 } },
   },
   'PENDING partner.confirmed': {
     learns: {
       transactionId: 'tx-r',
       facts: { returns: { D1: 30_00 }, returnId: 'D1', confirmedAt: NOW - 1_000, ...NO_DOUBT },
     },
-    counts: { refundsOpenCents: 0, returns: { D1: 30_00 } },
+    counts: { ...FREED, returns: { D1: 30_00 } },
   },
   'PENDING partner.failed partner agrees when asked': {
     learns: { transactionId: 'tx-r', facts: REFUSED },
     counts: FREED,
   },
-  'PENDING partner.failed': { input: UNVERIFIED, learns: { transactionId: 'tx-r', facts: WANTED }, dueAt: NOW },
+  'PENDING partner.failed': {
+    input: UNVERIFIED,
+    learns: { transactionId: 'tx-r', facts: WANTED },
+    dueAt: NOW,
+    counts: NAMED,
+  },
   'PENDING partner.not_found never arrived and must not be sent again': {
     before: { facts: { attempts: 1, lastAttemptAt: NOW - 300_000, notFoundSince: NOW - 60_000 } },
     learns: { facts: { notFoundAt: NOW, failureCode: 'not_found', failureReason: null, ...NO_DOUBT } },
@@ -202,7 +211,8 @@ for (const row of refundIn.rows) {
     assert.deepEqual(outcome.cashIn.facts, { ...cashIn.facts, ...situation.counts }, 'the cash-in counts along')
     const moved = moves.map(({ operationId, trigger }) => [operationId, trigger])
     const counts = row.posts ? [[cashIn.id, COUNTS[row.posts]]] : []
-    assert.deepEqual(moved.toSorted(), [[before.id, on], ...counts].toSorted())
+    const names = to === 'PENDING' && situation.learns?.transactionId ? [[cashIn.id, 'refund.named']] : []
+    assert.deepEqual(moved.toSorted(), [[before.id, on], ...counts, ...names].toSorted())
     assert.deepEqual(journalsOf(decision), row.posts ? [journalOf(row.posts, input)] : [])
     assert.deepEqual(toldBy(decision), row.emits ? [bodyOf(before, input, to)] : [])
     assert.deepEqual(

@@ -21,7 +21,7 @@ const FACTS: Readonly<Record<RefundInStatus, RefundInFacts>> = {
 
 /** What its cash-in counts of it. */
 const COUNTED: Readonly<Record<RefundInStatus, CashInFacts>> = {
-  PENDING: { refundsOpenCents: 30_00 },
+  PENDING: { refundsOpenCents: 30_00, openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: null } } },
   CONFIRMED: { refundsOpenCents: 0, returns: { D1: 30_00 } },
   FAILED: { refundsOpenCents: 0 },
 }

@@ -1,5 +1,5 @@
 import { accounts } from '@pixgate/spec'
-import { amountsAreRight, holds, mostPostings, moves, notified, posted, postings } from './expected.ts'
+import { amountsAreRight, heldOfReturns, holds, mostPostings, moves, notified, posted, postings } from './expected.ts'
 
 /** Something that must hold of the books, and the query that finds where it does not. */
 export interface Check {
@@ -76,17 +76,19 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'holds',
-    meaning: 'Set aside is, by operation, what its state says: all of it while it is under way, nothing once it ended.',
+    meaning:
+      'Set aside is, by operation, what its state says: all of it while it is under way, nothing once it ended. A charge holds what it says of returns that are not explained.',
     sql: `
       SELECT concat_ws(' ', o.kind, o.id, o.status, 'holds', o.held) AS what
-        FROM (SELECT o.kind, o.id, o.status, coalesce(h.held, 0) AS held, coalesce(h.again, false) AS again,
+        FROM (SELECT o.kind, o.id, o.status, o.facts, coalesce(h.held, 0) AS held, coalesce(h.again, false) AS again,
                      o.value_cents + CASE o.kind WHEN 'cash_out' THEN o.fee_cents ELSE 0 END AS whole
                 FROM operation o
                 LEFT JOIN (SELECT operation_id, sum(amount_cents) AS held, bool_or(journal = 'left_after_release') AS again
                              FROM entry WHERE account_id = (SELECT id FROM account WHERE code = 'reserved')
                             GROUP BY operation_id) h ON h.operation_id = o.id) o
         LEFT JOIN ${holds} AS s (kind, status, hold) ON s.kind = o.kind AND s.status = o.status
-       WHERE CASE WHEN s.hold = 'all' THEN held = whole
+       WHERE CASE WHEN o.kind = 'cash_in' THEN held = ${heldOfReturns}
+                  WHEN s.hold = 'all' THEN held = whole
                   WHEN again THEN held = 0 OR (held BETWEEN 0 AND whole AND s.hold IN ('doubt', 'late'))
                   WHEN s.hold = 'doubt' THEN held IN (0, whole)
                   ELSE held = 0 END IS NOT TRUE`,
@@ -166,12 +168,18 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'doubts',
-    meaning: 'Every operation that waits for a person has an open case.',
+    meaning: 'Every operation that waits for a person, and every charge with a return that is held, has an open case.',
     sql: `
       SELECT concat_ws(' ', kind, id) AS what
         FROM operation o
        WHERE status = 'RECONCILIATION_REQUIRED'
-         AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = o.id AND c.closed_at IS NULL)`,
+         AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = o.id AND c.closed_at IS NULL)
+      UNION ALL
+      SELECT concat_ws(' ', kind, id, 'holds a return')
+        FROM operation o
+       WHERE kind = 'cash_in' AND ${heldOfReturns} > 0
+         AND NOT EXISTS (SELECT FROM "case" c
+                          WHERE c.operation_id = o.id AND c.kind = 'return_unexplained' AND c.closed_at IS NULL)`,
   },
   {
     name: 'orphans',

@@ -88,6 +88,11 @@ export const holds = values([
   ['refund_in', 'FAILED', 'late'],
 ])
 
+/** What a charge, a row `o` of `operation`, says that is held of returns of which it is not known whose they are. */
+export const heldOfReturns = `CASE WHEN o.facts ? 'awaitedReturns'
+             THEN (SELECT coalesce(sum((r.value ->> 'heldCents')::bigint), 0) FROM jsonb_each(o.facts -> 'awaitedReturns') r)
+             ELSE 0 END`
+
 /** Every posting of every template: `(journal, posting, account, shown)`. */
 export const postings = values(
   Object.entries(journals).flatMap(([journal, template]: [string, JournalTemplate]) =>

@@ -1,0 +1,246 @@
+import { smaller } from '@pixgate/spec'
+import { type Create, created, type Decision, type State, together } from '../../engine/operation.ts'
+import { entriesOf } from '../../engine/postings.ts'
+import {
+  type AwaitedReturn,
+  type CashIn,
+  decideCashIn,
+  entryOf,
+  explanationsOf,
+  namedRefund,
+  type OpenRefund,
+  ownReference,
+  returnStep,
+} from '../cash-in/index.ts'
+import type { Result } from '../dispatch/index.ts'
+import { operationOf } from './create.ts'
+import { type BankReturn, isImplausible, type RefundIn, refundOf } from './refund-in.ts'
+import { decideRefundIn } from './rules.ts'
+import { notificationOf } from './told.ts'
+import { cashInDecision } from './with-cash-in.ts'
+
+/**
+ * Money of a payment that went back without naming a refund of ours: it is one of ours all the same, or the bank's own.
+ * Pure.
+ * @source rules#cash-in.returns
+ */
+
+/** What a return of the bank's own gets that is not the bank's word. */
+export interface ReturnIdentity {
+  readonly id: string
+  readonly bodyHash: Buffer
+}
+
+/** What became of a return, with the cash-in as it is then. */
+export interface Taken {
+  readonly result: Result
+  readonly cashIn: CashIn | undefined
+}
+
+/**
+ * Decides a return that names no refund of ours. While one of ours may be it, nothing is booked and those are asked about
+ * at once; else the bank made it by itself.
+ * @param found refunds that it may be, as a store found them; the cash-in knows neither those that failed nor those that a
+ *   process of the version before took
+ * @source rules#cash-in.returns.1, rules#refund-in.returns.3, failure-modes#RF-12
+ */
+export function decideReturn(
+  cashIn: CashIn,
+  returned: BankReturn,
+  identity: ReturnIdentity,
+  state: State,
+  now: number,
+  found: readonly string[] = [],
+): Decision<Taken> {
+  const { returnId, valueCents, occurredAt, transactionId } = returned
+  if (isImplausible(returned, now)) return { outcome: { result: 'IMPLAUSIBLE', cashIn } }
+  if (cashIn.facts.paidAt === undefined) return { outcome: { result: 'EARLY', cashIn } }
+  const told = {
+    on: 'return.told',
+    returnId,
+    valueCents,
+    occurredAt,
+    transactionId,
+    at: now,
+    alsoOpen: unlistedIn(state, cashIn, found),
+  } as const
+  const { outcome, ...counted } = decideCashIn(cashIn, told, now)
+  const after = outcome.cashIn
+  const isBooked = entryOf(cashIn.facts.returns, returnId) === undefined && entryOf(after.facts.returns, returnId)
+  if (isBooked) return together(counted, taken(decideBooking(after, returned, identity, state, now)))
+  const isNew = entryOf(cashIn.facts.awaitedReturns, returnId) === undefined
+  const awaited = isNew ? entryOf(after.facts.awaitedReturns, returnId) : undefined
+  const asked = awaited ? asking(after, awaited, state, now) : {}
+  return together(counted, { ...asked, outcome: { result: outcome.result, cashIn: after } })
+}
+
+function taken(decision: Decision<CashIn>): Decision<Taken> {
+  return { ...decision, outcome: { result: 'APPLIED', cashIn: decision.outcome } }
+}
+
+/**
+ * Refunds that a return may be although the cash-in does not list them.
+ * @source rules#cash-in.returns.8
+ */
+function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly string[]): Record<string, OpenRefund> {
+  const refunds = refundIds.flatMap((refundId) => refundOf(state.operation(refundId)) ?? [])
+  const unlisted = refunds.filter(
+    (refund) =>
+      refund.status !== 'CONFIRMED' &&
+      refund.detail.cashInId === id &&
+      entryOf(facts.openRefunds, refund.id) === undefined,
+  )
+  return Object.fromEntries(
+    unlisted.map(({ id, valueCents, transactionId }) => [id, { valueCents: Number(valueCents), transactionId }]),
+  )
+}
+
+/** Wants the bank asked at once about every refund that a return may be. @source rules#cash-in.returns.1 */
+function asking(cashIn: CashIn, awaited: AwaitedReturn, state: State, now: number): Omit<Decision<unknown>, 'outcome'> {
+  let decision: Omit<Decision<unknown>, 'outcome'> = {}
+  for (const id of explanationsOf(cashIn, awaited)) {
+    const refund = refundOf(state.operation(id))
+    if (!refund) continue
+    const { outcome: _, ...asked } = decideRefundIn(refund, cashIn, [{ on: 'work.requested' }], state, now)
+    decision = together(decision, { ...asked, outcome: undefined })
+  }
+  return decision
+}
+
+/**
+ * Does what is due about the returns that a cash-in awaits.
+ * @param identities by return id, what a return becomes known by that turns out to be the bank's own; one without waits
+ * @source rules#cash-in.returns.2, rules#cash-in.returns.4
+ */
+export function decideAwaited(
+  cashIn: CashIn,
+  identities: ReadonlyMap<string, ReturnIdentity>,
+  state: State,
+  now: number,
+): Decision<CashIn> {
+  let decision: Decision<CashIn> = { outcome: cashIn }
+  for (const [returnId, awaited] of Object.entries(cashIn.facts.awaitedReturns ?? {})) {
+    const identity = identities.get(returnId)
+    if (!identity) continue
+    const next = decideOne(decision.outcome, { returnId, ...awaited }, identity, stateAfter(state, decision), now)
+    decision = together(decision, next)
+  }
+  return decision
+}
+
+type Awaiting = AwaitedReturn & { readonly returnId: string }
+
+function decideOne(
+  cashIn: CashIn,
+  awaited: Awaiting,
+  identity: ReturnIdentity,
+  state: State,
+  now: number,
+): Decision<CashIn> {
+  switch (returnStep(cashIn, awaited, now)) {
+    case 'confirm':
+      return decideOurs(cashIn, awaited, state, now)
+    case 'book':
+      return decideBanks(cashIn, awaited, identity, state, now)
+    case 'hold':
+      return decideHold(cashIn, awaited, state, now)
+    case 'wait':
+      return { outcome: cashIn }
+  }
+}
+
+/** The refund that the bank named since is what the return told of. */
+function decideOurs(cashIn: CashIn, awaited: Awaiting, state: State, now: number): Decision<CashIn> {
+  const refund = refundOf(state.operation(namedRefund(cashIn, awaited) ?? ''))
+  if (!refund) return { outcome: cashIn }
+  const { transactionId } = awaited
+  const confirmed = { on: 'partner.confirmed', returned: returnOf(awaited), transactionId, isVerified: false } as const
+  const { outcome, ...decision } = decideRefundIn(refund, cashIn, [confirmed], state, now)
+  return { ...decision, outcome: outcome.cashIn }
+}
+
+/** Nothing of ours can be it: what was held is let go, and the bank's own return is booked. */
+function decideBanks(
+  cashIn: CashIn,
+  awaited: Awaiting,
+  identity: ReturnIdentity,
+  state: State,
+  now: number,
+): Decision<CashIn> {
+  const { returnId, transactionId, occurredAt } = awaited
+  const returned: BankReturn = { ...returnOf(awaited), transactionId }
+  const told = { on: 'return.told', ...returned, occurredAt, at: now, alsoOpen: {} } as const
+  const counted = cashInDecision(cashIn, told, now)
+  const knownAs = { on: 'return.known', returnId, refundId: identity.id } as const
+  const known = together(counted, cashInDecision(counted.outcome, knownAs, now))
+  return together(known, decideBooking(known.outcome, returned, identity, stateAfter(state, known), now))
+}
+
+/** For too long nobody has said whose it is: what left is in suspense, and what is there of it is held. */
+function decideHold(cashIn: CashIn, awaited: Awaiting, state: State, now: number): Decision<CashIn> {
+  const heldCents = smaller(state.balance('available'), BigInt(awaited.valueCents))
+  const refundIds = explanationsOf(cashIn, awaited)
+  const unexplained = { on: 'return.unexplained', returnId: awaited.returnId, heldCents, refundIds } as const
+  return { ...cashInDecision(cashIn, unexplained, now), exact: ['available'] }
+}
+
+function returnOf({ returnId, valueCents, occurredAt }: Awaiting) {
+  return { returnId, valueCents: BigInt(valueCents), occurredAt }
+}
+
+/**
+ * Books a return that the bank made by itself: a refund that is there and confirmed at once. It is debited as far as the
+ * balance goes, the rest is owed; it is never refused for want of money or of anything left to refund.
+ * @source rules#refund-in.returns.1, rules#refund-in.returns.2, failure-modes#EV-27
+ */
+function decideBooking(
+  cashIn: CashIn,
+  returned: BankReturn,
+  { id, bodyHash }: ReturnIdentity,
+  state: State,
+  now: number,
+): Decision<CashIn> {
+  const { returnId, valueCents, occurredAt } = returned
+  const create: Create = {
+    operation: {
+      ...operationOf(cashIn),
+      id,
+      externalId: id,
+      status: 'CONFIRMED',
+      valueCents,
+      correlationId: cashIn.correlationId,
+      bodyHash,
+      idempotencyKey: null,
+      dueAt: null,
+      transactionId: ownReference(returned.transactionId, cashIn),
+      detail: { cashInId: cashIn.id, reason: null, origin: 'PARTNER' },
+      facts: { returns: { [returnId]: Number(valueCents) }, returnId, confirmedAt: occurredAt },
+    },
+  }
+  const refund = created(create, now) as RefundIn
+  const told = notificationOf(refund, refund.transactionId, occurredAt, 'CONFIRMED')
+  const amounts = { r: valueCents, d: smaller(state.balance('available'), valueCents) }
+  return {
+    creates: [create],
+    journals: [{ operationId: id, kind: 'taken_by_bank', reference: returnId, amounts }],
+    notifications: [{ operationId: id, eventType: 'pix_cash_in_reversal', ...told }],
+    exact: ['available', 'receivable'],
+    outcome: cashIn,
+  }
+}
+
+/** What decisions look at once what was decided already is done: balances, as operations are passed on. */
+function stateAfter(state: State, { journals = [] }: Pick<Decision<unknown>, 'journals'>): State {
+  const entries = journals.flatMap(entriesOf)
+  return {
+    operation: (id) => state.operation(id),
+    control: (name) => state.control(name),
+    versionOf: (name) => state.versionOf(name),
+    movement: (movement) => state.movement(movement),
+    balance: (code) =>
+      entries.reduce(
+        (sum, { account, amountCents }) => (account === code ? sum + amountCents : sum),
+        state.balance(code),
+      ),
+  }
+}
