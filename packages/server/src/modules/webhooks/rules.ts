@@ -8,7 +8,8 @@ export type NextStep =
 
 /**
  * Judges an attempt: any 2xx delivers; whatever a retry may change gets the whole schedule; other answers, redirects
- * among them, the first few attempts; an address that is not allowed none. Every wait starts when the attempt ended.
+ * among them, the first few attempts. An address that is not allowed may be a name server's wrong answer of this moment:
+ * what can never be allowed was refused when it was registered. Every wait starts when the attempt ended.
  * @param attempt the number of the attempt that ended, from 1
  * @param endedAt epoch milliseconds
  * @param random uniform in [0, 1)
@@ -30,7 +31,7 @@ function isSuccess(answer: Answer): boolean {
 const WORTH_THE_WHOLE_SCHEDULE: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 425, 429])
 
 function attemptsFor(answer: Answer): number {
-  if ('failure' in answer) return answer.failure === 'address_not_allowed' ? 1 : Number.POSITIVE_INFINITY
+  if ('failure' in answer) return Number.POSITIVE_INFINITY
   if (answer.statusCode >= 500 || WORTH_THE_WHOLE_SCHEDULE.has(answer.statusCode)) return Number.POSITIVE_INFINITY
   return limits.webhookShortScheduleAttempts
 }

@@ -164,7 +164,7 @@ test('[events.4] [webhooks.8] [NO-2] a process that dies after the POST: another
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'DELIVERED', attempts: 2 }])
 })
 
-test('[webhooks.6] [NO-5] an address that is not allowed at delivery fails without a retry, unreached', async (t) => {
+test('[webhooks.6] [NO-17] an address that is not allowed is not reached, and tried again: the name server may be wrong', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
   await world.subscribe(receiver.url)
@@ -172,7 +172,11 @@ test('[webhooks.6] [NO-5] an address that is not allowed at delivery fails witho
   const guarded = await world.anotherProcess({ gate: publicAddressGate() })
   await guarded.deliverDue()
   assert.equal(receiver.received.length, 0)
-  assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'FAILED', lastOutcome: 'address_not_allowed' }])
+  assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'PENDING', lastOutcome: 'address_not_allowed' }])
+  world.clock.advance(6_000)
+  await world.deliverDue()
+  assert.equal(receiver.received.length, 1)
+  assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'DELIVERED', attempts: 2 }])
 })
 
 test('[webhooks.3] [NO-8] removing a receiver cancels its retries; an attempt under way may arrive and is kept', async (t) => {
