@@ -15,6 +15,7 @@ import { createSandboxHandlers } from './modules/sandbox/index.ts'
 import { createStatementModule } from './modules/statement/index.ts'
 import { createWebhooksModule } from './modules/webhooks/index.ts'
 import { withBreaker } from './partner/breaker.ts'
+import { createEventQueryBudget } from './partner/event-query-budget.ts'
 import { createHttpPartner } from './partner/http-partner.ts'
 import { openPartnerLink } from './partner/link.ts'
 import { createSimulatorControl } from './partner/simulator-control.ts'
@@ -89,6 +90,8 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
   })
   const link = openPartnerLink({ ...surroundings.partner, timeoutMs: config.partner.timeoutMs })
   const partner = withBreaker(createHttpPartner(link), clock)
+  const eventQueries = createEventQueryBudget()
+  const bounds = { callTimeoutMs: config.partner.timeoutMs, eventQueries }
   const cashIns = createCashInModule({
     ...surroundings,
     engine,
@@ -114,6 +117,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       cashOutMaxCents: config.cashOutMaxCents,
       cashOutDailyMaxCents: config.cashOutDailyMaxCents,
     },
+    bounds,
     onReserved: () => payoutWorker?.wake(),
   })
   const refunds: RefundInModule = createRefundInModule({
@@ -122,6 +126,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     partner,
     clock,
     ids,
+    bounds,
     onReserved: () => refundWorker?.wake(),
   })
   const inbox = createPartnerInboxModule({

@@ -42,9 +42,67 @@ function work<const State extends string>(state: State) {
   ] as const
 }
 
+type CashOutState = (typeof cashOutStates)[number]
+
+/** One movement is one operation's: told for another one too, it waits in suspense for a person. */
+function leftElsewhere<const State extends CashOutState>(state: State) {
+  return {
+    from: state,
+    on: 'partner.confirmed',
+    when: 'movement belongs to another operation',
+    to: 'RECONCILIATION_REQUIRED',
+    posts: 'left_unattributed',
+    opens: 'movement_elsewhere',
+    source: 'rules#cash-out.states.16',
+  } as const
+}
+
+/** The same of what comes back: it is credited to nobody a second time. */
+function returnedElsewhere<const State extends CashOutState>(state: State) {
+  return {
+    from: state,
+    on: 'partner.returned',
+    when: 'movement belongs to another operation',
+    to: 'RECONCILIATION_REQUIRED',
+    posts: 'arrived_unattributed',
+    opens: 'movement_elsewhere',
+    source: 'rules#cash-out.states.16',
+  } as const
+}
+
+/** The only conditions under which a payout that was tried is sent once more, in whatever state. */
+function sendingAgain<const State extends 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN' | 'RECONCILIATION_REQUIRED'>(
+  state: State,
+) {
+  return [
+    {
+      from: state,
+      on: 'send.claimed',
+      when: 'nothing of it left',
+      to: state,
+      source: 'rules#cash-out.unknown.1',
+    },
+    {
+      from: state,
+      on: 'send.claimed',
+      when: 'asked in vain and safe to repeat',
+      to: state,
+      source: 'rules#cash-out.unknown.7',
+    },
+  ] as const
+}
+
 /** What the partner's answers do to a payout that may be under way: the same before and after a doubt about it. */
 function underWay<const State extends 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'>(state: State) {
   return [
+    ...sendingAgain(state),
+    {
+      from: state,
+      on: 'send.rejected',
+      when: 'another attempt may arrive',
+      to: state,
+      source: 'rules#cash-out.unknown.8',
+    },
     {
       from: state,
       on: 'send.rejected',
@@ -62,6 +120,7 @@ function underWay<const State extends 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'>(
       opens: 'send_contradicted',
       source: 'rules#cash-out.states.9',
     },
+    leftElsewhere(state),
     {
       from: state,
       on: 'partner.confirmed',
@@ -126,6 +185,7 @@ function ended<const State extends 'FAILED' | 'RELEASED'>(state: State) {
       opens: 'answer_after_end',
       source: 'rules#cash-out.ended.1',
     },
+    leftElsewhere(state),
     {
       from: state,
       on: 'partner.confirmed',
@@ -143,6 +203,7 @@ function ended<const State extends 'FAILED' | 'RELEASED'>(state: State) {
       opens: 'confirmed_after_release',
       source: 'rules#cash-out.ended.2',
     },
+    returnedElsewhere(state),
     {
       from: state,
       on: 'partner.returned',
@@ -165,9 +226,34 @@ function restated<const State extends 'REVERSED' | 'RECONCILIATION_REQUIRED'>(st
   } as const
 }
 
+/** Another word about what left: about the same movement it books nothing, another movement is booked in any case. */
+function confirmedAgain<const State extends 'CONFIRMED' | 'REVERSED'>(state: State) {
+  return [
+    leftElsewhere(state),
+    {
+      from: state,
+      on: 'partner.confirmed',
+      when: 'movement restated',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'confirmation_restated',
+      source: 'rules#cash-out.confirmed.3',
+    },
+    {
+      from: state,
+      on: 'partner.confirmed',
+      when: 'movement is a second one',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'left_unattributed',
+      opens: 'second_payment',
+      source: 'rules#cash-out.confirmed.5',
+    },
+  ] as const
+}
+
 /** A confirmed payout that comes back. */
 function returning<const State extends 'CONFIRMED' | 'REVERSED'>(state: State) {
   return [
+    returnedElsewhere(state),
     {
       from: state,
       on: 'partner.returned',
@@ -216,24 +302,32 @@ export const cashOut = machine({
     'clock.overdue',
   ],
   guards: {
+    'movement belongs to another operation': 'this end-to-end or return id was booked on another operation',
     'partner agrees when asked': 'the partner says it when asked by us, not only in an event',
     'amount differs': 'the partner states another amount than the payout',
-    'facts differ': 'the confirmation names another amount or end-to-end id than the one booked',
+    'movement restated': 'the confirmation names the end-to-end id that was booked, and another amount or recipient',
+    'movement is a second one': 'the confirmation names another end-to-end id than the one that was booked',
     'reference differs': 'the partner names another reference than before',
     'return was booked otherwise': 'the return id was booked before with another amount',
     'returns exceed the payout': 'all returns together would exceed the value',
+    'nothing of it left': 'its outcome is open, and no byte of any attempt left',
+    'asked in vain and safe to repeat':
+      'its outcome is open, the partner was asked since the last attempt and told none, it does once what it is told twice, still knows the first attempt, and has refused none',
+    'another attempt may arrive': 'an attempt before the refused one may have arrived, or may still arrive',
     'never arrived and must not be sent again':
-      'the partner was asked twice, a minute apart and five minutes after the last attempt, and has no idempotent payouts',
+      'the partner, who never had it, was asked twice, a minute apart and five minutes after the last attempt, and it is not to be sent again: the partner would do it twice, has refused it, or knows the first attempt no longer',
     'evidence was missing': 'the case was opened only because no answer came',
     'sending was not recorded': 'the case was opened because we have no record of sending',
     'hold is gone': 'the reservation was given back before',
   },
   cases: {
+    movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
     confirmed_without_sending: 'The partner confirms a payout that we have no record of sending.',
     send_contradicted: 'The partner’s answer contradicts what was sent. The money stays reserved.',
     amount_differs: 'Another amount than the payout left. It is in suspense; what is reserved stays reserved.',
     answer_after_end: 'The partner answered about a payout that had already ended here.',
     confirmation_restated: 'The partner states other facts for a payout that was confirmed.',
+    second_payment: 'Money left a second time for a payout that was confirmed. It is in suspense.',
     confirmed_in_doubt: 'Money left while the payout was in doubt. It is in suspense.',
     failed_after_confirmation: 'The partner reports a failure of a payout that was confirmed. Nothing was released.',
     return_restated: 'The partner states another amount for a return that was booked.',
@@ -258,6 +352,7 @@ export const cashOut = machine({
       emits: 'pix_cash_out',
       source: 'rules#cash-out.states.3',
     },
+    leftElsewhere('RESERVED'),
     {
       from: 'RESERVED',
       on: 'partner.confirmed',
@@ -266,7 +361,6 @@ export const cashOut = machine({
       source: 'rules#cash-out.states.5',
     },
 
-    { from: 'DISPATCHED', on: 'send.claimed', to: 'DISPATCHED', source: 'rules#cash-out.unknown.1' },
     { from: 'DISPATCHED', on: 'send.accepted', to: 'DISPATCHED', source: 'rules#cash-out.states.6' },
     {
       from: 'DISPATCHED',
@@ -287,9 +381,11 @@ export const cashOut = machine({
 
     {
       from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'send.claimed',
-      to: 'PROVIDER_RESULT_UNKNOWN',
-      source: 'rules#cash-out.unknown.1',
+      on: 'clock.released',
+      to: 'RELEASED',
+      posts: 'cash_out_released',
+      emits: 'pix_cash_out',
+      source: 'rules#cash-out.states.10',
     },
     { from: 'PROVIDER_RESULT_UNKNOWN', on: 'send.accepted', to: 'DISPATCHED', source: 'rules#cash-out.unknown.2' },
     ...underWay('PROVIDER_RESULT_UNKNOWN'),
@@ -317,14 +413,7 @@ export const cashOut = machine({
       opens: 'answer_after_end',
       source: 'rules#cash-out.confirmed.2',
     },
-    {
-      from: 'CONFIRMED',
-      on: 'partner.confirmed',
-      when: 'facts differ',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'confirmation_restated',
-      source: 'rules#cash-out.confirmed.3',
-    },
+    ...confirmedAgain('CONFIRMED'),
     {
       from: 'CONFIRMED',
       on: 'partner.failed',
@@ -347,18 +436,22 @@ export const cashOut = machine({
       opens: 'answer_after_end',
       source: 'rules#cash-out.confirmed.2',
     },
+    ...confirmedAgain('REVERSED'),
     restated('REVERSED'),
     ...returning('REVERSED'),
 
     ...ended('FAILED'),
     ...ended('RELEASED'),
 
+    ...sendingAgain('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
-      on: 'send.claimed',
+      on: 'clock.released',
       when: 'evidence was missing',
-      to: 'RECONCILIATION_REQUIRED',
-      source: 'rules#cash-out.unknown.1',
+      to: 'RELEASED',
+      posts: 'cash_out_released',
+      emits: 'pix_cash_out',
+      source: 'rules#cash-out.states.10',
     },
     {
       from: 'RECONCILIATION_REQUIRED',
@@ -370,12 +463,20 @@ export const cashOut = machine({
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'send.rejected',
+      when: 'another attempt may arrive',
+      to: 'RECONCILIATION_REQUIRED',
+      source: 'rules#cash-out.unknown.8',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'send.rejected',
       when: 'evidence was missing',
       to: 'FAILED',
       posts: 'cash_out_released',
       emits: 'pix_cash_out',
       source: 'rules#cash-out.reconciliation.1',
     },
+    leftElsewhere('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.confirmed',
@@ -452,6 +553,7 @@ export const cashOut = machine({
       opens: 'send_contradicted',
       source: 'rules#cash-out.states.9',
     },
+    returnedElsewhere('RECONCILIATION_REQUIRED'),
     restated('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',

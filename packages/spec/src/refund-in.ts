@@ -32,6 +32,19 @@ function work<const State extends string>(state: State) {
   ] as const
 }
 
+/** One movement is one operation's: told for another one too, it waits in suspense for a person. */
+function leftElsewhere<const State extends string>(state: State) {
+  return {
+    from: state,
+    on: 'partner.confirmed',
+    when: 'movement belongs to another operation',
+    to: state,
+    posts: 'left_unattributed',
+    opens: 'movement_elsewhere',
+    source: 'rules#refund-in.doubt.7',
+  } as const
+}
+
 /** The end of a refund of which nothing left. */
 const released = { to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal' } as const
 
@@ -63,18 +76,25 @@ export const refundIn = machine({
     'clock.overdue',
   ],
   guards: {
+    'movement belongs to another operation': 'this return id was booked on an operation that is not of this payment',
     'partner agrees when asked': 'the partner says it when asked by us, not only in an event',
     'sending was not recorded': 'it was never claimed for sending, and only an event says that it was sent',
     'return was booked before': 'the return id was booked as another movement of the cash-in',
     'amount differs': 'the partner states another amount than the refund',
     'waits for a person': 'what the partner said before contradicts what was sent',
-    'facts differ': 'the confirmation names another amount or return id than the one booked',
+    'return restated': 'the confirmation names the return id that was booked, and another amount',
+    'return is a second one': 'the confirmation names another return id than the one that was booked',
     'reference differs': 'the partner names another reference than before',
     'money is held again': 'money had left after the end before, and what was there of it is held',
+    'nothing of it left': 'it was never claimed for sending, or no byte of any attempt left',
+    'asked in vain and safe to repeat':
+      'the partner was asked since the last attempt and told no outcome, it does once what it is told twice, still knows the first attempt, and has refused none',
+    'another attempt may arrive': 'an attempt before the refused one may have arrived, or may still arrive',
     'never arrived and must not be sent again':
-      'the partner, who never had it, was asked twice, a minute apart and five minutes after the last attempt, and has no idempotent refunds',
+      'the partner, who never had it, was asked twice, a minute apart and five minutes after the last attempt, and it is not to be sent again: the partner would do it twice, has refused it, or knows the first attempt no longer',
   },
   cases: {
+    movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
     confirmed_without_sending: 'The partner confirms a refund that we have no record of sending.',
     send_contradicted: 'The partner’s answer contradicts what was sent. The money stays reserved.',
     amount_differs: 'Another amount than the refund was returned. It is in suspense; what is reserved stays reserved.',
@@ -82,6 +102,7 @@ export const refundIn = machine({
     confirmed_in_doubt: 'Money was returned while the refund was in doubt. It is in suspense.',
     answer_after_end: 'The partner answered about a refund that had already ended here.',
     confirmation_restated: 'The partner states other facts for a refund that was confirmed.',
+    second_payment: 'Money left a second time for a refund that was confirmed. It is in suspense.',
     failed_after_confirmation: 'The partner reports a failure of a refund that was confirmed. Nothing was released.',
     confirmed_after_release: 'Money left after its reservation was given back. What is there is held again.',
     result_missing: 'The partner gave no answer within 15 minutes.',
@@ -100,8 +121,28 @@ export const refundIn = machine({
       source: 'rules#refund-in.returns.1',
     },
 
-    { from: 'PENDING', on: 'send.claimed', to: 'PENDING', source: 'rules#refund-in.states.2' },
+    {
+      from: 'PENDING',
+      on: 'send.claimed',
+      when: 'nothing of it left',
+      to: 'PENDING',
+      source: 'rules#refund-in.states.2',
+    },
+    {
+      from: 'PENDING',
+      on: 'send.claimed',
+      when: 'asked in vain and safe to repeat',
+      to: 'PENDING',
+      source: 'rules#refund-in.unknown.2',
+    },
     { from: 'PENDING', on: 'send.accepted', to: 'PENDING', source: 'rules#refund-in.states.3' },
+    {
+      from: 'PENDING',
+      on: 'send.rejected',
+      when: 'another attempt may arrive',
+      to: 'PENDING',
+      source: 'rules#refund-in.unknown.5',
+    },
     { from: 'PENDING', on: 'send.rejected', ...released, source: 'rules#refund-in.states.4' },
     { from: 'PENDING', on: 'send.not_sent', to: 'PENDING', source: 'rules#refund-in.states.5' },
     { from: 'PENDING', on: 'clock.released', ...released, source: 'rules#refund-in.states.6' },
@@ -113,6 +154,7 @@ export const refundIn = machine({
       opens: 'send_contradicted',
       source: 'rules#refund-in.doubt.1',
     },
+    leftElsewhere('PENDING'),
     {
       from: 'PENDING',
       on: 'partner.confirmed',
@@ -216,13 +258,31 @@ export const refundIn = machine({
       opens: 'answer_after_end',
       source: 'rules#refund-in.ended.2',
     },
+    leftElsewhere('CONFIRMED'),
     {
       from: 'CONFIRMED',
       on: 'partner.confirmed',
-      when: 'facts differ',
+      when: 'return restated',
       to: 'CONFIRMED',
       opens: 'confirmation_restated',
       source: 'rules#refund-in.ended.3',
+    },
+    {
+      from: 'CONFIRMED',
+      on: 'partner.confirmed',
+      when: 'return was booked before',
+      to: 'CONFIRMED',
+      opens: 'return_booked_before',
+      source: 'rules#refund-in.doubt.3',
+    },
+    {
+      from: 'CONFIRMED',
+      on: 'partner.confirmed',
+      when: 'return is a second one',
+      to: 'CONFIRMED',
+      posts: 'left_unattributed',
+      opens: 'second_payment',
+      source: 'rules#refund-in.ended.8',
     },
     {
       from: 'CONFIRMED',
@@ -246,6 +306,7 @@ export const refundIn = machine({
       opens: 'answer_after_end',
       source: 'rules#refund-in.ended.5',
     },
+    leftElsewhere('FAILED'),
     {
       from: 'FAILED',
       on: 'partner.confirmed',

@@ -40,8 +40,17 @@ test('[cash-out.unknown.3] silence and doubt never release money', () => {
 test('[cash-out.confirmed.4] what left never comes back but by a return', () => {
   for (const state of ['CONFIRMED', 'REVERSED'] as const) {
     const rows = cashOut.rows.filter(({ from, posts }) => from === state && posts !== undefined)
-    assert.deepEqual(new Set(rows.map(({ on }) => on)), new Set(['partner.returned']))
+    const freeing = rows.filter(({ posts }) => posts !== 'left_unattributed')
+    assert.deepEqual(new Set(freeing.map(({ on }) => on)), new Set(['partner.returned']))
   }
+})
+
+test('[cash-out.unknown.1] [cash-out.unknown.7] what was tried is sent again under a condition only', () => {
+  const sends = cashOut.rows.filter(({ from, on }) => on === 'send.claimed' && from !== 'RESERVED')
+  assert.deepEqual(
+    new Set(sends.map(({ when }) => when)),
+    new Set(['nothing of it left', 'asked in vain and safe to repeat']),
+  )
 })
 
 const isCreate = ajv.compile(createCashOut.body)

@@ -16,6 +16,7 @@ export function withBreaker(partner: Partner, clock: Clock, breaker = createBrea
   }
   return {
     capabilities: partner.capabilities,
+    idempotencyWindowMs: partner.idempotencyWindowMs,
     sendsWanted: () => breaker.sendsWanted(clock.now()),
     createCharge: async (...call) => noted(await partner.createCharge(...call)),
     getCharge: async (...call) => noted(await partner.getCharge(...call)),

@@ -1,12 +1,15 @@
 import { CONFLICT, classifyCancel, classifyDecode, classifyQuery, classifySend, classifyStatement } from './classify.ts'
 import type { PartnerLink } from './link.ts'
-import type { AnyTold, Partner, QueryAnswer, Rejected, SendAnswer } from './port.ts'
+import type { AnyTold, Partner, QueryAnswer, Rejected, SendAnswer, SendWindow } from './port.ts'
 import { charges } from './protocol/charge.ts'
 import { payouts } from './protocol/payout.ts'
 import { qrCodeOf } from './protocol/qr-code.ts'
 import { refunds } from './protocol/refund.ts'
 import type { Resource } from './protocol/resource.ts'
 import { statementPageOf, statementPath } from './protocol/statement.ts'
+
+/** What every bank that speaks this protocol promises, at the least. @source partner-protocol#calls */
+const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
 
 /**
  * A bank that speaks Pixgate's own partner protocol, as the simulator does.
@@ -28,18 +31,19 @@ export function createHttpPartner(link: PartnerLink): Partner {
       'query-refund',
       'statement',
     ]),
+    idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
     createCharge: charge.send,
     getCharge: charge.query,
     cancelCharge: async (id, deadline) =>
       classifyCancel(await link.exchange({ method: 'DELETE', path: pathOf(charges, id) }, deadline)),
-    sendPayout: payout.send,
+    sendPayout: (id, request, window) => payout.send(id, request, undefined, window),
     getPayout: payout.query,
     decodeQrCode: async (pixCode, deadline) =>
       classifyDecode(
         await link.exchange({ method: 'POST', path: '/qr-codes/decode', body: { pixCode } }, deadline),
         qrCodeOf,
       ),
-    sendRefund: refund.send,
+    sendRefund: (id, request, window) => refund.send(id, request, undefined, window),
     getRefund: refund.query,
     readStatement: async (query, deadline) =>
       classifyStatement(await link.exchange({ method: 'GET', path: statementPath(query) }, deadline), statementPageOf),
@@ -48,10 +52,15 @@ export function createHttpPartner(link: PartnerLink): Partner {
 
 /** The two calls that every kind of thing has. */
 function callsTo<Request, Terms, Told extends AnyTold>(link: PartnerLink, resource: Resource<Request, Terms, Told>) {
-  async function send(id: string, request: Request, deadline?: AbortSignal): Promise<SendAnswer<Told>> {
+  async function send(
+    id: string,
+    request: Request,
+    deadline?: AbortSignal,
+    window?: SendWindow,
+  ): Promise<SendAnswer<Told>> {
     const terms = resource.termsOf(request)
     const call = { method: 'PUT', path: pathOf(resource, id), body: resource.bodyOf(request) } as const
-    const answer = classifySend(await link.exchange(call, deadline), resource.judge(id, terms))
+    const answer = classifySend(await link.exchange(call, deadline, window), resource.judge(id, terms))
     const isConflict = answer.kind === 'REJECTED' && answer.errorCode === CONFLICT
     return isConflict ? settleConflict(resource, answer, await query(id, terms, deadline)) : answer
   }

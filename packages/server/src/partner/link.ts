@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import { type Dispatcher, Pool } from 'undici'
 import { startTimer } from '../platform/timer.ts'
+import type { SendWindow } from './port.ts'
 
 /**
  * HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read.
@@ -9,8 +10,9 @@ export interface PartnerLink {
   /**
    * Does one call, once. Never follows a redirect, never throws because of the network.
    * @param deadline ends the call before its own time limit does
+   * @param window looked at right before the first byte is written: where it is over none is
    */
-  exchange(call: PartnerCall, deadline?: AbortSignal): Promise<Outcome>
+  exchange(call: PartnerCall, deadline?: AbortSignal, window?: SendWindow): Promise<Outcome>
   /** Waits for the calls under way, then closes the connections. */
   close(): Promise<void>
 }
@@ -60,7 +62,7 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
     bodyTimeout: 0,
   })
   return {
-    exchange: ({ method, path, body }, deadline) => {
+    exchange: ({ method, path, body }, deadline, window) => {
       const endsAt = monotonic() + options.timeoutMs
       return send(
         pool,
@@ -74,7 +76,7 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
           },
           body: body === undefined ? null : JSON.stringify(body),
         },
-        { timeoutMs: options.timeoutMs, isLate: () => monotonic() > endsAt, deadline },
+        { timeoutMs: options.timeoutMs, isLate: () => monotonic() > endsAt || window?.isOver() === true, deadline },
       )
     },
     close: () => pool.close(),

@@ -28,12 +28,12 @@ export interface ChargePartner extends Capable {
 }
 
 /** Payouts: money that goes out, to a Pix key or for somebody's QR code. */
-export interface PayoutPartner extends Capable {
+export interface PayoutPartner extends OrderPartner {
   /**
    * Tells the bank to pay: one try, as {@link ChargePartner.createCharge}.
-   * @param deadline ends the try early; passed before the first byte is sent, the answer is `NOT_SENT`
+   * @param window looked at right before the first byte: where it is over the answer is `NOT_SENT`
    */
-  sendPayout(id: string, request: PayoutRequest, deadline?: AbortSignal): Promise<PayoutAnswer>
+  sendPayout(id: string, request: PayoutRequest, window?: SendWindow): Promise<PayoutAnswer>
 
   /**
    * Asks what the bank has under our id.
@@ -50,12 +50,12 @@ export interface PayoutPartner extends Capable {
 }
 
 /** Refunds of payments that came in. */
-export interface RefundPartner extends Capable {
+export interface RefundPartner extends OrderPartner {
   /**
    * Tells the bank to give a payment back, or a part of it: one try, as {@link ChargePartner.createCharge}.
-   * @param deadline ends the try early; passed before the first byte is sent, the answer is `NOT_SENT`
+   * @param window as in {@link PayoutPartner.sendPayout}
    */
-  sendRefund(id: string, request: RefundRequest, deadline?: AbortSignal): Promise<RefundAnswer>
+  sendRefund(id: string, request: RefundRequest, window?: SendWindow): Promise<RefundAnswer>
 
   /**
    * Asks what the bank has under our id.
@@ -70,6 +70,15 @@ export interface StatementPartner extends Capable {
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
 
+/**
+ * Until when an order may leave. Asked in the turn in which the first byte is written, by a clock that goes on while the
+ * process sleeps.
+ * @source failure-modes#CO-40
+ */
+export interface SendWindow {
+  isOver(): boolean
+}
+
 /** Whether it is worth while to send payouts and refunds now, or better to leave them unclaimed. */
 export interface Availability {
   /** How many to send at once: none while the bank refuses our calls or takes none, one to see whether it does again. */
@@ -78,6 +87,15 @@ export interface Availability {
 
 interface Capable {
   readonly capabilities: ReadonlySet<PartnerCapability>
+}
+
+interface OrderPartner extends Capable {
+  /**
+   * For how long after it first got an order the bank takes the same one under the same id for a repeat, where it is
+   * `idempotent-payout` or `idempotent-refund`. Nothing that may have arrived is sent again later.
+   * @source rules#cash-out.unknown.7
+   */
+  readonly idempotencyWindowMs: number
 }
 
 /**

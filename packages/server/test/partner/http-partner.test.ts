@@ -268,3 +268,12 @@ for (const [name, reply, kind] of [
     assert.equal((await partner.decodeQrCode('000201')).kind, kind)
   })
 }
+
+test('[CO-40] a payout or a refund whose window is over is not sent', async (t) => {
+  const bank = await scriptedBank(t, (response) => answer(response, 500, {}))
+  const partner = createHttpPartner(bank.link)
+  const window = { isOver: () => true }
+  assert.equal((await partner.sendPayout(payouts.ID, payouts.REQUEST, window)).kind, 'NOT_SENT')
+  assert.equal((await partner.sendRefund(refunds.ID, refunds.REQUEST, window)).kind, 'NOT_SENT')
+  assert.deepEqual(bank.received, [])
+})

@@ -221,3 +221,15 @@ test('[CO-20] a process that slept while its connection was made sends nothing, 
   assert.equal((await link.exchange(call)).kind, 'not sent')
   assert.deepEqual(bank.received, [])
 })
+
+test('[CO-40] a window that ends while the connection is made: not sent, and the next call uses the connection', async (t) => {
+  let isOver = false
+  const bank = await scriptedBank(t, (response) => answer(response, 200, {}))
+  const link = linkTo(t, bank.url, { connectionsMax: 1 })
+  bank.server.on('connection', () => {
+    isOver = true
+  })
+  assert.equal((await link.exchange(call, undefined, { isOver: () => isOver })).kind, 'not sent')
+  assert.deepEqual(bank.received, [])
+  assert.equal((await link.exchange(call)).kind, 'answered')
+})

@@ -96,18 +96,16 @@ test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.unknown.1] [CO-9] [CO-11] what never arrived is sent again only after the proof, under the same id', async (t) => {
+test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] what never arrived is sent again once the bank, asked, does not know it, under the same id', async (t) => {
   const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
   await pix.behaves({ cashOut: 'timeout' })
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
   await pix.behaves({ cashOut: 'auto' })
-  for (let minute = 0; minute < 5; minute++) {
-    await pix.later(59_000)
-    assert.deepEqual(await atTheBank(pix), [], 'five minutes must pass')
-    assert.deepEqual((await balances(pix.database)).reserved, 3000n)
-  }
-  await pix.becomes(id, 'CONFIRMED', 30_000)
+  assert.equal((await pix.bank('GET', `/payouts/${id}`)).status, 404)
+  await pix.later(6_000)
+  assert.equal((await pix.bank('GET', `/payouts/${id}`)).status, 200)
+  await pix.becomes(id, 'CONFIRMED')
   assert.deepEqual(await atTheBank(pix), ['-3000'])
   assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
   await pix.assertBooksAgree()
@@ -269,7 +267,7 @@ test('[cash-out.confirmed.4] [EV-21] [CO-26] a failure after the confirmation re
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.states.15] [CO-22] a bank that has the order and tells no outcome is asked ever less often; after a day it is a case', async (t) => {
+test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and tells no outcome is asked ever less often; after a day it is a case', async (t) => {
   const pix = await funded(t)
   await pix.behaves({ cashOut: 'manual' })
   const { id } = (await pix.payout()).body
@@ -281,6 +279,7 @@ test('[cash-out.states.15] [CO-22] a bank that has the order and tells no outcom
   assert.equal((await pix.detail(id)).status, 'DISPATCHED')
   await pix.control(`payouts/${id}/confirm`)
   await pix.becomes(id, 'CONFIRMED')
+  assert.deepEqual(await cases(pix.database), ['outcome_overdue (closed)'])
 })
 
 /** What the bank has under our id. */

@@ -4,6 +4,7 @@ import type { Availability, PayoutPartner } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
+import { type DispatchBounds, isDueNow } from '../dispatch/index.ts'
 import type { CashOutInput, CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
 import type { CashOutTerms } from './create.ts'
@@ -36,7 +37,8 @@ export interface CashOutOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly terms: CashOutTerms
-  /** Called when there is something to send. */
+  readonly bounds: DispatchBounds
+  /** Called when there is something to send, or to ask at once. */
   readonly onReserved: () => void
 }
 
@@ -49,7 +51,11 @@ export async function createCashOutModule(options: CashOutOptions): Promise<Cash
   return {
     handlers: createCashOutHandlers({ ...options, commands, jobs, store }),
     processNext: jobs.processNext,
-    apply: (id, input) => commands.apply(id, [input]),
+    apply: async (id, input) => {
+      const outcome = await commands.apply(id, [input])
+      if (outcome && isDueNow(outcome.cashOut, options.clock)) options.onReserved()
+      return outcome
+    },
     match: store.match,
     canAsk: options.partner.capabilities.has('query-payout'),
     exists: async (id) => (await store.get(id)) !== undefined,

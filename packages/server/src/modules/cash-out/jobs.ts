@@ -14,6 +14,7 @@ import type { Clock } from '../../platform/clock.ts'
 import {
   type Asked,
   createDispatcher,
+  type DispatchBounds,
   type Dispatcher,
   failureInput,
   inputsWithoutOrder,
@@ -42,14 +43,15 @@ export interface CashOutJobsOptions {
   readonly store: CashOutStore
   readonly partner: PayoutPartner & Availability
   readonly clock: Clock
+  readonly bounds: DispatchBounds
 }
 
 /** How soon a client may try again when the partner did not decode a code. */
 const DECODE_RETRY_SECONDS = 5
 
 /** Makes the jobs. */
-export function createCashOutJobs({ commands, store, partner, clock }: CashOutJobsOptions): CashOutJobs {
-  const maySendAgain = partner.capabilities.has('idempotent-payout')
+export function createCashOutJobs({ commands, store, partner, clock, bounds }: CashOutJobsOptions): CashOutJobs {
+  const windowMs = partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0
 
   const orders: Orders<CashOut, CashOutInput> = {
     due: store.due,
@@ -58,13 +60,15 @@ export function createCashOutJobs({ commands, store, partner, clock }: CashOutJo
       const taken = await commands.apply(id, inputs)
       return taken?.result === 'APPLIED' ? taken.cashOut : undefined
     },
-    send: async (cashOut) => inputsOfSending(cashOut, await partner.sendPayout(cashOut.id, payoutRequest(cashOut))),
+    send: async (cashOut, window) =>
+      inputsOfSending(cashOut, await partner.sendPayout(cashOut.id, payoutRequest(cashOut), window)),
     ask: async (cashOut) =>
-      inputsOfAsking(cashOut, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), maySendAgain),
+      inputsOfAsking(cashOut, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), windowMs),
+    windowMs,
   }
 
   return {
-    ...createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0)),
+    ...createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds),
     decode: async (pixCode) => {
       const answer = await partner.decodeQrCode(pixCode)
       if (answer.kind === 'DECODED') return answer.qrCode
@@ -84,10 +88,10 @@ export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInpu
 }
 
 /** What the answer to a question means. A question that failed is none: it is asked again. */
-export function inputsOfAsking(asked: Asked, answer: PayoutQueryAnswer, maySendAgain: boolean): CashOutInput[] {
+export function inputsOfAsking(asked: Asked, answer: PayoutQueryAnswer, windowMs: number): CashOutInput[] {
   return isTold(answer)
     ? [...inputsOfPayout(asked.id, answer), { on: 'work.done' }]
-    : inputsWithoutOrder(asked, answer, maySendAgain)
+    : inputsWithoutOrder(asked, answer, windowMs)
 }
 
 function isTold(answer: PayoutAnswer | PayoutQueryAnswer): answer is ToldPayout {
@@ -100,7 +104,7 @@ function inputsOfPayout(id: string, answer: ToldPayout): CashOutInput[] {
   if (answer.kind === 'CONTRADICTED') {
     // Money that left counts, whatever else the answer says; that of another order is not this one's.
     if (payout.id === id && isSettled(payout)) return movementInputs(payout, true)
-    return [{ on: 'send.contradicted', reason: answer.reason }]
+    return [{ on: 'send.contradicted', reason: answer.reason, transactionId: payout.id === id ? transactionId : null }]
   }
   const accepted: CashOutInput = { on: 'send.accepted', transactionId }
   if (isSettled(payout)) return [accepted, ...movementInputs(payout, false)]

@@ -2,6 +2,7 @@ import type { Changes, Target } from '../../engine/follow.ts'
 import type { PayoutReturn } from '../../partner/port.ts'
 import {
   attempted,
+  callEnded,
   learnedOfOrder,
   NO_DOUBT,
   nextDueAt,
@@ -17,7 +18,8 @@ import { isOpen, restingDueAt } from './schedule.ts'
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
 export function changesOf(now: CashOut, input: CashOutInput, row: Target, at: number, held: bigint): Changes {
-  const changes = learned(now, input, row, at, held)
+  const known = learned(now, input, row, at, held)
+  const changes = { ...known, facts: { ...known.facts, ...callEnded(input, now.facts) } }
   const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
   return {
     ...changes,
@@ -33,7 +35,7 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
     case 'send.claimed':
       return {
         dueAt: at + input.leaseMs,
-        facts: { ...attempted(facts, at), dispatchedAt: facts.dispatchedAt ?? at },
+        facts: { ...attempted(facts, at, input.leaseMs), dispatchedAt: facts.dispatchedAt ?? at },
       }
     case 'send.accepted':
       return {
@@ -41,7 +43,7 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
         ...learnedOfAcceptance(now, row, at),
       }
     case 'send.rejected':
-      return { facts: row.to === 'FAILED' ? failure(input) : {} }
+      return row.to === 'FAILED' ? { facts: failure(input) } : learnedOfRefusal(now, input, at)
     case 'send.not_sent':
       return {
         // A late word about an attempt that another one followed does not disturb that one's lease.
@@ -49,13 +51,13 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
     case 'send.contradicted':
-      return learnedOfContradiction(now, row, at)
+      return learnedOfContradiction(now, input, row, at)
     case 'partner.not_found':
       return {
         facts: {
           ...notFound(facts, input.askedAt),
           ...unanswered(facts, at),
-          ...(row.to === 'FAILED' ? failure({ errorCode: 'not_found', errorMessage: null }) : {}),
+          ...(row.to === 'FAILED' ? failure(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
         },
       }
     case 'partner.confirmed':
@@ -70,7 +72,7 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
     default:
-      return learnedOfOrder(input, now, at)
+      return learnedOfOrder(input, now, restingDueAt(now, at), at)
   }
 }
 
@@ -80,10 +82,25 @@ function learnedOfAcceptance(now: CashOut, { to }: Target, at: number): Changes 
   return { facts: { isAccepted: true, ...(to === 'DISPATCHED' ? NO_DOUBT : {}) } }
 }
 
-function learnedOfContradiction(now: CashOut, { to }: Target, at: number): Changes {
-  if (to !== 'RECONCILIATION_REQUIRED') return {}
-  const facts = { doubt: 'contradiction' } as const
-  return isOpen(now) ? { facts } : questionWanted(now, at, facts)
+/** The call is over, whatever else is under way: the bank is asked once more, at once. */
+function learnedOfContradiction(
+  now: CashOut,
+  { transactionId }: Extract<CashOutInput, { on: 'send.contradicted' }>,
+  { to }: Target,
+  at: number,
+): Changes {
+  const reference = now.transactionId === null && transactionId !== null ? { transactionId } : {}
+  if (to !== 'RECONCILIATION_REQUIRED') return reference
+  return { ...reference, ...questionWanted(now, at, { doubt: 'contradiction' }), dueAt: at }
+}
+
+/** Refused, and yet another attempt may arrive: nothing more is sent, and the bank is asked until it is proven. */
+function learnedOfRefusal(
+  now: CashOut,
+  { errorCode, errorMessage }: Extract<CashOutInput, { on: 'send.rejected' }>,
+  at: number,
+): Changes {
+  return isOpen(now) ? { ...questionWanted(now, at, { refusal: { errorCode, errorMessage } }), dueAt: at } : {}
 }
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {

@@ -1,8 +1,18 @@
 import { cashOut, type GuardOf, limits, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
-import { isProvenNotFound, isStillToDo, isUnansweredTooLong, notFound } from '../dispatch/index.ts'
-import { type CashOut, type CashOutInput, type CashOutOutcome, reversedCents } from './cash-out.ts'
+import {
+  endsOverdue,
+  hasOtherOpenAttempts,
+  isBookedElsewhere,
+  isProvenNotFound,
+  isRepeatable,
+  isStillToDo,
+  isUnansweredTooLong,
+  isUnsent,
+  notFound,
+} from '../dispatch/index.ts'
+import { type CashOut, type CashOutInput, type CashOutOutcome, movementsOf, reversedCents } from './cash-out.ts'
 import { type CashOutTerms, isEnabled } from './create.ts'
 import { accountingDay, dayAfterRelease, type SentDay } from './day.ts'
 import { changesOf } from './learned.ts'
@@ -49,13 +59,14 @@ function decideOne(
   // Nothing is sent from the commit of the switch on, whatever a worker has read before.
   const input = given.on === 'send.claimed' && !isEnabled(state) ? 'IGNORED' : judged(cashOutNow, given, now)
   if (typeof input === 'string') return { outcome: { result: input, cashOut: cashOutNow } }
+  const isAnothers = movementsOf([input]).some((told) => isBookedElsewhere(cashOutNow, state.movement(told)))
   const held = smaller(state.balance('available'), cashOutNow.valueCents + cashOutNow.feeCents)
   const decision = follow(
     cashOut,
     cashOutNow,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](cashOutNow, input),
+      holds: (guard) => GUARDS[guard](cashOutNow, input, { at: now, isAnothers }),
       changes: (row) => changesOf(cashOutNow, input, row, now, held),
       amounts: {
         v: cashOutNow.valueCents,
@@ -74,7 +85,14 @@ function decideOne(
     },
     now,
   )
-  return { ...decision, ...sideEffects(cashOutNow, decision, keepsDay, state) }
+  const closed = closesOverdue(cashOutNow, decision)
+  return { ...closed, ...sideEffects(cashOutNow, closed, keepsDay, state) }
+}
+
+/** The outcome has come that a person was told to wait for. @source rules#cash-out.states.15 */
+function closesOverdue(before: CashOut, decision: Decision<CashOutOutcome>): Decision<CashOutOutcome> {
+  const { status } = decision.outcome.cashOut
+  return endsOverdue(before.facts, isOpen(before) && (status === 'CONFIRMED' || status === 'FAILED'), decision)
 }
 
 /** What no row takes: a failure or a return of what was never sent or has not been confirmed yet. */
@@ -132,7 +150,7 @@ function judged(
         ? { on: 'work.requested' }
         : input
     case 'partner.not_found':
-      return isUnansweredSilently(now, at) && !GUARDS['never arrived and must not be sent again'](now, input)
+      return isUnansweredSilently(now, at) && !GUARDS['never arrived and must not be sent again'](now, input, { at })
         ? { on: 'clock.escalated' }
         : input
     case 'send.unknown':
@@ -164,7 +182,8 @@ function judgedConfirmation(
   if (occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
   const booked = now.facts.movements?.[endToEndId]
   const isRestated = booked !== undefined && (BigInt(booked) !== valueCents || isElsewhere)
-  if (booked !== undefined && !(isRestated && now.status === 'CONFIRMED')) return 'IGNORED'
+  const hasLeft = now.status === 'CONFIRMED' || now.status === 'REVERSED'
+  if (booked !== undefined && !(isRestated && hasLeft)) return 'IGNORED'
   const isUnproven = now.facts.doubt === 'unrecorded' && !input.isVerified
   return isUnproven ? { on: 'work.requested' } : input
 }
@@ -186,31 +205,48 @@ function bookedReturn({ facts }: CashOut, { returned }: Extract<CashOutInput, { 
   return facts.returns?.[returned.returnId] ?? facts.suspendedReturns?.[returned.returnId]
 }
 
-/** What the conditions of the table mean. @source rules#cash-out.states */
-const GUARDS: Readonly<Record<GuardOf<typeof cashOut>, (now: CashOut, input: CashOutInput) => boolean>> = {
-  'partner agrees when asked': (_, input) => 'isVerified' in input && input.isVerified,
-  'amount differs': ({ valueCents }, input) =>
-    input.on === 'partner.confirmed' &&
-    (input.movement.valueCents !== valueCents || input.movement.isElsewhere === true),
-  'facts differ': ({ facts }, input) =>
-    input.on === 'partner.confirmed' &&
-    (input.movement.isElsewhere === true ||
-      facts.movements?.[input.movement.endToEndId] !== Number(input.movement.valueCents)),
-  'reference differs': ({ transactionId }, input) =>
-    input.on === 'send.accepted' && transactionId !== null && transactionId !== input.transactionId,
-  'return was booked otherwise': (now, input) =>
-    input.on === 'partner.returned' && bookedReturn(now, input) !== undefined,
-  'returns exceed the payout': (now, input) =>
-    input.on === 'partner.returned' && reversedCents(now.facts) + input.returned.valueCents > now.valueCents,
-  'never arrived and must not be sent again': (now, input) =>
-    input.on === 'partner.not_found' &&
-    !input.maySendAgain &&
-    isOpen(now) &&
-    isProvenNotFound({ ...now.facts, ...notFound(now.facts, input.askedAt) }),
-  'evidence was missing': ({ facts }) => facts.doubt === 'missing',
-  'sending was not recorded': ({ facts }) => facts.doubt === 'unrecorded',
-  'hold is gone': ({ facts }) => facts.isReleased === true,
+/** What conditions look at besides the cash-out and the input. */
+interface Given {
+  readonly at: number
+  /** The movement that is told was booked on another operation. */
+  readonly isAnothers?: boolean
 }
+
+/** What the conditions of the table mean. @source rules#cash-out.states */
+const GUARDS: Readonly<Record<GuardOf<typeof cashOut>, (now: CashOut, input: CashOutInput, given: Given) => boolean>> =
+  {
+    'movement belongs to another operation': (_now, _input, { isAnothers }) => isAnothers === true,
+    'partner agrees when asked': (_, input) => 'isVerified' in input && input.isVerified,
+    'amount differs': ({ valueCents }, input) =>
+      input.on === 'partner.confirmed' &&
+      (input.movement.valueCents !== valueCents || input.movement.isElsewhere === true),
+    'movement restated': ({ facts }, input) =>
+      input.on === 'partner.confirmed' && facts.movements?.[input.movement.endToEndId] !== undefined,
+    'movement is a second one': ({ facts }, input) =>
+      input.on === 'partner.confirmed' && facts.movements?.[input.movement.endToEndId] === undefined,
+    'reference differs': ({ transactionId }, input) =>
+      input.on === 'send.accepted' && transactionId !== null && transactionId !== input.transactionId,
+    'return was booked otherwise': (now, input) =>
+      input.on === 'partner.returned' && bookedReturn(now, input) !== undefined,
+    'returns exceed the payout': (now, input) =>
+      input.on === 'partner.returned' && reversedCents(now.facts) + input.returned.valueCents > now.valueCents,
+    'nothing of it left': (now) => isOpen(now) && isUnsent(now.facts),
+    'asked in vain and safe to repeat': (now, input, { at }) =>
+      input.on === 'send.claimed' &&
+      input.again !== undefined &&
+      isOpen(now) &&
+      input.again.askedAt >= (now.facts.lastAttemptAt ?? at) &&
+      isRepeatable(now.facts, input.again.windowMs, at),
+    'another attempt may arrive': (now) => isOpen(now) && hasOtherOpenAttempts(now.facts),
+    'never arrived and must not be sent again': (now, input, { at }) =>
+      input.on === 'partner.not_found' &&
+      isOpen(now) &&
+      !isRepeatable(now.facts, input.windowMs, at) &&
+      isProvenNotFound({ ...now.facts, ...notFound(now.facts, input.askedAt) }),
+    'evidence was missing': ({ facts }) => facts.doubt === 'missing',
+    'sending was not recorded': ({ facts }) => facts.doubt === 'unrecorded',
+    'hold is gone': ({ facts }) => facts.isReleased === true,
+  }
 
 function moneyOf(input: CashOutInput): bigint {
   if (input.on === 'partner.confirmed') return input.movement.valueCents

@@ -1,13 +1,5 @@
 import { limits } from '@pixgate/spec'
-import {
-  isOverdue,
-  isProvenNotFound,
-  isUnsent,
-  isUnsentTooLong,
-  pollDelayMs,
-  questionDelayMs,
-  type Step,
-} from '../dispatch/index.ts'
+import { isOverdue, isUnsent, isUnsentTooLong, pollDelayMs, questionDelayMs, type Step } from '../dispatch/index.ts'
 import type { CashOut } from './cash-out.ts'
 
 /** When a cash-out needs work, and what. Pure. */
@@ -31,8 +23,8 @@ export function nextStep(now: CashOut, at: number): Step {
   if (status === 'RESERVED') return at - createdAt >= limits.unclaimedReleaseMs ? 'release' : 'send'
   if (!isOpen(now)) return 'ask'
   if (facts.isAccepted) return isOverdue(facts, at) ? 'case' : 'ask'
-  if (status === 'DISPATCHED' && isUnsentTooLong(facts, at)) return 'release'
-  return isUnsent(facts) || isProvenNotFound(facts) ? 'send' : 'ask'
+  if (isUnsentTooLong(facts, at)) return 'release'
+  return isUnsent(facts) ? 'send' : 'ask'
 }
 
 /** Whether the bank's answer alone decides: it may be under way, and nothing contradicts that. */

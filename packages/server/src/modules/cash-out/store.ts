@@ -26,7 +26,7 @@ export interface CashOutStore extends OperationStore<CashOut> {
  */
 const WAITS_TO_BE_SENT = `CASE
   WHEN status = 'RESERVED' THEN created_at > $4::timestamptz
-  WHEN status = 'DISPATCHED' AND (facts ->> 'firstAttemptAt')::bigint <= $5 THEN false
+  WHEN (facts ->> 'firstAttemptAt')::bigint <= $5 THEN false
   WHEN status IN ('DISPATCHED', 'PROVIDER_RESULT_UNKNOWN') OR facts ->> 'doubt' = 'missing'
     THEN facts ->> 'attempts' = facts ->> 'unsentAttempts' AND facts ->> 'isAccepted' IS DISTINCT FROM 'true'
 END`

@@ -23,6 +23,12 @@ export interface SendFacts extends Document {
   readonly questions?: number
   /** A question that somebody wants answered at once, beyond the schedule: `asked` while it is under way. */
   readonly question?: 'wanted' | 'asked' | null
+  /** How often it was asked again because no answer told an outcome. */
+  readonly repeats?: number
+  /** When the claim of whoever works on it ends; `null` once the call has ended. */
+  readonly leaseEndsAt?: number | null
+  /** The bank refused an attempt while another one may still arrive: it is not sent again. */
+  readonly refusal?: { readonly errorCode: string; readonly errorMessage: string | null } | null
   /** When the bank was first and last asked, since the last attempt, and said that it does not know the order. */
   readonly notFoundSince?: number | null
   readonly notFoundAt?: number | null
@@ -35,15 +41,28 @@ export interface SendFacts extends Document {
 /** Facts after the doubt is over. */
 export const NO_DOUBT = { doubt: null, unknownSince: null } as const
 
-/** A claim is nobody else's for this long; an order is sent in the first half of it only. @source failure-modes#CO-20 */
-export const LEASE_MS = 60_000
+/** The first byte of an order leaves within this time of its claim, or it never does. @source failure-modes#CO-40 */
+export const SEND_WITHIN_MS = 2_000
 
-/** Facts after a claim for sending. */
-export function attempted(facts: SendFacts, at: number): SendFacts {
+const LEASE_MARGIN_MS = 500
+
+/**
+ * A claim is nobody else's for this long: until an order may leave, then one call, and a little. It is short, so that what
+ * a process that died had claimed is taken up soon; nothing that releases money relies on it.
+ * @param callTimeoutMs how long one call to the bank may take
+ * @source rules#cash-out.work.2
+ */
+export function leaseMsFor(callTimeoutMs: number): number {
+  return SEND_WITHIN_MS + callTimeoutMs + LEASE_MARGIN_MS
+}
+
+/** Facts after a claim for sending. What was found about earlier attempts proves nothing about this one. */
+export function attempted(facts: SendFacts, at: number, leaseMs: number): SendFacts {
   return {
     attempts: (facts.attempts ?? 0) + 1,
     firstAttemptAt: facts.firstAttemptAt ?? at,
     lastAttemptAt: at,
+    leaseEndsAt: at + leaseMs,
     notFoundSince: null,
     notFoundAt: null,
   }
@@ -52,6 +71,25 @@ export function attempted(facts: SendFacts, at: number): SendFacts {
 /** Whether it was tried, and not one byte of any attempt left. @source failure-modes#P6 */
 export function isUnsent({ attempts = 0, unsentAttempts = 0 }: SendFacts): boolean {
   return attempts > 0 && attempts === unsentAttempts
+}
+
+/** Whether another attempt than the latest may have arrived, or may still arrive. @source failure-modes#CO-43 */
+export function hasOtherOpenAttempts({ attempts = 0, unsentAttempts = 0 }: SendFacts): boolean {
+  return attempts - unsentAttempts > 1
+}
+
+/**
+ * Whether the same order may be put to the bank again although it may have arrived: the bank does once what it is told
+ * twice, for a while; it has neither taken the order nor refused it.
+ * @param windowMs for how long after the first attempt the bank knows a repeat; 0: not at all
+ * @source rules#cash-out.unknown.7
+ */
+export function isRepeatable(
+  { isAccepted, refusal, firstAttemptAt }: SendFacts,
+  windowMs: number,
+  at: number,
+): boolean {
+  return !isAccepted && refusal == null && at - (firstAttemptAt ?? at) < windowMs
 }
 
 /** Whether it was tried for so long in vain that it is given up. @source rules#cash-out.states.10 */
@@ -109,6 +147,32 @@ export function retryDelayMs({ unsentAttempts = 0 }: SendFacts): number {
 /** How long until the next question about an unknown outcome. @source rules#partner.4 */
 export function questionDelayMs({ questions = 0 }: SendFacts): number {
   return limits.unknownResultQueryDelaysMs[questions] ?? LAST_DELAY_MS
+}
+
+/** Waits after an answer that told no outcome, where somebody wants one at once. @source rules#cash-out.work.4 */
+const REPEAT_DELAYS_MS: readonly number[] = [1_000, 5_000, 15_000]
+
+/**
+ * What becomes of a query after its answer, which told no outcome.
+ * @param resting when the order's state alone would have it looked at; `null`: any answer is enough
+ * @param isUnanswered the bank told nothing
+ * @returns when it is asked again at the latest, where the state alone does not say it
+ */
+export function afterAnswer(
+  { question, repeats = 0 }: SendFacts,
+  resting: number | null,
+  isUnanswered: boolean,
+  at: number,
+): { readonly dueAt?: number; readonly facts: SendFacts } {
+  // Somebody has asked for one more meanwhile.
+  if (question === 'wanted') return { dueAt: at, facts: {} }
+  if (question !== 'asked') return { facts: {} }
+  if (resting === null && !isUnanswered) return { facts: { question: null } }
+  const delayMs = REPEAT_DELAYS_MS[repeats]
+  if (delayMs !== undefined) {
+    return { dueAt: Math.min(at + delayMs, resting ?? Number.POSITIVE_INFINITY), facts: { repeats: repeats + 1 } }
+  }
+  return resting === null ? { dueAt: at + LAST_DELAY_MS, facts: {} } : { facts: { question: null } }
 }
 
 const LONGEST_POLL_MS = 15 * 60_000

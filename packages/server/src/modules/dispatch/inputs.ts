@@ -18,7 +18,12 @@ export type OrderInput =
     }
   | { readonly on: 'send.not_sent'; readonly attempt: number; readonly reason: string }
   | { readonly on: 'send.unknown'; readonly reason: string }
-  | { readonly on: 'send.contradicted'; readonly reason: string }
+  | {
+      readonly on: 'send.contradicted'
+      readonly reason: string
+      /** The bank's reference, where what it told is about our id. */
+      readonly transactionId: string | null
+    }
   | {
       readonly on: 'partner.failed'
       readonly errorCode: string
@@ -27,14 +32,23 @@ export type OrderInput =
       readonly occurredAt: number | null
       readonly isVerified: boolean
     }
-  | { readonly on: 'partner.not_found'; readonly maySendAgain: boolean; readonly askedAt: number }
+  | { readonly on: 'partner.not_found'; readonly windowMs: number; readonly askedAt: number }
 
 /** What a worker does with an order, as it saw it. */
 export type WorkInput =
-  | { readonly on: 'send.claimed'; readonly leaseMs: number }
+  | { readonly on: 'send.claimed'; readonly leaseMs: number; readonly again?: Again }
   | { readonly on: 'work.claimed'; readonly leaseMs: number }
-  | { readonly on: 'work.done' | 'clock.overdue' }
+  | { readonly on: 'work.done'; readonly isUnanswered?: boolean }
+  | { readonly on: 'clock.overdue' }
   | { readonly on: 'clock.released' }
+
+/** Why an order may be sent again that may have arrived. */
+export interface Again {
+  /** When the query that told no outcome was claimed. */
+  readonly askedAt: number
+  /** For how long after the first attempt the bank takes a repeat for the same order; 0: never. */
+  readonly windowMs: number
+}
 
 /**
  * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
@@ -83,15 +97,26 @@ export interface Asked {
   readonly updatedAt: number
 }
 
-/** The same of a question. One that failed tells nothing: it is asked again. */
+/**
+ * The same of a question. One that failed tells nothing: it is asked again.
+ * @param windowMs as {@link Again.windowMs}
+ */
 export function inputsWithoutOrder(
   { updatedAt }: Asked,
   answer: NotFound | NotSent | Unknown,
-  maySendAgain: boolean,
+  windowMs: number,
 ): OrderInput[] {
   return answer.kind === 'NOT_FOUND'
-    ? [{ on: 'partner.not_found', maySendAgain, askedAt: updatedAt }, { on: 'work.done' }]
-    : [{ on: 'send.unknown', reason: answer.reason }]
+    ? [{ on: 'partner.not_found', windowMs, askedAt: updatedAt }, { on: 'work.done' }]
+    : [
+        { on: 'send.unknown', reason: answer.reason },
+        { on: 'work.done', isUnanswered: true },
+      ]
+}
+
+/** Whether the answer to a question told no outcome, and not that the bank has the order either. */
+export function isWithoutOutcome(inputs: readonly { readonly on: string }[]): boolean {
+  return inputs.some(({ on }) => on === 'partner.not_found' || on === 'send.unknown')
 }
 
 /** An order that came to nothing, as the bank tells it when it answers us. */

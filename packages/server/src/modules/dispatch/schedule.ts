@@ -1,5 +1,6 @@
 import type { Changes } from '../../engine/follow.ts'
-import { LEASE_MS, type SendFacts } from './attempts.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { SendFacts } from './attempts.ts'
 import type { WorkInput } from './inputs.ts'
 
 /** When any order needs work, and whether it still does. Pure. */
@@ -15,6 +16,11 @@ export interface Schedule<Order> {
   restingDueAt(order: Order, at: number): number | null
 }
 
+/** Whether a worker has something to do about an order right now. */
+export function isDueNow({ dueAt }: Pick<Asking, 'dueAt'>, clock: Clock): boolean {
+  return dueAt !== null && dueAt <= clock.now()
+}
+
 /** An order as far as asking about it goes. */
 export interface Asking {
   readonly dueAt: number | null
@@ -23,13 +29,14 @@ export interface Asking {
 
 /**
  * A question is wanted at once. It stays wanted until a question that was claimed later is answered. While the order is
- * being sent it waits for that to end: its outcome may be told before its own answer.
+ * being sent, or asked about, it waits for that to end: one call at a time, and one that is wanted after it.
  * @param facts what else became known
  * @source rules#cash-out.work.4, failure-modes#CO-19
  */
 export function questionWanted({ dueAt, facts: before }: Asking, at: number, facts: SendFacts = {}): Changes {
-  const isBeingSent = dueAt !== null && dueAt > at && dueAt === (before.lastAttemptAt ?? 0) + LEASE_MS
-  return { dueAt: isBeingSent ? dueAt : at, facts: { ...facts, question: 'wanted' } }
+  const isUnderWay = dueAt !== null && dueAt > at && dueAt === before.leaseEndsAt
+  const repeats = before.repeats ? { repeats: 0 } : {}
+  return { dueAt: isUnderWay ? dueAt : at, facts: { ...facts, ...repeats, question: 'wanted' } }
 }
 
 /**
@@ -50,23 +57,24 @@ export function nextDueAt(before: Asking, after: SendFacts, resting: number | nu
  * @source failure-modes#CO-21
  */
 export function isStillToDo<Order extends Asking>(
-  { on }: WorkInput,
+  input: WorkInput,
   order: Order,
   { nextStep, restingDueAt }: Schedule<Order>,
   at: number,
 ): boolean {
   const isDue = order.dueAt !== null && order.dueAt <= at
-  switch (on) {
+  switch (input.on) {
     case 'work.claimed':
       return isDue
     case 'send.claimed':
-      return isDue && nextStep(order, at) === 'send'
+      // After a question that told no outcome the claim to ask passes into one to send: its row says whether it may.
+      return input.again !== undefined || (isDue && nextStep(order, at) === 'send')
     case 'clock.released':
       return nextStep(order, at) === 'release'
     case 'clock.overdue':
       return nextStep(order, at) === 'case'
     case 'work.done':
-      if (order.facts.question) return order.facts.question === 'asked'
-      return order.dueAt !== restingDueAt(order, at)
+      if (order.facts.question === 'wanted') return !isDue
+      return order.facts.question === 'asked' || order.dueAt !== restingDueAt(order, at)
   }
 }

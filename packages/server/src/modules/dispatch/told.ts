@@ -11,7 +11,7 @@ export function evidenceOfOrder(input: OrderInput): Document {
     case 'send.accepted':
       return { transactionId: input.transactionId }
     case 'send.contradicted':
-      return { reason: input.reason }
+      return { reason: input.reason, transactionId: input.transactionId }
     default:
       return {}
   }

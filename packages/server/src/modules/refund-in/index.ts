@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { CashIn } from '../cash-in/index.ts'
-import type { Result } from '../dispatch/index.ts'
+import { type DispatchBounds, isDueNow, type Result } from '../dispatch/index.ts'
 import { createRefundInCommands } from './commands.ts'
 import { createRefundInJobs } from './jobs.ts'
 import type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
@@ -47,7 +47,8 @@ export interface RefundInOptions {
   readonly partner: RefundPartner & Availability
   readonly clock: Clock
   readonly ids: Ids
-  /** Called when there is something to send. */
+  readonly bounds: DispatchBounds
+  /** Called when there is something to send, or to ask at once. */
   readonly onReserved: () => void
 }
 
@@ -59,7 +60,11 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
   return {
     handlers: createRefundInHandlers({ ...options, commands, store }),
     processNext: jobs.processNext,
-    apply: (id, input) => commands.apply(id, [input]),
+    apply: async (id, input) => {
+      const outcome = await commands.apply(id, [input])
+      if (outcome && isDueNow(outcome.refund, options.clock)) options.onReserved()
+      return outcome
+    },
     match: (references) => store.match(references.map((reference) => ({ ...reference, endToEndId: null }))),
     takeReturn: async (cashInId, returned) => ({ result: await commands.takeReturn(cashInId, returned) }),
     takeTold: async (cashInId, returned) => {

@@ -12,6 +12,7 @@ import type { Clock } from '../../platform/clock.ts'
 import {
   type Asked,
   createDispatcher,
+  type DispatchBounds,
   type Dispatcher,
   failureInput,
   inputsWithoutOrder,
@@ -30,6 +31,7 @@ export interface RefundInJobsOptions {
   readonly store: RefundInStore
   readonly partner: RefundPartner & Availability
   readonly clock: Clock
+  readonly bounds: DispatchBounds
 }
 
 /**
@@ -37,8 +39,8 @@ export interface RefundInJobsOptions {
  * a payer goes back.
  * @source rules#refund-in.work.4
  */
-export function createRefundInJobs({ commands, store, partner, clock }: RefundInJobsOptions): Dispatcher {
-  const maySendAgain = partner.capabilities.has('idempotent-refund')
+export function createRefundInJobs({ commands, store, partner, clock, bounds }: RefundInJobsOptions): Dispatcher {
+  const windowMs = partner.capabilities.has('idempotent-refund') ? partner.idempotencyWindowMs : 0
 
   const orders: Orders<RefundIn, RefundInInput> = {
     due: store.due,
@@ -47,11 +49,13 @@ export function createRefundInJobs({ commands, store, partner, clock }: RefundIn
       const taken = await commands.apply(id, inputs)
       return taken?.result === 'APPLIED' ? taken.refund : undefined
     },
-    send: async (refund) => inputsOfSending(refund, await partner.sendRefund(refund.id, requestOf(refund))),
+    send: async (refund, window) =>
+      inputsOfSending(refund, await partner.sendRefund(refund.id, requestOf(refund), window)),
     ask: async (refund) =>
-      inputsOfAsking(refund, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), maySendAgain),
+      inputsOfAsking(refund, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), windowMs),
+    windowMs,
   }
-  return createDispatcher(orders, clock, async () => partner.sendsWanted())
+  return createDispatcher(orders, clock, async () => partner.sendsWanted(), bounds)
 }
 
 /** What the answer to a try means. @source failure-modes#P5 */
@@ -60,10 +64,10 @@ export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInp
 }
 
 /** What the answer to a question means. A question that failed is none: it is asked again. */
-export function inputsOfAsking(asked: Asked, answer: RefundQueryAnswer, maySendAgain: boolean): RefundInInput[] {
+export function inputsOfAsking(asked: Asked, answer: RefundQueryAnswer, windowMs: number): RefundInInput[] {
   return isTold(answer)
     ? [...inputsOfRefund(asked.id, answer), { on: 'work.done' }]
-    : inputsWithoutOrder(asked, answer, maySendAgain)
+    : inputsWithoutOrder(asked, answer, windowMs)
 }
 
 function isTold(answer: RefundAnswer | RefundQueryAnswer): answer is ToldRefund {
@@ -76,7 +80,7 @@ function inputsOfRefund(id: string, answer: ToldRefund): RefundInInput[] {
   if (answer.kind === 'CONTRADICTED') {
     // Money of ours that left counts, whatever else the answer says; another refund's is not ours.
     if (isSettled(refund) && refund.id === id) return [confirmation(refund)]
-    return [{ on: 'send.contradicted', reason: answer.reason }]
+    return [{ on: 'send.contradicted', reason: answer.reason, transactionId: refund.id === id ? transactionId : null }]
   }
   const accepted: RefundInInput = { on: 'send.accepted', transactionId }
   if (isSettled(refund)) return [accepted, confirmation(refund)]

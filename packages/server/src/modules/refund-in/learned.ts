@@ -2,6 +2,7 @@ import type { Changes, Target } from '../../engine/follow.ts'
 import { type CashIn, ownReference } from '../cash-in/index.ts'
 import {
   attempted,
+  callEnded,
   learnedOfOrder,
   NO_DOUBT,
   nextDueAt,
@@ -24,7 +25,9 @@ export function changesOf(
   at: number,
   held: bigint,
 ): Changes {
-  const changes = { ...referenceLearned(now, cashIn, input), ...learned(now, input, row, at, held) }
+  const known = learned(now, input, row, at, held)
+  const facts = { ...known.facts, ...callEnded(input, now.facts) }
+  const changes = { ...referenceLearned(now, cashIn, input), ...known, facts }
   const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
   return {
     ...changes,
@@ -44,11 +47,12 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
   const { facts } = now
   switch (input.on) {
     case 'send.claimed':
-      return { dueAt: at + input.leaseMs, facts: attempted(facts, at) }
+      return { dueAt: at + input.leaseMs, facts: attempted(facts, at, input.leaseMs) }
     case 'send.accepted':
       return { facts: { isAccepted: true, ...(row.to === 'PENDING' ? NO_DOUBT : {}) } }
     case 'send.rejected':
-      return { facts: row.to === 'FAILED' ? failure(input) : {} }
+      if (row.to === 'FAILED') return { facts: failure(input) }
+      return row.to === 'PENDING' ? { ...questionWanted(now, at, { refusal: refusalOf(input) }), dueAt: at } : {}
     case 'send.not_sent':
       return {
         // A late word about an attempt that another one followed does not disturb that one's lease.
@@ -56,13 +60,14 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
     case 'send.contradicted':
-      return { facts: row.to === 'PENDING' ? { doubt: 'contradiction' } : {} }
+      // The call is over, whatever else is under way: the bank is asked once more, at once.
+      return row.to === 'PENDING' ? { ...questionWanted(now, at, { doubt: 'contradiction' }), dueAt: at } : {}
     case 'partner.not_found':
       return {
         facts: {
           ...notFound(facts, input.askedAt),
           ...(row.to === 'PENDING' ? unanswered(facts, at) : {}),
-          ...(row.to === 'FAILED' ? failure({ errorCode: 'not_found', errorMessage: null }) : {}),
+          ...(row.to === 'FAILED' ? failure(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
         },
       }
     case 'partner.confirmed':
@@ -74,8 +79,12 @@ function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, h
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
     default:
-      return learnedOfOrder(input, now, at)
+      return learnedOfOrder(input, now, restingDueAt(now, at), at)
   }
+}
+
+function refusalOf({ errorCode, errorMessage }: Extract<RefundInInput, { on: 'send.rejected' }>) {
+  return { errorCode, errorMessage }
 }
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {

@@ -2,9 +2,20 @@ import { type GuardOf, refundIn, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
 import { type CashIn, ownReference } from '../cash-in/index.ts'
-import { isProvenNotFound, isStillToDo, isUnansweredTooLong, notFound, type Result } from '../dispatch/index.ts'
+import {
+  endsOverdue,
+  hasOtherOpenAttempts,
+  isBookedElsewhere,
+  isProvenNotFound,
+  isRepeatable,
+  isStillToDo,
+  isUnansweredTooLong,
+  isUnsent,
+  notFound,
+  type Result,
+} from '../dispatch/index.ts'
 import { changesOf } from './learned.ts'
-import { isImplausible, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
+import { isImplausible, movementOf, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
 import { isNeverClaimed, nextStep, restingDueAt, waitsForPerson } from './schedule.ts'
 import { evidenceOf, toldOf } from './told.ts'
 import { withAnswer, withCashIn } from './with-cash-in.ts'
@@ -47,6 +58,8 @@ function decideOne(
   if (typeof input === 'string') {
     return withAnswer({ outcome: { result: input, refund: refundNow, cashIn } }, given, now)
   }
+  const isAnothers =
+    input.on === 'partner.confirmed' && isBookedElsewhere(refundNow, state.movement(movementOf(input.returned)))
   const left = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
   const held = smaller(state.balance('available'), smaller(left, refundNow.valueCents))
   const decision = follow(
@@ -54,7 +67,7 @@ function decideOne(
     refundNow,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](refundNow, cashIn, input),
+      holds: (guard) => GUARDS[guard](refundNow, cashIn, input, { at: now, isAnothers }),
       changes: (row) => changesOf(refundNow, cashIn, input, row, now, held),
       amounts: { r: refundNow.valueCents, v: left, p: left, h: held },
       reference: input.on === 'partner.confirmed' ? input.returned.returnId : '',
@@ -68,7 +81,9 @@ function decideOne(
     },
     now,
   )
-  return withAnswer(withCashIn(refundNow, closingCases(refundNow, decision), input, now), given, now)
+  const isOutcome = refundNow.status === 'PENDING' && decision.outcome.refund.status !== 'PENDING'
+  const closed = endsOverdue(refundNow.facts, isOutcome, closingCases(refundNow, decision))
+  return withAnswer(withCashIn(refundNow, closed, input, now), given, now)
 }
 
 /** A doubt that ends takes its case with it, although no state shows it. @source rules#refund-in.unknown.4 */
@@ -98,7 +113,8 @@ function judged(
         ? { on: 'work.requested' }
         : input
     case 'partner.not_found':
-      return isUnansweredSilently(now, at) && !GUARDS['never arrived and must not be sent again'](now, cashIn, input)
+      return isUnansweredSilently(now, at) &&
+        !GUARDS['never arrived and must not be sent again'](now, cashIn, input, { at })
         ? { on: 'clock.escalated' }
         : input
     case 'send.unknown':
@@ -140,15 +156,25 @@ function judgedConfirmation(
   const booked = now.facts.returns?.[returnId]
   if (booked !== undefined && (BigInt(booked) === valueCents || now.status !== 'CONFIRMED')) return 'IGNORED'
   const isToldBefore = now.facts.doubt === 'contradiction' && cashIn.facts.returns?.[returnId] !== undefined
-  if (isToldBefore && now.status !== 'CONFIRMED') return 'IGNORED'
+  if (isToldBefore && (now.status !== 'CONFIRMED' || booked === undefined)) return 'IGNORED'
   const isUnproven = now.facts.doubt === 'unrecorded' && !input.isVerified
   return isUnproven ? { on: 'work.requested' } : input
 }
 
+/** What conditions look at besides the refund, its cash-in and the input. */
+interface Given {
+  readonly at: number
+  /** The movement that is told was booked on another operation. */
+  readonly isAnothers?: boolean
+}
+
 /** What the conditions of the table mean. @source rules#refund-in.states */
 const GUARDS: Readonly<
-  Record<GuardOf<typeof refundIn>, (now: RefundIn, cashIn: CashIn, input: RefundInInput) => boolean>
+  Record<GuardOf<typeof refundIn>, (now: RefundIn, cashIn: CashIn, input: RefundInInput, given: Given) => boolean>
 > = {
+  // What another return of the same payment took is counted there already.
+  'movement belongs to another operation': (_now, { facts }, input, { isAnothers }) =>
+    input.on === 'partner.confirmed' && isAnothers === true && facts.returns?.[input.returned.returnId] === undefined,
   'partner agrees when asked': (_now, _cashIn, input) => 'isVerified' in input && input.isVerified,
   'sending was not recorded': (now, _cashIn, input) =>
     input.on === 'partner.confirmed' && !input.isVerified && isNeverClaimed(now),
@@ -157,15 +183,24 @@ const GUARDS: Readonly<
   'amount differs': ({ valueCents }, _cashIn, input) =>
     input.on === 'partner.confirmed' && input.returned.valueCents !== valueCents,
   'waits for a person': ({ facts }) => facts.doubt === 'contradiction',
-  'facts differ': ({ facts }, _cashIn, input) =>
-    input.on === 'partner.confirmed' && facts.returns?.[input.returned.returnId] !== Number(input.returned.valueCents),
+  'return restated': ({ facts }, _cashIn, input) =>
+    input.on === 'partner.confirmed' && facts.returns?.[input.returned.returnId] !== undefined,
+  'return is a second one': ({ facts }, _cashIn, input) =>
+    input.on === 'partner.confirmed' && facts.returns?.[input.returned.returnId] === undefined,
   'reference differs': ({ transactionId }, cashIn, input) => {
     const told = input.on === 'send.accepted' ? ownReference(input.transactionId, cashIn) : null
     return transactionId !== null && told !== null && told !== transactionId
   },
   'money is held again': ({ facts }) => facts.heldAgainCents !== undefined,
-  'never arrived and must not be sent again': ({ facts }, _cashIn, input) =>
+  'nothing of it left': (now) => isNeverClaimed(now) || isUnsent(now.facts),
+  'asked in vain and safe to repeat': ({ facts }, _cashIn, input, { at }) =>
+    input.on === 'send.claimed' &&
+    input.again !== undefined &&
+    input.again.askedAt >= (facts.lastAttemptAt ?? at) &&
+    isRepeatable(facts, input.again.windowMs, at),
+  'another attempt may arrive': ({ facts }) => hasOtherOpenAttempts(facts),
+  'never arrived and must not be sent again': ({ facts }, _cashIn, input, { at }) =>
     input.on === 'partner.not_found' &&
-    !input.maySendAgain &&
+    !isRepeatable(facts, input.windowMs, at) &&
     isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt) }),
 }

@@ -1,13 +1,5 @@
 import { limits } from '@pixgate/spec'
-import {
-  isOverdue,
-  isProvenNotFound,
-  isUnsent,
-  isUnsentTooLong,
-  pollDelayMs,
-  questionDelayMs,
-  type Step,
-} from '../dispatch/index.ts'
+import { isOverdue, isUnsent, isUnsentTooLong, pollDelayMs, questionDelayMs, type Step } from '../dispatch/index.ts'
 import type { RefundIn } from './refund-in.ts'
 
 /** When a refund needs work, and what. Pure. */
@@ -45,5 +37,5 @@ export function nextStep(now: RefundIn, at: number): Step {
   if (facts.isAccepted) return isOverdue(facts, at) ? 'case' : 'ask'
   if (isNeverClaimed(now)) return at - createdAt >= limits.unclaimedReleaseMs ? 'release' : 'send'
   if (isUnsentTooLong(facts, at)) return 'release'
-  return isUnsent(facts) || isProvenNotFound(facts) ? 'send' : 'ask'
+  return isUnsent(facts) ? 'send' : 'ask'
 }

@@ -42,7 +42,7 @@ export function withCashIn(
 export function withAnswer(decision: Decision<Standing>, input: RefundInInput, now: number): Decision<Standing> {
   const { refund, cashIn } = decision.outcome
   const hasEnded = refund.status !== 'PENDING'
-  if (input.on !== 'work.done' || !(hasEnded || refund.facts.isAccepted)) return decision
+  if (input.on !== 'work.done' || input.isUnanswered || !(hasEnded || refund.facts.isAccepted)) return decision
   const returnIds = returnsAnswered(cashIn, refund.id, hasEnded, now)
   return returnIds.length === 0
     ? decision

@@ -70,18 +70,18 @@ test('[P5] money that left for another order is not this one’s', () => {
 })
 
 test('[P5] what the answer to a question means; a question that failed is asked again', () => {
-  assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, true), [
-    { on: 'partner.not_found', maySendAgain: true, askedAt: 7 },
+  assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, 86_400_000), [
+    { on: 'partner.not_found', windowMs: 86_400_000, askedAt: 7 },
     INPUTS['work.done'],
   ])
-  assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, false)[0], {
+  assert.deepEqual(inputsOfAsking(ASKED, NOT_FOUND, 0)[0], {
     on: 'partner.not_found',
-    maySendAgain: false,
+    windowMs: 0,
     askedAt: 7,
   })
-  assert.deepEqual(summary(inputsOfAsking(ASKED, PROCESSING, true)), ['send.accepted', 'work.done'])
-  assert.deepEqual(summary(inputsOfAsking(ASKED, TIMEOUT, true)), ['send.unknown'])
-  assert.deepEqual(summary(inputsOfAsking(ASKED, UNREACHABLE, true)), ['send.unknown'])
+  assert.deepEqual(summary(inputsOfAsking(ASKED, PROCESSING, 0)), ['send.accepted', 'work.done'])
+  assert.deepEqual(inputsOfAsking(ASKED, TIMEOUT, 0)[1], { on: 'work.done', isUnanswered: true })
+  assert.deepEqual(summary(inputsOfAsking(ASKED, UNREACHABLE, 0)), ['send.unknown', 'work.done'])
 })
 
 test('[partner.2] [P2] [P1] the claim is committed and nothing is open while the bank is called', async (t) => {
@@ -94,12 +94,23 @@ test('[partner.2] [P2] [P1] the claim is committed and nothing is open while the
   }
   await shop.later(0)
   await shop.later(5 * SECOND)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'GET'])
+  assert.deepEqual(shop.partner.asked, ['PUT', 'GET', 'PUT'])
   const nothing = { transactions: 0n, locks: 0n }
   assert.deepEqual(seen, [
     [nothing, 'DISPATCHED', 1],
     [nothing, 'PROVIDER_RESULT_UNKNOWN', 1],
+    [nothing, 'PROVIDER_RESULT_UNKNOWN', 2],
   ])
+})
+
+test('[CO-40] the bank’s connector is told until when a payout may leave', async (t) => {
+  const shop = await workshop(t)
+  await shop.reserve()
+  await shop.later(0)
+  assert.deepEqual(
+    shop.partner.windows.map((window) => typeof window?.isOver),
+    ['function'],
+  )
 })
 
 /** Puts the clock forward by steps until the bank is told to pay again. */
@@ -126,18 +137,78 @@ test('[partner.1] [cash-out.unknown.1] every attempt carries the same id and the
   }
 })
 
-test('[CO-9] [cash-out.unknown.4] an order whose process died is asked about, and sent again only once it is proven not there', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND })
+for (const [what, query] of [
+  ['does not know it', NOT_FOUND],
+  ['gives no answer', TIMEOUT],
+] as const) {
+  test(`[CO-9] [CO-42] [cash-out.unknown.7] an order whose process died is asked about, and where the bank ${what} sent again within 10 s`, async (t) => {
+    const shop = await workshop(t, { query })
+    const id = await shop.reserve()
+    await shop.commands.apply(id, [{ on: 'send.claimed', leaseMs: 5_500 }])
+    await shop.later(5 * SECOND)
+    assert.deepEqual(shop.partner.asked, [], 'it may still be at work')
+    await shop.later(SECOND)
+    assert.deepEqual(shop.partner.asked, ['GET', 'PUT'])
+    assert.deepEqual((await shop.read(id)).facts.attempts, 2)
+    assert.deepEqual(await balances(shop.database), { available: 70_00n, reserved: 30_00n, settlement: -100_00n })
+  })
+}
+
+test('[CO-42] [P6] beyond the bank’s window nothing is sent again, and the proof ends it', async (t) => {
+  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND, idempotencyWindowMs: 20 * MINUTE })
   const id = await shop.reserve()
-  await shop.commands.apply(id, [INPUTS['send.claimed']])
-  await shop.later(59 * SECOND)
-  assert.deepEqual(shop.partner.asked, [], 'it may still be at work')
-  for (let minute = 0; minute < 4; minute++) await shop.later(MINUTE)
-  assert.equal(shop.partner.told.length, 0)
-  assert.ok(shop.partner.asked.length >= 2)
-  await laterUntilSent(shop, 1)
-  assert.equal((await shop.read(id)).facts.attempts, 2)
-  assert.deepEqual(await balances(shop.database), { available: 70_00n, reserved: 30_00n, settlement: -100_00n })
+  await shop.later(0)
+  for (let minute = 0; minute < 19; minute++) await shop.later(MINUTE)
+  const sent = shop.partner.told.length
+  assert.ok(sent > 10)
+  assert.deepEqual(await cases(shop.database), ['result_missing'])
+  for (let minute = 0; minute < 7; minute++) await shop.later(MINUTE)
+  assert.equal(shop.partner.told.length, sent)
+  const { status, facts } = await shop.read(id)
+  assert.deepEqual([status, facts.failureCode], ['FAILED', 'not_found'])
+  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
+  await assertBooks(shop.database)
+})
+
+test('[CO-42] [CO-24] nothing is sent again while the switch is off', async (t) => {
+  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
+  await shop.reserve()
+  await shop.later(0)
+  await switchPayouts(shop.database, false)
+  for (let minute = 0; minute < 5; minute++) await shop.later(MINUTE)
+  assert.equal(shop.partner.told.length, 1)
+  await switchPayouts(shop.database, true)
+  shop.partner.put = CONFIRMED
+  await shop.later(MINUTE)
+  assert.equal(shop.partner.told.length, 2)
+})
+
+test('[CO-43] [cash-out.unknown.8] [P6] what is refused the second time may be carried out from the first: it stays reserved', async (t) => {
+  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
+  const id = await shop.reserve()
+  await shop.later(0)
+  shop.partner.put = REJECTED
+  await shop.later(5 * SECOND)
+  await shop.later(SECOND)
+  assert.equal((await shop.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal((await balances(shop.database)).reserved, 30_00n)
+  // The first attempt arrives after all.
+  shop.partner.query = CONFIRMED
+  await shop.later(MINUTE)
+  assert.equal((await shop.read(id)).status, 'CONFIRMED')
+  assert.equal(shop.partner.told.length, 2)
+  await assertBooks(shop.database)
+})
+
+test('[CO-43] [P6] what was refused and never arrived is given back by the proof, and not sent a third time', async (t) => {
+  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
+  const id = await shop.reserve()
+  await shop.later(0)
+  shop.partner.put = REJECTED
+  for (let minute = 0; minute < 8; minute++) await shop.later(MINUTE)
+  const { status, facts } = await shop.read(id)
+  assert.deepEqual([status, facts.failureCode, shop.partner.told.length], ['FAILED', 'limit', 2])
+  await assertBooks(shop.database)
 })
 
 test('[cash-out.unknown.6] a bank without idempotent payouts is never told twice: proven not there, the money is free', async (t) => {
@@ -240,16 +311,29 @@ test('[CO-18] a confirmation that overtakes the answer counts; the answer fills 
   await assertBooks(shop.database)
 })
 
-test('[CO-15] [cash-out.states.9] an answer about something else leaves a doubt, a case, and the money reserved', async (t) => {
+test('[CO-15] [CO-44] [cash-out.states.9] an answer about something else leaves a doubt, a case, and the money reserved', async (t) => {
   const contradicted = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: payout('PROCESSING') } as const
-  const shop = await workshop(t, { put: contradicted })
+  const shop = await workshop(t, { put: contradicted, query: contradicted })
   const id = await shop.reserve()
+  await shop.later(0)
   await shop.later(0)
   await shop.later(24 * HOUR)
   const { status, dueAt } = await shop.read(id)
-  assert.deepEqual([status, dueAt, shop.partner.asked], ['RECONCILIATION_REQUIRED', null, ['PUT']])
+  assert.deepEqual([status, dueAt, shop.partner.asked], ['RECONCILIATION_REQUIRED', null, ['PUT', 'GET']])
   assert.deepEqual(await cases(shop.database), ['send_contradicted'])
   assert.equal((await balances(shop.database)).reserved, 30_00n)
+})
+
+test('[CO-44] [cash-out.states.9] what a contradicting answer calls our order, a later event may call it too', async (t) => {
+  const shop = await workshop(t)
+  const id = await shop.reserve()
+  const told = payout('PROCESSING', { id, transactionId: 'tx-9', valueCents: 29_00n })
+  shop.partner.put = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: told }
+  shop.partner.query = { kind: 'ACCEPTED', payout: payout('PROCESSING', { id, transactionId: 'tx-9' }) }
+  await shop.later(0)
+  assert.equal((await shop.read(id)).transactionId, 'tx-9')
+  await shop.later(0)
+  assert.deepEqual(shop.partner.asked, ['PUT', 'GET'])
 })
 
 test('[CO-17] [CO-16] what the bank executed while nobody listened is found by asking, and booked once', async (t) => {

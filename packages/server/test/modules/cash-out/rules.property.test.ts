@@ -9,7 +9,13 @@ import { CREATED_AT, cashOutAs, confirmed, decide, INPUTS, returned, stateOf } f
 
 const { 'partner.confirmed': _, 'partner.returned': __, ...OTHERS } = INPUTS
 const MINUTE = 60_000
-const DAY = 1_440 * MINUTE
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** The bank was asked, and takes a repeat for so long. */
+function sentAgain(windowMs: number): CashOutInput {
+  return { ...INPUTS['send.claimed'], again: { askedAt: CREATED_AT, windowMs } }
+}
 
 /** What the bank says of the money: often the same, restated, more than there was, or of another time. */
 const movement = fc
@@ -23,7 +29,10 @@ const comingBack = fc
 const anything = fc.oneof(
   { weight: 10, arbitrary: fc.constantFrom<CashOutInput>(...Object.values(OTHERS)) },
   { weight: 2, arbitrary: fc.constant<CashOutInput>({ ...INPUTS['partner.failed'], isVerified: false }) },
-  { weight: 3, arbitrary: fc.constant<CashOutInput>({ on: 'partner.not_found', maySendAgain: false, askedAt: 0 }) },
+  { weight: 3, arbitrary: fc.constant<CashOutInput>({ on: 'partner.not_found', windowMs: 0, askedAt: 0 }) },
+  { weight: 3, arbitrary: fc.constant<CashOutInput>({ on: 'partner.not_found', windowMs: 0, askedAt: CREATED_AT }) },
+  { weight: 2, arbitrary: fc.constantFrom<CashOutInput>(sentAgain(0), sentAgain(HOUR), sentAgain(DAY)) },
+  { weight: 2, arbitrary: fc.constant<CashOutInput>({ ...INPUTS['send.rejected'], attempt: 2 }) },
   { weight: 2, arbitrary: movement },
   { weight: 2, arbitrary: comingBack },
 )
@@ -46,6 +55,7 @@ class History {
   firstAttemptAt = 0
   lastAttemptAt = 0
   wasAccepted = false
+  wasRefused = false
   notFoundAt: number[] = []
 
   balance(code: AccountCode): bigint {
@@ -80,22 +90,27 @@ class History {
   isProof(input: CashOutInput, at: number): boolean {
     switch (input.on) {
       case 'send.rejected':
-        return true
+        return this.attempts - this.unsent.size <= 1
       case 'partner.failed':
         return input.isVerified
       case 'clock.released':
         if (this.attempts === 0) return at - CREATED_AT >= DAY
         return this.unsent.size === this.attempts && at - this.firstAttemptAt >= 30 * MINUTE && !this.wasAccepted
       case 'partner.not_found':
-        return !input.maySendAgain && this.#isNotThere([...this.notFoundAt, at])
+        return !this.#isRepeatable(input.windowMs, at) && this.#isNotThere([...this.notFoundAt, at])
       default:
         return false
     }
   }
 
-  /** Whether no attempt is at the bank or on its way there, so that another one pays once. */
-  get mayBeSent(): boolean {
-    return this.unsent.size === this.attempts || this.#isNotThere(this.notFoundAt)
+  /** Whether no attempt is at the bank or on its way there, or the bank takes another one for the same. */
+  mayBeSent({ again }: Extract<CashOutInput, { on: 'send.claimed' }>, at: number): boolean {
+    if (this.unsent.size === this.attempts) return true
+    return again !== undefined && this.#isRepeatable(again.windowMs, at)
+  }
+
+  #isRepeatable(windowMs: number, at: number): boolean {
+    return !this.wasAccepted && !this.wasRefused && at - this.firstAttemptAt < windowMs
   }
 
   #isNotThere(told: readonly number[]): boolean {
@@ -104,7 +119,8 @@ class History {
   }
 
   note(input: CashOutInput, { status, facts }: CashOut, at: number): void {
-    if (input.on === 'partner.not_found') this.notFoundAt.push(at)
+    if (input.on === 'partner.not_found' && input.askedAt > 0) this.notFoundAt.push(at)
+    this.wasRefused ||= facts.refusal != null
     if (input.on === 'send.accepted' && status !== 'RESERVED') this.wasAccepted ||= facts.isAccepted === true
     if (input.on !== 'send.claimed' || (facts.attempts ?? 0) === this.attempts) return
     this.attempts += 1
@@ -124,7 +140,7 @@ test('[P6] [cash-out.unknown.3] [cash-out.states] whatever happens in whatever o
       for (const { afterMs, inputs, spends } of happenings) {
         at += afterMs
         history.spend(spends)
-        for (const input of inputs) now = step(now, possible(input, now, history), at, history)
+        for (const input of inputs) now = step(now, possible(input, now, history, at), at, history)
       }
       assertBooked(now, history)
     }),
@@ -133,7 +149,10 @@ test('[P6] [cash-out.unknown.3] [cash-out.states] whatever happens in whatever o
 })
 
 /** Of an attempt it is told once that it did not leave. */
-function possible(input: CashOutInput, { facts }: CashOut, { unsent }: History): CashOutInput {
+function possible(input: CashOutInput, { facts }: CashOut, { unsent }: History, at: number): CashOutInput {
+  // What is asked is asked now; but for an answer from before everything.
+  if (input.on === 'partner.not_found' && input.askedAt > 0) return { ...input, askedAt: at }
+  if (input.on === 'send.claimed' && input.again) return { ...input, again: { ...input.again, askedAt: at } }
   if (input.on !== 'send.not_sent') return input
   const attempt = facts.attempts ?? 0
   if (attempt === 0 || unsent.has(attempt)) return INPUTS['work.requested']
@@ -151,7 +170,8 @@ function step(before: CashOut, input: CashOutInput, at: number, history: History
     assert.ok(history.isProof(input, at), `${before.status} is given back by ${input.on}`)
     assert.equal(after.exclusiveKey, null)
   }
-  if (input.on === 'send.claimed' && outcome.result === 'APPLIED') assert.ok(history.mayBeSent, 'no second order')
+  if (input.on === 'send.claimed' && outcome.result === 'APPLIED')
+    assert.ok(history.mayBeSent(input, at), 'no second order')
   history.note(input, after, at)
   history.take(decision)
   assertNotForgotten(after, history)

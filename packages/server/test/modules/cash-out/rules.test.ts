@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CashOutStatus, cashOut } from '@pixgate/spec'
-import type { Decision } from '../../../src/engine/operation.ts'
+import type { Decision, State } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
 import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../../src/modules/cash-out/cash-out.ts'
 import { nextStep } from '../../../src/modules/cash-out/schedule.ts'
@@ -32,7 +32,11 @@ interface Situation {
   readonly evidence?: Readonly<Record<string, unknown>>
   /** The end-to-end or return id that its journal and case are known by. */
   readonly reference?: string
+  readonly state?: State
 }
+
+/** Another operation has every movement. */
+const TAKEN = stateOf({}, {}, () => ({ operationId: 'another', valueCents: 30_00n }))
 
 const NO_DOUBT = { doubt: null, unknownSince: null }
 const CONTRADICTION = { facts: { doubt: 'contradiction' } } as const
@@ -44,7 +48,7 @@ const RELEASED = { facts: { ...SENT, isReleased: true, doubt: 'contradiction' } 
 /** The bank did not know it five minutes after the attempt, and more than a minute ago. */
 const LONG_SENT = { attempts: 1, firstAttemptAt: NOW - 400_000, lastAttemptAt: NOW - 400_000 }
 const NOT_FOUND_BEFORE = { ...LONG_SENT, notFoundSince: NOW - 60_000, notFoundAt: NOW - 30_000 }
-const FOR_GOOD = { on: 'partner.not_found', maySendAgain: false, askedAt: NOW } as const
+const FOR_GOOD = { on: 'partner.not_found', windowMs: 0, askedAt: NOW } as const
 
 function ended(failureCode: string, failureReason: string | null = null) {
   return { failureCode, failureReason, isReleased: true, ...NO_DOUBT }
@@ -85,14 +89,39 @@ function left(cents: number, facts: CashOutFacts = {}): Situation {
   }
 }
 
+/** What another operation has is in suspense here too. */
+const LEFT_ELSEWHERE: Situation = { ...left(30_00), state: TAKEN }
+const LEFT_AGAIN_ELSEWHERE: Situation = {
+  input: confirmed({ endToEndId: 'E2' }),
+  learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, doubt: 'contradiction' } },
+  reference: 'E2',
+  evidence: toldMovement(30_00, 'E2'),
+  state: TAKEN,
+}
 const OTHER_AMOUNT: Situation = { input: confirmed({ valueCents: 29_00n }), ...left(29_00) }
 const HELD_AGAIN = left(30_00, { heldAgainCents: 31_00, isReleased: false })
 const TOLD_FAILURE = { errorCode: 'closed_account', errorMessage: 'the account is closed', isVerified: true }
+const TOLD_CONTRADICTION = { reason: 'other valueCents', transactionId: 'tx' }
+/** The bank was asked just now, and is one that does once what it is told twice. */
+const SENDING_AGAIN = { ...INPUTS['send.claimed'], again: { askedAt: NOW, windowMs: 86_400_000 } } as const
+/** One more attempt, whose proof begins anew. */
+const CLAIMED_AGAIN = {
+  attempts: 2,
+  lastAttemptAt: NOW,
+  leaseEndsAt: NOW + 60_000,
+  notFoundSince: null,
+  notFoundAt: null,
+}
 const TOLD_REFUSAL = { errorCode: 'limit', errorMessage: 'too much' }
 const toldReturn = (valueCents: number) => ({
   reference: 'D1',
   evidence: { returnId: 'D1', valueCents, occurredAt: NOW - 1_000, isVerified: true },
 })
+const RETURNED_ELSEWHERE: Situation = {
+  learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+  ...toldReturn(10_00),
+  state: TAKEN,
+}
 
 /** The bank's answers do the same before and after a doubt. */
 function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<string, Situation> {
@@ -106,10 +135,31 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
       learns: { transactionId: 'tx', facts: { isAccepted: true, ...NO_DOUBT } },
       dueAt: NOW + 120_000,
     },
+    [`${state} send.claimed nothing of it left`]: {
+      before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1 } },
+      learns: { facts: CLAIMED_AGAIN },
+      dueAt: NOW + 60_000,
+    },
+    [`${state} send.claimed asked in vain and safe to repeat`]: {
+      input: SENDING_AGAIN,
+      learns: { facts: CLAIMED_AGAIN },
+      dueAt: NOW + 60_000,
+    },
+    [`${state} send.rejected another attempt may arrive`]: {
+      before: { facts: { ...SENT, attempts: 2 } },
+      input: { ...INPUTS['send.rejected'], attempt: 2 },
+      learns: { facts: { refusal: TOLD_REFUSAL, ...WANTED } },
+      dueAt: NOW,
+    },
     [`${state} send.rejected`]: { learns: REFUSED },
     [`${state} send.not_sent`]: { learns: { facts: { unsentAttempts: 1 } }, dueAt: NOW + 1_000 },
     [`${state} send.unknown`]: { learns: unknown, dueAt: NOW + (isDoubted ? 30_000 : 5_000) },
-    [`${state} send.contradicted`]: { learns: CONTRADICTION, evidence: { reason: 'other valueCents' } },
+    [`${state} send.contradicted`]: {
+      learns: { transactionId: 'tx', facts: { ...CONTRADICTION.facts, ...WANTED } },
+      dueAt: NOW,
+      evidence: TOLD_CONTRADICTION,
+    },
+    [`${state} partner.confirmed movement belongs to another operation`]: LEFT_ELSEWHERE,
     [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
     [`${state} partner.confirmed`]: { learns: CONFIRMED },
     [`${state} partner.failed partner agrees when asked`]: { learns: CLOSED },
@@ -146,10 +196,12 @@ function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
       evidence: { transactionId: 'tx' },
     },
     [`${state} send.contradicted`]: {
-      learns: { facts: { doubt: 'contradiction', ...WANTED } },
+      learns: { transactionId: 'tx', facts: { doubt: 'contradiction', ...WANTED } },
       dueAt: NOW,
-      evidence: { reason: 'other valueCents' },
+      evidence: TOLD_CONTRADICTION,
     },
+    [`${state} partner.confirmed movement belongs to another operation`]: LEFT_ELSEWHERE,
+    [`${state} partner.returned movement belongs to another operation`]: RETURNED_ELSEWHERE,
     [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
     [`${state} partner.confirmed`]: HELD_AGAIN,
     [`${state} partner.returned`]: {
@@ -163,7 +215,21 @@ function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
 /** Money comes back. */
 function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, number>): Record<string, Situation> {
   return {
-    [`${state} send.contradicted`]: { evidence: { reason: 'other valueCents' } },
+    [`${state} send.contradicted`]: { evidence: TOLD_CONTRADICTION },
+    [`${state} partner.confirmed movement belongs to another operation`]: LEFT_AGAIN_ELSEWHERE,
+    [`${state} partner.returned movement belongs to another operation`]: RETURNED_ELSEWHERE,
+    [`${state} partner.confirmed movement restated`]: {
+      input: confirmed({ valueCents: 29_00n }),
+      learns: CONTRADICTION,
+      reference: 'E1',
+      evidence: toldMovement(29_00),
+    },
+    [`${state} partner.confirmed movement is a second one`]: {
+      input: confirmed({ endToEndId: 'E2' }),
+      learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, doubt: 'contradiction' } },
+      reference: 'E2',
+      evidence: toldMovement(30_00, 'E2'),
+    },
     [`${state} partner.returned returns exceed the payout`]: {
       input: returned({ valueCents: 30_01n }),
       learns: { facts: { suspendedReturns: { D1: 30_01 }, doubt: 'contradiction' } },
@@ -185,6 +251,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
         attempts: 1,
         firstAttemptAt: NOW,
         lastAttemptAt: NOW,
+        leaseEndsAt: NOW + 60_000,
         dispatchedAt: NOW,
         notFoundSince: null,
         notFoundAt: null,
@@ -196,6 +263,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     before: { createdAt: NOW - 86_400_000, dueAt: NOW },
     learns: { facts: ended('never_sent'), exclusiveKey: null },
   },
+  'RESERVED partner.confirmed movement belongs to another operation': LEFT_ELSEWHERE,
   'RESERVED partner.confirmed': {
     input: confirmed({}, false),
     learns: { transactionId: 'tx', facts: { doubt: 'unrecorded', ...WANTED } },
@@ -204,11 +272,6 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     evidence: toldMovement(30_00, 'E1', false),
   },
 
-  'DISPATCHED send.claimed': {
-    before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1 } },
-    learns: { facts: { attempts: 2, lastAttemptAt: NOW, notFoundSince: null, notFoundAt: null } },
-    dueAt: NOW + 60_000,
-  },
   'DISPATCHED clock.released': {
     before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
     learns: { facts: ended('never_sent'), exclusiveKey: null },
@@ -220,10 +283,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   ...underWay('DISPATCHED'),
 
-  'PROVIDER_RESULT_UNKNOWN send.claimed': {
-    before: { dueAt: NOW, facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, dispatchedAt: SENT_AT } },
-    learns: { facts: { attempts: 2, lastAttemptAt: NOW, notFoundSince: null, notFoundAt: null } },
-    dueAt: NOW + 60_000,
+  'PROVIDER_RESULT_UNKNOWN clock.released': {
+    before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
+    learns: { facts: ended('never_sent'), exclusiveKey: null },
   },
   ...underWay('PROVIDER_RESULT_UNKNOWN'),
 
@@ -240,12 +302,6 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'CONFIRMED partner.not_found': {
     learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, unknownSince: NOW, questions: 1 } },
   },
-  'CONFIRMED partner.confirmed facts differ': {
-    input: confirmed({ endToEndId: 'E2' }),
-    learns: CONTRADICTION,
-    reference: 'E2',
-    evidence: toldMovement(30_00, 'E2'),
-  },
   'CONFIRMED partner.failed': {
     learns: { facts: { doubt: 'contradiction', ...WANTED } },
     dueAt: NOW,
@@ -260,10 +316,26 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   ...over('FAILED'),
   ...over('RELEASED'),
 
-  'RECONCILIATION_REQUIRED send.claimed evidence was missing': {
-    before: { dueAt: NOW, facts: { ...MISSING.facts, ...NOT_FOUND_BEFORE, notFoundAt: NOW } },
-    learns: { facts: { attempts: 2, lastAttemptAt: NOW, notFoundSince: null, notFoundAt: null } },
+  'RECONCILIATION_REQUIRED send.claimed nothing of it left': {
+    before: { dueAt: NOW, facts: { ...MISSING.facts, unsentAttempts: 1 } },
+    learns: { facts: CLAIMED_AGAIN },
     dueAt: NOW + 60_000,
+  },
+  'RECONCILIATION_REQUIRED send.claimed asked in vain and safe to repeat': {
+    before: MISSING,
+    input: SENDING_AGAIN,
+    learns: { facts: CLAIMED_AGAIN },
+    dueAt: NOW + 60_000,
+  },
+  'RECONCILIATION_REQUIRED clock.released evidence was missing': {
+    before: { dueAt: NOW, facts: { ...MISSING.facts, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
+    learns: { facts: ended('never_sent'), exclusiveKey: null },
+  },
+  'RECONCILIATION_REQUIRED send.rejected another attempt may arrive': {
+    before: { facts: { ...MISSING.facts, attempts: 2 } },
+    input: { ...INPUTS['send.rejected'], attempt: 2 },
+    learns: { facts: { refusal: TOLD_REFUSAL, ...WANTED } },
+    dueAt: NOW,
   },
   'RECONCILIATION_REQUIRED send.accepted evidence was missing': {
     before: MISSING,
@@ -271,6 +343,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     dueAt: NOW + 120_000,
   },
   'RECONCILIATION_REQUIRED send.rejected evidence was missing': { before: MISSING, learns: REFUSED },
+  'RECONCILIATION_REQUIRED partner.confirmed movement belongs to another operation': LEFT_ELSEWHERE,
+  'RECONCILIATION_REQUIRED partner.returned movement belongs to another operation': RETURNED_ELSEWHERE,
   'RECONCILIATION_REQUIRED partner.confirmed amount differs': OTHER_AMOUNT,
   'RECONCILIATION_REQUIRED partner.confirmed hold is gone': { ...HELD_AGAIN, before: RELEASED },
   'RECONCILIATION_REQUIRED partner.confirmed evidence was missing': { before: MISSING, learns: CONFIRMED },
@@ -289,8 +363,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'RECONCILIATION_REQUIRED send.contradicted evidence was missing': {
     before: MISSING,
-    learns: CONTRADICTION,
-    evidence: { reason: 'other valueCents' },
+    learns: { transactionId: 'tx', facts: { ...CONTRADICTION.facts, ...WANTED } },
+    dueAt: NOW,
+    evidence: TOLD_CONTRADICTION,
   },
   'RECONCILIATION_REQUIRED partner.returned return was booked otherwise': {
     before: { facts: { ...CONTRADICTION.facts, suspendedReturns: { D1: 9_00 } } },
@@ -306,7 +381,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 function situationOf({ from, on, when }: AnyRow): Situation | undefined {
   const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
   if (on === 'work.requested') return { learns: { facts: WANTED }, dueAt: NOW }
-  if (on === 'work.claimed') return { before: { dueAt: NOW }, dueAt: NOW + 60_000 }
+  if (on === 'work.claimed') {
+    return { before: { dueAt: NOW }, learns: { facts: { leaseEndsAt: NOW + 60_000 } }, dueAt: NOW + 60_000 }
+  }
   return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : (known ?? {})
 }
 
@@ -321,7 +398,7 @@ for (const row of cashOut.rows) {
     const before = cashOutAs(from, situation.before)
     const input = situation.input ?? inputOf(row)
     assert.ok(input)
-    const decision = decide(before, input)
+    const decision = decide(before, input, NOW, situation.state)
 
     assert.deepEqual(decision.outcome, {
       result: 'APPLIED',
@@ -461,6 +538,7 @@ const pairs = cashOut.states.flatMap((from) =>
 const UNCONDITIONAL: Readonly<Record<string, CashOutInput>> = {
   // Of a movement that was booked nothing but the very same remains.
   'CONFIRMED partner.confirmed': confirmed(),
+  'REVERSED partner.confirmed': confirmed(),
 }
 
 /** What cannot be true yet, or not at all, is neither taken nor forgotten. */
@@ -591,6 +669,8 @@ test('[cash-out.unknown.6] money is given back on a proven «not found» only: t
   assert.equal(statusOf({ ...proof, notFoundSince: NOW - 59_999 }), 'PROVIDER_RESULT_UNKNOWN')
   assert.equal(statusOf({ ...proof, lastAttemptAt: NOW - 299_999 }), 'PROVIDER_RESULT_UNKNOWN')
   assert.equal(decide(before(proof), INPUTS['partner.not_found']).outcome.cashOut.status, 'PROVIDER_RESULT_UNKNOWN')
+  const overdue = { ...INPUTS['partner.not_found'], windowMs: 400_000 }
+  assert.equal(decide(before(proof), overdue).outcome.cashOut.status, 'FAILED', 'the bank knows no repeat any more')
 })
 
 test('[cash-out.unknown.6] [P6] an order that the bank had is never «not found»: neither given back nor sent again', () => {
@@ -677,7 +757,8 @@ test('[cash-out.work.4] [EV-23] no move forgets a question that is wanted', () =
 })
 
 test('[cash-out.work.4] [CO-19] a failure that is told while the call is open is asked about when that is over', () => {
-  const lease = { facts: { ...SENT, firstAttemptAt: NOW, lastAttemptAt: NOW }, dueAt: NOW + 60_000 }
+  const facts = { ...SENT, firstAttemptAt: NOW, lastAttemptAt: NOW, leaseEndsAt: NOW + 60_000 }
+  const lease = { facts, dueAt: NOW + 60_000 }
   const unverified = { ...INPUTS['partner.failed'], isVerified: false }
   const told = decide(cashOutAs('DISPATCHED', lease), unverified, NOW + 1_000).outcome.cashOut
   assert.equal(told.dueAt, NOW + 60_000)
@@ -713,6 +794,129 @@ test('[cash-out.confirmed.3] [CO-18] the same movement, to somebody else, is oth
   assert.deepEqual([outcome.cashOut.status, cases?.[0]?.kind], ['RECONCILIATION_REQUIRED', 'confirmation_restated'])
 })
 
+test('[cash-out.confirmed.5] [CO-45] a second movement is booked, also where the first came back', () => {
+  for (const status of ['CONFIRMED', 'REVERSED'] as const) {
+    for (const valueCents of [30_00n, 7_00n]) {
+      const told = decide(cashOutAs(status), confirmed({ endToEndId: 'E2', valueCents }, false))
+      assert.deepEqual(
+        told.journals?.map(({ kind, reference, amounts }) => [kind, reference, amounts.p]),
+        [['left_unattributed', 'E2', valueCents]],
+      )
+      assertUntouched(told.outcome.cashOut, confirmed({ endToEndId: 'E2', valueCents }))
+    }
+  }
+})
+
+test('[cash-out.states.15] [CO-41] the case of an overdue outcome closes when the outcome comes', () => {
+  const overdue = { ...SENT, isAccepted: true, isOverdue: true }
+  const closes = (before: CashOut, input: CashOutInput) => decide(before, input).moves?.map((move) => move.closesCases)
+  for (const input of [confirmed(), INPUTS['partner.failed']]) {
+    assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), input), [true])
+    assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: SENT }), input), [false])
+  }
+  assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), INPUTS['work.requested']), [false])
+  // What is no outcome closes nothing, and what comes after it has cases of its own.
+  assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), confirmed({ valueCents: 1n })), [false])
+  assert.deepEqual(closes(cashOutAs('CONFIRMED', { facts: { ...LEFT, isOverdue: true } }), returned()), [false])
+})
+
+test('[cash-out.unknown.7] [CO-42] only what was asked about since the last attempt, and is safe to repeat, is sent again', () => {
+  const open = cashOutAs('PROVIDER_RESULT_UNKNOWN')
+  const again = (given: object) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, ...given } })
+  assert.equal(decide(open, SENDING_AGAIN).outcome.cashOut.facts.attempts, 2)
+  assertUntouched(open, again({ askedAt: SENT_AT - 1 }))
+  assertUntouched(open, again({ windowMs: 0 }))
+  assertUntouched(open, again({ windowMs: NOW - SENT_AT }))
+  assert.equal(decide(open, again({ windowMs: NOW - SENT_AT + 1 })).outcome.result, 'APPLIED')
+  for (const facts of [
+    { ...SENT, isAccepted: true },
+    { ...SENT, refusal: TOLD_REFUSAL },
+  ]) {
+    assertUntouched(cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts }), SENDING_AGAIN)
+  }
+  for (const status of ['CONFIRMED', 'FAILED', 'RELEASED', 'REVERSED', 'RECONCILIATION_REQUIRED'] as const) {
+    assertUntouched(cashOutAs(status), SENDING_AGAIN)
+  }
+})
+
+test('[cash-out.unknown.8] [CO-43] [P6] a refusal frees nothing while another attempt may arrive; the proof ends it', () => {
+  const twice = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, attempts: 2 } })
+  const refused = decide(twice, { ...INPUTS['send.rejected'], attempt: 2 })
+  assert.deepEqual([refused.journals, refused.outcome.cashOut.dueAt], [[], NOW])
+  const notFound = (at: number) => ({ ...INPUTS['partner.not_found'], askedAt: at })
+  const first = decide(refused.outcome.cashOut, notFound(NOW + 200_000), NOW + 200_000).outcome.cashOut
+  assert.equal(first.status, 'PROVIDER_RESULT_UNKNOWN')
+  const { cashOut } = decide(first, notFound(NOW + 300_000), NOW + 300_000).outcome
+  assert.deepEqual([cashOut.status, cashOut.facts.failureCode], ['FAILED', 'limit'])
+  // The others are proven not to have left: then it is definite.
+  const unsent = cashOutAs('DISPATCHED', { facts: { ...SENT, attempts: 2, unsentAttempts: 1 } })
+  const definite = decide(unsent, { ...INPUTS['send.rejected'], attempt: 2 }).outcome.cashOut
+  assert.equal(definite.status, 'FAILED')
+})
+
+test('[cash-out.states.9] [CO-44] a contradiction is asked about at once, and once', () => {
+  const lease = { dueAt: NOW + 6_500, facts: { ...SENT, leaseEndsAt: NOW + 6_500 } }
+  const told = decide(cashOutAs('DISPATCHED', lease), INPUTS['send.contradicted']).outcome.cashOut
+  assert.deepEqual([told.dueAt, told.transactionId], [NOW, 'tx'])
+  const foreign = decide(cashOutAs('DISPATCHED', lease), { ...INPUTS['send.contradicted'], transactionId: null })
+  assert.equal(foreign.outcome.cashOut.transactionId, null, 'the reference of something else is not ours')
+  const { cashOut } = decide(claimed(told), [INPUTS['send.contradicted'], INPUTS['work.done']]).outcome
+  assert.deepEqual([cashOut.dueAt, cashOut.facts.question], [null, null])
+})
+
+test('[cash-out.work.4] [CO-46] what an event wants to know is asked at once, then after 1, 5 and 15 s, then by schedule', () => {
+  const unverified = { ...INPUTS['partner.failed'], isVerified: false }
+  const answers: (readonly CashOutInput[])[] = [
+    [INPUTS['send.accepted'], INPUTS['work.done']],
+    [INPUTS['send.unknown'], { on: 'work.done', isUnanswered: true }],
+  ]
+  for (const answer of answers) {
+    let at = NOW
+    const had = cashOutAs('DISPATCHED', { transactionId: 'tx', facts: { ...SENT, isAccepted: true } })
+    let asked = decide(had, unverified).outcome.cashOut
+    const waits = [(asked.dueAt ?? 0) - at]
+    for (let question = 0; question < 4; question++) {
+      at = asked.dueAt ?? 0
+      asked = decide(asked, INPUTS['work.claimed'], at).outcome.cashOut
+      asked = decide(asked, answer, at).outcome.cashOut
+      waits.push((asked.dueAt ?? 0) - at)
+    }
+    assert.deepEqual(waits, [0, 1_000, 5_000, 15_000, at - SENT_AT])
+    const next = decide(asked, unverified, at + 1).outcome.cashOut
+    assert.deepEqual([next.dueAt, next.facts.repeats], [at + 1, 0], 'the next event is asked about at once')
+  }
+})
+
+test('[cash-out.work.4] [CO-46] while a question is under way another one waits for its answer, and no longer', () => {
+  const underQuestion = claimed(decide(cashOutAs('DISPATCHED'), INPUTS['work.requested']).outcome.cashOut)
+  const wanted = decide(underQuestion, INPUTS['work.requested'], NOW + 10).outcome.cashOut
+  assert.deepEqual([wanted.dueAt, wanted.facts.question], [NOW + 60_000, 'wanted'])
+  const answered = decide(wanted, { on: 'work.done', isUnanswered: true }, NOW + 20).outcome.cashOut
+  assert.deepEqual([answered.dueAt, answered.facts.question], [NOW + 20, 'wanted'])
+})
+
+test('[cash-out.work.4] [CO-46] what is due when a lease would have ended is no lease: an event is asked about at once', () => {
+  const sent = decide(cashOutAs('RESERVED', { dueAt: NOW }), INPUTS['send.claimed']).outcome.cashOut
+  const accepted = decide(sent, INPUTS['send.accepted']).outcome.cashOut
+  assert.equal(accepted.dueAt, sent.dueAt)
+  const told = decide(accepted, { ...INPUTS['partner.failed'], isVerified: false }, NOW + 1_000).outcome.cashOut
+  assert.equal(told.dueAt, NOW + 1_000)
+})
+
+test('[cash-out.work] a question about what has ended is asked until the bank answers, ever less often', () => {
+  let at = NOW
+  let asked = decide(cashOutAs('CONFIRMED'), INPUTS['work.requested']).outcome.cashOut
+  const waits: number[] = []
+  for (let question = 0; question < 5; question++) {
+    asked = decide(asked, INPUTS['work.claimed'], at).outcome.cashOut
+    asked = decide(asked, { on: 'work.done', isUnanswered: true }, at).outcome.cashOut
+    waits.push((asked.dueAt ?? 0) - at)
+    at = asked.dueAt ?? 0
+  }
+  assert.deepEqual(waits, [1_000, 5_000, 15_000, 60_000, 60_000])
+  assert.equal(decide(asked, INPUTS['work.done'], at).outcome.cashOut.dueAt, null)
+})
+
 test('[cash-out.work] what is due is sent, asked about, given back or made a case', () => {
   const unsent = { ...SENT, unsentAttempts: 1 }
   const accepted = { ...SENT, isAccepted: true }
@@ -731,12 +935,14 @@ test('[cash-out.work] what is due is sent, asked about, given back or made a cas
     ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day + 1 } }, 'ask'],
     ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day } }, 'case'],
     ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day, isOverdue: true } }, 'ask'],
-    ['DISPATCHED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'send'],
+    ['DISPATCHED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'ask'],
     ['PROVIDER_RESULT_UNKNOWN', {}, 'ask'],
     ['PROVIDER_RESULT_UNKNOWN', { facts: unsent }, 'send'],
-    ['PROVIDER_RESULT_UNKNOWN', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'send'],
+    ['PROVIDER_RESULT_UNKNOWN', { facts: { ...unsent, firstAttemptAt: NOW - 1_800_000 } }, 'release'],
+    ['PROVIDER_RESULT_UNKNOWN', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'ask'],
     ['RECONCILIATION_REQUIRED', MISSING, 'ask'],
-    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'missing' } }, 'send'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...unsent, doubt: 'missing' } }, 'send'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'missing' } }, 'ask'],
     ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'contradiction' } }, 'ask'],
     ['RECONCILIATION_REQUIRED', { facts: { ...unsent, doubt: 'contradiction' } }, 'ask'],
     ['CONFIRMED', {}, 'ask'],
@@ -875,7 +1081,7 @@ test('[cash-out.qrcode.6] [QR-8] what a payout had for itself is free once its m
     const situation = situationOf(row)
     const input = situation?.input ?? inputOf(row)
     if (row.from === null || !situation || !input) continue
-    const { exclusiveKey } = decide(cashOutAs(row.from, situation.before), input).outcome.cashOut
+    const { exclusiveKey } = decide(cashOutAs(row.from, situation.before), input, NOW, situation.state).outcome.cashOut
     assert.equal(exclusiveKey === null, row.posts === 'cash_out_released', `${row.from} ${row.on}`)
   }
 })

@@ -129,7 +129,7 @@ export const INPUTS = {
   'send.rejected': { on: 'send.rejected', attempt: 1, errorCode: 'limit', errorMessage: 'too much' },
   'send.not_sent': { on: 'send.not_sent', attempt: 1, reason: 'ECONNREFUSED' },
   'send.unknown': { on: 'send.unknown', reason: 'timeout' },
-  'send.contradicted': { on: 'send.contradicted', reason: 'other valueCents' },
+  'send.contradicted': { on: 'send.contradicted', reason: 'other valueCents', transactionId: 'tx' },
   'partner.confirmed': confirmed(),
   'partner.failed': {
     on: 'partner.failed',
@@ -139,7 +139,7 @@ export const INPUTS = {
     occurredAt: NOW - 1_000,
     isVerified: true,
   },
-  'partner.not_found': { on: 'partner.not_found', maySendAgain: true, askedAt: NOW },
+  'partner.not_found': { on: 'partner.not_found', windowMs: 86_400_000, askedAt: NOW },
   'partner.returned': returned(),
   'clock.released': { on: 'clock.released' },
   'clock.escalated': { on: 'clock.escalated' },
@@ -150,10 +150,11 @@ export const INPUTS = {
 export function stateOf(
   balances: Partial<Record<AccountCode, bigint>> = {},
   controls: Partial<Record<ControlName, Document>> = {},
+  movement: State['movement'] = () => undefined,
 ): State {
   return {
     operation: () => undefined,
-    movement: () => undefined,
+    movement,
     balance: (code) => ({ available: 50_00n, ...balances })[code] ?? 0n,
     control: (name) => controls[name] ?? CONTROLS[name],
     versionOf: () => 1n,

@@ -20,6 +20,7 @@ import type {
   PayoutStatus,
   QrCode,
   QrCodeAnswer,
+  SendWindow,
 } from '../../../src/partner/port.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
 import { createIds, type Ids } from '../../../src/platform/ids.ts'
@@ -75,12 +76,17 @@ export const NOT_FOUND = { kind: 'NOT_FOUND' } as const
 export const TIMEOUT = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined } as const
 export const UNREACHABLE = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' } as const
 
+/** Calls of 3 s at most, so that a lease lasts 5.5 s; and events may cause what they like. */
+export const BOUNDS = { callTimeoutMs: 3_000, eventQueries: { take: (wanted: number) => wanted } }
+
 /** A bank that answers by script and notes what it was asked. */
 export interface ScriptedPartner extends PayoutPartner, Availability {
   /** `PUT`, `GET` or `DECODE`, in order. */
   readonly asked: string[]
   /** What it was told to pay, in order. */
   readonly told: [id: string, request: PayoutRequest][]
+  /** Until when each of these may leave. */
+  readonly windows: (SendWindow | undefined)[]
   put: PayoutAnswer
   query: PayoutQueryAnswer
   qrCode: QrCodeAnswer
@@ -102,14 +108,17 @@ export const QR_CODE: QrCode = {
 export function scriptedPartner(answers: Partial<ScriptedPartner> = {}): ScriptedPartner {
   const partner: ScriptedPartner = {
     capabilities: new Set(['idempotent-payout', 'query-payout', 'decode-qr-code']),
+    idempotencyWindowMs: 86_400_000,
     asked: [],
     told: [],
+    windows: [],
     put: PROCESSING,
     query: CONFIRMED,
     qrCode: { kind: 'DECODED', qrCode: QR_CODE },
     whileCalled: async () => undefined,
     sendsWanted: () => 64,
-    sendPayout: async (id, request) => {
+    sendPayout: async (id, request, window) => {
+      partner.windows.push(window)
       partner.asked.push('PUT')
       partner.told.push([id, request])
       await partner.whileCalled()
@@ -144,6 +153,7 @@ export interface Process {
 /** A database, one process on it, and a bank: no HTTP, and a clock that is stepped. */
 export interface Workshop extends Process {
   readonly database: Database
+  readonly databaseUrl: string
   readonly clock: SteppedClock
   readonly partner: ScriptedPartner
   /** Another process, with the same bank. */
@@ -174,7 +184,7 @@ export async function workshop(
     const logger = pino({ level: 'silent' })
     const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
     const commands = createCashOutCommands(engine, configured)
-    const jobs = createCashOutJobs({ commands, store, partner, clock })
+    const jobs = createCashOutJobs({ commands, store, partner, clock, bounds: BOUNDS })
     const cashIns = createCashInCommands(engine, clock, { ...CASH_IN_TERMS, fee: { cents: 0n, basisPoints: 0n } })
     return {
       ids,
@@ -195,6 +205,7 @@ export async function workshop(
   return {
     ...process,
     database,
+    databaseUrl: url,
     clock,
     partner,
     another,

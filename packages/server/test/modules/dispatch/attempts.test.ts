@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   attempted,
+  hasOtherOpenAttempts,
   isOverdue,
   isProvenNotFound,
+  isRepeatable,
   isUnansweredTooLong,
   isUnsent,
   isUnsentTooLong,
+  leaseMsFor,
   notFound,
   pollDelayMs,
   questionDelayMs,
@@ -17,6 +20,7 @@ import {
 const AT = 1_700_000_000_000
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
+const LEASE_MS = 5_500
 const DAY = 1_440 * MINUTE
 
 test('[CO-10] an order that never left is tried again after 1, 2, 4 … s, at most a minute', () => {
@@ -69,7 +73,7 @@ test('[CO-22] an order without an outcome is overdue after a day, where the bank
 
 /** The bank is asked at these times after the last attempt and does not know the order. */
 function asked(...times: readonly number[]): SendFacts {
-  let facts = attempted({}, AT)
+  let facts = attempted({}, AT, LEASE_MS)
   for (const ms of times) facts = { ...facts, ...notFound(facts, AT + ms) }
   return facts
 }
@@ -85,15 +89,35 @@ test('[P6] «not found» is proof when told twice, a minute apart, the last time
 
 test('[P6] another attempt starts the proof anew, and what the bank had is never proven not to be there', () => {
   const proven = asked(4 * MINUTE, 5 * MINUTE)
-  const again = { ...proven, ...attempted(proven, AT + 6 * MINUTE) }
+  const again = { ...proven, ...attempted(proven, AT + 6 * MINUTE, LEASE_MS) }
   assert.equal(isProvenNotFound(again), false)
   assert.equal(isProvenNotFound({ ...again, ...notFound(again, AT + 12 * MINUTE) }), false, 'told once since')
   assert.equal(isProvenNotFound({ ...proven, isAccepted: true }), false)
 })
 
 test('[P1] an attempt is counted when it is claimed, and the first one remembered', () => {
-  const first = attempted({}, AT)
+  const first = attempted({}, AT, LEASE_MS)
   assert.deepEqual([first.attempts, first.firstAttemptAt, first.lastAttemptAt], [1, AT, AT])
-  const second = attempted(first, AT + 1)
+  const second = attempted(first, AT + 1, LEASE_MS)
   assert.deepEqual([second.attempts, second.firstAttemptAt, second.lastAttemptAt], [2, AT, AT + 1])
+})
+
+test('[cash-out.work.2] [CO-42] a lease covers the time until the order may leave, and one call', () => {
+  assert.equal(leaseMsFor(3_000), 2_000 + 3_000 + 500)
+  assert.equal(attempted({}, AT, LEASE_MS).leaseEndsAt, AT + LEASE_MS)
+})
+
+test('[cash-out.unknown.7] [CO-42] an order is repeated within the bank’s window only, and never what it has or has refused', () => {
+  const tried = { attempts: 1, firstAttemptAt: AT }
+  assert.equal(isRepeatable(tried, DAY, AT + DAY - 1), true)
+  assert.equal(isRepeatable(tried, DAY, AT + DAY), false)
+  assert.equal(isRepeatable(tried, 0, AT), false)
+  assert.equal(isRepeatable({ ...tried, isAccepted: true }, DAY, AT), false)
+  assert.equal(isRepeatable({ ...tried, refusal: { errorCode: 'limit', errorMessage: null } }, DAY, AT), false)
+})
+
+test('[CO-43] another attempt may arrive unless it is proven that no byte of it left', () => {
+  assert.equal(hasOtherOpenAttempts({ attempts: 1 }), false)
+  assert.equal(hasOtherOpenAttempts({ attempts: 2 }), true)
+  assert.equal(hasOtherOpenAttempts({ attempts: 2, unsentAttempts: 1 }), false)
 })

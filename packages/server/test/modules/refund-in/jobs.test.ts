@@ -52,26 +52,29 @@ test('[P5] what the bank answers to a refund is what the refund is told', () => 
 
 test('[P5] what the bank answers when asked ends the work, unless it is no answer', () => {
   const inputs = (answer: Parameters<typeof inputsOfAsking>[1]) =>
-    inputsOfAsking({ id: REFUND_ID, updatedAt: 7 }, answer, true)
+    inputsOfAsking({ id: REFUND_ID, updatedAt: 7 }, answer, 86_400_000)
   const done: RefundInInput = { on: 'work.done' }
   assert.deepEqual(inputs(ACCEPTED), [accepted, done])
   assert.deepEqual(inputs(SETTLED), [accepted, confirmed(), done])
   assert.deepEqual(inputs(FAILED), [failed, done])
-  assert.deepEqual(inputs({ kind: 'NOT_FOUND' }), [{ on: 'partner.not_found', maySendAgain: true, askedAt: 7 }, done])
-  assert.deepEqual(inputs(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }])
+  assert.deepEqual(inputs({ kind: 'NOT_FOUND' }), [{ on: 'partner.not_found', windowMs: 86_400_000, askedAt: 7 }, done])
+  const unanswered: RefundInInput = { on: 'work.done', isUnanswered: true }
+  assert.deepEqual(inputs(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }, unanswered])
   assert.deepEqual(inputs({ kind: 'NOT_SENT', reason: 'ECONNREFUSED' }), [
     { on: 'send.unknown', reason: 'ECONNREFUSED' },
+    unanswered,
   ])
 })
 
 test('[P7] [refund-in.doubt.1] of an answer that contradicts, money of ours that left counts; another refund’s does not', () => {
   const inputs = (refund: Refund) =>
     inputsOfSending(TRIED, { kind: 'CONTRADICTED', reason: 'other valueCents', refund })
-  const contradicted = [{ on: 'send.contradicted', reason: 'other valueCents' }]
+  const contradicted = [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: 'tx-r' }]
   assert.deepEqual(inputs(told('CONFIRMED', { ...LEFT, valueCents: 29_99n })), [confirmed({ valueCents: 29_99n })])
   assert.deepEqual(inputs(told('CONFIRMED', { valueCents: 29_99n })), contradicted)
   assert.deepEqual(inputs(told('PROCESSING', { valueCents: 29_99n })), contradicted)
-  assert.deepEqual(inputs(told('CONFIRMED', { ...LEFT, id: 'another' })), contradicted)
+  const foreign = inputs(told('CONFIRMED', { ...LEFT, id: 'another' }))
+  assert.deepEqual(foreign, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
 })
 
 /** A bank that answers by script, and one refund that is due. */
@@ -80,8 +83,10 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
   const inputs: RefundInInput[] = []
   const partner: RefundPartner & Availability = {
     capabilities,
+    idempotencyWindowMs: 86_400_000,
     sendsWanted: () => sends,
-    sendRefund: async (id, request) => {
+    sendRefund: async (id, request, window) => {
+      assert.equal(typeof window?.isOver, 'function', 'until when it may leave')
       asked.push(`PUT ${id} ${JSON.stringify({ ...request, valueCents: Number(request.valueCents) })}`)
       return ACCEPTED
     },
@@ -93,6 +98,7 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
   const jobs = createRefundInJobs({
     partner,
     clock: { now: () => NOW },
+    bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wanted) => wanted } },
     commands: {
       create: () => assert.fail(),
       takeReturn: () => assert.fail(),
@@ -119,12 +125,12 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
   return { jobs, asked, inputs }
 }
 
-test('[refund-in.states.2] every attempt asks for the same, under the refund’s id, after it was claimed', async () => {
+test('[refund-in.states.2] [CO-40] every attempt asks for the same, under the refund’s id, after it was claimed', async () => {
   const refund = refundAs('PENDING', { facts: {}, detail: { ...refundAs('PENDING').detail, reason: 'returned' } })
   const { jobs, asked, inputs } = bench(refund, 128)
   await jobs.processNext()
   assert.deepEqual(asked, ['due true', `PUT ${refund.id} {"endToEndId":"E1","valueCents":3000,"reason":"returned"}`])
-  assert.deepEqual(inputs, [{ on: 'send.claimed', leaseMs: 60_000 }, accepted])
+  assert.deepEqual(inputs, [{ on: 'send.claimed', leaseMs: 5_500 }, accepted])
 })
 
 test('[refund-in.work.4] while the bank takes nothing no refund is claimed for sending', async () => {
@@ -133,14 +139,18 @@ test('[refund-in.work.4] while the bank takes nothing no refund is claimed for s
   assert.deepEqual([asked, inputs], [['due false'], []])
 })
 
-test('[refund-in.unknown.3] only a bank that does once what it is told twice is told again', async () => {
-  for (const maySendAgain of [true, false]) {
+test('[refund-in.unknown.2] [refund-in.unknown.3] only a bank that does once what it is told twice is told again', async () => {
+  for (const isIdempotent of [true, false]) {
     const due = refundAs('PENDING')
-    const { jobs, inputs } = bench(due, 128, new Set(maySendAgain ? ['idempotent-refund'] : []))
+    const { jobs, asked, inputs } = bench(due, 128, new Set(isIdempotent ? ['idempotent-refund'] : []))
     await jobs.processNext()
+    const windowMs = isIdempotent ? 86_400_000 : 0
+    const again = { askedAt: due.updatedAt, windowMs }
     assert.deepEqual(inputs.slice(1), [
-      { on: 'partner.not_found', maySendAgain, askedAt: due.updatedAt },
+      { on: 'partner.not_found', windowMs, askedAt: due.updatedAt },
       { on: 'work.done' },
+      ...(isIdempotent ? [{ on: 'send.claimed', leaseMs: 5_500, again }, accepted] : []),
     ])
+    assert.equal(asked.filter((call) => call.startsWith('PUT')).length, isIdempotent ? 1 : 0)
   }
 })

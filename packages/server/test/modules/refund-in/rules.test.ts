@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type JournalKind, refundIn } from '@pixgate/spec'
-import type { Decision } from '../../../src/engine/operation.ts'
+import type { Decision, State } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
 import type { CashInFacts } from '../../../src/modules/cash-in/cash-in.ts'
 import type { RefundIn, RefundInFacts, RefundInInput } from '../../../src/modules/refund-in/refund-in.ts'
 import { decideRefundIn } from '../../../src/modules/refund-in/rules.ts'
 import { nextStep } from '../../../src/modules/refund-in/schedule.ts'
 import { NOW } from '../cash-in/situations.ts'
-import { cashInOf, confirmed, INPUTS, REFUND_ID, refundAs, SENT, stateOf } from './situations.ts'
+import { cashInOf, confirmed, INPUTS, REFUND_ID, refundAs, SENT, stateOf, TAKEN } from './situations.ts'
 
 type AnyRow = (typeof refundIn.rows)[number]
 
@@ -25,11 +25,17 @@ interface Situation {
   readonly evidence?: Readonly<Record<string, unknown>>
   /** What the cash-in knows afterwards. */
   readonly counts?: CashInFacts
+  readonly state?: State
 }
 
 const NO_DOUBT = { doubt: null, unknownSince: null }
 const CONTRADICTED = { ...SENT, doubt: 'contradiction' } as const
 const REFUSED = { failureCode: 'AC07', failureReason: 'account closed', ...NO_DOUBT }
+const REFUSAL = { errorCode: 'AC07', errorMessage: 'account closed' }
+/** An attempt that begins now. */
+const CLAIMED = { lastAttemptAt: NOW, leaseEndsAt: NOW + 60_000, notFoundSince: null, notFoundAt: null }
+/** The bank was asked just now, and is one that does once what it is told twice. */
+const SENDING_AGAIN = { ...INPUTS['send.claimed'], again: { askedAt: NOW, windowMs: 86_400_000 } } as const
 /** A question is wanted at once. */
 const WANTED = { question: 'wanted' } as const
 const UNVERIFIED = { ...INPUTS['partner.failed'], isVerified: false }
@@ -48,12 +54,21 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'CONFIRMED work.done': { before: { dueAt: NOW + 60_000 } },
   'FAILED work.done': { before: { dueAt: NOW + 60_000 } },
 
-  'PENDING send.claimed': {
+  'PENDING send.claimed nothing of it left': {
     before: { dueAt: NOW, facts: {} },
-    learns: {
-      facts: { attempts: 1, firstAttemptAt: NOW, lastAttemptAt: NOW, notFoundSince: null, notFoundAt: null },
-    },
+    learns: { facts: { attempts: 1, firstAttemptAt: NOW, ...CLAIMED } },
     dueAt: NOW + 60_000,
+  },
+  'PENDING send.claimed asked in vain and safe to repeat': {
+    input: SENDING_AGAIN,
+    learns: { facts: { attempts: 2, ...CLAIMED } },
+    dueAt: NOW + 60_000,
+  },
+  'PENDING send.rejected another attempt may arrive': {
+    before: { facts: { ...SENT, attempts: 2 } },
+    input: { ...INPUTS['send.rejected'], attempt: 2 },
+    learns: { facts: { refusal: REFUSAL, ...WANTED } },
+    dueAt: NOW,
   },
   'PENDING send.accepted': {
     learns: { transactionId: 'tx-r', facts: { isAccepted: true, ...NO_DOUBT } },
@@ -68,7 +83,32 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     counts: FREED,
   },
   'PENDING send.unknown': { learns: { facts: { questions: 1, unknownSince: NOW } }, dueAt: NOW + 5_000 },
-  'PENDING send.contradicted': { learns: { facts: { doubt: 'contradiction' } }, evidence: { reason: 'other id' } },
+  'PENDING send.contradicted': {
+    input: { ...INPUTS['send.contradicted'], transactionId: 'tx-r' },
+    learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction', ...WANTED } },
+    dueAt: NOW,
+    evidence: { reason: 'other id', transactionId: 'tx-r' },
+  },
+  'PENDING partner.confirmed movement belongs to another operation': {
+    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
+    evidence: told(),
+    counts: { returns: { D1: 30_00 } },
+    state: TAKEN,
+  },
+  'CONFIRMED partner.confirmed movement belongs to another operation': {
+    before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
+    counted: { returns: { D0: 30_00 } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, doubt: 'contradiction' } },
+    evidence: told(),
+    counts: { returns: { D0: 30_00, D1: 30_00 } },
+    state: TAKEN,
+  },
+  'FAILED partner.confirmed movement belongs to another operation': {
+    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
+    evidence: told(),
+    counts: { returns: { D1: 30_00 } },
+    state: TAKEN,
+  },
   'PENDING partner.confirmed sending was not recorded': {
     before: { facts: {} },
     input: confirmed({}, false),
@@ -140,13 +180,26 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'CONFIRMED send.accepted': { learns: { transactionId: 'tx-r', facts: { isAccepted: true } } },
   'CONFIRMED send.rejected': { evidence: { errorCode: 'AC07', errorMessage: 'account closed' } },
-  'CONFIRMED send.contradicted': { evidence: { reason: 'other id' } },
-  'FAILED send.contradicted': { evidence: { reason: 'other id' } },
+  'CONFIRMED send.contradicted': { evidence: { reason: 'other id', transactionId: null } },
+  'FAILED send.contradicted': { evidence: { reason: 'other id', transactionId: null } },
   'CONFIRMED partner.not_found': { learns: { facts: { notFoundSince: NOW, notFoundAt: NOW } } },
-  'CONFIRMED partner.confirmed facts differ': {
+  'CONFIRMED partner.confirmed return restated': {
     input: OTHER_AMOUNT,
     learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
     evidence: told(29_99),
+  },
+  'CONFIRMED partner.confirmed return was booked before': {
+    before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
+    counted: { returns: { D0: 30_00, D1: 30_00 } },
+    learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
+    evidence: told(),
+  },
+  'CONFIRMED partner.confirmed return is a second one': {
+    before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
+    counted: { returns: { D0: 30_00 } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, doubt: 'contradiction' } },
+    evidence: told(),
+    counts: { returns: { D0: 30_00, D1: 30_00 } },
   },
   'CONFIRMED partner.failed': {
     learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
@@ -181,7 +234,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 /** Work is the same in every state but for when it is due again. */
 function situationOf({ from, on, when }: AnyRow): Situation | undefined {
   if (on === 'work.requested') return { learns: { facts: WANTED }, dueAt: NOW }
-  if (on === 'work.claimed') return { before: { dueAt: NOW }, dueAt: NOW + 60_000 }
+  if (on === 'work.claimed') {
+    return { before: { dueAt: NOW }, learns: { facts: { leaseEndsAt: NOW + 60_000 } }, dueAt: NOW + 60_000 }
+  }
   return SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
 }
 
@@ -195,7 +250,7 @@ for (const row of refundIn.rows) {
     const cashIn = cashInOf(from, situation.counted)
     const input = situation.input ?? INPUTS[on as keyof typeof INPUTS]
     assert.ok(input)
-    const decision = decideRefundIn(before, cashIn, [input], stateOf(), NOW)
+    const decision = decideRefundIn(before, cashIn, [input], situation.state ?? stateOf(), NOW)
 
     const { outcome, moves = [] } = decision
     assert.equal(outcome.result, 'APPLIED')
@@ -348,6 +403,12 @@ test('[refund-in.doubt.2] that the bank sent what we have no record of counts on
   assert.equal(proven.moves?.find(({ operationId }) => operationId === REFUND_ID)?.closesCases, true)
 })
 
+test('[refund-in.doubt.7] [CO-47] what another return of the same payment took is counted there, and not once more', () => {
+  const cashIn = cashInOf('PENDING', { returns: { D1: 30_00 } })
+  const { cases, journals } = decideRefundIn(refundAs('PENDING'), cashIn, [confirmed()], TAKEN, NOW)
+  assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['return_booked_before'], []])
+})
+
 test('[refund-in.doubt.3] a return that was told again after its case is nothing new', () => {
   const before = refundAs('PENDING', { facts: CONTRADICTED })
   const cashIn = cashInOf('PENDING', { returns: { D1: 30_00 } })
@@ -403,21 +464,81 @@ test('[refund-in.unknown.4] 15 minutes without an outcome make a case, which any
 test('[refund-in.unknown.2] that an order never arrived is proven by two answers, a minute apart and 5 minutes after it', () => {
   const after = (lastAttemptAt: number, notFoundSince: number, given: RefundInFacts = {}) =>
     refundAs('PENDING', { facts: { attempts: 1, lastAttemptAt, notFoundSince, notFoundAt: notFoundSince, ...given } })
-  const statusOf = (before: RefundIn, maySendAgain: boolean) =>
-    decide(before, { on: 'partner.not_found', maySendAgain, askedAt: NOW }).outcome.refund
+  const statusOf = (before: RefundIn, windowMs: number) =>
+    decide(before, { on: 'partner.not_found', windowMs, askedAt: NOW }).outcome.refund
   for (const unproven of [
     after(NOW - 299_999, NOW - 60_000),
     after(NOW - 300_000, NOW - 59_999),
     after(NOW - 300_000, NOW - 60_000, { isAccepted: true }),
   ]) {
-    const refund = statusOf(unproven, false)
+    const refund = statusOf(unproven, 0)
     assert.equal(refund.status, 'PENDING')
     assert.equal(nextStep(refund, NOW), 'ask')
   }
   const proven = after(NOW - 300_000, NOW - 60_000)
-  assert.equal(statusOf(proven, false).status, 'FAILED')
-  const again = statusOf(proven, true)
-  assert.deepEqual([again.status, nextStep(again, NOW)], ['PENDING', 'send'])
+  assert.equal(statusOf(proven, 0).status, 'FAILED')
+  assert.equal(statusOf(proven, 86_400_000).status, 'PENDING', 'it may still be put to the bank again')
+  const over = { ...proven, facts: { ...proven.facts, firstAttemptAt: NOW - 86_400_000 } }
+  assert.equal(statusOf(over, 86_400_000).status, 'FAILED', 'the bank knows no repeat any more')
+})
+
+test('[refund-in.unknown.2] [CO-42] only what was asked about since the last attempt, and is safe to repeat, is sent again', () => {
+  const again = (given: object) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, ...given } })
+  assertIgnored(refundAs('PENDING'), again({ askedAt: SENT.lastAttemptAt - 1 }))
+  assertIgnored(refundAs('PENDING'), again({ windowMs: NOW - SENT.firstAttemptAt }))
+  for (const facts of [
+    { ...SENT, isAccepted: true },
+    { ...SENT, refusal: REFUSAL },
+    { ...SENT, doubt: 'contradiction' },
+  ] as const) {
+    assertIgnored(refundAs('PENDING', { facts }), SENDING_AGAIN)
+  }
+  for (const status of ['CONFIRMED', 'FAILED'] as const) assertIgnored(refundAs(status), SENDING_AGAIN)
+})
+
+test('[refund-in.unknown.5] [CO-43] [P6] a refusal frees nothing while another attempt may arrive; the proof ends it', () => {
+  const facts = { ...SENT, attempts: 2, refusal: REFUSAL, notFoundSince: NOW - 60_000, lastAttemptAt: NOW - 300_000 }
+  const { refund } = decide(refundAs('PENDING', { facts }), INPUTS['partner.not_found']).outcome
+  assert.deepEqual([refund.status, refund.facts.failureCode], ['FAILED', 'AC07'])
+  const unsent = refundAs('PENDING', { facts: { ...SENT, attempts: 2, unsentAttempts: 1 } })
+  assert.equal(decide(unsent, { ...INPUTS['send.rejected'], attempt: 2 }).outcome.refund.status, 'FAILED')
+})
+
+test('[refund-in.states.10] [CO-41] the case of an overdue outcome closes when the outcome comes', () => {
+  const overdue = refundAs('PENDING', { facts: { ...SENT, isAccepted: true, isOverdue: true } })
+  const closes = (before: RefundIn, input: RefundInInput) =>
+    decide(before, input).moves?.find(({ operationId }) => operationId === REFUND_ID)?.closesCases === true
+  for (const input of [confirmed(), INPUTS['partner.failed']]) {
+    assert.equal(closes(overdue, input), true)
+    assert.equal(closes(refundAs('PENDING'), input), false)
+  }
+  assert.equal(closes(overdue, INPUTS['work.requested']), false)
+  assert.equal(closes(overdue, OTHER_AMOUNT), false)
+})
+
+test('[refund-in.doubt.1] [CO-44] a contradiction is asked about at once, and once', () => {
+  const lease = { dueAt: NOW + 6_500, facts: { ...SENT, leaseEndsAt: NOW + 6_500 } }
+  const told = decide(refundAs('PENDING', lease), { ...INPUTS['send.contradicted'], transactionId: 'tx-r' })
+  assert.deepEqual([told.outcome.refund.dueAt, told.outcome.refund.transactionId], [NOW, 'tx-r'])
+  const asked = decide(told.outcome.refund, INPUTS['work.claimed'], INPUTS['send.contradicted'], INPUTS['work.done'])
+  assert.deepEqual([asked.outcome.refund.dueAt, asked.outcome.refund.facts.question], [null, null])
+})
+
+test('[refund-in.ended.8] [CO-45] a second return of a confirmed refund is booked in suspense and counts as gone', () => {
+  const told = decide(refundAs('CONFIRMED'), confirmed({ returnId: 'D2', valueCents: 7_00n }, false))
+  assert.deepEqual(
+    told.journals?.map(({ kind, reference, amounts }) => [kind, reference, amounts.p]),
+    [['left_unattributed', 'D2', 7_00n]],
+  )
+  assert.deepEqual(told.outcome.cashIn.facts.returns, { D1: 30_00, D2: 7_00 })
+  const again = decideRefundIn(
+    told.outcome.refund,
+    told.outcome.cashIn,
+    [confirmed({ returnId: 'D2' })],
+    stateOf(),
+    NOW,
+  )
+  assert.deepEqual(again.journals, [], 'told again with another amount it is a case only')
 })
 
 test('[refund-in.unknown.1] a question that failed says nothing of an order that the bank has', () => {

@@ -74,6 +74,9 @@ export function stateOf(availableCents = 1_000_00n, ...operations: readonly Oper
   }
 }
 
+/** The same where another operation has every movement. */
+export const TAKEN: State = { ...stateOf(), movement: () => ({ operationId: 'another', valueCents: 30_00n }) }
+
 /** The bank says that money went back, all of it and just now unless told otherwise. */
 export function confirmed(given: Partial<Return> = {}, isVerified = true) {
   const returned = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, ...given }
@@ -90,7 +93,7 @@ export const INPUTS = {
   'send.rejected': { on: 'send.rejected', attempt: 1, errorCode: 'AC07', errorMessage: 'account closed' },
   'send.not_sent': { on: 'send.not_sent', attempt: 1, reason: 'ECONNREFUSED' },
   'send.unknown': { on: 'send.unknown', reason: 'timeout' },
-  'send.contradicted': { on: 'send.contradicted', reason: 'other id' },
+  'send.contradicted': { on: 'send.contradicted', reason: 'other id', transactionId: null },
   'partner.confirmed': confirmed(),
   'partner.failed': {
     on: 'partner.failed',
@@ -100,7 +103,7 @@ export const INPUTS = {
     occurredAt: NOW - 1_000,
     isVerified: true,
   },
-  'partner.not_found': { on: 'partner.not_found', maySendAgain: false, askedAt: NOW },
+  'partner.not_found': { on: 'partner.not_found', windowMs: 0, askedAt: NOW },
   'clock.released': { on: 'clock.released' },
   'clock.escalated': { on: 'clock.escalated' },
   'clock.overdue': { on: 'clock.overdue' },
