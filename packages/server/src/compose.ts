@@ -89,7 +89,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     onNotifications: () => webhooks.wake(),
   })
   const link = openPartnerLink({ ...surroundings.partner, timeoutMs: config.partner.timeoutMs })
-  const partner = withBreaker(createHttpPartner(link), clock)
+  const partner = withBreaker(createHttpPartner(link, config.partner.hasIdempotentOrders), clock)
   const eventQueries = createEventQueryBudget()
   const bounds = { callTimeoutMs: config.partner.timeoutMs, eventQueries }
   const cashIns = createCashInModule({

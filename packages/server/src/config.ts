@@ -103,6 +103,13 @@ export const configTable = [
     range: '100…14000 milliseconds',
   },
   {
+    name: 'PIXGATE_PARTNER_IDEMPOTENT_ORDERS',
+    description:
+      'Whether the bank carries a payout or a refund out once, however often it gets it under one id. If not, none whose answer was lost is ever sent again.',
+    default: 'true',
+    range: 'true, false',
+  },
+  {
     name: 'PIXGATE_MERCHANT_PIX_KEY',
     description: 'The Pix key that receives.',
     default: 'financeiro@loja.example',
@@ -227,6 +234,7 @@ export interface Config {
     readonly inboundApiKey: string | undefined
     readonly timeoutMs: number
     readonly createBudgetMs: number
+    readonly hasIdempotentOrders: boolean
   }
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
@@ -276,6 +284,7 @@ export function readConfig(environment: Environment): Config {
       inboundApiKey: reader.secret('PIXGATE_PARTNER_INBOUND_API_KEY', partnerSecretMinLength),
       timeoutMs: reader.integer('PIXGATE_PARTNER_TIMEOUT_MS', 100, 10_000),
       createBudgetMs: reader.integer('PIXGATE_PARTNER_CREATE_BUDGET_MS', 100, 14_000),
+      hasIdempotentOrders: reader.boolean('PIXGATE_PARTNER_IDEMPOTENT_ORDERS', true),
     },
     merchant: {
       pixKey: reader.text('PIXGATE_MERCHANT_PIX_KEY', limits.pixKeyMaxLength),

@@ -11,11 +11,14 @@ import { statementPageOf, statementPath } from './protocol/statement.ts'
 /** What every bank that speaks this protocol promises, at the least. @source partner-protocol#calls */
 const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000
 
+const IDEMPOTENT_ORDERS = ['idempotent-payout', 'idempotent-refund'] as const
+
 /**
  * A bank that speaks Pixgate's own partner protocol, as the simulator does.
- * @source rules#partner.1, rules#partner.3
+ * @param hasIdempotentOrders whether it carries out once a payout or refund that it gets twice
+ * @source rules#partner.1, rules#partner.3, rules#partner.7
  */
-export function createHttpPartner(link: PartnerLink): Partner {
+export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true): Partner {
   const charge = callsTo(link, charges)
   const payout = callsTo(link, payouts)
   const refund = callsTo(link, refunds)
@@ -24,12 +27,11 @@ export function createHttpPartner(link: PartnerLink): Partner {
       'idempotent-charge',
       'query-charge',
       'cancel-charge',
-      'idempotent-payout',
       'query-payout',
       'decode-qr-code',
-      'idempotent-refund',
       'query-refund',
       'statement',
+      ...(hasIdempotentOrders ? IDEMPOTENT_ORDERS : []),
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
     createCharge: charge.send,

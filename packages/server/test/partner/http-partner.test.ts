@@ -277,3 +277,13 @@ test('[CO-40] a payout or a refund whose window is over is not sent', async (t) 
   assert.equal((await partner.sendRefund(refunds.ID, refunds.REQUEST, window)).kind, 'NOT_SENT')
   assert.deepEqual(bank.received, [])
 })
+
+test('[partner.7] a bank whose orders are not idempotent lacks that, and nothing else', async (t) => {
+  const link = linkTo(t, await closedPort())
+  const { capabilities } = createHttpPartner(link)
+  const without = createHttpPartner(link, false).capabilities
+  assert.deepEqual([...capabilities].filter((name) => !without.has(name)).sort(), [
+    'idempotent-payout',
+    'idempotent-refund',
+  ])
+})
