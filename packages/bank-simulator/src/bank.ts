@@ -2,6 +2,7 @@ import type { Switchboard } from './behavior.ts'
 import type { Book } from './book.ts'
 import type { Charges } from './charges.ts'
 import type { Clock } from './clock.ts'
+import type { Liar } from './lies.ts'
 import type { Payouts } from './payouts.ts'
 import type { QrCodes } from './qr-codes.ts'
 import type { Refunds } from './refunds.ts'
@@ -18,6 +19,7 @@ export interface Bank {
   readonly refunds: Refunds
   readonly refundSettler: Settler
   readonly switchboard: Switchboard
+  readonly liar: Liar
   readonly sender: EventSender
   readonly clock: Clock
 }

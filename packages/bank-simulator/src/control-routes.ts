@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
+import { type Lying, lying } from './lies.ts'
 import { type IdParams, idParams } from './partner-routes.ts'
 import { balanceCents, toldOf } from './statement.ts'
 
@@ -56,7 +57,7 @@ const eventOrder = Type.Object(
 
 /** The levers that no real bank has: what payers and the bank itself do, and how the bank behaves. */
 export function controlRoutes(app: FastifyInstance, bank: Bank): void {
-  const { book, charges, qrCodes, payouts, refunds, switchboard, sender, clock } = bank
+  const { book, charges, qrCodes, payouts, refunds, switchboard, liar, sender, clock } = bank
   // Without a body, with or without a content type, nothing is wished for in particular.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
@@ -144,6 +145,13 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
   app.put<{ Body: BankBehaviorChange }>('/behavior', { schema: { body: bankBehaviorChange } }, async ({ body }) =>
     switchboard.change(body),
   )
+
+  app.get('/lies', async () => ({ ...liar.lying, told: liar.told }))
+
+  app.put<{ Body: Lying }>('/lies', { schema: { body: lying } }, async ({ body }) => {
+    liar.change(body)
+    return body
+  })
 
   app.post<{ Body: Static<typeof eventOrder> }>(
     '/events',

@@ -109,6 +109,8 @@ export interface PayoutAccepted {
   readonly fact: 'payout accepted'
   readonly at: number
   readonly payoutId: string
+  /** The service's id, where it was given for an earlier payout already. */
+  readonly againFor?: string
   readonly transactionId: string
   /** The request as it came: what a repeated one is compared with. */
   readonly order: PartnerPayoutRequest
@@ -160,6 +162,8 @@ export interface RefundAccepted {
   readonly fact: 'refund accepted'
   readonly at: number
   readonly refundId: string
+  /** The service's id, where it was given for an earlier refund already. */
+  readonly againFor?: string
   readonly transactionId: string
   /** The request as it came: what a repeated one is compared with. */
   readonly order: PartnerRefundRequest

@@ -4,6 +4,7 @@ import { Book } from './book.ts'
 import { type Chance, systemChance } from './chance.ts'
 import { createCharges } from './charges.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { Liar } from './lies.ts'
 import { createPayouts } from './payouts.ts'
 import { createQrCodes } from './qr-codes.ts'
 import { createRefunds } from './refunds.ts'
@@ -14,6 +15,7 @@ import { Settler } from './settler.ts'
 export type { Book } from './book.ts'
 export type { Chance } from './chance.ts'
 export type { Clock } from './clock.ts'
+export { type Lie, type Lying, lies } from './lies.ts'
 export type { Charge, Payout, Refund } from './operations.ts'
 export type { Entry } from './records.ts'
 
@@ -29,6 +31,8 @@ export interface SimulatorOptions {
   readonly secret: string
   /** Base address of the service that takes the events. */
   readonly eventsUrl: string
+  /** Whether the same order under the same id is carried out once; `true` by default. */
+  readonly hasIdempotentOrders?: boolean
   /** Gets what an operator should see; standard error by default. */
   readonly warn?: (message: string) => void
   readonly clock?: Clock
@@ -51,17 +55,20 @@ export interface Simulator {
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock = systemClock, chance = systemChance, warn = warnOnStderr, secret, eventsUrl, token } = options
+  const { hasIdempotentOrders } = options
   const book = await Book.open(options.dataDirectory)
   const switchboard = new Switchboard()
-  const sender = new EventSender({ book, switchboard, clock, chance, eventsUrl, secret, warn })
+  const liar = new Liar()
+  const sender = new EventSender({ book, switchboard, liar, clock, chance, eventsUrl, secret, warn })
   const rules = { book, clock, chance }
   const charges = createCharges(rules)
   const qrCodes = createQrCodes(rules)
-  const payouts = createPayouts({ ...rules, qrCodes })
-  const refunds = createRefunds(rules)
+  const payouts = createPayouts({ ...rules, qrCodes, hasIdempotentOrders })
+  const refunds = createRefunds({ ...rules, hasIdempotentOrders })
   const payoutSettler = new Settler({ accepted: book.payouts, ...payouts, clock, chance })
   const refundSettler = new Settler({ accepted: book.refunds, ...refunds, clock, chance })
-  const bank = { book, charges, qrCodes, payouts, payoutSettler, refunds, refundSettler, switchboard, sender, clock }
+  const settlers = { payoutSettler, refundSettler }
+  const bank = { book, charges, qrCodes, payouts, refunds, ...settlers, switchboard, liar, sender, clock }
   const server = createServer(bank, token, warn)
   async function stop(): Promise<void> {
     await server.close()

@@ -32,6 +32,7 @@ function readOptions(environment: NodeJS.ProcessEnv): SimulatorOptions {
     token: required('PIXGATE_PARTNER_TOKEN'),
     secret: required('PIXGATE_PARTNER_SECRET'),
     eventsUrl: required('PIXGATE_SIMULATOR_EVENTS_URL'),
+    hasIdempotentOrders: environment.PIXGATE_PARTNER_IDEMPOTENT_ORDERS !== 'false',
   }
 }
 

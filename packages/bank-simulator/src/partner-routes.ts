@@ -1,5 +1,6 @@
 import {
   type BankBehavior,
+  type PartnerCharge,
   type PartnerChargeRequest,
   type PartnerPayoutRequest,
   type PartnerQrCodeDecodeRequest,
@@ -13,8 +14,11 @@ import {
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Bank } from './bank.ts'
+import { chargeWithPayments } from './charges.ts'
+import { lastExecution } from './executions.ts'
 import type { Course } from './facts.ts'
 import { Refused } from './refused.ts'
+import type { Settler } from './settler.ts'
 import { balanceCents, statementOf } from './statement.ts'
 
 /** A path that names one thing by the service's id. */
@@ -35,13 +39,26 @@ const statementParams = Type.Object(
 /** A caller that has not hung up by then is hung up on. */
 const SILENCE_MAX_MS = 60_000
 
+/** So long an early event is ahead of the answer. */
+const EARLY_MS = 150
+
 /** The calls of the partner protocol. @source partner-protocol#calls */
 export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
-  const { book, charges, qrCodes, payouts, payoutSettler, refunds, refundSettler, switchboard, clock } = bank
+  const { book, charges, qrCodes, payouts, payoutSettler, refunds, refundSettler, switchboard, liar, clock } = bank
   app.addHook('onSend', async () => {
     const { latencyMs } = switchboard.behavior
     if (latencyMs > 0) await clock.sleep(latencyMs)
   })
+
+  function* allCharges(): Iterable<PartnerCharge> {
+    for (const charge of book.charges.values()) yield chargeWithPayments(charge, clock.now())
+  }
+  /** A moment later; or, where the bank is early, before it answers. */
+  async function settle(settler: Settler, key: string): Promise<void> {
+    if (!liar.tells('early')) return settler.settle(key)
+    settler.settleNow(key)
+    await clock.sleep(EARLY_MS)
+  }
 
   app.put<{ Params: IdParams; Body: PartnerChargeRequest }>(
     '/charges/:id',
@@ -49,20 +66,27 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
     async ({ params: { id }, body }, reply) => {
       const { cashIn } = switchboard.behavior
       if (cashIn === 'timeout') return keepSilent(reply)
+      liar.mayFail('unavailable')
       // What was accepted once stays accepted.
       if (cashIn === 'reject' && !book.charges.has(id)) throw new Refused('charge_refused', 'the bank refuses charges')
       const { isNew, charge } = charges.create(id, body)
       if (cashIn === 'lost-response') return book.durable().then(() => hangUp(reply))
-      return reply.code(isNew ? 201 : 200).send(charge)
+      if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
+      liar.mayFail('errorAfterExecuting')
+      return reply.code(isNew ? 201 : 200).send(liar.say(charge, allCharges()))
     },
   )
 
-  app.get<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) =>
-    charges.get(id),
-  )
+  app.get<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
+    liar.mayFail('unavailable')
+    liar.mayForget(id)
+    return liar.say(charges.get(id), allCharges())
+  })
 
   app.delete<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
+    liar.mayFail('unavailable')
     charges.cancel(id)
+    liar.mayFail('errorAfterExecuting')
     return { status: 'CANCELLED' }
   })
 
@@ -72,22 +96,31 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
     async ({ params: { id }, body }, reply) => {
       const { cashOut } = switchboard.behavior
       if (cashOut === 'timeout') return keepSilent(reply)
+      liar.mayFail('unavailable')
       if (cashOut === 'reject' && !book.payouts.has(id)) throw new Refused('payout_refused', 'the bank refuses payouts')
       const payout = payouts.create(id, body, courseUnder(cashOut))
-      payoutSettler.settle(id)
+      await settle(payoutSettler, lastExecution(id, book.payouts))
       if (cashOut === 'lost-response') return book.durable().then(() => hangUp(reply))
-      return reply.code(payout.status === 'PROCESSING' ? 202 : 200).send(payout)
+      if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
+      liar.mayFail('errorAfterExecuting')
+      if (liar.tells('falseRefusal')) throw new Refused('payout_refused', 'the bank refuses it')
+      return reply.code(payout.status === 'PROCESSING' ? 202 : 200).send(liar.say(payout, answersOf(book.payouts)))
     },
   )
 
-  app.get<{ Params: IdParams }>('/payouts/:id', { schema: { params: idParams } }, async ({ params: { id } }) =>
-    payouts.get(id),
-  )
+  app.get<{ Params: IdParams }>('/payouts/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
+    liar.mayFail('unavailable')
+    liar.mayForget(id)
+    return liar.say(payouts.get(id), answersOf(book.payouts))
+  })
 
   app.post<{ Body: PartnerQrCodeDecodeRequest }>(
     '/qr-codes/decode',
     { schema: { body: partnerQrCodeDecodeRequest } },
-    async ({ body: { pixCode } }) => qrCodes.decode(pixCode),
+    async ({ body: { pixCode } }) => {
+      liar.mayFail('unavailable')
+      return qrCodes.decode(pixCode)
+    },
   )
 
   app.put<{ Params: IdParams; Body: PartnerRefundRequest }>(
@@ -96,18 +129,24 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
     async ({ params: { id }, body }, reply) => {
       const { refundIn } = switchboard.behavior
       if (refundIn === 'timeout') return keepSilent(reply)
+      liar.mayFail('unavailable')
       if (refundIn === 'reject' && !book.refunds.has(id))
         throw new Refused('refund_refused', 'the bank refuses refunds')
       const refund = refunds.create(id, body, courseUnder(refundIn))
-      refundSettler.settle(id)
+      await settle(refundSettler, lastExecution(id, book.refunds))
       if (refundIn === 'lost-response') return book.durable().then(() => hangUp(reply))
-      return reply.code(refund.status === 'PROCESSING' ? 202 : 200).send(refund)
+      if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
+      liar.mayFail('errorAfterExecuting')
+      if (liar.tells('falseRefusal')) throw new Refused('refund_refused', 'the bank refuses it')
+      return reply.code(refund.status === 'PROCESSING' ? 202 : 200).send(liar.say(refund, answersOf(book.refunds)))
     },
   )
 
-  app.get<{ Params: IdParams }>('/refunds/:id', { schema: { params: idParams } }, async ({ params: { id } }) =>
-    refunds.get(id),
-  )
+  app.get<{ Params: IdParams }>('/refunds/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
+    liar.mayFail('unavailable')
+    liar.mayForget(id)
+    return liar.say(refunds.get(id), answersOf(book.refunds))
+  })
 
   app.get('/balance', async () => ({ availableCents: balanceCents(book.entries) }))
 
@@ -121,6 +160,10 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
         cursor: Number(cursor ?? 0),
       }),
   )
+}
+
+function* answersOf<T>(orders: ReadonlyMap<string, { readonly answer: T }>): Iterable<T> {
+  for (const { answer } of orders.values()) yield answer
 }
 
 function courseUnder(behavior: BankBehavior['cashOut' | 'refundIn']): Course {

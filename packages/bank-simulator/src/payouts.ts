@@ -7,6 +7,7 @@ import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
 import { instant } from './events.ts'
+import { nextExecution } from './executions.ts'
 import type { ChargePaid, Course } from './facts.ts'
 import type { Payout } from './operations.ts'
 import type { QrCodes } from './qr-codes.ts'
@@ -16,9 +17,10 @@ import { Refused } from './refused.ts'
 /** The rules of payouts. Whoever answers waits for {@link Book.durable} first. */
 export interface Payouts {
   /**
-   * Takes a payout on, once: the same id with the same order is the same payout.
+   * Takes a payout on, once: the same id with the same order is the same payout. Without idempotent orders it is
+   * another one.
    * @throws Refused conflict (the id is known with another order) · as {@link QrCodes.payable}
-   * @source rules#partner.1
+   * @source rules#partner.1, rules#sandbox.12
    */
   create(id: string, order: PartnerPayoutRequest, course: Course): PartnerPayout
   /** @throws Refused not_found */
@@ -49,12 +51,16 @@ export interface PayoutConfirmationOrder extends ConfirmationOrder {
 export interface PayoutsOptions {
   readonly book: Book
   readonly qrCodes: Pick<QrCodes, 'payable'>
+  /** `true` by default. */
+  readonly hasIdempotentOrders?: boolean | undefined
   readonly clock: Clock
   readonly chance: Chance
 }
 
 /** Makes the rules over a book. */
-export function createPayouts({ book, qrCodes, clock, chance }: PayoutsOptions): Payouts {
+export function createPayouts({ book, qrCodes, hasIdempotentOrders = true, ...rest }: PayoutsOptions): Payouts {
+  const { clock, chance } = rest
+
   function known(id: string): Payout {
     const payout = book.payouts.get(id)
     if (!payout) throw new Refused('not_found', 'there is no such payout')
@@ -85,22 +91,24 @@ export function createPayouts({ book, qrCodes, clock, chance }: PayoutsOptions):
   return {
     create(id, order, course) {
       const existing = book.payouts.get(id)
-      if (existing) {
+      if (existing && hasIdempotentOrders) {
         if (isDeepStrictEqual(existing.order, order)) return existing.answer
         throw new Refused('conflict', 'the bank knows another payout under this id')
       }
       const transactionId = chance.transactionId()
       const destination = destinationOf(order)
+      const payoutId = nextExecution(id, book.payouts)
       book.record({
         fact: 'payout accepted',
         at: clock.now(),
-        payoutId: id,
+        payoutId,
+        ...(existing && { againFor: id }),
         transactionId,
         order,
         ...destination,
         course,
       })
-      return known(id).answer
+      return known(payoutId).answer
     },
 
     get(id) {

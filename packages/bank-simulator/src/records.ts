@@ -228,11 +228,11 @@ export class Records {
     this.#decodings.set(decodeId, pixCode)
   }
 
-  #payoutAccepted({ payoutId: id, transactionId, order, recipient, course, location }: PayoutAccepted): void {
-    const { valueCents } = order
+  #payoutAccepted({ payoutId, againFor, transactionId, order, recipient, course, location }: PayoutAccepted): void {
+    const [id, { valueCents }] = [againFor ?? payoutId, order]
     const answer: Payout['answer'] = { id, transactionId, status: 'PROCESSING', valueCents, recipient, returns: [] }
-    this.#payouts.set(id, { answer, order, course, location })
-    if (location !== undefined) this.#payoutIdsByLocation.set(location, id)
+    this.#payouts.set(payoutId, { answer, order, course, location })
+    if (location !== undefined) this.#payoutIdsByLocation.set(location, payoutId)
   }
 
   #payoutConfirmed(fact: PayoutConfirmed): void {
@@ -241,8 +241,9 @@ export class Records {
     const { errorCode: _, errorMessage: __, ...answer } = payout.answer
     const moved = { status: 'CONFIRMED', valueCents, endToEndId, occurredAt: instant(at) } as const
     this.#payouts.set(id, { ...payout, answer: { ...answer, ...moved, ...(feeCents > 0 && { feeCents }) } })
-    this.#enter('PAYOUT_SENT', at, { endToEndId, reference: id, valueCents })
-    if (feeCents > 0) this.#enter('TARIFF', at, { endToEndId, reference: id, valueCents: feeCents })
+    const reference = answer.id
+    this.#enter('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
+    if (feeCents > 0) this.#enter('TARIFF', at, { endToEndId, reference, valueCents: feeCents })
     this.tell(payoutConfirmedEvent(payout, fact))
     if (pays) this.#chargePaid(pays)
   }
@@ -261,15 +262,17 @@ export class Records {
     const returns = [...answer.returns, { returnId, valueCents, occurredAt: instant(at) }]
     const status = sumCents(returns) === answer.valueCents ? 'RETURNED' : 'CONFIRMED'
     this.#payouts.set(id, { ...payout, answer: { ...answer, status, returns } })
-    this.#enter('PAYOUT_RETURNED', at, { endToEndId: answer.endToEndId ?? '', returnId, reference: id, valueCents })
+    const named = { endToEndId: answer.endToEndId ?? '', returnId, reference: answer.id }
+    this.#enter('PAYOUT_RETURNED', at, { ...named, valueCents })
     this.tell(payoutReturnedEvent(payout, fact))
   }
 
-  #refundAccepted({ refundId: id, transactionId, order, course }: RefundAccepted): void {
+  #refundAccepted({ refundId, againFor, transactionId, order, course }: RefundAccepted): void {
     const { endToEndId, valueCents } = order
     const receipt = this.#receipt(endToEndId)
-    this.#receipts.set(endToEndId, { ...receipt, refundIds: [...receipt.refundIds, id] })
-    this.#refunds.set(id, { answer: { id, transactionId, status: 'PROCESSING', valueCents }, order, course })
+    this.#receipts.set(endToEndId, { ...receipt, refundIds: [...receipt.refundIds, refundId] })
+    const answer = { id: againFor ?? refundId, transactionId, status: 'PROCESSING', valueCents } as const
+    this.#refunds.set(refundId, { answer, order, course })
   }
 
   #refundConfirmed(fact: RefundConfirmed): void {
@@ -281,7 +284,7 @@ export class Records {
     const { endToEndId } = refund.order
     const { transactionId } = answer
     this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'MERCHANT' })
-    this.#enter('REFUND_SENT', at, { endToEndId, returnId, reference: id, valueCents })
+    this.#enter('REFUND_SENT', at, { endToEndId, returnId, reference: answer.id, valueCents })
     this.tell(refundConfirmedEvent(refund, fact))
   }
 

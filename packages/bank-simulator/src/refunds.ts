@@ -6,6 +6,7 @@ import type { Book } from './book.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import { assertUnsettled, type ConfirmationOrder } from './confirmation.ts'
+import { nextExecution } from './executions.ts'
 import type { Course } from './facts.ts'
 import type { Receipt, Refund } from './operations.ts'
 import { sumCents } from './records.ts'
@@ -14,10 +15,11 @@ import { Refused } from './refused.ts'
 /** The rules of payments that go back to who made them. Whoever answers waits for {@link Book.durable} first. */
 export interface Refunds {
   /**
-   * Takes a refund on, once: the same id with the same order is the same refund.
+   * Takes a refund on, once: the same id with the same order is the same refund. Without idempotent orders it is
+   * another one.
    * @throws Refused conflict (the id is known with another order) · payment_not_found · exceeds_payment (with what went
    *   back or is about to)
-   * @source rules#partner.1
+   * @source rules#partner.1, rules#sandbox.12
    */
   create(id: string, order: PartnerRefundRequest, course: Course): PartnerRefund
   /** @throws Refused not_found */
@@ -43,12 +45,14 @@ export interface Refunds {
 /** What the rules need. */
 export interface RefundsOptions {
   readonly book: Book
+  /** `true` by default. */
+  readonly hasIdempotentOrders?: boolean | undefined
   readonly clock: Clock
   readonly chance: Chance
 }
 
 /** Makes the rules over a book. */
-export function createRefunds({ book, clock, chance }: RefundsOptions): Refunds {
+export function createRefunds({ book, hasIdempotentOrders = true, clock, chance }: RefundsOptions): Refunds {
   function known(id: string): Refund {
     const refund = book.refunds.get(id)
     if (!refund) throw new Refused('not_found', 'there is no such refund')
@@ -68,7 +72,7 @@ export function createRefunds({ book, clock, chance }: RefundsOptions): Refunds 
   return {
     create(id, order, course) {
       const existing = book.refunds.get(id)
-      if (existing) {
+      if (existing && hasIdempotentOrders) {
         if (isDeepStrictEqual(existing.order, order)) return existing.answer
         throw new Refused('conflict', 'the bank knows another refund under this id')
       }
@@ -78,8 +82,10 @@ export function createRefunds({ book, clock, chance }: RefundsOptions): Refunds 
         throw new Refused('exceeds_payment', 'more would go back than came in')
       }
       const transactionId = chance.transactionId()
-      book.record({ fact: 'refund accepted', at: clock.now(), refundId: id, transactionId, order, course })
-      return known(id).answer
+      const refundId = nextExecution(id, book.refunds)
+      const again = existing && { againFor: id }
+      book.record({ fact: 'refund accepted', at: clock.now(), refundId, ...again, transactionId, order, course })
+      return known(refundId).answer
     },
 
     get(id) {

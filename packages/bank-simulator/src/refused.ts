@@ -14,12 +14,13 @@ export const refusalStatuses = {
   pix_code_not_payable: 422,
   refund_refused: 422,
   unknown_decoding: 422,
+  internal_error: 500,
 } as const
 
 /** A code of {@link refusalStatuses}. */
 export type RefusalCode = keyof typeof refusalStatuses
 
-/** A definite no: nothing was done, and the answer says so. @source partner-protocol#answers */
+/** A definite no: nothing was done, and the answer says so; `internal_error` alone says nothing. @source partner-protocol#answers */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly errorCode: RefusalCode

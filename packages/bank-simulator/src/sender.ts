@@ -6,11 +6,14 @@ import type { Book } from './book.ts'
 import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import type { BankEvent, EventEndpoint } from './events.ts'
+import type { Liar } from './lies.ts'
+import { sentOf } from './lying-events.ts'
 
 /** What the sender needs. */
 export interface EventSenderOptions {
   readonly book: Book
   readonly switchboard: Switchboard
+  readonly liar: Liar
   readonly clock: Clock
   readonly chance: Chance
   /** Base address of the service. */
@@ -110,7 +113,11 @@ export class EventSender {
     const { book, switchboard, clock } = this.#options
     const { eventCopies, eventDelayMs, eventsShuffled } = switchboard.behavior
     await book.durable()
-    await Promise.all(Array.from({ length: eventCopies }, () => this.#deliverCopy(event, eventDelayMs, eventsShuffled)))
+    for (const sent of sentOf(event, this.#options)) {
+      await Promise.all(
+        Array.from({ length: eventCopies }, () => this.#deliverCopy(sent, eventDelayMs, eventsShuffled)),
+      )
+    }
     book.record({ fact: 'event delivered', at: clock.now(), eventId: event.body.eventId })
     await book.durable()
   }

@@ -37,6 +37,11 @@ export class Settler {
     this.#underWay.set(id, settlement)
   }
 
+  /** Settles in this moment what {@link settle} would settle in the next. */
+  settleNow(id: string): void {
+    if (this.#isDue(id)) this.#end(id)
+  }
+
   /** Leaves what is under way to the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
@@ -44,10 +49,15 @@ export class Settler {
   }
 
   async #settle(id: string): Promise<void> {
-    const { accepted, clock, chance, confirm, fail } = this.#options
+    const { clock, chance } = this.#options
     await clock.sleep(SETTLEMENT_MS + chance.below(SETTLEMENT_MS + 1), this.#stopping.signal).catch(() => undefined)
     // A control may have been faster.
     if (this.#stopping.signal.aborted || !this.#isDue(id)) return
+    this.#end(id)
+  }
+
+  #end(id: string): void {
+    const { accepted, confirm, fail } = this.#options
     if (accepted.get(id)?.course === 'fail') fail(id)
     else confirm(id)
   }

@@ -1,0 +1,47 @@
+import type { Book } from './book.ts'
+import type { Chance } from './chance.ts'
+import type { BankEvent } from './events.ts'
+import type { Liar } from './lies.ts'
+
+/**
+ * What is sent of an event: itself, unless the bank lies.
+ * @returns in this order; nothing where it is lost
+ * @source rules#sandbox.11
+ */
+export function sentOf(event: BankEvent, { book, liar, chance }: SendingOptions): readonly BankEvent[] {
+  if (liar.tells('eventLost')) return []
+  const told = toldOf(event, book, liar)
+  if (event.body.status !== 'FAILED' && liar.tells('eventFalseFailure')) return [failureOf(event, chance.uuid()), told]
+  return liar.tells('eventDoubled') ? [told, told] : [told]
+}
+
+/** What the choice needs. */
+export interface SendingOptions {
+  readonly book: Pick<Book, 'events'>
+  readonly liar: Liar
+  readonly chance: Pick<Chance, 'uuid'>
+}
+
+function toldOf(event: BankEvent, book: SendingOptions['book'], liar: Liar): BankEvent {
+  const { body } = event
+  if (liar.tells('eventWithoutOurIds')) return { ...event, body: { ...body, externalId: null } }
+  if (liar.tells('eventWrongAmount')) return { ...event, body: { ...body, valueCents: (body.valueCents ?? 0) + 1 } }
+  if (!liar.tells('eventForeign')) return event
+  const others = [...book.events.values()].filter((other) => other.body.event === body.event && other !== event)
+  const other = others.at(-1)
+  if (!other) return event
+  const { transactionId, externalId = null } = other.body
+  return { ...event, body: { ...body, transactionId, externalId } }
+}
+
+/** The same operation, said to have come to nothing. */
+function failureOf(event: BankEvent, eventId: string): BankEvent {
+  const failure = { status: 'FAILED', errorCode: 'AC07', errorMessage: 'the account is closed' } as const
+  const { returnId: _, ...named } = event.body
+  return { ...event, body: { ...named, ...failure, eventId, endToEndId: namedPayment(event) } }
+}
+
+/** A reversal names the payment that goes back also where it fails. */
+function namedPayment({ body }: BankEvent): string | null {
+  return body.event.endsWith('Reversal') ? (body.endToEndId ?? null) : null
+}
