@@ -322,12 +322,14 @@ export async function ask(
   method: string,
   body?: object,
   more: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
 ): Promise<Answer | undefined> {
   try {
     const response = await fetch(url, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}), ...more },
       ...(body ? { body: JSON.stringify(body) } : {}),
+      ...(signal && { signal }),
     })
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: text && JSON.parse(text) }

@@ -7,10 +7,13 @@ import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { Role } from '../../src/start.ts'
 import { shiftedClockEnvironment } from './shifted-clock.ts'
 
 /** A program as a process of its own, which can be killed. */
 export interface KillableProcess {
+  /** `undefined` where it could not be started. */
+  readonly pid: number | undefined
   /** Whether it became ready; `false`: it ended before. */
   readonly ready: Promise<boolean>
   /** Resolves when the process is gone. */
@@ -43,18 +46,26 @@ type Child = ChildProcessByStdio<null, Readable, Readable>
  * Starts the server, with nothing in its environment but what is given.
  * @param aheadMs how far its clock is put forward
  */
-export function startServerProcess(environment: Environment, aheadMs = 0): KillableProcess {
-  return spawnProgram(SERVER, environment, aheadMs, '"msg":"ready"')
+export function startServerProcess(environment: Environment, aheadMs = 0, role: Role = 'all'): KillableProcess {
+  return spawnProgram(SERVER, environment, [String(aheadMs), role], '"msg":"ready"')
 }
 
 /** Starts the simulated bank in the same way. */
 export function startBankProcess(environment: Environment, aheadMs = 0): KillableProcess {
-  return spawnProgram(BANK, environment, aheadMs, '"ready":true')
+  return spawnProgram(BANK, environment, [String(aheadMs)], '"ready":true')
 }
 
-/** @param readiness what it writes to standard output when it is ready */
-function spawnProgram(program: string, environment: Environment, aheadMs: number, readiness: string): KillableProcess {
-  const child = spawn(process.execPath, [program, String(aheadMs)], {
+/**
+ * Starts any program that is sent by how much its clock is put forward.
+ * @param readiness what it writes to standard output when it is ready
+ */
+export function spawnProgram(
+  program: string,
+  environment: Environment,
+  parameters: readonly string[],
+  readiness: string,
+): KillableProcess {
+  const child = spawn(process.execPath, [program, ...parameters], {
     env: { ...environment, ...shiftedClockEnvironment, NODE_COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   }) as Child
@@ -69,6 +80,7 @@ function spawnProgram(program: string, environment: Environment, aheadMs: number
     void gone.then(() => resolve(false))
   })
   return {
+    pid: child.pid,
     ready,
     gone,
     complaints,

@@ -3,17 +3,20 @@ import { readConfig } from '../../src/config.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { createLogger } from '../../src/platform/log.ts'
-import { start } from '../../src/start.ts'
+import { ROLES, start } from '../../src/start.ts'
 
 /**
  * The service as a process whose clock is put forward by `argv[2]` milliseconds, and by as many more as it is sent: what
- * a dead process left can be taken up at once, as if its leases had been waited for.
+ * a dead process left can be taken up at once, as if its leases had been waited for. `argv[3]` is its role, `all` by
+ * default. It does not outlive who started it.
  */
 let aheadMs = Number(process.argv[2])
 process.on('message', (ms) => {
   aheadMs += Number(ms)
   process.send?.('advanced')
 })
+process.on('disconnect', () => process.exit(1))
+const role = ROLES.find((name) => name === process.argv[3]) ?? 'all'
 const clock = createDatabaseClock()
 const config = readConfig(process.env)
 const surroundings = {
@@ -22,6 +25,6 @@ const surroundings = {
   random: Math.random,
   logger: createLogger(config.logLevel),
 }
-await start('all', config, surroundings, [])
+await start(role, config, surroundings, [])
 // A process that is killed has no time to keep it for the next one.
 flushCompileCache()

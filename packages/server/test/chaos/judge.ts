@@ -1,0 +1,262 @@
+import type { BankBook } from '../support/process-world.ts'
+import { type Asked, beliefOf, possibleSwitches, type SwitchSet } from './history.ts'
+import type { BankKind } from './plan.ts'
+import type { Books, CaseRow, OperationRow } from './store.ts'
+
+/** Something that is not as it must be, or is not as the bank says. */
+export interface Finding {
+  readonly rule: Rule
+  readonly text: string
+  /** The open case that says so; without one the finding is a fault. */
+  readonly explanation?: string
+}
+
+/** What is judged. */
+export type Rule =
+  | 'money' // each movement at the bank is in our books, on its operation, to the centavo, and the other way round
+  | 'total' // the account at the bank is what our books say
+  | 'at most once'
+  | 'requests' // what was refused is absent, what was confirmed is there
+  | 'switch'
+  | 'verify-ledger'
+  | 'notifications'
+  | 'held' // money set aside, in suspense, or in doubt
+  | 'cases'
+
+/** All that is looked at. */
+export interface Evidence {
+  readonly bankKind: BankKind
+  readonly book: BankBook
+  readonly books: Books
+  readonly history: readonly Asked[]
+  readonly switchSets: readonly SwitchSet[]
+  readonly received: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** Judges everything. Pure. */
+export function judge(evidence: Evidence): Finding[] {
+  return [
+    ...moneyFindings(evidence),
+    ...totalFindings(evidence),
+    ...onceFindings(evidence),
+    ...requestFindings(evidence),
+    ...switchFindings(evidence),
+    ...verifyFindings(evidence),
+    ...notificationFindings(evidence),
+    ...heldFindings(evidence),
+    ...caseFindings(evidence),
+  ]
+}
+
+/** A movement as both sides can tell it. */
+interface Movement {
+  /** What it belongs to: an operation's id; of what the bank took back by itself, that of the charge behind `MED `. */
+  readonly group: string
+  readonly cents: number
+  /** End-to-end id, or return id. */
+  readonly id: string
+}
+
+/** One finding for each operation whose movements differ. */
+function moneyFindings({ bankKind, book, books }: Evidence): Finding[] {
+  const odd = oddCharges(book)
+  const theirs = Map.groupBy(movementsOf(book), ({ group }) => group)
+  const ours = Map.groupBy(movementsIn(books), ({ group }) => group)
+  return [...new Set([...theirs.keys(), ...ours.keys()])].flatMap((group) => {
+    const [there, here] = [theirs.get(group) ?? [], ours.get(group) ?? []]
+    const [missing, invented] = [without(there, here), without(here, there)]
+    if (missing.length === 0 && invented.length === 0) return []
+    const ids = [group.replace('MED ', ''), ...[...missing, ...invented].map(({ id }) => id)]
+    const text = `${group}: the bank alone has ${told(missing)}; we alone have ${told(invented)}`
+    // A bank that tells the truth leaves no difference, but where a payer gave a person something to decide.
+    const mayDiffer = bankKind !== 'truthful' || odd.has(group.replace('MED ', ''))
+    const explanation = mayDiffer ? explained(books, [...ids, ...refundsOf(books, group)]) : {}
+    return [{ rule: 'money', text, ...explanation } as const]
+  })
+}
+
+function movementsOf({ entries }: BankBook): Movement[] {
+  return (entries as readonly Entry[]).map(({ kind, reference, sign, valueCents, endToEndId, returnId }) => ({
+    group: kind === 'PAYMENT_TAKEN_BACK' ? `MED ${reference}` : reference,
+    cents: sign === '+' ? valueCents : -valueCents,
+    id: returnId ?? endToEndId,
+  }))
+}
+
+type Entry = BankBook['entries'][number] & { readonly endToEndId: string; readonly returnId?: string }
+
+function movementsIn({ operations, movements }: Books): Movement[] {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+  return movements.flatMap(({ operation_id, reference, cents }) => {
+    const operation = byId.get(operation_id)
+    if (operation?.kind === 'adjustment') return []
+    const isBankReturn = operation?.detail.origin === 'PARTNER'
+    const group = isBankReturn ? `MED ${operation.detail.cashInId}` : operation_id
+    return [{ group, cents: Number(cents), id: reference }]
+  })
+}
+
+/** Those of some that are not among others, each counted. */
+function without(some: readonly Movement[], others: readonly Movement[]): Movement[] {
+  const left = others.map(keyOf)
+  return some.filter((movement) => {
+    const index = left.indexOf(keyOf(movement))
+    if (index >= 0) left.splice(index, 1)
+    return index < 0
+  })
+}
+
+function keyOf({ group, cents, id }: Movement): string {
+  return `${group} ${cents} ${id}`
+}
+
+function told(movements: readonly Movement[]): string {
+  return movements.map(({ cents, id }) => `${cents} (${id})`).join(', ') || 'nothing'
+}
+
+/** The refunds of a charge: what the bank took back may wait for them. */
+function refundsOf({ operations }: Books, group: string): string[] {
+  const chargeId = group.replace('MED ', '')
+  return operations.filter(({ detail }) => detail.cashInId === chargeId).map(({ id }) => id)
+}
+
+/** The open case that names one of these ids. */
+function explained({ cases }: Books, ids: readonly string[]): { explanation?: string } {
+  const names = ids.filter((id) => id !== '')
+  const open = cases.filter(
+    ({ isOpen, operation_id, text }) => isOpen && names.some((id) => operation_id === id || text.includes(id)),
+  )
+  // Better one that names the movement than one that names its operation alone.
+  const found = open.find(({ text }) => names.slice(1).some((id) => text.includes(id))) ?? open[0]
+  if (found === undefined) return {}
+  const namesMovement = names.slice(1).some((id) => found.text.includes(id))
+  return { explanation: `${found.kind}${namesMovement ? ', which names it' : ''}` }
+}
+
+/** The sums alone: an error here that no operation shows is one of the judge, or of what belongs to none. */
+function totalFindings(evidence: Evidence): Finding[] {
+  const { book, books } = evidence
+  const adjusted = books.operations
+    .filter(({ kind }) => kind === 'adjustment')
+    .reduce(
+      (sum, { status, value_cents }) => sum + (status === 'CREDITED' ? Number(value_cents) : -Number(value_cents)),
+      0,
+    )
+  if ((books.balances.settlement ?? 0) + book.availableCents + adjusted === 0) return []
+  const text = `the bank has ${book.availableCents + adjusted}, our books say ${-(books.balances.settlement ?? 0)}`
+  const differences = moneyFindings(evidence)
+  const isExplained = differences.length > 0 && differences.every(({ explanation }) => explanation !== undefined)
+  return [{ rule: 'total', text, ...(isExplained && { explanation: 'the cases of its operations' }) }]
+}
+
+function onceFindings({ book }: Evidence): Finding[] {
+  const orders = book.entries.filter(({ kind }) => kind === 'PAYOUT_SENT' || kind === 'REFUND_SENT')
+  return [...Map.groupBy(orders, ({ reference }) => reference)].flatMap(([id, sent]) =>
+    sent.length > 1 ? [{ rule: 'at most once', text: `${id} was carried out ${sent.length} times` } as const] : [],
+  )
+}
+
+function requestFindings({ books, history }: Evidence): Finding[] {
+  const byMarker = Map.groupBy(books.operations, (it) => `${it.kind} ${markerOf(it)}`)
+  return history.flatMap((asked) => {
+    const found = byMarker.get(`${asked.kind} ${asked.marker}`) ?? []
+    const belief = beliefOf(asked)
+    const story = `${asked.kind} ${asked.marker} (${asked.told.map(briefly).join(', ')})`
+    const wrong = (text: string): Finding[] => [{ rule: 'requests', text: `${story}: ${text}` }]
+    if (found.length > 1) return wrong(`there ${found.length} times`)
+    if (belief === 'exists' && found.length === 0) return wrong('confirmed, and not there')
+    if (belief === 'absent' && found.length === 1) return wrong(`refused, and there: ${found[0]?.status}`)
+    return []
+  })
+}
+
+function markerOf({ kind, detail, external_id }: OperationRow): string {
+  return kind === 'adjustment' ? (detail.reason ?? '') : external_id
+}
+
+function briefly(told: Asked['told'][number]): string {
+  return told === 'lost' ? 'lost' : `${told.status}${told.code ? ` ${told.code}` : ''}`
+}
+
+function switchFindings({ books, switchSets }: Evidence): Finding[] {
+  const undone = switchSets.filter(({ enabled, told, stoodLater }) => !enabled && wasDone(told) && stoodLater === true)
+  if (undone.length > 0) return [{ rule: 'switch', text: `${undone.length} times it was off, and on again by itself` }]
+  if (possibleSwitches(switchSets).has(books.isSwitchedOn)) return []
+  const story = switchSets.slice(-4).map(({ enabled, told }) => `${enabled ? 'on' : 'off'} ${briefly(told)}`)
+  return [{ rule: 'switch', text: `the switch is ${books.isSwitchedOn ? 'on' : 'off'} after ${story.join(', ')}` }]
+}
+
+function wasDone(told: SwitchSet['told']): boolean {
+  return told !== 'lost' && told.status === 200
+}
+
+function verifyFindings({ books }: Evidence): Finding[] {
+  return books.verification.drifts.map(({ name, count, examples }) => ({
+    rule: 'verify-ledger',
+    text: `${name}: ${count}, such as ${examples[0]}`,
+  }))
+}
+
+/** Every notification arrived, and always with the same bytes; nothing else did. */
+function notificationFindings({ books, received }: Evidence): Finding[] {
+  const ids = new Set(books.notifications.map(({ id }) => id))
+  const strangers = [...received.keys()].filter((id) => !ids.has(id))
+  const finding = (text: string): Finding => ({ rule: 'notifications', text })
+  return [
+    ...strangers.map((id) => finding(`${id} arrived, and nobody made it`)),
+    ...books.notifications.flatMap(({ id, body, undelivered }) => {
+      const bodies = received.get(id)
+      if (undelivered > 0n || bodies === undefined) return [finding(`${id} did not arrive`)]
+      return bodies.size === 1 && bodies.has(body.toString()) ? [] : [finding(`${id} arrived with other bytes`)]
+    }),
+  ]
+}
+
+/** What must be over in the end, or have a person called for it. */
+function heldFindings({ books, book }: Evidence): Finding[] {
+  const odd = oddCharges(book)
+  const held = books.operations.filter(({ held_cents }) => held_cents !== 0n)
+  const doubtful = books.operations.filter(
+    ({ id, kind, status }) => !FINAL.has(status) && kind !== 'adjustment' && !(kind === 'cash_in' && odd.has(id)),
+  )
+  return [...new Set([...held, ...doubtful])].map(({ id, kind, status, held_cents }) => ({
+    rule: 'held',
+    text: `${kind} ${id} is ${status} and holds ${held_cents}`,
+    ...explained(books, [id]),
+  }))
+}
+
+const FINAL = new Set(['PAID', 'EXPIRED', 'CANCELLED', 'FAILED', 'CONFIRMED', 'RELEASED', 'REVERSED'])
+
+/** Where the bank tells the truth no person is needed, but for what payers did: twice, or another amount. */
+function caseFindings({ bankKind, books, book }: Evidence): Finding[] {
+  if (bankKind !== 'truthful') return []
+  const odd = oddCharges(book)
+  return books.cases
+    .filter(({ isOpen, operation_id, text }) => isOpen && !isAboutOne(odd, operation_id, text))
+    .map((it) => ({ rule: 'cases', text: caseText(it) }))
+}
+
+function caseText({ kind, operation_id, text }: CaseRow): string {
+  return `${kind} of ${operation_id ?? 'nothing'} is open at a truthful bank: ${text.slice(0, 300)}`
+}
+
+/** Whether a case is about one of these charges, or a payment of it. */
+function isAboutOne(odd: ReadonlyMap<string, readonly string[]>, operationId: string | null, text: string): boolean {
+  if (operationId !== null && odd.has(operationId)) return true
+  return [...odd.values()].flat().some((endToEndId) => text.includes(endToEndId))
+}
+
+/** Charges that were not paid once with their amount, as the bank's book has it, and the end-to-end ids of their payments. */
+function oddCharges({ charges }: BankBook): ReadonlyMap<string, readonly string[]> {
+  const odd = (charges as unknown as readonly PaidCharge[]).filter(
+    ({ valueCents, payments }) => payments.length > 1 || payments.some((payment) => payment.valueCents !== valueCents),
+  )
+  return new Map(odd.map(({ id, payments }) => [id, payments.map(({ endToEndId }) => endToEndId)]))
+}
+
+interface PaidCharge {
+  readonly id: string
+  readonly valueCents: number
+  readonly payments: readonly { readonly valueCents: number; readonly endToEndId: string }[]
+}

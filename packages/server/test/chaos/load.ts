@@ -1,0 +1,151 @@
+import { type Chance, chanceOf } from '../fuzz/chance.ts'
+import { ask, type BankBook } from '../support/process-world.ts'
+import { PARTNER_TOKEN } from '../support/world.ts'
+import type { Merchant } from './merchant.ts'
+
+/** What merchants, payers and the bank do all the time, each act drawn from a seed. */
+
+/** Whom the acts are done with. */
+export interface Scene {
+  readonly seed: number
+  readonly merchant: Merchant
+  readonly bankUrl: string
+  /** Resolves after a time; rejects when the acts are over. */
+  readonly pause: (ms: number) => Promise<void>
+}
+
+/** What is known to be there, and can be acted on. */
+interface Known {
+  readonly charges: { readonly id: string; readonly valueCents: number; readonly pixCode: string }[]
+  readonly paid: { readonly id: string; readonly valueCents: number }[]
+  readonly payouts: { readonly id: string; readonly valueCents: number }[]
+}
+
+/** How many acts are under way at once. */
+const ACTORS = 8
+
+/** Between two acts of one actor, up to. */
+const PAUSE_MS = 250
+
+/** Acts until the scene's pauses say that it is over. */
+export async function act(scene: Scene): Promise<void> {
+  const known: Known = { charges: [], paid: [], payouts: [] }
+  const actors = Array.from({ length: ACTORS }, async (_, actor) => {
+    const chance = chanceOf(scene.seed, 2, actor)
+    for (let number = 0; ; number++) {
+      await scene.pause(chance.below(PAUSE_MS))
+      await oneAct(scene, known, chance, `${actor}-${number}`)
+    }
+  })
+  await Promise.all(actors).catch((error) => {
+    if (!(error instanceof ActsOver)) throw error
+  })
+}
+
+/** Thrown by a scene's pause when its time is over. */
+export class ActsOver extends Error {}
+
+function oneAct(scene: Scene, known: Known, chance: Chance, marker: string): Promise<unknown> {
+  const drawn = chance.below(100)
+  if (drawn < 34) return chargeAndPay(scene, known, chance, marker)
+  if (drawn < 56) return payOut(scene, known, chance, marker)
+  if (drawn < 64) return payCode(scene, known, chance, marker)
+  if (drawn < 80) return refund(scene, known, chance, marker)
+  if (drawn < 86) return takeBack(scene, known, chance)
+  if (drawn < 92) return sendBack(scene, known, chance)
+  if (drawn < 96) return failCharge(scene, known, chance)
+  return adjust(scene, chance, marker)
+}
+
+/** A charge, and what its payer does: mostly pays it; at times too much, twice, late, or never. */
+async function chargeAndPay(scene: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
+  const valueCents = 100 + chance.below(20_000)
+  const expirationTime = chance.pick([2, 60, 600])
+  const transaction = { value: valueCents / 100, externalId: `charge-${marker}`, expirationTime }
+  const id = await scene.merchant.place('cash_in', '/api/pix/cash-in', { transaction }, `charge-${marker}`)
+  if (id === undefined) return
+  const told = await scene.merchant.read(`/api/pix/cash-in/${id}`)
+  if (told?.body?.pixCode) remember(known.charges, { id, valueCents, pixCode: told.body.pixCode })
+  const drawn = chance.below(100)
+  if (drawn < 12) return
+  if (drawn < 22) await scene.pause(chance.below(4_000))
+  const paidCents = drawn > 95 ? valueCents + 1 + chance.below(100) : valueCents
+  const isPaid = await control(scene, `/charges/${id}/pay`, { valueCents: paidCents })
+  if (drawn > 91) await control(scene, `/charges/${id}/pay`, {})
+  if (isPaid) remember(known.paid, { id, valueCents })
+}
+
+async function payOut({ merchant }: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
+  const valueCents = 100 + chance.below(12_000)
+  const transaction = { value: valueCents / 100, externalId: `payout-${marker}` }
+  const recipient = { pixKey: 'padaria@example.com', pixKeyType: 'email' }
+  const id = await merchant.place('cash_out', '/api/pix/cash-out', { transaction, recipient }, `payout-${marker}`)
+  if (id !== undefined) remember(known.payouts, { id, valueCents })
+}
+
+/** Pays a code of another bank, or of a charge of one's own. */
+async function payCode(scene: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
+  const own = chance.happens(0.3) && known.charges.length > 0 ? chance.pick(known.charges) : undefined
+  const valueCents = own?.valueCents ?? 100 + chance.below(5_000)
+  const pixCode = own?.pixCode ?? (await control(scene, '/qr-codes', { valueCents }))?.pixCode
+  if (pixCode === undefined) return
+  const transaction = { pixCode, externalId: `code-${marker}` }
+  const path = '/api/pix/cash-out-qrcode'
+  const id = await scene.merchant.place('cash_out', path, { transaction }, `code-${marker}`)
+  if (id !== undefined) remember(known.payouts, { id, valueCents })
+}
+
+async function refund({ merchant }: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
+  if (known.paid.length === 0) return
+  const { id, valueCents } = chance.pick(known.paid)
+  const body = { refundValue: partOf(valueCents, chance) / 100, externalId: `refund-${marker}` }
+  await merchant.place('refund_in', `/api/pix/refund-in/${id}`, body, `refund-${marker}`)
+}
+
+/** The bank takes a part of a payment back (MED). */
+async function takeBack(scene: Scene, known: Known, chance: Chance): Promise<void> {
+  if (known.paid.length === 0) return
+  const { id, valueCents } = chance.pick(known.paid)
+  await control(scene, `/charges/${id}/return`, { valueCents: partOf(valueCents, chance) })
+}
+
+/** A payout comes back, a part of it. */
+async function sendBack(scene: Scene, known: Known, chance: Chance): Promise<void> {
+  if (known.payouts.length === 0) return
+  const { id, valueCents } = chance.pick(known.payouts)
+  await control(scene, `/payouts/${id}/reverse`, { valueCents: partOf(valueCents, chance) })
+}
+
+async function failCharge(scene: Scene, known: Known, chance: Chance): Promise<void> {
+  if (known.charges.length > 0) await control(scene, `/charges/${chance.pick(known.charges).id}/fail`, {})
+}
+
+async function adjust({ merchant }: Scene, chance: Chance, marker: string): Promise<void> {
+  const valueCents = (1 + chance.below(5_000)) * (chance.happens(0.5) ? 1 : -1)
+  const body = { valueCents, reason: `adjustment-${marker}` }
+  await merchant.place('adjustment', '/operator/adjustments', body, `adjustment-${marker}`)
+}
+
+/** A third of an amount or less, at times all of it. */
+function partOf(valueCents: number, chance: Chance): number {
+  return chance.happens(0.2) ? valueCents : 1 + chance.below(Math.ceil(valueCents / 3))
+}
+
+/** The last ones are enough. */
+function remember<T>(list: T[], one: T): void {
+  list.push(one)
+  if (list.length > 60) list.shift()
+}
+
+/** Uses a control of the bank once. @returns its answer, `undefined` where it refused or did not answer */
+async function control({ bankUrl }: Scene, path: string, body: object): Promise<{ pixCode?: string } | undefined> {
+  const answer = await ask(`${bankUrl}/control${path}`, PARTNER_TOKEN, 'POST', body, {}, AbortSignal.timeout(3_000))
+  return answer && answer.status < 300 ? answer.body : undefined
+}
+
+/** The bank's own account of what happened. @throws Error where it is not there */
+export async function bookAt(bankUrl: string): Promise<BankBook> {
+  const answer = await ask(`${bankUrl}/control/book`, PARTNER_TOKEN, 'GET')
+  if (answer?.status !== 200) throw new Error('the bank has no book')
+  return answer.body
+}
