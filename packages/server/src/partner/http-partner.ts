@@ -16,7 +16,7 @@ const IDEMPOTENT_ORDERS = ['idempotent-payout', 'idempotent-refund'] as const
 /**
  * A bank that speaks Pixgate's own partner protocol, as the simulator does.
  * @param hasIdempotentOrders whether it carries out once a payout or refund that it gets twice
- * @source rules#partner.1, rules#partner.3, rules#partner.7
+ * @source rules#partner.1, rules#partner.3, rules#partner.8
  */
 export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true): Partner {
   const charge = callsTo(link, charges)

@@ -278,7 +278,7 @@ test('[CO-40] a payout or a refund whose window is over is not sent', async (t) 
   assert.deepEqual(bank.received, [])
 })
 
-test('[partner.7] a bank whose orders are not idempotent lacks that, and nothing else', async (t) => {
+test('[partner.8] a bank whose orders are not idempotent lacks that, and nothing else', async (t) => {
   const link = linkTo(t, await closedPort())
   const { capabilities } = createHttpPartner(link)
   const without = createHttpPartner(link, false).capabilities
