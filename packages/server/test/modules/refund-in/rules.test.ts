@@ -88,11 +88,12 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction', ...WANTED } },
     dueAt: NOW,
     evidence: { reason: 'other id', transactionId: 'tx-r' },
+    counts: NAMED,
   },
   'PENDING partner.confirmed movement belongs to another operation': {
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
     evidence: told(),
-    counts: { returns: { D1: 30_00 } },
+    counts: { ...NAMED, returns: { D1: 30_00 } },
     state: TAKEN,
   },
   'CONFIRMED partner.confirmed movement belongs to another operation': {
