@@ -99,6 +99,50 @@ function returns<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: 
       opens: 'return_restated',
       source: 'rules#cash-in.refunds.6',
     },
+    {
+      from: state,
+      on: 'return.told',
+      when: 'movement belongs to another operation',
+      to: state,
+      posts: 'left_unattributed',
+      opens: 'movement_elsewhere',
+      source: 'rules#cash-in.refunds.11',
+    },
+    {
+      from: state,
+      on: 'return.told',
+      when: 'return has no id and may be known',
+      to: state,
+      opens: 'return_unnamed',
+      source: 'rules#cash-in.refunds.10',
+    },
+    {
+      from: state,
+      on: 'return.told',
+      when: 'return has no id',
+      to: state,
+      posts: 'left_unattributed',
+      opens: 'return_unnamed',
+      source: 'rules#cash-in.refunds.10',
+    },
+    {
+      from: state,
+      on: 'return.told',
+      when: 'payment is in suspense',
+      to: state,
+      posts: 'arrival_returned',
+      opens: 'suspended_payment_returned',
+      source: 'rules#cash-in.refunds.12',
+    },
+    {
+      from: state,
+      on: 'return.told',
+      when: 'payment cannot be told',
+      to: state,
+      posts: 'left_unattributed',
+      opens: 'return_unattributed',
+      source: 'rules#cash-in.refunds.9',
+    },
     { from: state, on: 'return.told', when: 'a refund may explain it', to: state, source: 'rules#cash-in.returns.1' },
     {
       from: state,
@@ -178,7 +222,7 @@ export const cashIn = machine({
     'return.known',
   ],
   guards: {
-    'movement belongs to another operation': 'this end-to-end id was booked on another operation',
+    'movement belongs to another operation': 'this end-to-end id, or return id, was booked on another operation',
     'payment restated': 'this end-to-end id was booked before, with another amount',
     'payment is a second one': 'another end-to-end id was booked before',
     'amount differs': 'the partner states another amount than the charge',
@@ -190,6 +234,13 @@ export const cashIn = machine({
     'a refund may explain it':
       'a refund of this payment is open and of this very amount, and no reference tells that the return is not its own',
     'money of it is held': 'it was not known for 15 minutes whose it is, and what was there of it is held',
+    'payment is in suspense':
+      'the payment that the bank gave back is not the credited one, and as much is in suspense of it',
+    'payment cannot be told':
+      'which of several payments the bank gave back is not told, or less of it is in suspense than went back',
+    'return has no id': 'the bank told no return id, so that it could be told again as another return',
+    'return has no id and may be known':
+      'the bank told no return id, and a return of the same amount was booked or a refund is under way',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
@@ -207,6 +258,9 @@ export const cashIn = machine({
     return_restated: 'The partner states another amount for a return that was booked. Nothing was booked again.',
     return_unexplained:
       'Money went back, and for 15 minutes the partner has not told whether a refund under way is it. What is there of it is held.',
+    suspended_payment_returned: 'The bank gave a payment back that was in suspense. It was taken from suspense.',
+    return_unattributed: 'Money went back, and which payment it was of is unclear. It is in suspense.',
+    return_unnamed: 'The bank tells a return without its id. It is in suspense, unless one like it was told before.',
   },
   rows: [
     ...cashInStates.flatMap(work),

@@ -253,7 +253,23 @@ function confirmedAgain<const State extends 'CONFIRMED' | 'REVERSED'>(state: Sta
 /** A confirmed payout that comes back. */
 function returning<const State extends 'CONFIRMED' | 'REVERSED'>(state: State) {
   return [
+    {
+      from: state,
+      on: 'partner.returned',
+      when: 'return is of another payment',
+      to: state,
+      source: 'rules#cash-out.reversal.4',
+    },
     returnedElsewhere(state),
+    {
+      from: state,
+      on: 'partner.returned',
+      when: 'return has no id',
+      to: 'RECONCILIATION_REQUIRED',
+      posts: 'arrived_unattributed',
+      opens: 'return_unnamed',
+      source: 'rules#cash-out.reversal.5',
+    },
     {
       from: state,
       on: 'partner.returned',
@@ -314,6 +330,9 @@ export const cashOut = machine({
     'asked in vain and safe to repeat':
       'its outcome is open, the partner was asked since the last attempt and told none, it does once what it is told twice, still knows the first attempt, and has refused none',
     'another attempt may arrive': 'an attempt before the refused one may have arrived, or may still arrive',
+    'return is of another payment': 'an event names another end-to-end id than the payout’s as the one that came back',
+    'return has no id':
+      'the bank, who cannot be asked, told no return id, so that it could be told again as another return',
     'never arrived and must not be sent again':
       'the partner, who never had it, was asked twice, a minute apart and five minutes after the last attempt, and it is not to be sent again: the partner would do it twice, has refused it, or knows the first attempt no longer',
     'evidence was missing': 'the case was opened only because no answer came',
@@ -332,6 +351,7 @@ export const cashOut = machine({
     failed_after_confirmation: 'The partner reports a failure of a payout that was confirmed. Nothing was released.',
     return_restated: 'The partner states another amount for a return that was booked.',
     returned_too_much: 'More came back than was sent. The last return is in suspense.',
+    return_unnamed: 'Money came back without a return id. It is in suspense.',
     returned_in_doubt: 'Money came back while the payout was in doubt. It is in suspense.',
     confirmed_after_release: 'Money left after its reservation was given back. What is there is held again.',
     returned_without_sending: 'A return arrived for a payout that was never confirmed.',

@@ -233,7 +233,8 @@ export const journals = {
   },
   arrival_returned: {
     symbol: 'J11r',
-    meaning: 'a case about money that arrived was closed: it went back',
+    meaning: 'money that had arrived and was in suspense went back',
+    movement: 'out',
     postings: [
       { account: 'suspense_in', amount: { p: -1 } },
       { account: 'settlement', amount: { p: 1 } },

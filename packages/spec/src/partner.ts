@@ -252,7 +252,11 @@ export const partnerEvents = {
 /** A name of an event. */
 export type PartnerEventName = (typeof partnerEvents)[keyof typeof partnerEvents][number]
 
-/** Body of an event. Unknown fields are kept as evidence and ignored. @source rules#partner-inbox.4 */
+/**
+ * Body of an event. Unknown fields are kept as evidence and ignored. What may be lacking is lacking in what banks send: an
+ * event without it still says which operation to ask about.
+ * @source rules#partner-inbox.4, rules#partner-inbox.9
+ */
 export const partnerEvent = Type.Object({
   event: Type.Enum(['CashIn', 'CashInReversal', 'CashOut', 'CashOutReversal']),
   eventId: reference,
@@ -260,7 +264,7 @@ export const partnerEvent = Type.Object({
   externalId: Type.Optional(nullable(reference)),
   status: Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT }),
   endToEndId: Type.Optional(nullable(endToEndId)),
-  valueCents: amount,
+  valueCents: Type.Optional(nullable(amount)),
   feeCents: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) }))),
   returnId: Type.Optional(nullable(reference)),
   currency: Type.Optional(Type.Literal('BRL')),
@@ -268,7 +272,7 @@ export const partnerEvent = Type.Object({
   recipient: Type.Optional(nullable(party)),
   errorCode: Type.Optional(nullable(errorCode)),
   errorMessage: Type.Optional(nullable(errorMessage)),
-  occurredAt: time,
+  occurredAt: Type.Optional(nullable(time)),
 })
 /** See {@link partnerEvent}. */
 export type PartnerEvent = Static<typeof partnerEvent>
@@ -277,15 +281,18 @@ export type PartnerEvent = Static<typeof partnerEvent>
 export type PartnerVerdict = 'confirmed' | 'failed' | 'in progress' | 'unclear'
 
 const CONFIRMED = new Set(['CONFIRMED', 'PAID', 'CONCLUIDA', 'COMPLETED', 'REALIZADO', 'DEVOLVIDO'])
+/** Of a payment these would say that it went back: news of a return, of which its own events tell. */
+const CONFIRMED_RETURN = new Set(['REVERSED', 'RETURNED', 'REFUNDED'])
 const FAILED = new Set(['FAILED', 'REJECTED', 'ERROR', 'CANCELED', 'CANCELLED', 'NAO_REALIZADO'])
 const IN_PROGRESS = new Set(['PENDING', 'PROCESSING', 'ATIVA', 'EM_PROCESSAMENTO'])
 
 /**
- * Reads a status word of the partner.
- * @source rules#partner-inbox.6
+ * Reads the status word of an event.
+ * @source rules#partner-inbox.6, rules#partner-inbox.11
  */
-export function verdictOf(status: string): PartnerVerdict {
+export function verdictOf({ event, status }: Pick<PartnerEvent, 'event' | 'status'>): PartnerVerdict {
   if (CONFIRMED.has(status)) return 'confirmed'
+  if (CONFIRMED_RETURN.has(status) && event.endsWith('Reversal')) return 'confirmed'
   if (FAILED.has(status) || status.startsWith('REMOVIDA_')) return 'failed'
   if (IN_PROGRESS.has(status)) return 'in progress'
   return 'unclear'

@@ -41,6 +41,17 @@ function leftElsewhere<const State extends string>(state: State) {
     to: state,
     posts: 'left_unattributed',
     opens: 'movement_elsewhere',
+    source: 'rules#refund-in.doubt.9',
+  } as const
+}
+
+/** What went back of another payment is not this refund: the bank is asked what became of it. */
+function ofAnotherPayment<const State extends string>(state: State) {
+  return {
+    from: state,
+    on: 'partner.confirmed',
+    when: 'another payment went back',
+    to: state,
     source: 'rules#refund-in.doubt.7',
   } as const
 }
@@ -81,6 +92,9 @@ export const refundIn = machine({
     'sending was not recorded': 'it was never claimed for sending, and only an event says that it was sent',
     'return was booked before': 'the return id was booked as another movement of the cash-in',
     'amount differs': 'the partner states another amount than the refund',
+    'another payment went back': 'an event names another end-to-end id than that of the payment which the refund is of',
+    'return has no id':
+      'the bank, who cannot be asked, told no return id, so that it could be told again as another return',
     'waits for a person': 'what the partner said before contradicts what was sent',
     'return restated': 'the confirmation names the return id that was booked, and another amount',
     'return is a second one': 'the confirmation names another return id than the one that was booked',
@@ -98,6 +112,8 @@ export const refundIn = machine({
     confirmed_without_sending: 'The partner confirms a refund that we have no record of sending.',
     send_contradicted: 'The partner’s answer contradicts what was sent. The money stays reserved.',
     amount_differs: 'Another amount than the refund was returned. It is in suspense; what is reserved stays reserved.',
+    confirmed_unnamed:
+      'Money left for the refund without a return id. It is in suspense; what is reserved stays reserved.',
     return_booked_before: 'The partner confirms the refund by a return that was booked as another one.',
     confirmed_in_doubt: 'Money was returned while the refund was in doubt. It is in suspense.',
     answer_after_end: 'The partner answered about a refund that had already ended here.',
@@ -154,6 +170,7 @@ export const refundIn = machine({
       opens: 'send_contradicted',
       source: 'rules#refund-in.doubt.1',
     },
+    ofAnotherPayment('PENDING'),
     leftElsewhere('PENDING'),
     {
       from: 'PENDING',
@@ -170,6 +187,15 @@ export const refundIn = machine({
       to: 'PENDING',
       opens: 'return_booked_before',
       source: 'rules#refund-in.doubt.3',
+    },
+    {
+      from: 'PENDING',
+      on: 'partner.confirmed',
+      when: 'return has no id',
+      to: 'PENDING',
+      posts: 'left_unattributed',
+      opens: 'confirmed_unnamed',
+      source: 'rules#refund-in.doubt.8',
     },
     {
       from: 'PENDING',
@@ -258,6 +284,7 @@ export const refundIn = machine({
       opens: 'answer_after_end',
       source: 'rules#refund-in.ended.2',
     },
+    ofAnotherPayment('CONFIRMED'),
     leftElsewhere('CONFIRMED'),
     {
       from: 'CONFIRMED',
@@ -306,6 +333,7 @@ export const refundIn = machine({
       opens: 'answer_after_end',
       source: 'rules#refund-in.ended.5',
     },
+    ofAnotherPayment('FAILED'),
     leftElsewhere('FAILED'),
     {
       from: 'FAILED',

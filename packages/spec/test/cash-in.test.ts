@@ -6,17 +6,31 @@ import { rowsOf } from './support/rows.ts'
 
 const NOTIFIED = ['PAID', 'FAILED']
 
+/** What the bank gave back by itself and is not debited: any other is booked with its refund. */
+const SUSPENDED = new Set([
+  'movement belongs to another operation',
+  'return has no id',
+  'payment is in suspense',
+  'payment cannot be told',
+])
+
 for (const { row, title } of rowsOf(cashIn)) {
   test(`${title}: money, notification and case agree`, () => {
     const isPayment = row.on === 'partner.confirmed' && row.when !== 'payment restated'
     // What is there of a return that nobody explains is held, and let go once it is known.
     const holds = row.on === 'return.unexplained' || row.when === 'money of it is held'
+    const isSuspended = row.on === 'return.told' && SUSPENDED.has(row.when ?? '')
     const enters = row.from !== row.to
 
-    assert.equal(row.posts !== undefined, isPayment || holds, 'money that arrived is booked, and nothing else is')
+    assert.equal(
+      row.posts !== undefined,
+      isPayment || isSuspended || holds,
+      'money that arrived is booked, and what cannot be a refund',
+    )
     assert.equal(row.posts === 'cash_in_paid', enters && row.to === 'PAID', 'the merchant is credited once, by PAID')
     assert.equal(row.emits, enters && NOTIFIED.includes(row.to) ? 'pix_cash_in' : undefined)
-    if (row.posts === 'arrived_unattributed') assert.ok(row.opens, 'money in suspense always has a case')
+    if (row.posts !== undefined && row.posts !== 'cash_in_paid' && row.posts !== 'return_known')
+      assert.ok(row.opens, 'money in suspense always has a case')
     if (enters && row.to === 'RECONCILIATION_REQUIRED') assert.ok(row.opens, 'a doubt always has a case')
   })
 }

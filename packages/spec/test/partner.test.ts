@@ -21,7 +21,7 @@ const words: Record<PartnerVerdict, string[]> = {
 
 for (const [verdict, statuses] of Object.entries(words)) {
   test(`[partner-inbox.6] ${statuses.join(', ')}: ${verdict}`, () => {
-    for (const status of statuses) assert.equal(verdictOf(status), verdict, status)
+    for (const status of statuses) assert.equal(verdictOf({ event: 'CashIn', status }), verdict, status)
   })
 }
 
@@ -41,10 +41,23 @@ test('[partner-inbox.4] an event may leave out what the bank does not know, and 
   assert.ok(isEvent({ ...event, endToEndId: 'E'.repeat(64) }))
 })
 
-test('[partner-inbox.4] an event without amount, with half a centavo, control characters or too long an id is none', () => {
-  const { valueCents, ...rest } = event
+test('[partner-inbox.11] that money was returned confirms a reversal; of a payment itself it is a question', () => {
+  for (const status of ['REVERSED', 'RETURNED', 'REFUNDED']) {
+    for (const name of ['CashInReversal', 'CashOutReversal'] as const)
+      assert.equal(verdictOf({ event: name, status }), 'confirmed', `${name} ${status}`)
+    for (const name of ['CashIn', 'CashOut'] as const)
+      assert.equal(verdictOf({ event: name, status }), 'unclear', `${name} ${status}`)
+  }
+})
+
+test('[partner-inbox.9] an event that lacks amount or time is one: it says what to ask about', () => {
+  const { valueCents, occurredAt, ...least } = event
+  for (const body of [least, { ...least, valueCents: null, occurredAt: null }]) assert.ok(isEvent(body))
+})
+
+test('[partner-inbox.4] an event with half a centavo, control characters or too long an id is none', () => {
+  const { valueCents } = event
   const wrong = [
-    rest,
     { ...event, valueCents: 0 },
     { ...event, valueCents: -1 },
     { ...event, valueCents: 1.5 },

@@ -1,6 +1,6 @@
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
-import type { Operation, OperationKind } from './operation.ts'
+import type { MovementDirection, Operation, OperationKind } from './operation.ts'
 import { operationOf } from './reader.ts'
 import { OPERATION_COLUMNS, type OperationRow } from './statement.ts'
 
@@ -15,8 +15,8 @@ export interface OperationStore<Kind extends Operation> {
   list(filter: OperationFilter): Promise<Kind[]>
   /** How many there are, counted no further than `most`. */
   count(filter: OperationFilter, most: number): Promise<number>
-  /** For each set of references, the ids of all operations that it could mean; our own id leaves no choice. */
-  match(references: readonly PartnerReferences[]): Promise<string[][]>
+  /** For each set of references, every operation that one of them names, once for each that does. */
+  match(references: readonly PartnerReferences[]): Promise<Match[][]>
 }
 
 /** What the partner calls an operation. */
@@ -26,6 +26,24 @@ export interface PartnerReferences {
   /** Our id as we sent it, or the client's reference. */
   readonly externalId: string | null
   readonly endToEndId: string | null
+}
+
+/** Money that moved, as somebody tells it: of a return both ids may be known, of a payment only its own. */
+export interface ToldMovement {
+  readonly endToEndId: string
+  readonly returnId: string | null
+  readonly valueCents: bigint
+}
+
+/** An operation that a reference names. */
+export interface Match {
+  readonly id: string
+  /** The reference; `id`: our own, which stands where the client's may stand. */
+  readonly by: 'id' | keyof PartnerReferences
+  /** The cash-in of a refund; `null` for any other operation. */
+  readonly of: string | null
+  /** Whether the bank made it, as it makes returns by itself. */
+  readonly isBanks: boolean
 }
 
 /** Which operations to list. What is left out filters nothing. Times are epoch milliseconds. */
@@ -117,25 +135,30 @@ export function createOperationStore<Kind extends Operation>(
       endToEndIds: readonly (string | null)[],
       kinds: readonly OperationKind[],
     ],
-    { ids: string[] | null }
+    MatchRow
   >(
     `${kind}.match`,
-    `SELECT r.ordinal,
-            coalesce(array_agg(o.id::text) FILTER (WHERE o.kind = ANY ($4) AND o.by_own_id),
-                     array_agg(DISTINCT o.id::text) FILTER (WHERE o.kind = ANY ($4))) AS ids
+    `SELECT r.ordinal::integer, o.*
        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
               AS r (transaction_id, external_id, end_to_end_id, ordinal)
-       LEFT JOIN LATERAL (
-         SELECT id, kind, false AS by_own_id FROM operation WHERE transaction_id = r.transaction_id
+      CROSS JOIN LATERAL (
+         SELECT id, kind, 'transactionId' AS by, detail ->> 'cashInId' AS of, detail ->> 'origin' AS origin
+           FROM operation WHERE transaction_id = r.transaction_id
          UNION ALL
-         SELECT id, kind, false FROM operation WHERE end_to_end_id = r.end_to_end_id
+         SELECT id, kind, 'endToEndId', detail ->> 'cashInId', detail ->> 'origin'
+           FROM operation WHERE end_to_end_id = r.end_to_end_id
          UNION ALL
-         SELECT id, kind, false FROM operation WHERE kind = ANY ($4::text[]) AND external_id = r.external_id
+         SELECT o.id, kind, 'endToEndId', detail ->> 'cashInId', detail ->> 'origin'
+           FROM movement m JOIN operation o ON o.id = m.operation_id
+          WHERE m.direction = '${PAYMENTS[kind] ?? ''}' AND m.id = r.end_to_end_id
          UNION ALL
-         SELECT id, kind, true FROM operation
+         SELECT id, kind, 'externalId', detail ->> 'cashInId', detail ->> 'origin'
+           FROM operation WHERE kind = ANY ($4::text[]) AND external_id = r.external_id
+         UNION ALL
+         SELECT id, kind, 'id', detail ->> 'cashInId', detail ->> 'origin' FROM operation
           WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
-       ) o ON true
-      GROUP BY r.ordinal ORDER BY r.ordinal`,
+       ) o
+      ORDER BY r.ordinal, o.id`,
   )
   const kindOf = (row: OperationRow) => operationOf(row) as Kind
   const reads = createBatcher<string, Kind | undefined>(async (ids) => {
@@ -170,7 +193,27 @@ export function createOperationStore<Kind extends Operation>(
         references.map(({ endToEndId }) => endToEndId),
         [kind],
       ])
-      return rows.map(({ ids }) => ids ?? [])
+      const byOrdinal = Map.groupBy(
+        rows.filter((row) => row.kind === kind),
+        ({ ordinal }) => ordinal,
+      )
+      return references.map((_, index) => (byOrdinal.get(index + 1) ?? []).map(matchOf))
     },
   }
+}
+
+/** Which way the payments of a kind go: also those that are in suspense are known by their end-to-end id. */
+const PAYMENTS: Partial<Record<OperationKind, MovementDirection>> = { cash_in: 'in', cash_out: 'out' }
+
+interface MatchRow {
+  readonly ordinal: number
+  readonly id: string
+  readonly kind: OperationKind
+  readonly by: Match['by']
+  readonly of: string | null
+  readonly origin: string | null
+}
+
+function matchOf({ id, by, of, origin }: MatchRow): Match {
+  return { id, by, of, isBanks: origin === 'PARTNER' }
 }

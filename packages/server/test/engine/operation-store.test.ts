@@ -60,7 +60,9 @@ test('[cash-in.detail.2] an id of another kind is unknown, and no reference mean
   const cashOuts = createOperationStore(database, 'cash_out')
   assert.equal(await cashOuts.get(id), undefined)
   assert.deepEqual(await cashOuts.match(references), [[], []])
-  assert.deepEqual(await createOperationStore(database, 'cash_in').match(references), [[id], [id]])
+  const [byId, byExternalId] = await createOperationStore(database, 'cash_in').match(references)
+  assert.deepEqual(byId, [{ id, by: 'id', of: null, isBanks: false }])
+  assert.deepEqual(byExternalId, [{ id, by: 'externalId', of: null, isBanks: false }])
 })
 
 test('a plan that is made while the tables are empty, and kept, finds single operations by what names them', async (t) => {

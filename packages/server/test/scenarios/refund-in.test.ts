@@ -433,7 +433,7 @@ test('[EV-26] an event whose references mean different refunds changes neither',
     valueCents: 3_000,
   })
   await pix.pass(3, 1_000)
-  assert.ok((await inbox(pix.database)).some(({ state }) => state === 'QUARANTINED'))
+  assert.ok((await inbox(pix.database)).some(({ outcome }) => outcome === 'its references disagree'))
   const { data } = await pix.get('/api/pix/refund?status=PENDING')
   assert.equal(data.length, 2)
   assert.equal((await balances(pix.database)).reserved, 6_000n)

@@ -47,13 +47,14 @@ export interface InboxEvidence {
   readonly state: string
   readonly outcome: string | null
   readonly attempts: number
+  readonly failures: number
   readonly operation_id: string | null
   readonly isDone: boolean
 }
 
 const INBOX = statement<[], InboxEvidence>(
   'test.inbox',
-  `SELECT state, outcome, attempts, operation_id, processed_at IS NOT NULL AS "isDone"
+  `SELECT state, outcome, attempts, failures, operation_id, processed_at IS NOT NULL AS "isDone"
      FROM inbox ORDER BY received_at, id`,
 )
 

@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { Document, MovementId, Operation } from '../../engine/operation.ts'
 import type { Payment } from '../../partner/port.ts'
+import { own } from '../../platform/own.ts'
 import type { AwaitedReturn, OpenRefund } from './returns.ts'
 
 /** A cash-in as the engine keeps it, and everything that can happen to it. */
@@ -44,6 +45,15 @@ export interface CashInFacts extends Document {
   readonly awaitedReturns?: Readonly<Record<string, AwaitedReturn>>
   /** Everything that went back, by our refunds or by the bank itself: return id → centavos. */
   readonly returns?: Readonly<Record<string, number>>
+  /** What went back and is in suspense, by return id. */
+  readonly suspendedReturns?: Readonly<Record<string, SuspendedReturn>>
+}
+
+/** A return that was not debited from the merchant. */
+export type SuspendedReturn = {
+  /** Of the payment that went back; `null` where that is unclear. */
+  readonly endToEndId: string | null
+  readonly cents: number
 }
 
 /** A cash-in as the engine keeps it. */
@@ -108,6 +118,12 @@ export type RefundEvent =
       readonly transactionId: string | null
       /** When it was told, epoch milliseconds. */
       readonly at: number
+      /** Where the bank told no return id, the one here was made of what it told. */
+      readonly isUnnamed?: boolean
+      /** Of the payment that the bank says it gave back, `null` where it names none; absent: of the credited one. */
+      readonly endToEndId?: string | null
+      /** It was booked on another operation. */
+      readonly isElsewhere?: boolean
       /** Open refunds that the cash-in does not know of. */
       readonly alsoOpen: Readonly<Record<string, OpenRefund>>
     }
@@ -171,9 +187,33 @@ export function movementOf({ endToEndId }: Payment): MovementId {
   return { direction: 'in', id: endToEndId }
 }
 
+/**
+ * Which of its payments a return is of: the end-to-end id, `null` where it could be one of several, `undefined` where it is
+ * none that is known here.
+ * @param named the end-to-end id that the bank tells with the return
+ * @source rules#cash-in.refunds.12, rules#cash-in.refunds.9
+ */
+export function returnedPayment({ facts }: CashIn, named: string | null): string | null | undefined {
+  const payments = Object.keys(facts.payments ?? {})
+  if (named !== null) return payments.includes(named) ? named : undefined
+  return payments.length > 1 ? null : payments[0]
+}
+
+/** What of a payment that was not credited is still in suspense, centavos. */
+export function suspendedCents({ facts }: CashIn, endToEndId: string): bigint {
+  const returned = Object.values(facts.suspendedReturns ?? {}).filter((it) => it.endToEndId === endToEndId)
+  return BigInt(own(facts.payments, endToEndId) ?? 0) - returned.reduce((sum, { cents }) => sum + BigInt(cents), 0n)
+}
+
+/** What was booked before under a return's id, centavos: debited, or in suspense. */
+export function bookedReturn({ facts }: CashIn, returnId: string): bigint | undefined {
+  const cents = own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)?.cents
+  return cents === undefined ? undefined : BigInt(cents)
+}
+
 /** What was booked under a payment's end-to-end id, centavos. */
-export function bookedAmount({ facts }: CashIn, { endToEndId }: Payment): bigint | undefined {
-  const cents = facts.payments?.[endToEndId]
+export function bookedAmount({ facts }: CashIn, { endToEndId }: Pick<Payment, 'endToEndId'>): bigint | undefined {
+  const cents = own(facts.payments, endToEndId)
   return cents === undefined ? undefined : BigInt(cents)
 }
 

@@ -1,11 +1,11 @@
 import type { Engine } from '../../engine/engine.ts'
-import type { PartnerReferences } from '../../engine/operation-store.ts'
+import type { Match, PartnerReferences, ToldMovement } from '../../engine/operation-store.ts'
 import type { ChargePartner } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
-import type { CashInInput, CashInOutcome } from './cash-in.ts'
+import { bookedAmount, bookedReturn, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
 import { type CashInJobs, createCashInJobs, type ReturnsOfCashIns } from './jobs.ts'
@@ -13,11 +13,10 @@ import { type CashInHandlers, createCashInHandlers } from './routes.ts'
 import { createCashInStore } from './store.ts'
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
-export { refundableCents, refundDeadline } from './cash-in.ts'
+export { bookedReturn, refundableCents, refundDeadline, returnedPayment } from './cash-in.ts'
 export type { ReturnsOfCashIns } from './jobs.ts'
 export {
   type AwaitedReturn,
-  entryOf,
   explanationsOf,
   hasReturnStep,
   namedRefund,
@@ -33,8 +32,10 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
   readonly handlers: CashInHandlers
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
-  /** For each set of references, the ids of all cash-ins that it could mean; our own id leaves no choice. */
-  match(references: readonly PartnerReferences[]): Promise<string[][]>
+  /** For each set of references, every one that a reference names. */
+  match(references: readonly PartnerReferences[]): Promise<Match[][]>
+  /** Whether this very movement was booked on a cash-in: a payment of it, or a return. Amounts in centavos. */
+  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
 }
 
@@ -65,6 +66,12 @@ export function createCashInModule(options: CashInOptions): CashInModule {
     takeNewReferences: jobs.takeNewReferences,
     apply: commands.apply,
     match: store.match,
+    hasBooked: async (id, { endToEndId, returnId, valueCents }) => {
+      const cashIn = await store.get(id)
+      if (!cashIn) return false
+      const booked = returnId === null ? bookedAmount(cashIn, { endToEndId }) : bookedReturn(cashIn, returnId)
+      return booked === valueCents
+    },
     exists: async (id) => (await store.get(id)) !== undefined,
   }
 }

@@ -10,9 +10,10 @@ import type {
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
+import { own } from '../../platform/own.ts'
 import type { CashIn, CashInInput } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
-import { awaitsReturns, entryOf, hasReturnStep } from './returns.ts'
+import { awaitsReturns, hasReturnStep } from './returns.ts'
 import type { CashInStore } from './store.ts'
 import { createTurns } from './turns.ts'
 
@@ -246,7 +247,7 @@ function returnsIn(
   const told = answer.charge.payments.filter((payment) => payment.endToEndId === endToEndId)
   return told
     .flatMap((payment) => payment.returns ?? [])
-    .filter(({ returnId, valueCents }) => entryOf(facts.returns, returnId) !== Number(valueCents))
+    .filter(({ returnId, valueCents }) => own(facts.returns, returnId) !== Number(valueCents))
 }
 
 /** What the partner answered, for the person who decides: without names and documents. */

@@ -1,6 +1,8 @@
+import type { JournalKind } from '@pixgate/spec'
 import type { Target } from '../../engine/follow.ts'
-import type { CashIn, CashInFacts, RefundEvent } from './cash-in.ts'
-import { type AwaitedReturn, awaitedOf, entryOf, type OpenRefund, type ToldReturn } from './returns.ts'
+import { own } from '../../platform/own.ts'
+import { type CashIn, type CashInFacts, type RefundEvent, returnedPayment } from './cash-in.ts'
+import { type AwaitedReturn, awaitedOf, type OpenRefund, type ToldReturn } from './returns.ts'
 
 /** What becomes known of a cash-in by its refunds and returns. Pure. */
 
@@ -46,10 +48,12 @@ export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target): Ca
 }
 
 /** The table's row says what becomes of it. */
-function factsOfTold(now: CashIn, told: ToldReturn, { when }: Target): CashInFacts {
+function factsOfTold(now: CashIn, told: ToldReturn, { when, posts }: Target): CashInFacts {
+  if (posts !== undefined) return suspended(now, told, posts)
   const { returns, awaitedReturns, openRefunds } = now.facts
   switch (when) {
     case 'return restated':
+    case 'return has no id and may be known':
       return {}
     case 'a refund may explain it':
       return {
@@ -61,6 +65,17 @@ function factsOfTold(now: CashIn, told: ToldReturn, { when }: Target): CashInFac
   }
 }
 
+/** It was not debited from the merchant: what was of a payment in suspense is taken from that. */
+function suspended(
+  now: CashIn,
+  { returnId, valueCents, endToEndId = null }: ToldReturn,
+  posts: JournalKind,
+): CashInFacts {
+  const payment = posts === 'arrival_returned' ? (returnedPayment(now, endToEndId) ?? null) : null
+  const { suspendedReturns } = now.facts
+  return { suspendedReturns: { ...suspendedReturns, [returnId]: { endToEndId: payment, cents: Number(valueCents) } } }
+}
+
 function namedOf({ valueCents, transactionId }: Extract<RefundEvent, { on: 'refund.named' }>): OpenRefund {
   return { valueCents: Number(valueCents), transactionId }
 }
@@ -70,14 +85,14 @@ function answered(
   { refundId, returnIds }: Extract<RefundEvent, { on: 'refund.answered' }>,
 ) {
   const after = returnIds.flatMap((returnId): [string, AwaitedReturn][] => {
-    const before = entryOf(awaited, returnId)
+    const before = own(awaited, returnId)
     return before ? [[returnId, { ...before, answered: [...before.answered, refundId] }]] : []
   })
   return { ...awaited, ...Object.fromEntries(after) }
 }
 
 function held(awaited: CashInFacts['awaitedReturns'], returnId: string, heldCents: bigint) {
-  const before = entryOf(awaited, returnId)
+  const before = own(awaited, returnId)
   return before ? { ...awaited, [returnId]: { ...before, heldCents: Number(heldCents) } } : { ...awaited }
 }
 

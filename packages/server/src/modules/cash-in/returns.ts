@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
-import type { CashIn, RefundEvent } from './cash-in.ts'
+import { own } from '../../platform/own.ts'
+import { bookedReturn, type CashIn, type RefundEvent } from './cash-in.ts'
 
 /**
  * Whose a return of a payment is that names no refund of ours: one of ours that is under way, or the bank's own. Pure.
@@ -43,19 +44,14 @@ export function ownReference(told: string | null, { transactionId }: Pick<CashIn
   return told === transactionId ? null : told
 }
 
-/** What a record has under an id of the bank's; what every object inherits is not in it. */
-export function entryOf<Value>(record: Readonly<Record<string, Value>> | undefined, id: string): Value | undefined {
-  return record !== undefined && Object.hasOwn(record, id) ? record[id] : undefined
-}
-
 /**
  * What becomes of a return that names no refund of ours.
  * @source rules#cash-in.returns.1
  */
 export function fateOf(now: CashIn, told: ToldReturn): Fate {
-  const { returns, awaitedReturns } = now.facts
-  const known = entryOf(returns, told.returnId) ?? entryOf(awaitedReturns, told.returnId)?.valueCents
-  if (known !== undefined && known !== Number(told.valueCents)) return 'restated'
+  const awaited = own(now.facts.awaitedReturns, told.returnId)?.valueCents
+  const known = bookedReturn(now, told.returnId) ?? (awaited === undefined ? undefined : BigInt(awaited))
+  if (known !== undefined && known !== told.valueCents) return 'restated'
   return explanationsOf(now, awaitedOf(now, told), told.alsoOpen).length > 0 ? 'awaited' : 'counted'
 }
 
@@ -63,7 +59,7 @@ export function fateOf(now: CashIn, told: ToldReturn): Fate {
 export function awaitedOf({ facts }: CashIn, told: ToldReturn): AwaitedReturn {
   const { valueCents, occurredAt, transactionId, at } = told
   return (
-    entryOf(facts.awaitedReturns, told.returnId) ?? {
+    own(facts.awaitedReturns, told.returnId) ?? {
       valueCents: Number(valueCents),
       occurredAt,
       transactionId,
@@ -83,22 +79,22 @@ export function explanationsOf(
   awaited: AwaitedReturn,
   alsoOpen: Readonly<Record<string, OpenRefund>> = {},
 ): string[] {
-  const own = ownReference(awaited.transactionId, now)
+  const reference = ownReference(awaited.transactionId, now)
   const open = { ...alsoOpen, ...now.facts.openRefunds }
   return Object.keys(open).filter((id) => {
     const { valueCents, transactionId } = open[id] as OpenRefund
-    const isAnother = transactionId !== null && own !== null && transactionId !== own
+    const isAnother = transactionId !== null && reference !== null && transactionId !== reference
     return valueCents === awaited.valueCents && !isAnother && !awaited.answered.includes(id)
   })
 }
 
 /** The open refund that a return names, now that the bank told the reference of it. @source rules#cash-in.returns.2 */
 export function namedRefund(now: CashIn, { transactionId, valueCents }: AwaitedReturn): string | undefined {
-  const own = ownReference(transactionId, now)
+  const reference = ownReference(transactionId, now)
   const open = Object.entries(now.facts.openRefunds ?? {})
-  return own === null
+  return reference === null
     ? undefined
-    : open.find(([, refund]) => refund.transactionId === own && refund.valueCents === valueCents)?.[0]
+    : open.find(([, refund]) => refund.transactionId === reference && refund.valueCents === valueCents)?.[0]
 }
 
 /** Whether it is not known of some return whose it is. */

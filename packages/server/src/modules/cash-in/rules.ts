@@ -2,8 +2,10 @@ import { cashIn, type GuardOf, limits, type TriggerOf } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import type { Decision } from '../../engine/operation.ts'
 import type { Payment } from '../../partner/port.ts'
+import { own } from '../../platform/own.ts'
 import {
   bookedAmount,
+  bookedReturn,
   type CashIn,
   type CashInInput,
   type CashInOutcome,
@@ -11,9 +13,11 @@ import {
   type Judged,
   type RefundEvent,
   refundedCents,
+  returnedPayment,
+  suspendedCents,
 } from './cash-in.ts'
 import { changesOf } from './learned.ts'
-import { entryOf, fateOf, type ToldReturn } from './returns.ts'
+import { fateOf, type ToldReturn } from './returns.ts'
 import { isAboutToBeAsked, restingDueAt } from './schedule.ts'
 import { evidenceOf, notificationBody } from './told.ts'
 
@@ -54,8 +58,9 @@ export function decideCashIn(
 /** What an input states or holds. */
 function amountsOf({ facts }: CashIn, input: Judged) {
   if (input.on === 'partner.confirmed') return { p: input.payment.valueCents }
+  if (input.on === 'return.told') return { p: input.valueCents }
   if (input.on !== 'return.unexplained' && input.on !== 'return.known') return { p: 0n }
-  const { valueCents = 0, heldCents = 0 } = entryOf(facts.awaitedReturns, input.returnId) ?? {}
+  const { valueCents = 0, heldCents = 0 } = own(facts.awaitedReturns, input.returnId) ?? {}
   return { p: BigInt(valueCents), h: input.on === 'return.unexplained' ? input.heldCents : BigInt(heldCents) }
 }
 
@@ -94,13 +99,13 @@ function meant(now: CashIn, input: CashInInput | RefundEvent, at: number): Judge
     case 'work.done':
       return now.dueAt === restingDueAt(now, at) ? 'IGNORED' : input
     case 'refund.taken':
-      return entryOf(now.facts.returns, input.returnId) === Number(input.valueCents) ? 'IGNORED' : input
+      return bookedReturn(now, input.returnId) === input.valueCents ? 'IGNORED' : input
     case 'return.unexplained': {
-      const awaited = entryOf(now.facts.awaitedReturns, input.returnId)
+      const awaited = own(now.facts.awaitedReturns, input.returnId)
       return awaited === undefined || awaited.heldCents !== undefined ? 'IGNORED' : input
     }
     case 'return.known':
-      return entryOf(now.facts.awaitedReturns, input.returnId) === undefined ? 'IGNORED' : input
+      return own(now.facts.awaitedReturns, input.returnId) === undefined ? 'IGNORED' : input
     case 'return.told':
       return isToldBefore(now, input) ? 'IGNORED' : input
     default:
@@ -110,9 +115,8 @@ function meant(now: CashIn, input: CashInInput | RefundEvent, at: number): Judge
 
 /** A return that was booked, or that still waits, is nothing new when it is told again. */
 function isToldBefore(now: CashIn, told: ToldReturn): boolean {
-  const { returns, awaitedReturns } = now.facts
-  if (entryOf(returns, told.returnId) === Number(told.valueCents)) return true
-  return entryOf(awaitedReturns, told.returnId) !== undefined && fateOf(now, told) === 'awaited'
+  if (bookedReturn(now, told.returnId) === told.valueCents) return true
+  return own(now.facts.awaitedReturns, told.returnId) !== undefined && fateOf(now, told) === 'awaited'
 }
 
 /** A bank that cannot be reached answers no more than one that is silent. @source rules#cash-in.unknown.7 */
@@ -126,7 +130,7 @@ const GUARDS: Readonly<
   Record<GuardOf<typeof cashIn>, (now: CashIn, payment: Payment | undefined, input: Judged) => boolean>
 > = {
   'movement belongs to another operation': (_now, _payment, input) =>
-    input.on === 'partner.confirmed' && input.isElsewhere === true,
+    (input.on === 'partner.confirmed' || input.on === 'return.told') && input.isElsewhere === true,
   'payment restated': (now, payment) => payment !== undefined && bookedAmount(now, payment) !== undefined,
   'payment is a second one': ({ facts }) => Object.keys(facts.payments ?? {}).length > 0,
   'amount differs': ({ valueCents }, payment) => payment?.valueCents !== valueCents,
@@ -137,12 +141,32 @@ const GUARDS: Readonly<
   'return restated': (now, _, input) =>
     input.on === 'return.told'
       ? fateOf(now, input) === 'restated'
-      : input.on === 'refund.taken' && entryOf(now.facts.returns, input.returnId) !== undefined,
+      : input.on === 'refund.taken' && bookedReturn(now, input.returnId) !== undefined,
+  'return has no id': (_now, _, input) => input.on === 'return.told' && input.isUnnamed === true,
+  'return has no id and may be known': ({ facts }, _, input) =>
+    input.on === 'return.told' &&
+    input.isUnnamed === true &&
+    ((facts.refundsOpenCents ?? 0) > 0 || Object.values(facts.returns ?? {}).includes(Number(input.valueCents))),
+  'payment is in suspense': (now, _, input) => {
+    const payment = uncreditedPayment(now, input)
+    return typeof payment === 'string' && suspendedCents(now, payment) >= (input as ToldReturn).valueCents
+  },
+  'payment cannot be told': (now, _, input) => uncreditedPayment(now, input) !== undefined,
   'returns exceed the payment': (now, _, input) =>
     'returnId' in input && 'valueCents' in input && refundedCents(now) + input.valueCents > now.valueCents,
   'a refund may explain it': (now, _, input) => input.on === 'return.told' && fateOf(now, input) === 'awaited',
   'money of it is held': ({ facts }, _, input) =>
-    input.on === 'return.known' && entryOf(facts.awaitedReturns, input.returnId)?.heldCents !== undefined,
+    input.on === 'return.known' && own(facts.awaitedReturns, input.returnId)?.heldCents !== undefined,
+}
+
+/**
+ * The payment that the bank gave back where that is not the credited one, `null` where it could be one of several;
+ * `undefined` where it is the credited one.
+ */
+function uncreditedPayment(now: CashIn, input: Judged): string | null | undefined {
+  if (input.on !== 'return.told' || input.endToEndId === undefined) return undefined
+  const payment = returnedPayment(now, input.endToEndId)
+  return payment === now.endToEndId ? undefined : payment
 }
 
 /** A trigger of the machine; for the table tests. */

@@ -1,7 +1,7 @@
 import { nanosecondText } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
+import { own } from '../../platform/own.ts'
 import type { CashIn, Judged } from './cash-in.ts'
-import { entryOf } from './returns.ts'
 
 /** What the merchant and the operator are told of a cash-in. */
 
@@ -44,12 +44,17 @@ export function evidenceOf(now: CashIn, input: Judged): Document {
       return { transactionId: input.transactionId }
     case 'refund.confirmed':
     case 'refund.taken':
-    case 'return.told':
       return { returnId: input.returnId, valueCents: Number(input.valueCents) }
+    case 'return.told':
+      return {
+        returnId: input.returnId,
+        valueCents: Number(input.valueCents),
+        ...(input.endToEndId === undefined ? {} : { endToEndId: input.endToEndId }),
+      }
     case 'return.unexplained':
       return {
         returnId: input.returnId,
-        valueCents: entryOf(now.facts.awaitedReturns, input.returnId)?.valueCents,
+        valueCents: own(now.facts.awaitedReturns, input.returnId)?.valueCents,
         heldCents: Number(input.heldCents),
         refundIds: input.refundIds,
       }

@@ -1,6 +1,7 @@
 import type { PixKeyType } from '@pixgate/spec'
 import type { Document, MovementId, Operation } from '../../engine/operation.ts'
 import type { Party, PayoutReturn } from '../../partner/port.ts'
+import { own } from '../../platform/own.ts'
 import type { OrderInput, Result, SendFacts } from '../dispatch/index.ts'
 
 /** A cash-out as the engine keeps it, and everything that can happen to it. */
@@ -72,7 +73,18 @@ export type CashOutInput =
       readonly transactionId: string | null
       readonly isVerified: boolean
     }
-  | { readonly on: 'partner.returned'; readonly returned: PayoutReturn; readonly isVerified: boolean }
+  | ReturnedInput
+
+/** Money of a payout came back. */
+export interface ReturnedInput {
+  readonly on: 'partner.returned'
+  readonly returned: PayoutReturn
+  /** The bank told no return id, and cannot be asked: the one here was made of what it told. */
+  readonly isUnnamed?: boolean
+  readonly isVerified: boolean
+  /** Of the payment that an event says came back; absent or `null` where none is named. */
+  readonly endToEndId?: string | null
+}
 
 /** What became of a cash-out by an input. */
 export interface CashOutOutcome {
@@ -87,6 +99,24 @@ export function movementsOf(inputs: readonly CashOutInput[]): MovementId[] {
     if (input.on === 'partner.confirmed') return [{ direction: 'out', id: input.movement.endToEndId }]
     return input.on === 'partner.returned' ? [{ direction: 'in', id: input.returned.returnId }] : []
   })
+}
+
+/** Whether an event tells a return, of this payout by its other references, by the end-to-end id of another payment. */
+export function isOfAnotherPayment(now: CashOut, input: CashOutInput): boolean {
+  if (input.on !== 'partner.returned' || input.endToEndId == null || now.endToEndId === null) return false
+  return input.endToEndId !== now.endToEndId && bookedReturn(now, input.returned.returnId) === undefined
+}
+
+/** What was booked before under a return's id, centavos: credited, or in suspense. */
+export function bookedReturn({ facts }: CashOut, returnId: string): bigint | undefined {
+  const cents = own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)
+  return cents === undefined ? undefined : BigInt(cents)
+}
+
+/** What was booked before under an end-to-end id, centavos. */
+export function bookedMovement({ facts }: CashOut, endToEndId: string): bigint | undefined {
+  const cents = own(facts.movements, endToEndId)
+  return cents === undefined ? undefined : BigInt(cents)
 }
 
 /** What came back so far and was credited, centavos. */

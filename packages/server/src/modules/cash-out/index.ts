@@ -1,11 +1,11 @@
 import type { Engine } from '../../engine/engine.ts'
-import type { PartnerReferences } from '../../engine/operation-store.ts'
+import type { Match, PartnerReferences, ToldMovement } from '../../engine/operation-store.ts'
 import type { Availability, PayoutPartner } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { type DispatchBounds, isDueNow } from '../dispatch/index.ts'
-import type { CashOutInput, CashOutOutcome } from './cash-out.ts'
+import { bookedMovement, bookedReturn, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
 import type { CashOutTerms } from './create.ts'
 import { accountingDay } from './day.ts'
@@ -22,8 +22,10 @@ export interface CashOutModule {
   processNext(): Promise<boolean>
   /** Lets a cash-out take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashOutInput): Promise<CashOutOutcome | undefined>
-  /** For each set of references, the ids of all cash-outs that it could mean. */
-  match(references: readonly PartnerReferences[]): Promise<string[][]>
+  /** For each set of references, every one that a reference names. */
+  match(references: readonly PartnerReferences[]): Promise<Match[][]>
+  /** Whether this very movement was booked on a cash-out: its own, or a return. */
+  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
   /** Whether the bank can be asked about a payout, so that a failure need not be believed unasked. */
   readonly canAsk: boolean
@@ -58,6 +60,12 @@ export async function createCashOutModule(options: CashOutOptions): Promise<Cash
     },
     match: store.match,
     canAsk: options.partner.capabilities.has('query-payout'),
+    hasBooked: async (id, { endToEndId, returnId, valueCents }) => {
+      const cashOut = await store.get(id)
+      if (!cashOut) return false
+      const booked = returnId === null ? bookedMovement(cashOut, endToEndId) : bookedReturn(cashOut, returnId)
+      return booked === valueCents
+    },
     exists: async (id) => (await store.get(id)) !== undefined,
   }
 }

@@ -1,5 +1,4 @@
 import type { Changes, Target } from '../../engine/follow.ts'
-import type { PayoutReturn } from '../../partner/port.ts'
 import {
   attempted,
   callEnded,
@@ -11,7 +10,7 @@ import {
   retryDelayMs,
   unanswered,
 } from '../dispatch/index.ts'
-import type { CashOut, CashOutInput } from './cash-out.ts'
+import { type CashOut, type CashOutInput, isOfAnotherPayment, type ReturnedInput } from './cash-out.ts'
 import { isOpen, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-out by each input. Pure. */
@@ -63,7 +62,7 @@ function learned(now: CashOut, input: CashOutInput, row: Target, at: number, hel
     case 'partner.confirmed':
       return learnedOfMovement(now, input, row, at, held)
     case 'partner.returned':
-      return learnedOfReturn(now, input.returned, row, at)
+      return learnedOfReturn(now, input, row, at)
     case 'partner.failed':
       return {
         ...(now.transactionId === null && input.transactionId !== null ? { transactionId: input.transactionId } : {}),
@@ -151,8 +150,10 @@ function learnedOfMovement(
   }
 }
 
-function learnedOfReturn(now: CashOut, { returnId, valueCents }: PayoutReturn, row: Target, at: number): Changes {
+function learnedOfReturn(now: CashOut, input: ReturnedInput, row: Target, at: number): Changes {
   const { facts } = now
+  const { returnId, valueCents } = input.returned
+  if (isOfAnotherPayment(now, input)) return questionWanted(now, at)
   const returned = { [returnId]: Number(valueCents) }
   if (row.posts === 'cash_out_returned') return { facts: { returns: { ...facts.returns, ...returned } } }
   if (row.posts === undefined) return row.to === now.status ? {} : questionWanted(now, at, { doubt: 'contradiction' })

@@ -12,7 +12,17 @@ import {
   isUnsent,
   notFound,
 } from '../dispatch/index.ts'
-import { type CashOut, type CashOutInput, type CashOutOutcome, movementsOf, reversedCents } from './cash-out.ts'
+import {
+  bookedMovement,
+  bookedReturn,
+  type CashOut,
+  type CashOutInput,
+  type CashOutOutcome,
+  isOfAnotherPayment,
+  movementsOf,
+  type ReturnedInput,
+  reversedCents,
+} from './cash-out.ts'
 import { type CashOutTerms, isEnabled } from './create.ts'
 import { accountingDay, dayAfterRelease, type SentDay } from './day.ts'
 import { changesOf } from './learned.ts'
@@ -79,7 +89,7 @@ function decideOne(
       notification: (to) => notificationOf(cashOutNow, input, to),
       evidence: evidenceOf(input),
       outcome: (after, isApplied) => ({
-        result: isApplied ? 'APPLIED' : unmatched(cashOutNow, input),
+        result: isApplied ? applied(cashOutNow, input) : unmatched(cashOutNow, input),
         cashOut: after as CashOut,
       }),
     },
@@ -93,6 +103,11 @@ function decideOne(
 function closesOverdue(before: CashOut, decision: Decision<CashOutOutcome>): Decision<CashOutOutcome> {
   const { status } = decision.outcome.cashOut
   return endsOverdue(before.facts, isOpen(before) && (status === 'CONFIRMED' || status === 'FAILED'), decision)
+}
+
+/** What a row took: a return that an event tells of another payment only makes us ask. */
+function applied(now: CashOut, input: CashOutInput): CashOutOutcome['result'] {
+  return isOfAnotherPayment(now, input) ? 'DISPUTED' : 'APPLIED'
 }
 
 /** What no row takes: a failure or a return of what was never sent or has not been confirmed yet. */
@@ -180,8 +195,8 @@ function judgedConfirmation(
 ): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
   const { endToEndId, valueCents, occurredAt, isElsewhere = false } = input.movement
   if (occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
-  const booked = now.facts.movements?.[endToEndId]
-  const isRestated = booked !== undefined && (BigInt(booked) !== valueCents || isElsewhere)
+  const booked = bookedMovement(now, endToEndId)
+  const isRestated = booked !== undefined && (booked !== valueCents || isElsewhere)
   const hasLeft = now.status === 'CONFIRMED' || now.status === 'REVERSED'
   if (booked !== undefined && !(isRestated && hasLeft)) return 'IGNORED'
   const isUnproven = now.facts.doubt === 'unrecorded' && !input.isVerified
@@ -190,19 +205,13 @@ function judgedConfirmation(
 
 function judgedReturn(
   now: CashOut,
-  input: Extract<CashOutInput, { on: 'partner.returned' }>,
+  input: ReturnedInput,
   at: number,
 ): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' {
-  const { valueCents, occurredAt } = input.returned
+  const { returnId, valueCents, occurredAt } = input.returned
   if (occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
-  const booked = bookedReturn(now, input)
-  if (booked !== undefined && BigInt(booked) === valueCents) return 'IGNORED'
+  if (bookedReturn(now, returnId) === valueCents) return 'IGNORED'
   return now.status === 'RECONCILIATION_REQUIRED' && !input.isVerified ? 'EARLY' : input
-}
-
-/** What was booked before under the id of a return, centavos. */
-function bookedReturn({ facts }: CashOut, { returned }: Extract<CashOutInput, { on: 'partner.returned' }>) {
-  return facts.returns?.[returned.returnId] ?? facts.suspendedReturns?.[returned.returnId]
 }
 
 /** What conditions look at besides the cash-out and the input. */
@@ -220,14 +229,16 @@ const GUARDS: Readonly<Record<GuardOf<typeof cashOut>, (now: CashOut, input: Cas
     'amount differs': ({ valueCents }, input) =>
       input.on === 'partner.confirmed' &&
       (input.movement.valueCents !== valueCents || input.movement.isElsewhere === true),
-    'movement restated': ({ facts }, input) =>
-      input.on === 'partner.confirmed' && facts.movements?.[input.movement.endToEndId] !== undefined,
-    'movement is a second one': ({ facts }, input) =>
-      input.on === 'partner.confirmed' && facts.movements?.[input.movement.endToEndId] === undefined,
+    'movement restated': (now, input) =>
+      input.on === 'partner.confirmed' && bookedMovement(now, input.movement.endToEndId) !== undefined,
+    'movement is a second one': (now, input) =>
+      input.on === 'partner.confirmed' && bookedMovement(now, input.movement.endToEndId) === undefined,
     'reference differs': ({ transactionId }, input) =>
       input.on === 'send.accepted' && transactionId !== null && transactionId !== input.transactionId,
     'return was booked otherwise': (now, input) =>
-      input.on === 'partner.returned' && bookedReturn(now, input) !== undefined,
+      input.on === 'partner.returned' && bookedReturn(now, input.returned.returnId) !== undefined,
+    'return is of another payment': isOfAnotherPayment,
+    'return has no id': (_, input) => input.on === 'partner.returned' && input.isUnnamed === true,
     'returns exceed the payout': (now, input) =>
       input.on === 'partner.returned' && reversedCents(now.facts) + input.returned.valueCents > now.valueCents,
     'nothing of it left': (now) => isOpen(now) && isUnsent(now.facts),

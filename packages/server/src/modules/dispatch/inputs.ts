@@ -53,9 +53,9 @@ export interface Again {
 /**
  * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time
  * lies in the future, so it is not believed. `EARLY`: it cannot be true yet, but may be soon; the bank is asked.
- * `UNEXPECTED`: it cannot be true.
+ * `UNEXPECTED`: it cannot be true. `DISPUTED`: what it names and what is known here do not agree; the bank is asked.
  */
-export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECTED'
+export type Result = 'APPLIED' | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' | 'UNEXPECTED' | 'DISPUTED'
 
 /** What the detail shows of a bank's code at most. */
 const FAILURE_CODE_MAX = 64

@@ -1,11 +1,9 @@
-import type { PartnerEvent } from '@pixgate/spec'
-import type { PartnerReferences } from '../../engine/operation-store.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { createBatcher } from '../../platform/jobs/batcher.ts'
 import type { Receivers } from './receivers.ts'
-import { type InboxEndpoint, readBody } from './rules.ts'
+import { contentOf, type InboxEndpoint, type Naming, readBody, referencesOf } from './rules.ts'
 import type { InboxRow, InboxStore, NewInboxRow } from './store.ts'
 
 /** Taking events in: committed before they are answered. */
@@ -51,7 +49,7 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
         rows.filter(({ id }) => !fresh.has(id)),
         now,
       )
-      onStored(rows.filter(({ id, fault }) => fresh.has(id) && fault === null).map(asStored))
+      onStored(rows.filter(({ id }) => fresh.has(id)).map(asStored))
       return rows.map(() => ({ result: undefined }))
     },
     { batchMax: 256, queueMax: 5_000 },
@@ -77,43 +75,24 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
         dedupeKey: reading.dedupeKey,
         body,
         bodyHash: sha256('event' in reading ? contentOf(reading.event) : body),
-        fault: 'fault' in reading ? reading.fault : null,
       })
     },
     askInstead: async (body) => {
-      const event = eventIn(body)
-      if (!event) return
-      const receiver = receivers[event.event]
-      const [matches = []] = await receiver.match([referencesOf(event)])
-      for (const id of matches) await receiver.ask(id)
+      const naming = namingIn(body)
+      if (!naming) return
+      const receiver = receivers[naming.event]
+      const [meaning] = await receiver.match([referencesOf(naming)])
+      for (const id of meaning?.among ?? []) await receiver.ask(id)
     },
   }
 }
 
-/** What an event asserts: a retry may carry another `eventId`, never another of these. */
-function contentOf(event: PartnerEvent): string {
-  const { event: name, transactionId, externalId, status, endToEndId, valueCents, returnId } = event
-  return JSON.stringify([name, transactionId, externalId, status, endToEndId, valueCents, returnId])
+/** What the event in a body names, whichever endpoint it was sent to. */
+function namingIn(body: Buffer): Naming | undefined {
+  const reading = readBody('cash-in', body)
+  return 'event' in reading ? reading.event : reading.about
 }
 
-/** The event in a body, whichever endpoint it was sent to. */
-function eventIn(body: Buffer): PartnerEvent | undefined {
-  for (const endpoint of ['cash-in', 'cash-out'] as const) {
-    const reading = readBody(endpoint, body)
-    if ('event' in reading) return reading.event
-  }
-  return undefined
-}
-
-function asStored({ id, endpoint, dedupeKey, body }: NewInboxRow): InboxRow {
-  return { id, endpoint, dedupeKey, body, state: 'NEW', attempts: 1 }
-}
-
-/** What an event calls its operation. Only a reversal's end-to-end id is one that we can know from before. */
-export function referencesOf({ event, transactionId, externalId, endToEndId }: PartnerEvent): PartnerReferences {
-  return {
-    transactionId,
-    externalId: externalId ?? null,
-    endToEndId: event.endsWith('Reversal') ? (endToEndId ?? null) : null,
-  }
+function asStored({ id, endpoint, dedupeKey, body, bodyHash }: NewInboxRow): InboxRow {
+  return { id, endpoint, dedupeKey, body, bodyHash, state: 'NEW', attempts: 1, failures: 0, parkings: 0 }
 }

@@ -1,12 +1,26 @@
 import { type PartnerEvent, Refusal } from '@pixgate/spec'
 import type { Engine } from '../../engine/engine.ts'
+import type { Document } from '../../engine/operation.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { DatabaseUnavailable } from '../../platform/db/database.ts'
 import { isUuid } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { CashInModule } from '../cash-in/index.ts'
-import { LEASE_MS, referencesOf } from './commands.ts'
+import { LEASE_MS } from './commands.ts'
+import type { Meaning } from './meaning.ts'
 import type { Receivers, Taken } from './receivers.ts'
-import { evidenceOf, PARKING_DELAYS_MS, POISON_ATTEMPTS, readBody } from './rules.ts'
+import {
+  evidenceOf,
+  isInProgress,
+  isNews,
+  movementOf,
+  type Naming,
+  PARKING_DELAYS_MS,
+  POISON_FAILURES,
+  type Reading,
+  readBody,
+  referencesOf,
+} from './rules.ts'
 import type { InboxResult, InboxRow, InboxStore } from './store.ts'
 
 /** Applying events, after they were answered. Applying one twice does nothing, so it is marked last. */
@@ -39,87 +53,124 @@ const RETRY_MS = 1_000
 export function createInboxJobs({ store, receivers, cashIns, engine, clock, logger }: InboxJobsOptions): InboxJobs {
   async function apply(rows: readonly InboxRow[]): Promise<void> {
     if (rows.length === 0) return
-    const events = rows.map(({ endpoint, body }) => {
-      const reading = readBody(endpoint, body)
-      return 'event' in reading ? reading.event : undefined
-    })
-    const matches = await matchesOf(events)
+    const readings = rows.map(({ endpoint, body }) => readBody(endpoint, body))
+    const meanings = await meaningsOf(readings)
     const results = await Promise.all(
       rows.map((row, index) => {
-        const event = events[index]
-        return result(row, event, (event && matches.get(event)) ?? []).catch((error) => failed(row, error))
+        const reading = readings[index] as Reading
+        const meaning = meanings.get(reading) ?? NOTHING
+        return result(row, reading, meaning).catch((error) => failed(row, error))
       }),
     )
     await store.mark(results, clock.now())
   }
 
   /** One read for all events of a name. */
-  async function matchesOf(
-    events: readonly (PartnerEvent | undefined)[],
-  ): Promise<ReadonlyMap<PartnerEvent, readonly string[]>> {
-    const byName = Map.groupBy(
-      events.filter((event) => event !== undefined),
-      ({ event }) => event,
-    )
-    const matched = await Promise.all(
+  async function meaningsOf(readings: readonly Reading[]): Promise<ReadonlyMap<Reading, Meaning>> {
+    const naming = readings.flatMap((reading) => {
+      const names = namingOf(reading)
+      return names ? [{ reading, names }] : []
+    })
+    const byName = Map.groupBy(naming, ({ names }) => names.event)
+    const entries = await Promise.all(
       [...byName].map(async ([name, named]) => {
-        const found = await receivers[name].match(named.map(referencesOf))
-        return named.map((event, index) => [event, found[index] ?? []] as const)
+        const meanings = await receivers[name].match(named.map(({ names }) => referencesOf(names)))
+        return named.map(({ reading }, index) => [reading, meanings[index] ?? NOTHING] as const)
       }),
     )
-    return new Map(matched.flat())
+    return new Map(entries.flat())
   }
 
-  async function result(
-    row: InboxRow,
-    event: PartnerEvent | undefined,
-    matches: readonly string[],
-  ): Promise<InboxResult> {
-    const [id, another] = matches
-    if (another !== undefined) return quarantine(row, 'its references belong to different operations')
-    if (event === undefined || id === undefined) return park(row, event, 'no such operation yet')
+  async function result(row: InboxRow, reading: Reading, meaning: Meaning): Promise<InboxResult> {
+    if ('fault' in reading) {
+      if (reading.about) await askAbout(reading.about, meaning)
+      return quarantine(row, undefined, reading.fault, meaning)
+    }
+    const { event } = reading
+    if (meaning.among.length === 0) return park(row, event, 'no such operation yet', meaning)
     if (row.state === 'CONFLICT' && !(await store.isOriginalDone(row.dedupeKey)))
       return again(row, clock.now() + RETRY_MS)
-    return told(row, event, await receivers[event.event].take(id, event), id)
+    if (meaning.id === undefined) return dispute(row, event, meaning)
+    return told(row, event, await receivers[event.event].take(meaning.id, event), meaning)
   }
 
-  async function told(row: InboxRow, event: PartnerEvent, taken: Taken | undefined, id: string): Promise<InboxResult> {
+  async function told(
+    row: InboxRow,
+    event: PartnerEvent,
+    taken: Taken | undefined,
+    meaning: Meaning,
+  ): Promise<InboxResult> {
     switch (taken) {
       case 'IMPLAUSIBLE':
-        await receivers[event.event].ask(id)
-        return quarantine(row, 'occurredAt lies in the future', id)
+        await askAbout(event, meaning)
+        return quarantine(row, event, 'occurredAt lies in the future', meaning)
       case 'UNEXPECTED':
-        return quarantine(row, 'it cannot be true of this operation', id)
+        return quarantine(row, event, 'it cannot be true of this operation', meaning)
       case 'EARLY':
-        await receivers[event.event].ask(id)
-        return park(row, event, 'too early')
+        await askAbout(event, meaning)
+        return park(row, event, 'too early', meaning)
+      case 'DISPUTED':
+        return dispute(row, event, meaning)
       default:
-        return done(row, taken ?? 'IGNORED', id)
+        return done(row, taken ?? 'IGNORED', meaning.id ?? null)
     }
-  }
-
-  function done(row: InboxRow, outcome: string, operationId: string): InboxResult {
-    return { id: row.id, state: stateAfter(row, 'DONE'), outcome, operationId, dueAt: null }
   }
 
   /**
-   * Waits for the operation to appear; in the end the partner is asked and an operator is told.
+   * What its references, or what is known of the operation, do not agree on is applied to nothing. The bank is asked about
+   * everything it could mean; what its answers have booked is settled.
+   * @source rules#partner-inbox.12, failure-modes#EV-26, failure-modes#EV-34
+   */
+  async function dispute(row: InboxRow, event: PartnerEvent, meaning: Meaning): Promise<InboxResult> {
+    if (isInProgress(event)) return done(row, 'IN_PROGRESS', null)
+    const settled = await bookedOn(event, meaning)
+    if (settled !== undefined) return done(row, 'KNOWN', settled)
+    await askAbout(event, meaning)
+    if (!isNews(event)) return done(row, 'ASKED', null)
+    return park(row, event, 'its references disagree', meaning, 'disputed_event')
+  }
+
+  async function bookedOn(event: PartnerEvent, { among }: Meaning): Promise<string | undefined> {
+    const movement = movementOf(event)
+    if (!movement) return undefined
+    for (const id of among) if (await receivers[event.event].hasBooked(id, movement)) return id
+    return undefined
+  }
+
+  async function askAbout({ event }: Naming, { among }: Meaning): Promise<void> {
+    for (const id of among) await receivers[event].ask(id)
+  }
+
+  function done(row: InboxRow, outcome: string, operationId: string | null): InboxResult {
+    return { ...row, state: stateAfter(row, 'DONE'), outcome, operationId, dueAt: null }
+  }
+
+  /**
+   * Waits for the operation to appear, or for the bank's answers; in the end an operator is told.
    * @source rules#partner-inbox.8
    */
-  async function park(row: InboxRow, event: PartnerEvent | undefined, outcome: string): Promise<InboxResult> {
-    const delay = PARKING_DELAYS_MS[row.attempts - 1]
-    if (delay !== undefined) {
-      return { id: row.id, state: stateAfter(row, 'PARKED'), outcome, operationId: null, dueAt: clock.now() + delay }
-    }
-    const facts = { endpoint: row.endpoint, ...(event && { event: evidenceOf(event), bank: await atPartner(event) }) }
+  async function park(
+    row: InboxRow,
+    event: PartnerEvent,
+    outcome: string,
+    { among }: Meaning,
+    kind = 'unmatched_event',
+  ): Promise<InboxResult> {
+    const delay = PARKING_DELAYS_MS[row.parkings]
+    const parked = { ...row, state: stateAfter(row, 'PARKED'), operationId: null, parkings: row.parkings + 1 }
+    if (delay !== undefined) return { ...parked, outcome, dueAt: clock.now() + delay }
+    await openCase(row, kind, event, { outcome, operations: [...among], bank: await atPartner(event) })
+    return { ...parked, parkings: row.parkings, outcome: 'CASE_OPENED', dueAt: null }
+  }
+
+  /** A person decides. What is told again in the same words is the same case. @source rules#partner-inbox.13 */
+  async function openCase(row: InboxRow, kind: string, event: PartnerEvent | undefined, more: Document): Promise<void> {
+    const facts = { inboxId: row.id, endpoint: row.endpoint, ...(event && { event: evidenceOf(event) }), ...more }
+    const reference = row.bodyHash.toString('hex')
     await engine.execute({
       reads: [],
-      decide: () => ({
-        cases: [{ operationId: null, kind: 'unmatched_event', reference: row.id, facts }],
-        outcome: undefined,
-      }),
+      decide: () => ({ cases: [{ operationId: null, kind, reference, facts }], outcome: undefined }),
     })
-    return { id: row.id, state: stateAfter(row, 'PARKED'), outcome: 'CASE_OPENED', operationId: null, dueAt: null }
   }
 
   /** What the partner has under our id in an event; `null` where it has none to ask by. */
@@ -129,20 +180,32 @@ export function createInboxJobs({ store, receivers, cashIns, engine, clock, logg
   }
 
   function again(row: InboxRow, dueAt: number): InboxResult {
-    return { id: row.id, state: row.state, outcome: 'WAITING', operationId: null, dueAt }
+    return { ...row, outcome: 'WAITING', operationId: null, dueAt }
   }
 
-  function quarantine(row: InboxRow, outcome: string, operationId: string | null = null): InboxResult {
+  /** Applied to nothing, ever, and never in silence. @source rules#partner-inbox.13, failure-modes#EV-36 */
+  async function quarantine(
+    row: InboxRow,
+    event: PartnerEvent | undefined,
+    fault: string,
+    { id, among }: Meaning,
+  ): Promise<InboxResult> {
+    const outcome = row.state === 'CONFLICT' ? `contradicts another event; ${fault}` : fault
     logger.error({ inboxId: row.id, outcome }, 'an event of the partner was put in quarantine')
-    return { id: row.id, state: stateAfter(row, 'QUARANTINED'), outcome, operationId, dueAt: null }
+    await openCase(row, 'quarantined_event', event, { outcome, operations: [...among] })
+    return { ...row, state: 'QUARANTINED', outcome, operationId: id ?? null, dueAt: null }
   }
 
   /** One event that cannot be applied never stops the others. Our own overload is no event's fault. @source failure-modes#EV-12 */
-  function failed(row: InboxRow, error: unknown): InboxResult {
-    const isOurs = error instanceof Refusal && error.code === 'overloaded'
-    if (row.attempts >= POISON_ATTEMPTS && !isOurs) return quarantine(row, `failed ${row.attempts} times: ${error}`)
-    logger.warn({ inboxId: row.id, attempts: row.attempts, error: String(error) }, 'an event could not be applied yet')
-    return again(row, clock.now() + RETRY_MS)
+  async function failed(row: InboxRow, error: unknown): Promise<InboxResult> {
+    const failures = row.failures + (isOurs(error) ? 0 : 1)
+    const retried = again({ ...row, failures }, clock.now() + RETRY_MS)
+    logger.warn({ inboxId: row.id, failures, error: String(error) }, 'an event could not be applied yet')
+    if (failures < POISON_FAILURES) return retried
+    // Where not even a case can be opened it is tried again.
+    return quarantine({ ...row, failures }, undefined, `failed ${failures} times: ${error}`, NOTHING).catch(
+      () => retried,
+    )
   }
 
   return {
@@ -155,6 +218,16 @@ export function createInboxJobs({ store, receivers, cashIns, engine, clock, logg
       return rows.length === BATCH
     },
   }
+}
+
+const NOTHING: Meaning = { id: undefined, among: [] }
+
+function namingOf(reading: Reading): Naming | undefined {
+  return 'event' in reading ? reading.event : reading.about
+}
+
+function isOurs(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable || (error instanceof Refusal && error.code === 'overloaded')
 }
 
 /** An event that contradicts another stays marked as that, whatever becomes of it. @source rules#partner-inbox.7 */

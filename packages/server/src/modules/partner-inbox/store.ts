@@ -15,7 +15,7 @@ export interface InboxStore {
   claim(at: number, until: number, most: number): Promise<InboxRow[]>
   /** Notes what became of events. */
   mark(results: readonly InboxResult[], at: number): Promise<void>
-  /** Whether the event that this one contradicts has been dealt with. */
+  /** Whether the event that this one contradicts has been dealt with, or set aside. */
   isOriginalDone(dedupeKey: string): Promise<boolean>
 }
 
@@ -25,9 +25,8 @@ export interface NewInboxRow {
   readonly endpoint: InboxEndpoint
   readonly dedupeKey: string
   readonly body: Buffer
+  /** Of what it asserts, or of all of it where it cannot be read. */
   readonly bodyHash: Buffer
-  /** What is wrong with it, where it is kept as evidence only. */
-  readonly fault: string | null
 }
 
 /** An event to deal with. */
@@ -36,8 +35,14 @@ export interface InboxRow {
   readonly endpoint: InboxEndpoint
   readonly dedupeKey: string
   readonly body: Buffer
+  readonly bodyHash: Buffer
   readonly state: 'NEW' | 'PARKED' | 'CONFLICT'
+  /** How often it was taken up, storing it included. */
   readonly attempts: number
+  /** How often applying it failed: waits are not among them. */
+  readonly failures: number
+  /** How often it was parked. */
+  readonly parkings: number
 }
 
 /** What became of an event. */
@@ -46,13 +51,15 @@ export interface InboxResult {
   readonly state: 'NEW' | 'DONE' | 'PARKED' | 'QUARANTINED' | 'CONFLICT'
   readonly outcome: string
   readonly operationId: string | null
+  readonly failures: number
+  readonly parkings: number
   /** When it is taken up again; `null`: never. */
   readonly dueAt: number | null
 }
 
-const COLUMNS = 'id, endpoint, dedupe_key, body, body_hash, state, outcome, received_at, due_at'
+const COLUMNS = 'id, endpoint, dedupe_key, body, body_hash, state, received_at, due_at'
 
-const NEW_ROWS = 'unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::text[])'
+const NEW_ROWS = 'unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::bytea[])'
 
 type InsertParameters = [
   ids: readonly string[],
@@ -60,7 +67,6 @@ type InsertParameters = [
   dedupeKeys: readonly string[],
   bodies: readonly Buffer[],
   hashes: readonly Buffer[],
-  faults: readonly (string | null)[],
   receivedAt: string,
   dueAt: string,
 ]
@@ -68,10 +74,8 @@ type InsertParameters = [
 const insert = statement<InsertParameters, { id: string }>(
   'inbox.insert',
   `INSERT INTO inbox (${COLUMNS})
-   SELECT n.id, n.endpoint, n.dedupe_key, n.body, n.body_hash,
-          CASE WHEN n.fault IS NULL THEN 'NEW' ELSE 'QUARANTINED' END, n.fault, $7::timestamptz,
-          CASE WHEN n.fault IS NULL THEN $8::timestamptz END
-     FROM ${NEW_ROWS} AS n (id, endpoint, dedupe_key, body, body_hash, fault)
+   SELECT n.id, n.endpoint, n.dedupe_key, n.body, n.body_hash, 'NEW', $6::timestamptz, $7::timestamptz
+     FROM ${NEW_ROWS} AS n (id, endpoint, dedupe_key, body, body_hash)
    ON CONFLICT (dedupe_key) WHERE state <> 'CONFLICT' DO NOTHING
    RETURNING id`,
 )
@@ -79,8 +83,8 @@ const insert = statement<InsertParameters, { id: string }>(
 const insertConflicts = statement<InsertParameters>(
   'inbox.insert_conflicts',
   `INSERT INTO inbox (${COLUMNS})
-   SELECT n.id, n.endpoint, n.dedupe_key, n.body, n.body_hash, 'CONFLICT', n.fault, $7::timestamptz, $8::timestamptz
-     FROM ${NEW_ROWS} AS n (id, endpoint, dedupe_key, body, body_hash, fault)
+   SELECT n.id, n.endpoint, n.dedupe_key, n.body, n.body_hash, 'CONFLICT', $6::timestamptz, $7::timestamptz
+     FROM ${NEW_ROWS} AS n (id, endpoint, dedupe_key, body, body_hash)
    ON CONFLICT (dedupe_key, body_hash) WHERE state = 'CONFLICT' DO NOTHING`,
 )
 
@@ -101,12 +105,12 @@ const expedite = statement<[transactionIds: readonly string[], at: string]>(
 
 const claim = statement<
   [at: string, until: string, most: number],
-  { id: string; endpoint: InboxEndpoint; dedupe_key: string; body: Buffer; state: InboxRow['state']; attempts: number }
+  Omit<InboxRow, 'dedupeKey' | 'bodyHash'> & { readonly dedupe_key: string; readonly body_hash: Buffer }
 >(
   'inbox.claim',
   `UPDATE inbox SET due_at = $2, attempts = attempts + 1
     WHERE id IN (SELECT id FROM inbox WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-   RETURNING id, endpoint, dedupe_key, body, state, attempts`,
+   RETURNING id, endpoint, dedupe_key, body, body_hash, state, attempts, failures, parkings`,
 )
 
 const mark = statement<
@@ -115,16 +119,19 @@ const mark = statement<
     states: readonly string[],
     outcomes: readonly string[],
     operationIds: readonly (string | null)[],
+    failures: readonly number[],
+    parkings: readonly number[],
     dueAts: readonly (string | null)[],
     at: string,
   ]
 >(
   'inbox.mark',
   `UPDATE inbox i
-      SET state = r.state, outcome = r.outcome, operation_id = r.operation_id, due_at = r.due_at,
-          processed_at = CASE WHEN r.due_at IS NULL THEN $6::timestamptz END
-     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[])
-       AS r (id, state, outcome, operation_id, due_at)
+      SET state = r.state, outcome = r.outcome, operation_id = r.operation_id, failures = r.failures,
+          parkings = r.parkings, due_at = r.due_at,
+          processed_at = CASE WHEN r.due_at IS NULL THEN $8::timestamptz END
+     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::integer[], $6::integer[], $7::timestamptz[])
+       AS r (id, state, outcome, operation_id, failures, parkings, due_at)
     WHERE i.id = r.id`,
 )
 
@@ -150,7 +157,7 @@ export function createInboxStore(database: Database): InboxStore {
     },
     claim: async (at, until, most) => {
       const rows = await database.rows(claim, [instantParameter(at), instantParameter(until), most])
-      return rows.map(({ dedupe_key, ...row }) => ({ ...row, dedupeKey: dedupe_key }))
+      return rows.map(({ dedupe_key, body_hash, ...row }) => ({ ...row, dedupeKey: dedupe_key, bodyHash: body_hash }))
     },
     mark: async (results, at) => {
       await database.rows(mark, [
@@ -158,11 +165,14 @@ export function createInboxStore(database: Database): InboxStore {
         results.map(({ state }) => state),
         results.map(({ outcome }) => outcome),
         results.map(({ operationId }) => operationId),
+        results.map(({ failures }) => failures),
+        results.map(({ parkings }) => parkings),
         results.map(({ dueAt }) => (dueAt === null ? null : instantParameter(dueAt))),
         instantParameter(at),
       ])
     },
-    isOriginalDone: async (dedupeKey) => (await database.rows(selectOriginal, [dedupeKey]))[0]?.done ?? false,
+    // One that was set aside gave up its key: nothing is to be waited for.
+    isOriginalDone: async (dedupeKey) => (await database.rows(selectOriginal, [dedupeKey]))[0]?.done ?? true,
   }
 }
 
@@ -175,7 +185,6 @@ function insertParameters(unsorted: readonly NewInboxRow[], receivedAt: number, 
     rows.map(({ dedupeKey }) => dedupeKey),
     rows.map(({ body }) => body),
     rows.map(({ bodyHash }) => bodyHash),
-    rows.map(({ fault }) => fault),
     instantParameter(receivedAt),
     instantParameter(dueAt),
   ]

@@ -97,10 +97,7 @@ export function createRefundInCommands({ engine, store, ids }: RefundInCommandsO
     if (!known) return undefined
     const { cashInId } = known.detail
     const told = known.detail.origin === 'PARTNER' ? inputs.find(isConfirmation) : undefined
-    if (told) {
-      const { returned, transactionId } = told
-      return { result: await takeReturn(cashInId, { ...returned, transactionId }), refund: known }
-    }
+    if (told) return { result: await takeReturn(cashInId, { ...told, ...told.returned }), refund: known }
     const outcome = await engine.execute<Standing | undefined>({
       reads: [id, cashInId],
       movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),

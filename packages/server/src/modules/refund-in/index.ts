@@ -1,9 +1,10 @@
 import type { Engine } from '../../engine/engine.ts'
-import type { PartnerReferences } from '../../engine/operation-store.ts'
+import type { Match, PartnerReferences, ToldMovement } from '../../engine/operation-store.ts'
 import type { Availability, RefundPartner } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
+import { own } from '../../platform/own.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import { type DispatchBounds, isDueNow, type Result } from '../dispatch/index.ts'
 import { createRefundInCommands } from './commands.ts'
@@ -21,8 +22,8 @@ export interface RefundInModule {
   processNext(): Promise<boolean>
   /** Lets a refund take an input; `undefined` where it does not exist. */
   apply(id: string, input: RefundInInput): Promise<RefundInOutcome | undefined>
-  /** For each set of references, the ids of all refunds that it could mean. @source rules#refund-in.told.2 */
-  match(references: readonly PartnerReferences[]): Promise<string[][]>
+  /** For each set of references, every one that a reference names. @source rules#refund-in.told.2 */
+  match(references: readonly PartnerReferences[]): Promise<Match[][]>
   /**
    * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else the bank took the money
    * back by itself (MED). Each return id is booked once.
@@ -35,6 +36,8 @@ export interface RefundInModule {
   settleReturns(cashIn: CashIn): Promise<void>
   /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
   askAboutOpen(cashInId: string): Promise<Result>
+  /** Whether this very return was booked on a refund. */
+  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
   /** Whether the bank can be asked about a refund, so that a failure need not be believed unasked. */
   readonly canAsk: boolean
@@ -69,13 +72,17 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
     takeReturn: async (cashInId, returned) => ({ result: await commands.takeReturn(cashInId, returned) }),
     takeTold: async (cashInId, returned) => {
       const [matches = []] = await store.match([{ ...returned, externalId: null, endToEndId: null }])
-      const named = await Promise.all(matches.map(store.get))
+      const named = await Promise.all(matches.map(({ id }) => store.get(id)))
       const refund = named.find((one) => one?.detail.cashInId === cashInId)
       if (refund) await commands.apply(refund.id, [confirmation(returned)])
       else await commands.takeReturn(cashInId, returned)
     },
     settleReturns: commands.settleReturns,
     askAboutOpen: commands.askAboutOpen,
+    hasBooked: async (id, { returnId, valueCents }) => {
+      const refund = await store.get(id)
+      return returnId !== null && own(refund?.facts.returns, returnId) === Number(valueCents)
+    },
     exists: async (id) => (await store.get(id)) !== undefined,
     canAsk: options.partner.capabilities.has('query-refund'),
   }

@@ -11,7 +11,7 @@ import {
   retryDelayMs,
   unanswered,
 } from '../dispatch/index.ts'
-import type { RefundIn, RefundInInput } from './refund-in.ts'
+import { isOfAnotherPayment, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
 import { restingDueAt, waitsForPerson } from './schedule.ts'
 
 /** What becomes known of a refund by each input. Pure. */
@@ -37,6 +37,8 @@ export function changesOf(
 
 /** The bank's reference of the refund, where the input is the first to tell it. */
 export function referenceLearned(now: RefundIn, cashIn: CashIn, input: RefundInInput): Changes {
+  // What goes by another payment's name teaches nothing of this refund.
+  if (isOfAnotherPayment(now, input)) return {}
   const told = 'transactionId' in input && input.transactionId !== null ? input.transactionId : undefined
   const reference = told === undefined ? null : ownReference(told, cashIn)
   return now.transactionId === null && reference !== null ? { transactionId: reference } : {}
@@ -91,14 +93,10 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
   return { failureCode: errorCode, failureReason: errorMessage, ...NO_DOUBT }
 }
 
-function learnedOfReturn(
-  now: RefundIn,
-  { returned, isVerified }: Extract<RefundInInput, { on: 'partner.confirmed' }>,
-  { posts }: Target,
-  at: number,
-  held: bigint,
-): Changes {
+function learnedOfReturn(now: RefundIn, input: ReturnConfirmed, { posts }: Target, at: number, held: bigint): Changes {
+  if (isOfAnotherPayment(now, input)) return questionWanted(now, at)
   const { status, facts } = now
+  const { returned, isVerified } = input
   const { returnId, valueCents, occurredAt } = returned
   if (posts === undefined) {
     const isUnrecorded = status === 'PENDING' && !isVerified && (facts.attempts ?? 0) === 0

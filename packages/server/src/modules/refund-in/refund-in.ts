@@ -1,5 +1,6 @@
 import { limits, type RefundInOrigin } from '@pixgate/spec'
 import type { Document, MovementId, Operation } from '../../engine/operation.ts'
+import { own } from '../../platform/own.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import type { OrderInput, Result, SendFacts } from '../dispatch/index.ts'
 
@@ -37,21 +38,30 @@ export interface Return {
 }
 
 /** Money that the bank took back without being asked (MED). */
-export interface BankReturn extends Return {
+export interface BankReturn extends Return, ReturnNames {
   /** The partner's reference of this return, or of the payment; `null` where the statement tells it. */
   readonly transactionId: string | null
 }
 
 /** What can happen to a refund after its creation. `isVerified`: the bank said it when asked, not only in an event. */
-export type RefundInInput =
-  | OrderInput
-  | {
-      readonly on: 'partner.confirmed'
-      readonly returned: Return
-      /** `null` where the statement tells it. */
-      readonly transactionId: string | null
-      readonly isVerified: boolean
-    }
+export type RefundInInput = OrderInput | ReturnConfirmed
+
+/** Money went back. */
+export interface ReturnConfirmed extends ReturnNames {
+  readonly on: 'partner.confirmed'
+  readonly returned: Return
+  /** `null` where the statement tells it. */
+  readonly transactionId: string | null
+  readonly isVerified: boolean
+}
+
+/** What an event says of a return besides. */
+export interface ReturnNames {
+  /** Of the payment that went back; absent or `null` where none is named. */
+  readonly endToEndId?: string | null
+  /** The bank told no return id: the one here was made of what it told. */
+  readonly isUnnamed?: boolean
+}
 
 /** What became of a refund by an input. */
 export interface RefundInOutcome {
@@ -73,6 +83,15 @@ export function refundOf(operation: Operation | undefined): RefundIn | undefined
 /** The movement that a return is. */
 export function movementOf({ returnId }: Pick<Return, 'returnId'>): MovementId {
   return { direction: 'out', id: returnId }
+}
+
+/**
+ * Whether an event tells a return, of this refund by its other references, by the end-to-end id of another payment.
+ * @source rules#refund-in.doubt.7
+ */
+export function isOfAnotherPayment(now: RefundIn, input: RefundInInput): boolean {
+  if (input.on !== 'partner.confirmed' || input.endToEndId == null) return false
+  return input.endToEndId !== now.endToEndId && own(now.facts.returns, input.returned.returnId) === undefined
 }
 
 /** Whether the bank's time lies too far in the future to be believed. */

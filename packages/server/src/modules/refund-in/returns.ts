@@ -1,20 +1,22 @@
 import { smaller } from '@pixgate/spec'
 import { type Create, created, type Decision, type State, together } from '../../engine/operation.ts'
 import { entriesOf } from '../../engine/postings.ts'
+import { own } from '../../platform/own.ts'
 import {
   type AwaitedReturn,
+  bookedReturn,
   type CashIn,
   decideCashIn,
-  entryOf,
   explanationsOf,
   namedRefund,
   type OpenRefund,
   ownReference,
+  returnedPayment,
   returnStep,
 } from '../cash-in/index.ts'
 import type { Result } from '../dispatch/index.ts'
 import { operationOf } from './create.ts'
-import { type BankReturn, isImplausible, type RefundIn, refundOf } from './refund-in.ts'
+import { type BankReturn, isImplausible, movementOf, type RefundIn, refundOf } from './refund-in.ts'
 import { decideRefundIn } from './rules.ts'
 import { notificationOf } from './told.ts'
 import { cashInDecision } from './with-cash-in.ts'
@@ -52,9 +54,11 @@ export function decideReturn(
   now: number,
   found: readonly string[] = [],
 ): Decision<Taken> {
-  const { returnId, valueCents, occurredAt, transactionId } = returned
+  const { returnId, valueCents, occurredAt, transactionId, endToEndId = null, isUnnamed = false } = returned
   if (isImplausible(returned, now)) return { outcome: { result: 'IMPLAUSIBLE', cashIn } }
-  if (cashIn.facts.paidAt === undefined) return { outcome: { result: 'EARLY', cashIn } }
+  if (returnedPayment(cashIn, endToEndId) === undefined) {
+    return { outcome: { result: cashIn.facts.payments === undefined ? 'EARLY' : 'DISPUTED', cashIn } }
+  }
   const told = {
     on: 'return.told',
     returnId,
@@ -62,16 +66,24 @@ export function decideReturn(
     occurredAt,
     transactionId,
     at: now,
+    endToEndId,
+    isUnnamed,
+    isElsewhere: isElsewhere(cashIn, returned, state),
     alsoOpen: unlistedIn(state, cashIn, found),
   } as const
   const { outcome, ...counted } = decideCashIn(cashIn, told, now)
   const after = outcome.cashIn
-  const isBooked = entryOf(cashIn.facts.returns, returnId) === undefined && entryOf(after.facts.returns, returnId)
+  const isBooked = own(cashIn.facts.returns, returnId) === undefined && own(after.facts.returns, returnId)
   if (isBooked) return together(counted, taken(decideBooking(after, returned, identity, state, now)))
-  const isNew = entryOf(cashIn.facts.awaitedReturns, returnId) === undefined
-  const awaited = isNew ? entryOf(after.facts.awaitedReturns, returnId) : undefined
+  const isNew = own(cashIn.facts.awaitedReturns, returnId) === undefined
+  const awaited = isNew ? own(after.facts.awaitedReturns, returnId) : undefined
   const asked = awaited ? asking(after, awaited, state, now) : {}
   return together(counted, { ...asked, outcome: { result: outcome.result, cashIn: after } })
+}
+
+/** Whether a return that was not booked here was booked on another operation. */
+function isElsewhere(cashIn: CashIn, returned: Pick<BankReturn, 'returnId'>, state: State): boolean {
+  return bookedReturn(cashIn, returned.returnId) === undefined && state.movement(movementOf(returned)) !== undefined
 }
 
 function taken(decision: Decision<CashIn>): Decision<Taken> {
@@ -86,9 +98,7 @@ function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly str
   const refunds = refundIds.flatMap((refundId) => refundOf(state.operation(refundId)) ?? [])
   const unlisted = refunds.filter(
     (refund) =>
-      refund.status !== 'CONFIRMED' &&
-      refund.detail.cashInId === id &&
-      entryOf(facts.openRefunds, refund.id) === undefined,
+      refund.status !== 'CONFIRMED' && refund.detail.cashInId === id && own(facts.openRefunds, refund.id) === undefined,
   )
   return Object.fromEntries(
     unlisted.map(({ id, valueCents, transactionId }) => [id, { valueCents: Number(valueCents), transactionId }]),
@@ -169,10 +179,12 @@ function decideBanks(
 ): Decision<CashIn> {
   const { returnId, transactionId, occurredAt } = awaited
   const returned: BankReturn = { ...returnOf(awaited), transactionId }
-  const told = { on: 'return.told', ...returned, occurredAt, at: now, alsoOpen: {} } as const
+  const isAnothers = isElsewhere(cashIn, returned, state)
+  const told = { on: 'return.told', ...returned, occurredAt, at: now, isElsewhere: isAnothers, alsoOpen: {} } as const
   const counted = cashInDecision(cashIn, told, now)
   const knownAs = { on: 'return.known', returnId, refundId: identity.id } as const
   const known = together(counted, cashInDecision(counted.outcome, knownAs, now))
+  if (isAnothers) return known
   return together(known, decideBooking(known.outcome, returned, identity, stateAfter(state, known), now))
 }
 

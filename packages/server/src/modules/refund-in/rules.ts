@@ -1,6 +1,7 @@
 import { type GuardOf, refundIn, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
+import { own } from '../../platform/own.ts'
 import { type CashIn, ownReference } from '../cash-in/index.ts'
 import {
   endsOverdue,
@@ -15,7 +16,14 @@ import {
   type Result,
 } from '../dispatch/index.ts'
 import { changesOf } from './learned.ts'
-import { isImplausible, movementOf, type RefundIn, type RefundInInput, type Standing } from './refund-in.ts'
+import {
+  isImplausible,
+  isOfAnotherPayment,
+  movementOf,
+  type RefundIn,
+  type RefundInInput,
+  type Standing,
+} from './refund-in.ts'
 import { isNeverClaimed, nextStep, restingDueAt, waitsForPerson } from './schedule.ts'
 import { evidenceOf, toldOf } from './told.ts'
 import { withAnswer, withCashIn } from './with-cash-in.ts'
@@ -74,7 +82,7 @@ function decideOne(
       notification: (to) => toldOf(refundNow, cashIn, input, to),
       evidence: evidenceOf(input),
       outcome: (after, isApplied): Standing => ({
-        result: isApplied ? 'APPLIED' : 'IGNORED',
+        result: isApplied ? applied(refundNow, input) : 'IGNORED',
         refund: after as RefundIn,
         cashIn,
       }),
@@ -84,6 +92,11 @@ function decideOne(
   const isOutcome = refundNow.status === 'PENDING' && decision.outcome.refund.status !== 'PENDING'
   const closed = endsOverdue(refundNow.facts, isOutcome, closingCases(refundNow, decision))
   return withAnswer(withCashIn(refundNow, closed, input, now), given, now)
+}
+
+/** What a row took: a confirmation that an event tells of another payment only makes us ask. */
+function applied(now: RefundIn, input: RefundInInput): Result {
+  return isOfAnotherPayment(now, input) ? 'DISPUTED' : 'APPLIED'
 }
 
 /** A doubt that ends takes its case with it, although no state shows it. @source rules#refund-in.unknown.4 */
@@ -153,9 +166,9 @@ function judgedConfirmation(
 ): RefundInInput | 'IGNORED' | 'IMPLAUSIBLE' {
   const { returnId, valueCents } = input.returned
   if (isImplausible(input.returned, at)) return 'IMPLAUSIBLE'
-  const booked = now.facts.returns?.[returnId]
+  const booked = own(now.facts.returns, returnId)
   if (booked !== undefined && (BigInt(booked) === valueCents || now.status !== 'CONFIRMED')) return 'IGNORED'
-  const isToldBefore = now.facts.doubt === 'contradiction' && cashIn.facts.returns?.[returnId] !== undefined
+  const isToldBefore = now.facts.doubt === 'contradiction' && own(cashIn.facts.returns, returnId) !== undefined
   if (isToldBefore && (now.status !== 'CONFIRMED' || booked === undefined)) return 'IGNORED'
   const isUnproven = now.facts.doubt === 'unrecorded' && !input.isVerified
   return isUnproven ? { on: 'work.requested' } : input
@@ -178,15 +191,17 @@ const GUARDS: Readonly<
   'partner agrees when asked': (_now, _cashIn, input) => 'isVerified' in input && input.isVerified,
   'sending was not recorded': (now, _cashIn, input) =>
     input.on === 'partner.confirmed' && !input.isVerified && isNeverClaimed(now),
+  'another payment went back': (now, _cashIn, input) => isOfAnotherPayment(now, input),
+  'return has no id': (_now, _cashIn, input) => input.on === 'partner.confirmed' && input.isUnnamed === true,
   'return was booked before': (_now, { facts }, input) =>
-    input.on === 'partner.confirmed' && facts.returns?.[input.returned.returnId] !== undefined,
+    input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
   'amount differs': ({ valueCents }, _cashIn, input) =>
     input.on === 'partner.confirmed' && input.returned.valueCents !== valueCents,
   'waits for a person': ({ facts }) => facts.doubt === 'contradiction',
   'return restated': ({ facts }, _cashIn, input) =>
-    input.on === 'partner.confirmed' && facts.returns?.[input.returned.returnId] !== undefined,
+    input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
   'return is a second one': ({ facts }, _cashIn, input) =>
-    input.on === 'partner.confirmed' && facts.returns?.[input.returned.returnId] === undefined,
+    input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) === undefined,
   'reference differs': ({ transactionId }, cashIn, input) => {
     const told = input.on === 'send.accepted' ? ownReference(input.transactionId, cashIn) : null
     return transactionId !== null && told !== null && told !== transactionId

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
 import type { JournalKind } from '@pixgate/spec'
 import { type Decision, together } from '../../engine/operation.ts'
-import {
-  type CashIn,
-  decideCashIn,
-  entryOf,
-  ownReference,
-  type RefundEvent,
-  returnsAnswered,
-} from '../cash-in/index.ts'
+import { own } from '../../platform/own.ts'
+import { type CashIn, decideCashIn, ownReference, type RefundEvent, returnsAnswered } from '../cash-in/index.ts'
 import type { RefundIn, RefundInInput, Standing } from './refund-in.ts'
 
 /**
@@ -67,14 +61,14 @@ function eventOf(posted: JournalKind, { id, valueCents }: RefundIn, input: Refun
 /** Whose a return was that a refund of ours turns out to be. @source rules#cash-in.returns.5 */
 function withKnown(decision: Decision<Standing>, returnId: string, now: number): Decision<Standing> {
   const { refund, cashIn } = decision.outcome
-  const isAwaited = entryOf(cashIn.facts.awaitedReturns, returnId) !== undefined
+  const isAwaited = own(cashIn.facts.awaitedReturns, returnId) !== undefined
   return isAwaited ? counting(decision, { on: 'return.known', returnId, refundId: refund.id }, now) : decision
 }
 
 /** The bank's reference of a refund that a return may be, where it just became known. @source rules#cash-in.refunds.8 */
 function nameLearned(before: RefundIn, { refund, cashIn }: Standing): RefundEvent | undefined {
   const { transactionId } = refund
-  const isListed = refund.status === 'PENDING' || entryOf(cashIn.facts.openRefunds, refund.id) !== undefined
+  const isListed = refund.status === 'PENDING' || own(cashIn.facts.openRefunds, refund.id) !== undefined
   const isNew = before.transactionId === null && transactionId !== null && isListed
   if (!isNew || ownReference(transactionId, cashIn) === null) return undefined
   return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents }

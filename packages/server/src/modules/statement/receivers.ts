@@ -42,7 +42,10 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
     PAYMENT_TAKEN_BACK: {
       // What the bank has under a charge tells its payments, not what went back.
       ask: async () => undefined,
-      take: async (id, entry) => resultOf(await refunds.takeReturn(id, { ...returnOf(entry), transactionId: null })),
+      take: async (id, entry) => {
+        const { endToEndId } = entry
+        return resultOf(await refunds.takeReturn(id, { ...returnOf(entry), transactionId: null, endToEndId }))
+      },
     },
     REFUND_SENT: {
       ask: async (id) => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashInStatus, cashIn, Refusal } from '@pixgate/spec'
+import { type CashInStatus, cashIn, type JournalKind, Refusal } from '@pixgate/spec'
 import type { Decision } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
 import type { CashIn, CashInFacts, CashInOutcome } from '../../../src/modules/cash-in/cash-in.ts'
 import { decideCreate } from '../../../src/modules/cash-in/create.ts'
+import type { ToldReturn } from '../../../src/modules/cash-in/returns.ts'
 import { type CashInTrigger, decideCashIn } from '../../../src/modules/cash-in/rules.ts'
 import { cashInRequest, TERMS } from '../../support/engine.ts'
 import {
@@ -98,6 +99,36 @@ const KNOWN_AND_FREED = { before: HELD, learns: NOTHING_AWAITED, reference: 'D1'
 /** All that was under way has ended. */
 function ended(returns: Readonly<Record<string, number>>) {
   return { facts: { refundsOpenCents: 0, openRefunds: {}, returns } }
+}
+
+/** The bank gave something back that is not debited from the merchant: of E2, which is in suspense, or of who knows what. */
+function takenAside(state: 'PAID' | 'RECONCILIATION_REQUIRED'): Record<string, Situation> {
+  const facts = { ...PAID, payments: { E1: 100_00, E2: 30_00 } }
+  const aside = (
+    given: Omit<Partial<ToldReturn>, 'on' | 'returnId' | 'valueCents'> & { readonly endToEndId: string | null },
+    payment: string | null,
+  ): Situation => ({
+    before: { facts, endToEndId: 'E1' },
+    input: { ...INPUTS['return.told'], ...given },
+    learns: { facts: { suspendedReturns: { D1: { endToEndId: payment, cents: 30_00 } } } },
+    reference: 'D1',
+    evidence: { ...LATER_RETURN, endToEndId: given.endToEndId },
+  })
+  const unnamed = aside({ endToEndId: 'E1', isUnnamed: true }, null)
+  return {
+    [`${state} return.told movement belongs to another operation`]: aside(
+      { endToEndId: 'E1', isElsewhere: true },
+      null,
+    ),
+    [`${state} return.told return has no id and may be known`]: {
+      ...unnamed,
+      before: { facts: { ...facts, returns: { D0: 30_00 } }, endToEndId: 'E1' },
+      learns: {},
+    },
+    [`${state} return.told return has no id`]: unnamed,
+    [`${state} return.told payment is in suspense`]: aside({ endToEndId: 'E2' }, 'E2'),
+    [`${state} return.told payment cannot be told`]: aside({ endToEndId: null }, null),
+  }
 }
 
 function refunded(refundsOpenCents: number, returns: Readonly<Record<string, number>>) {
@@ -238,6 +269,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PAID refund.confirmed returns exceed the payment': CONFIRMED_TOO_MUCH,
   'PAID refund.confirmed': CONFIRMED_REFUND,
   'PAID refund.released': RELEASED_REFUND,
+  ...takenAside('PAID'),
+  ...takenAside('RECONCILIATION_REQUIRED'),
   'PAID refund.taken return restated': RETURN_RESTATED,
   'PAID refund.taken returns exceed the payment': TAKEN_TOO_MUCH,
   'PAID refund.taken': TAKEN,
@@ -365,33 +398,43 @@ function journalsOf(decision: Decision<CashInOutcome>) {
   }))
 }
 
-/** The entries as the ledger's documentation has them: J1 and J10, J12h and J12k. */
+/** The entries as the ledger's documentation has them: J1, J10, J11r, J9a, J12h and J12k. */
 function journalOf({ posts }: AnyRow, { reference = 'E1' }: Situation, input: Happening) {
-  if (posts === 'return_held' || posts === 'return_known') {
-    const sign = posts === 'return_held' ? 1n : -1n
-    const entries = [
-      ['available', sign * -20_00n, posts === 'return_held' ? 'REFUND_IN_RESERVE' : 'REFUND_IN_RELEASE'],
-      ['reserved', sign * 20_00n, null],
-      ['settlement', sign * 30_00n, null],
-      ['suspense_out', sign * -30_00n, null],
-    ]
-    return { kind: posts, reference, entries }
+  const moved = input.on === 'partner.confirmed' ? input.payment.valueCents : 30_00n
+  const entries: Partial<Record<JournalKind, unknown[][]>> = {
+    return_held: [
+      ['available', -20_00n, 'REFUND_IN_RESERVE'],
+      ['reserved', 20_00n, null],
+      ['settlement', 30_00n, null],
+      ['suspense_out', -30_00n, null],
+    ],
+    return_known: [
+      ['available', 20_00n, 'REFUND_IN_RELEASE'],
+      ['reserved', -20_00n, null],
+      ['settlement', -30_00n, null],
+      ['suspense_out', 30_00n, null],
+    ],
+    cash_in_paid: [
+      ['available', 100_00n, 'CASH_IN'],
+      ['available', -1_00n, 'FEE'],
+      ['settlement', -100_00n, null],
+      ['fees', 1_00n, null],
+    ],
+    arrived_unattributed: [
+      ['settlement', -moved, null],
+      ['suspense_in', moved, null],
+    ],
+    arrival_returned: [
+      ['suspense_in', -moved, null],
+      ['settlement', moved, null],
+    ],
+    left_unattributed: [
+      ['settlement', moved, null],
+      ['suspense_out', -moved, null],
+    ],
   }
-  assert.equal(input.on, 'partner.confirmed')
-  const arrived = input.payment.valueCents
-  const entries =
-    posts === 'cash_in_paid'
-      ? [
-          ['available', 100_00n, 'CASH_IN'],
-          ['available', -1_00n, 'FEE'],
-          ['settlement', -100_00n, null],
-          ['fees', 1_00n, null],
-        ]
-      : [
-          ['settlement', -arrived, null],
-          ['suspense_in', arrived, null],
-        ]
-  return { kind: posts, reference, entries }
+  assert.ok(posts)
+  return { kind: posts, reference, entries: entries[posts] }
 }
 
 function notificationsOf({ notifications = [] }: Decision<CashInOutcome>) {

@@ -33,6 +33,8 @@ interface Situation {
   /** The end-to-end or return id that its journal and case are known by. */
   readonly reference?: string
   readonly state?: State
+  /** What the caller is told: `APPLIED` unless something is said here. */
+  readonly result?: 'DISPUTED'
 }
 
 /** Another operation has every movement. */
@@ -230,6 +232,17 @@ function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, numb
       reference: 'E2',
       evidence: toldMovement(30_00, 'E2'),
     },
+    [`${state} partner.returned return is of another payment`]: {
+      input: { ...returned({}, false), endToEndId: 'E9' },
+      result: 'DISPUTED',
+      learns: { facts: WANTED },
+      dueAt: NOW,
+    },
+    [`${state} partner.returned return has no id`]: {
+      input: { ...returned(), isUnnamed: true },
+      learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+      ...toldReturn(10_00),
+    },
     [`${state} partner.returned returns exceed the payout`]: {
       input: returned({ valueCents: 30_01n }),
       learns: { facts: { suspendedReturns: { D1: 30_01 }, doubt: 'contradiction' } },
@@ -401,7 +414,7 @@ for (const row of cashOut.rows) {
     const decision = decide(before, input, NOW, situation.state)
 
     assert.deepEqual(decision.outcome, {
-      result: 'APPLIED',
+      result: situation.result ?? 'APPLIED',
       cashOut: {
         ...before,
         ...situation.learns,

@@ -1,6 +1,12 @@
 import type { AccountCode, CashOutStatus } from '@pixgate/spec'
 import type { ControlName, Document, State } from '../../../src/engine/operation.ts'
-import type { CashOut, CashOutFacts, CashOutInput, Movement } from '../../../src/modules/cash-out/cash-out.ts'
+import type {
+  CashOut,
+  CashOutFacts,
+  CashOutInput,
+  Movement,
+  ReturnedInput,
+} from '../../../src/modules/cash-out/cash-out.ts'
 import type { CashOutRequest, CashOutTerms } from '../../../src/modules/cash-out/create.ts'
 import { decideCashOut } from '../../../src/modules/cash-out/rules.ts'
 import type { PayoutReturn } from '../../../src/partner/port.ts'
@@ -114,7 +120,7 @@ export function confirmed(
 }
 
 /** The bank says that R$ 10,00, or what is given, came back. */
-export function returned(given: Partial<PayoutReturn> = {}, isVerified = true): CashOutInput {
+export function returned(given: Partial<PayoutReturn> = {}, isVerified = true): ReturnedInput {
   const what = { returnId: 'D1', valueCents: 10_00n, occurredAt: NOW - 1_000, ...given }
   return { on: 'partner.returned', returned: what, isVerified }
 }

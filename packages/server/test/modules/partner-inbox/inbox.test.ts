@@ -72,7 +72,7 @@ test('[partner-inbox.7] [EV-8b] contradicting events of an unknown charge wait t
   const pix = await world(t, {}, STEPPED)
   const nobodys = { id: 'nobody', valueCents: 1000, providerTransactionId: 'unknown' }
   for (const valueCents of [1000, 900]) assert.equal(await tell(pix, paidEvent(nobodys, { valueCents })), 200)
-  for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(wait)
+  for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001, 900_001]) await pix.later(wait)
   assert.deepEqual(await outcomes(pix), ['PARKED CASE_OPENED', 'CONFLICT CASE_OPENED'])
   assert.deepEqual(await cases(pix.database), ['unmatched_event', 'unmatched_event'])
   const charge = await pix.charge('10.00')
@@ -91,7 +91,7 @@ test('[partner-inbox.7] a contradiction that is implausible besides is kept as w
   const [, conflict] = await inbox(pix.database)
   assert.deepEqual(
     [conflict?.state, conflict?.outcome, conflict?.isDone],
-    ['CONFLICT', 'occurredAt lies in the future', true],
+    ['QUARANTINED', 'contradicts another event; occurredAt lies in the future', true],
   )
 })
 
@@ -112,9 +112,11 @@ test('[partner-inbox.4] [EV-11] what is authentic but no event is quarantined, a
     JSON.stringify(event).replace('{', '{"valueCents":1000,'),
   ]
   for (const [index, bytes] of wrong.entries()) assert.equal(await tell(pix, bytes), 200, String(index))
+  await pix.later(0)
   for (const { state, isDone } of await inbox(pix.database)) {
-    assert.deepEqual([state, isDone], ['QUARANTINED', false])
+    assert.deepEqual([state, isDone], ['QUARANTINED', true])
   }
+  assert.deepEqual(await cases(pix.database), Array(wrong.length).fill('quarantined_event'))
   await pix.later(3_600_000)
   assert.equal((await inbox(pix.database)).length, wrong.length)
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
@@ -190,21 +192,31 @@ test('[partner-inbox.8] an event names its charge by our id, the client’s refe
   }
 })
 
-test('[partner-inbox.8] an event whose references belong to two charges is applied to neither', async (t) => {
+test('[partner-inbox.12] [EV-35] of two charges that an event could mean the bank says which was paid', async (t) => {
   const pix = await world(t, {}, STEPPED)
-  const [one, other] = [await pix.charge('1.00'), await pix.charge('1.00')]
-  assert.equal(await tell(pix, paidEvent(one, { externalId: other.externalId })), 200)
-  assert.deepEqual(await outcomes(pix), ['QUARANTINED its references belong to different operations'])
-  for (const { id } of [one, other]) assert.equal((await pix.read(id)).status, 'PENDING')
+  await pix.behave({ eventDelayMs: 3_600_000 })
+  for (const name of ['id', 'externalId']) {
+    const [one, other] = [await pix.charge('1.00'), await pix.charge('1.00')]
+    const { endToEndId } = await pix.lever(`charges/${other.id}/pay`)
+    assert.equal(await tell(pix, paidEvent(one, { externalId: other[name], endToEndId })), 200)
+    assert.equal((await outcomes(pix)).at(-1), 'PARKED its references disagree')
+    for (const wait of [1_001, 5_001]) await pix.later(wait)
+    assert.equal((await outcomes(pix)).at(-1), 'DONE KNOWN')
+    assert.deepEqual([(await pix.read(one.id)).status, (await pix.read(other.id)).status], ['PENDING', 'PAID'])
+  }
+  assert.deepEqual(await cases(pix.database), [])
 })
 
-test('[partner-inbox.8] our own id in an event leaves no choice, whatever its other references belong to', async (t) => {
+test('[partner-inbox.12] [EV-35] an event that could mean two charges, of which the bank knows nothing, is a case', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const [one, other] = [await pix.charge('1.00'), await pix.charge('1.00')]
   assert.equal(await tell(pix, paidEvent(one, { externalId: other.id })), 200)
-  await pix.becomes(other.id, 'PAID')
-  assert.equal((await pix.read(one.id)).status, 'PENDING')
-  assert.deepEqual(await outcomes(pix), ['DONE APPLIED'])
+  for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(wait)
+  assert.deepEqual(await outcomes(pix), ['PARKED CASE_OPENED'])
+  assert.partialDeepStrictEqual(await caseFacts(pix.database, 'disputed_event'), [
+    { operations: [one.id, other.id].toSorted(), event: { valueCents: 100 } },
+  ])
+  for (const { id } of [one, other]) assert.equal((await pix.read(id)).status, 'PENDING')
 })
 
 test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference counts as soon as the bank tells it us', async (t) => {

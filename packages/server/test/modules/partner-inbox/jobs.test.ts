@@ -10,7 +10,7 @@ import { cashInInput } from '../../../src/modules/partner-inbox/rules.ts'
 import { createInboxStore } from '../../../src/modules/partner-inbox/store.ts'
 import { testDatabase } from '../../support/database.ts'
 import { testEngine } from '../../support/engine.ts'
-import { inbox, whileFirstIsHeld } from '../../support/evidence.ts'
+import { cases, inbox, whileFirstIsHeld } from '../../support/evidence.ts'
 import { paidEvent } from '../../support/partner-events.ts'
 import { steppedClock } from '../../support/world.ts'
 
@@ -24,7 +24,9 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
   const clock = steppedClock()
   const store = createInboxStore(database)
   const receiver: Receiver = {
-    match: async (references) => references.map(({ externalId }) => (externalId ? [externalId] : [])),
+    match: async (references) =>
+      references.map(({ externalId }) => ({ id: externalId ?? undefined, among: externalId ? [externalId] : [] })),
+    hasBooked: async () => false,
     take: async (id, event) => (await apply(id, cashInInput(event) ?? { on: 'work.requested' }))?.result,
     ask: async () => undefined,
   }
@@ -100,8 +102,32 @@ test('[partner-inbox.3] [EV-12] an event that fails ten times is quarantined; th
   assert.deepEqual(applied, [SECOND])
   for (let attempt = 3; attempt <= 20; attempt++) await events.later(1_001)
   const poisoned = (await events.rows()).find(({ state }) => state === 'QUARANTINED')
-  assert.deepEqual([poisoned?.attempts, poisoned?.isDone], [10, true])
+  assert.deepEqual([poisoned?.failures, poisoned?.isDone], [10, true])
+  assert.deepEqual(await cases(events.database), ['quarantined_event'])
   assert.match(poisoned?.outcome ?? '', /cannot be applied/)
+})
+
+test('[partner-inbox.14] [EV-38] what has waited long is not put in quarantine by one failure', async (t) => {
+  let isFailing = false
+  const applied: unknown[] = []
+  const events = await inboxWith(t, async (_id, input) => {
+    if (isFailing) throw new Error('once')
+    if (input.on === 'partner.confirmed') applied.push(input.payment.valueCents)
+    return undefined
+  })
+  // The second contradicts the first, and waits for it, which this process has and does not apply: thirty times.
+  for (const valueCents of [1000, 900]) await events.accept(SECOND, valueCents)
+  for (let second = 1; second <= 30; second++) await events.later(1_001)
+  await events.later(30_000)
+  isFailing = true
+  await events.later(1_001)
+  isFailing = false
+  await events.later(1_001)
+  assert.deepEqual(applied, [1000n, 900n])
+  const [, waited] = await events.rows()
+  assert.ok((waited?.attempts ?? 0) > 30)
+  assert.deepEqual([waited?.failures, waited?.state], [1, 'CONFLICT'])
+  assert.deepEqual(await cases(events.database), [])
 })
 
 test('[partner-inbox.3] an event is not to blame for our own overload: it is tried until it is applied', async (t) => {

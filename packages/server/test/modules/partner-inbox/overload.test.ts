@@ -13,7 +13,12 @@ import { QueueFull } from '../../../src/platform/jobs/batcher.ts'
 import { AWAKE } from '../../support/live-request.ts'
 
 const ids = createIds({ now: () => 1_700_000_000_000 })
-const NOBODY: Receiver = { match: async () => [], take: async () => undefined, ask: async () => undefined }
+const NOBODY: Receiver = {
+  match: async () => [],
+  take: async () => undefined,
+  ask: async () => undefined,
+  hasBooked: async () => false,
+}
 const partner: Caller = { credential: 'partner', id: 'partner' }
 
 test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is away, is 503 and says when to come again', async (t) => {

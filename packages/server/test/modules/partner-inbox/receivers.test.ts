@@ -19,7 +19,11 @@ function subjects() {
   const matching =
     (id: string): Subjects['cashIns']['match'] =>
     async (references) =>
-      references.map(({ transactionId }) => (transactionId === 'both' || transactionId === `tx-${id}` ? [id] : []))
+      references.map(({ transactionId }) =>
+        transactionId === 'both' || transactionId === `tx-${id}`
+          ? [{ id, by: 'transactionId', of: id === 'refund' ? 'cash-in' : null, isBanks: false }]
+          : [],
+      )
   const given = {
     cashIns: { match: matching('cash-in') },
     cashOuts: {},
@@ -51,7 +55,8 @@ test('[partner-inbox.10] a reversal of a cash-in is matched with our refunds fir
     externalId: null,
     endToEndId: null,
   }))
-  assert.deepEqual(await receiver.match(references), [['refund'], ['cash-in'], ['refund'], []])
+  const meant = (await receiver.match(references)).map(({ id }) => id)
+  assert.deepEqual(meant, ['refund', 'cash-in', 'refund', undefined])
 })
 
 test('[partner-inbox.10] [cash-in.returns.7] what names no refund of ours is a return, or makes us ask about those that are open', async () => {

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
+  bankReturnOf,
   cashInInput,
+  cashOutReversalInput,
+  contentOf,
   type InboxEndpoint,
   isTimely,
   partnerTimestamp,
   readBody,
+  refundInInput,
 } from '../../../src/modules/partner-inbox/rules.ts'
 
 const EVENT = {
@@ -77,14 +81,40 @@ test('[partner-inbox.5] [EV-29] each event belongs to one endpoint', () => {
   }
 })
 
-test('[partner-inbox.9] a reversal that says that money moved has a return id, else a fault; one that failed needs none', () => {
-  for (const [event, endpoint] of [
-    ['CashInReversal', 'cash-in'],
-    ['CashOutReversal', 'cash-out'],
-  ] as const) {
-    assert.equal(faultOf({ ...EVENT, event, returnId: null }, endpoint), 'a confirmed reversal needs a returnId')
-    assert.equal(faultOf({ ...EVENT, event, status: 'FAILED' }, endpoint), undefined)
+test('[partner-inbox.9] [EV-37] a return that lacks something is a question; where nobody can be asked it is named by what it tells', () => {
+  const { endToEndId, ...event } = { ...EVENT, event: 'CashOutReversal', returnId: null } as const
+  assert.deepEqual(cashOutReversalInput(event, true), { on: 'work.requested' })
+  assert.deepEqual(refundInInput({ ...event, event: 'CashInReversal' }, true), { on: 'work.requested' })
+  const unnamed = cashOutReversalInput(event, false)
+  assert.partialDeepStrictEqual(unnamed, { on: 'partner.returned', isUnnamed: true, isVerified: false })
+  assert.deepEqual(cashOutReversalInput({ ...event, eventId: 'again' }, false), unnamed)
+  assert.notDeepEqual(cashOutReversalInput({ ...event, valueCents: 999 }, false), unnamed)
+  for (const lacking of [{ valueCents: null }, { occurredAt: null }]) {
+    assert.deepEqual(cashOutReversalInput({ ...event, returnId: 'D1', ...lacking }, true), { on: 'work.requested' })
+    assert.equal(cashOutReversalInput({ ...event, returnId: 'D1', ...lacking }, false), 'UNTOLD')
+    assert.equal(bankReturnOf({ ...event, returnId: 'D1', ...lacking }), undefined)
   }
+})
+
+test('[partner-inbox.3] [EV-37] an event that lacks something stands in the way of no whole one', () => {
+  const { valueCents, occurredAt, ...least } = EVENT
+  const keys = [{ ...least, valueCents }, { ...least, occurredAt }, least, EVENT].map((event) => read(event).dedupeKey)
+  assert.equal(new Set(keys).size, 4)
+})
+
+test('[partner-inbox.7] [EV-31] another time is another content of the same event', () => {
+  const at = (occurredAt: string) => contentOf({ ...EVENT, occurredAt })
+  assert.equal(at('2026-11-21T13:15:00.500Z'), at('2026-11-21T10:15:00.5-03:00'))
+  assert.notEqual(at('2026-11-21T13:15:00.500Z'), at('2026-11-21T14:15:00.500Z'))
+})
+
+test('[partner-inbox.13] [EV-36] what cannot be read names what it can', () => {
+  const reading = read({ ...EVENT, valueCents: '1000', transactionId: 7, occurredAt: 5 })
+  assert.ok('fault' in reading && reading.about === undefined)
+  const { transactionId, ...named } = EVENT
+  const about = read({ ...named, valueCents: '1000' })
+  assert.ok('fault' in about)
+  assert.partialDeepStrictEqual(about.about, { event: 'CashIn', externalId: 'order-1' })
 })
 
 test('[partner-inbox.3] the same event is the same, whatever else it says', () => {

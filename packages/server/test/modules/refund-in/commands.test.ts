@@ -232,11 +232,15 @@ test('[refund-in.told.2] [EV-26] references that mean different refunds are told
     { on: 'send.accepted', transactionId: 'tx-1r' },
   ])
   const match = async (transactionId: string | null, externalId: string | null) =>
-    (await store.match([{ transactionId, externalId, endToEndId: null }])).flat().toSorted()
-  assert.deepEqual(await match('tx-1r', null), [first.id])
-  assert.deepEqual(await match(null, 'refund-2'), [second.id])
-  assert.deepEqual(await match('tx-1r', 'refund-2'), [first.id, second.id].toSorted())
-  assert.deepEqual(await match('tx-1r', second.id), [second.id], 'our own id leaves no choice')
+    (await store.match([{ transactionId, externalId, endToEndId: null }]))
+      .flat()
+      .map(({ id, by, of }) => `${id} by ${by} of ${of === cashInId}`)
+      .toSorted()
+  const byBank = `${first.id} by transactionId of true`
+  assert.deepEqual(await match('tx-1r', null), [byBank])
+  assert.deepEqual(await match(null, 'refund-2'), [`${second.id} by externalId of true`])
+  assert.deepEqual(await match('tx-1r', 'refund-2'), [byBank, `${second.id} by externalId of true`].toSorted())
+  assert.deepEqual(await match('tx-1r', second.id), [byBank, `${second.id} by id of true`].toSorted())
   assert.deepEqual(await match('unknown', null), [])
 })
 

@@ -26,6 +26,8 @@ interface Situation {
   /** What the cash-in knows afterwards. */
   readonly counts?: CashInFacts
   readonly state?: State
+  /** What the caller is told: `APPLIED` unless something is said here. */
+  readonly result?: 'DISPUTED'
 }
 
 const NO_DOUBT = { doubt: null, unknownSince: null }
@@ -42,6 +44,13 @@ const UNVERIFIED = { ...INPUTS['partner.failed'], isVerified: false }
 const FREED = { refundsOpenCents: 0, openRefunds: {} }
 const NAMED = { openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: 'tx-r' } } }
 const OTHER_AMOUNT = confirmed({ valueCents: 29_99n })
+
+const OF_ANOTHER_PAYMENT: Situation = {
+  input: { ...confirmed({}, false), endToEndId: 'E9' },
+  result: 'DISPUTED',
+  learns: { facts: WANTED },
+  dueAt: NOW,
+}
 
 /** What a case tells of a return. */
 function told(valueCents = 30_00, isVerified = true) {
@@ -109,6 +118,18 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     evidence: told(),
     counts: { returns: { D1: 30_00 } },
     state: TAKEN,
+  },
+  'PENDING partner.confirmed another payment went back': OF_ANOTHER_PAYMENT,
+  'CONFIRMED partner.confirmed another payment went back': {
+    ...OF_ANOTHER_PAYMENT,
+    input: { ...confirmed({ returnId: 'D2' }, false), endToEndId: 'E9' },
+  },
+  'FAILED partner.confirmed another payment went back': OF_ANOTHER_PAYMENT,
+  'PENDING partner.confirmed return has no id': {
+    input: { ...confirmed(), isUnnamed: true },
+    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
+    evidence: told(),
+    counts: { ...NAMED, returns: { D1: 30_00 } },
   },
   'PENDING partner.confirmed sending was not recorded': {
     before: { facts: {} },
@@ -254,7 +275,7 @@ for (const row of refundIn.rows) {
     const decision = decideRefundIn(before, cashIn, [input], situation.state ?? stateOf(), NOW)
 
     const { outcome, moves = [] } = decision
-    assert.equal(outcome.result, 'APPLIED')
+    assert.equal(outcome.result, situation.result ?? 'APPLIED')
     assert.deepEqual(outcome.refund, {
       ...before,
       ...situation.learns,
@@ -404,7 +425,7 @@ test('[refund-in.doubt.2] that the bank sent what we have no record of counts on
   assert.equal(proven.moves?.find(({ operationId }) => operationId === REFUND_ID)?.closesCases, true)
 })
 
-test('[refund-in.doubt.7] [CO-47] what another return of the same payment took is counted there, and not once more', () => {
+test('[refund-in.doubt.9] [CO-47] what another return of the same payment took is counted there, and not once more', () => {
   const cashIn = cashInOf('PENDING', { returns: { D1: 30_00 } })
   const { cases, journals } = decideRefundIn(refundAs('PENDING'), cashIn, [confirmed()], TAKEN, NOW)
   assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['return_booked_before'], []])

@@ -1,0 +1,9 @@
+/**
+ * What a record has under an id from outside. `record[id]` alone would find what every object inherits: the ids
+ * `constructor` and `toString` would be known before anybody told them. Writing needs no such care: a computed key of a
+ * literal, `JSON.parse` and the spread make own properties even of `__proto__`.
+ * @source failure-modes#EV-39
+ */
+export function own<Value>(record: Readonly<Record<string, Value>> | null | undefined, id: string): Value | undefined {
+  return record != null && Object.hasOwn(record, id) ? record[id] : undefined
+}
