@@ -104,6 +104,8 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       take: (cashIn, returned) => refunds.takeTold(cashIn.id, returned),
       settle: (cashIn) => refunds.settleReturns(cashIn),
     },
+    eventQueries,
+    credits: config.credits,
   })
   const cashOuts = await createCashOutModule({
     engine,
@@ -240,6 +242,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     processNext: async () => {
       await inbox.drained()
       await inbox.processNext()
+      await cashIns.drained()
       await cashIns.processNext()
       await cashOuts.processNext()
       await refunds.processNext()
@@ -253,6 +256,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       await http.close()
       eventLoop.stop()
       await inbox.drained()
+      await cashIns.drained()
       await engine.drained()
       await webhooks.stop()
       await link.close()

@@ -165,6 +165,19 @@ export const configTable = [
     range: `1…${limits.valueMaxCents} centavos`,
   },
   {
+    name: 'PIXGATE_VERIFY_CREDITS_FROM_CENTS',
+    description:
+      'A payment of at least this that an event of the bank tells is verified with the bank before it is booked. 0: every one.',
+    default: '100000',
+    range: `0…${limits.valueMaxCents} centavos`,
+  },
+  {
+    name: 'PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS',
+    description:
+      "What may be booked on the word of events alone since the bank's statement was last matched; beyond it every payment is verified. Unset: ten times the variable before.",
+    range: `0…${limits.valueMaxCents} centavos`,
+  },
+  {
     name: 'PIXGATE_MAX_VALUE_CENTS',
     description: 'Highest value of one operation.',
     default: String(limits.valueMaxCents),
@@ -244,6 +257,8 @@ export interface Config {
   /** `null`: none. */
   readonly cashOutDailyMaxCents: bigint | null
   readonly maxValueCents: bigint
+  /** From when on credits that events tell are verified. */
+  readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
   /** 0: none. */
   readonly rateLimitPerMinute: number
   /** `undefined`: 8081 or the next free one. */
@@ -302,6 +317,7 @@ export function readConfig(environment: Environment): Config {
     cashOutMaxCents: reader.cap('PIXGATE_CASH_OUT_MAX_CENTS'),
     cashOutDailyMaxCents: reader.cap('PIXGATE_CASH_OUT_DAILY_MAX_CENTS'),
     maxValueCents: BigInt(reader.integer('PIXGATE_MAX_VALUE_CENTS', 1, Number(limits.valueMaxCents))),
+    credits: reader.credits(),
     rateLimitPerMinute: reader.integer('PIXGATE_RATE_LIMIT_PER_MINUTE', 0, 1_000_000),
     simulatorPort: environment.PIXGATE_SIMULATOR_PORT ? reader.integer('PIXGATE_SIMULATOR_PORT', 0, 65_535) : undefined,
     webhookAllowPrivate: reader.boolean('PIXGATE_WEBHOOK_ALLOW_PRIVATE', !isProduction),
@@ -342,6 +358,15 @@ class Reader {
   /** Centavos; `null` where unset. */
   cap(name: VariableName): bigint | null {
     return this.optional(name) === undefined ? null : BigInt(this.integer(name, 1, Number(limits.valueMaxCents)))
+  }
+
+  /** @source rules#cash-in.credits.2, rules#cash-in.credits.3 */
+  credits(): Config['credits'] {
+    const most = Number(limits.valueMaxCents)
+    const from = BigInt(this.integer('PIXGATE_VERIFY_CREDITS_FROM_CENTS', 0, most))
+    const isSet = this.optional('PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS') !== undefined
+    const max = isSet ? BigInt(this.integer('PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS', 0, most)) : from * 10n
+    return { verifyFromCents: from, unverifiedMaxCents: max }
   }
 
   oneOf<const Value extends string>(name: VariableName, values: readonly [Value, ...Value[]]): Value {

@@ -36,6 +36,14 @@ function work<const State extends string>(state: State) {
   return [
     { from: state, on: 'work.requested', to: state, source: 'rules#cash-in.work.1' },
     { from: state, on: 'work.claimed', to: state, source: 'rules#cash-in.work.2' },
+    {
+      from: state,
+      on: 'work.done',
+      when: 'payment told is unconfirmed for too long',
+      to: state,
+      opens: 'payment_unconfirmed',
+      source: 'rules#cash-in.credits.4',
+    },
     { from: state, on: 'work.done', to: state, source: 'rules#cash-in.work.3' },
   ] as const
 }
@@ -173,6 +181,43 @@ function returns<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: 
   ] as const
 }
 
+/** What an event alone tells of a payment is verified with the bank before it is booked. */
+function verifiedFirst<const State extends CashInState>(state: State) {
+  return {
+    from: state,
+    on: 'partner.confirmed',
+    when: 'payment is to be verified',
+    to: state,
+    source: 'rules#cash-in.credits.1',
+  } as const
+}
+
+/** What an event alone tells of a failure changes nothing; the bank is asked. */
+function failureOnlyTold<const State extends CashInState>(state: State) {
+  return {
+    from: state,
+    on: 'partner.failed',
+    when: 'only an event tells it',
+    to: state,
+    source: 'rules#cash-in.states.10',
+  } as const
+}
+
+/** No charge is paid before it exists. */
+function paidBeforeCharge<
+  const State extends 'PENDING' | 'PROVIDER_RESULT_UNKNOWN' | 'EXPIRED' | 'RECONCILIATION_REQUIRED',
+>(state: State) {
+  return {
+    from: state,
+    on: 'partner.confirmed',
+    when: 'payment is older than the charge',
+    to: 'RECONCILIATION_REQUIRED',
+    posts: 'arrived_unattributed',
+    opens: 'paid_before_charge',
+    source: 'rules#cash-in.states.14',
+  } as const
+}
+
 /** Money counts, whatever else the answer that tells of it says. */
 function paidInContradiction<
   const State extends 'PENDING' | 'PROVIDER_RESULT_UNKNOWN' | 'EXPIRED' | 'RECONCILIATION_REQUIRED',
@@ -207,6 +252,7 @@ export const cashIn = machine({
     'charge.not_sent',
     'charge.unknown',
     'charge.contradicted',
+    'charge.not_found',
     'partner.confirmed',
     'partner.failed',
     'clock.expired',
@@ -223,6 +269,18 @@ export const cashIn = machine({
   ],
   guards: {
     'movement belongs to another operation': 'this end-to-end id, or return id, was booked on another operation',
+    'payment is to be verified':
+      'only an event tells it, and its amount, what was booked unverified, or its time asks for more',
+    'only an event tells it': 'the partner has not said it when asked',
+    'payment is older than the charge': 'it is dated more than 300 s before the charge was made',
+    'absence settles it':
+      'the time is over, and the partner never took the charge, or does not know it when asked twice, 60 s apart and 5 minutes after the last attempt',
+    'absence contradicts':
+      'the partner took the charge, and does not know it when asked twice, 60 s apart and 5 minutes after the last attempt',
+    'absence settles what was missing': 'the case was opened only because no answer came, and absence settles it',
+    'end is unknown for too long': 'the time has been over for an hour, and the partner has not ended the charge',
+    'payment told is unconfirmed for too long':
+      'an event told a payment 15 minutes ago that the partner, asked, has not confirmed',
     'payment restated': 'this end-to-end id was booked before, with another amount',
     'payment is a second one': 'another end-to-end id was booked before',
     'amount differs': 'the partner states another amount than the charge',
@@ -253,6 +311,9 @@ export const cashIn = machine({
     charge_contradicted: 'The partner’s answer contradicts what was asked. The Pix code was withheld.',
     charge_after_end: 'The partner answered about a charge that had already ended here.',
     paid_in_doubt: 'A payment arrived while the charge was in doubt. The money is in suspense.',
+    paid_before_charge: 'A payment is dated before its charge was made. The money is in suspense.',
+    payment_unconfirmed: 'The partner told a payment and does not confirm it when asked. Nothing was booked.',
+    end_unknown: 'The time of the charge was over an hour ago, and the partner does not tell whether it was paid.',
     result_missing: 'The partner gave no answer within 15 minutes.',
     returned_too_much: 'More went back than was paid. All of it is booked.',
     return_restated: 'The partner states another amount for a return that was booked. Nothing was booked again.',
@@ -263,6 +324,14 @@ export const cashIn = machine({
     return_unnamed: 'The bank tells a return without its id. It is in suspense, unless one like it was told before.',
   },
   rows: [
+    {
+      from: 'PENDING',
+      on: 'work.done',
+      when: 'end is unknown for too long',
+      to: 'PENDING',
+      opens: 'end_unknown',
+      source: 'rules#cash-in.expired.5',
+    },
     ...cashInStates.flatMap(work),
 
     { from: null, on: 'create', to: 'PENDING', source: 'rules#cash-in.states.1' },
@@ -278,6 +347,23 @@ export const cashIn = machine({
       opens: 'charge_contradicted',
       source: 'rules#cash-in.states.6',
     },
+    {
+      from: 'PENDING',
+      on: 'charge.not_found',
+      when: 'absence settles it',
+      to: 'EXPIRED',
+      source: 'rules#cash-in.states.11',
+    },
+    {
+      from: 'PENDING',
+      on: 'charge.not_found',
+      when: 'absence contradicts',
+      to: 'RECONCILIATION_REQUIRED',
+      opens: 'charge_contradicted',
+      source: 'rules#cash-in.states.15',
+    },
+    { from: 'PENDING', on: 'charge.not_found', to: 'PENDING', source: 'rules#cash-in.states.15' },
+    verifiedFirst('PENDING'),
     bookedElsewhere('PENDING'),
     {
       from: 'PENDING',
@@ -297,6 +383,7 @@ export const cashIn = machine({
       opens: 'paid_after_expiry',
       source: 'rules#cash-in.states.9',
     },
+    paidBeforeCharge('PENDING'),
     paidInContradiction('PENDING'),
     {
       from: 'PENDING',
@@ -306,6 +393,7 @@ export const cashIn = machine({
       emits: 'pix_cash_in',
       source: 'rules#cash-in.states.7',
     },
+    failureOnlyTold('PENDING'),
     { from: 'PENDING', on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', source: 'rules#cash-in.states.10' },
     { from: 'PENDING', on: 'clock.expired', to: 'EXPIRED', source: 'rules#cash-in.states.11' },
 
@@ -336,6 +424,20 @@ export const cashIn = machine({
       opens: 'charge_contradicted',
       source: 'rules#cash-in.states.6',
     },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'charge.not_found',
+      when: 'absence settles it',
+      to: 'EXPIRED',
+      source: 'rules#cash-in.unknown.6',
+    },
+    {
+      from: 'PROVIDER_RESULT_UNKNOWN',
+      on: 'charge.not_found',
+      to: 'PROVIDER_RESULT_UNKNOWN',
+      source: 'rules#cash-in.unknown.3',
+    },
+    verifiedFirst('PROVIDER_RESULT_UNKNOWN'),
     bookedElsewhere('PROVIDER_RESULT_UNKNOWN'),
     {
       from: 'PROVIDER_RESULT_UNKNOWN',
@@ -346,6 +448,7 @@ export const cashIn = machine({
       opens: 'amount_differs',
       source: 'rules#cash-in.states.8',
     },
+    paidBeforeCharge('PROVIDER_RESULT_UNKNOWN'),
     paidInContradiction('PROVIDER_RESULT_UNKNOWN'),
     {
       from: 'PROVIDER_RESULT_UNKNOWN',
@@ -355,6 +458,7 @@ export const cashIn = machine({
       emits: 'pix_cash_in',
       source: 'rules#cash-in.unknown.4',
     },
+    failureOnlyTold('PROVIDER_RESULT_UNKNOWN'),
     {
       from: 'PROVIDER_RESULT_UNKNOWN',
       on: 'partner.failed',
@@ -372,6 +476,7 @@ export const cashIn = machine({
     },
 
     { from: 'EXPIRED', on: 'charge.accepted', to: 'EXPIRED', source: 'rules#cash-in.expired.1' },
+    verifiedFirst('EXPIRED'),
     bookedElsewhere('EXPIRED'),
     {
       from: 'EXPIRED',
@@ -391,6 +496,7 @@ export const cashIn = machine({
       opens: 'paid_after_expiry',
       source: 'rules#cash-in.states.9',
     },
+    paidBeforeCharge('EXPIRED'),
     paidInContradiction('EXPIRED'),
     {
       from: 'EXPIRED',
@@ -406,19 +512,20 @@ export const cashIn = machine({
     {
       from: 'PAID',
       on: 'partner.confirmed',
+      when: 'payment restated',
+      to: 'PAID',
+      opens: 'payment_restated',
+      source: 'rules#cash-in.paid.3',
+    },
+    verifiedFirst('PAID'),
+    {
+      from: 'PAID',
+      on: 'partner.confirmed',
       when: 'movement belongs to another operation',
       to: 'PAID',
       posts: 'arrived_unattributed',
       opens: 'movement_elsewhere',
       source: 'rules#cash-in.states.13',
-    },
-    {
-      from: 'PAID',
-      on: 'partner.confirmed',
-      when: 'payment restated',
-      to: 'PAID',
-      opens: 'payment_restated',
-      source: 'rules#cash-in.paid.3',
     },
     {
       from: 'PAID',
@@ -429,6 +536,7 @@ export const cashIn = machine({
       opens: 'second_payment',
       source: 'rules#cash-in.paid.4',
     },
+    failureOnlyTold('PAID'),
     {
       from: 'PAID',
       on: 'partner.failed',
@@ -447,6 +555,7 @@ export const cashIn = machine({
       opens: 'charge_after_end',
       source: 'rules#cash-in.failed.1',
     },
+    verifiedFirst('FAILED'),
     bookedElsewhere('FAILED'),
     {
       from: 'FAILED',
@@ -457,7 +566,6 @@ export const cashIn = machine({
       source: 'rules#cash-in.failed.2',
     },
 
-    bookedElsewhere('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.confirmed',
@@ -466,6 +574,8 @@ export const cashIn = machine({
       opens: 'payment_restated',
       source: 'rules#cash-in.paid.3',
     },
+    verifiedFirst('RECONCILIATION_REQUIRED'),
+    bookedElsewhere('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.confirmed',
@@ -484,6 +594,7 @@ export const cashIn = machine({
       opens: 'amount_differs',
       source: 'rules#cash-in.states.8',
     },
+    paidBeforeCharge('RECONCILIATION_REQUIRED'),
     paidInContradiction('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
@@ -502,6 +613,7 @@ export const cashIn = machine({
       opens: 'paid_in_doubt',
       source: 'rules#cash-in.reconciliation.3',
     },
+    failureOnlyTold('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.failed',
@@ -514,6 +626,13 @@ export const cashIn = machine({
       from: 'RECONCILIATION_REQUIRED',
       on: 'clock.expired',
       when: 'evidence was missing',
+      to: 'EXPIRED',
+      source: 'rules#cash-in.reconciliation.1',
+    },
+    {
+      from: 'RECONCILIATION_REQUIRED',
+      on: 'charge.not_found',
+      when: 'absence settles what was missing',
       to: 'EXPIRED',
       source: 'rules#cash-in.reconciliation.1',
     },

@@ -30,6 +30,10 @@ export const limits = {
   settlementGraceMs: 60_000,
   /** A partner's `occurredAt` may be this far in the future, no further. */
   occurredAtFutureMs: 300_000,
+  /** A payment may be dated this long before its charge was made, no longer. @source rules#cash-in.states.14 */
+  paidBeforeChargeMs: 300_000,
+  /** A charge whose end the bank does not tell for so long after its time is a case. @source rules#cash-in.expired.5 */
+  expiryOverdueMs: 3_600_000,
   /** Asking about an unknown result: the waits after each question, the last one repeated. @source rules#partner.4 */
   unknownResultQueryDelaysMs: [5_000, 10_000, 15_000, 30_000, 60_000],
   /** An unknown result becomes a case after this. @source rules#partner.5 */

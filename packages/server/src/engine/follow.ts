@@ -12,8 +12,11 @@ import {
 /** What a move may change besides the status. */
 export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey' | 'closes'>
 
-/** What of a row decides about a move's changes: its condition, the state it leads to, and the journal that it posts. */
-export type Target = Pick<Row<string, string, string, string>, 'when' | 'to' | 'posts'>
+/**
+ * What of a row decides about a move's changes: its condition, the state it leads to, the journal that it posts, and the
+ * case that it opens.
+ */
+export type Target = Pick<Row<string, string, string, string>, 'when' | 'to' | 'posts' | 'opens'>
 
 /** One input to a state machine, with everything a row may need. */
 export interface Step<Trigger extends string, Guard extends string, Outcome> {

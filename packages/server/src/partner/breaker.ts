@@ -1,11 +1,16 @@
 import type { Clock } from '../platform/clock.ts'
-import type { Availability, Partner } from './port.ts'
+import type { Availability, ChargeAvailability, Partner } from './port.ts'
 
 /**
  * Puts a breaker between us and a bank: every answer is noted, no call is held back. Who claims payouts and refunds asks
- * {@link Availability.sendsWanted} first, so that during an outage they wait unclaimed.
+ * {@link Availability.sendsWanted} first, so that during an outage they wait unclaimed; who asks for a charge asks
+ * {@link ChargeAvailability.chargesWanted}, so that its client does not wait.
  */
-export function withBreaker(partner: Partner, clock: Clock, breaker = createBreaker()): Partner & Availability {
+export function withBreaker(
+  partner: Partner,
+  clock: Clock,
+  breaker = createBreaker(),
+): Partner & Availability & ChargeAvailability {
   function noted<Answer extends Noted>(answer: Answer): Answer {
     breaker.note(answer, clock.now())
     return answer
@@ -18,7 +23,13 @@ export function withBreaker(partner: Partner, clock: Clock, breaker = createBrea
     capabilities: partner.capabilities,
     idempotencyWindowMs: partner.idempotencyWindowMs,
     sendsWanted: () => breaker.sendsWanted(clock.now()),
-    createCharge: async (...call) => noted(await partner.createCharge(...call)),
+    chargesWanted: () => breaker.chargesWanted(clock.now()),
+    createCharge: async (...call) => {
+      breaker.beginCharge(clock.now())
+      const answer = await partner.createCharge(...call)
+      breaker.noteCharge(answer, clock.now())
+      return answer
+    },
     getCharge: async (...call) => noted(await partner.getCharge(...call)),
     cancelCharge: async (...call) => noted(await partner.cancelCharge(...call)),
     sendPayout: async (...call) => notedSend(await partner.sendPayout(...call)),
@@ -36,16 +47,22 @@ export function withBreaker(partner: Partner, clock: Clock, breaker = createBrea
  *
  * It opens after several sends in a row without a definite answer, and at once when the bank refuses our calls as such
  * (401, 429). After a while it is half open: one that is sent then decides. An answer closes it, a failure opens it again.
- * @source rules#partner.6
+ * @source rules#partner.6, rules#partner.9
  */
 export interface Breaker {
   /** As {@link Availability.sendsWanted}. */
   sendsWanted(now: number): number
+  /** As {@link ChargeAvailability.chargesWanted}. */
+  chargesWanted(now: number): number
   /**
-   * Takes the answer to a payout or refund that was sent. Only these are counted: a bank may well make charges and answer
-   * questions while it pays nothing out.
+   * Takes the answer to a payout or refund that was sent. Only these are counted for {@link sendsWanted}: a bank may well
+   * make charges and answer questions while it pays nothing out.
    */
   noteSend(answer: Noted, now: number): void
+  /** A charge is being asked for: where it is the one that is to show whether the bank is back, no other is wanted. */
+  beginCharge(now: number): void
+  /** Takes the answer to asking for a charge: only these are counted for {@link chargesWanted}. */
+  noteCharge(answer: Noted, now: number): void
   /** Takes the answer to any other call: of interest only where the bank refuses calls as such. */
   note(answer: Noted, now: number): void
 }
@@ -65,26 +82,51 @@ const OUTAGE_WAIT_MS = 30_000
 /** How long it stays open after a 401 or 429: about as long as a bank's limits are counted for. */
 const REFUSAL_WAIT_MS = 60_000
 
+/** The same for charges: shorter, as a payer waits. */
+const CHARGE_WAIT_MS = 5_000
+
 /** Makes a breaker, closed. It lives in this process and is forgotten with it. */
 export function createBreaker(): Breaker {
-  let failures = 0
-  let outageUntil = 0
+  const sends = createCount(OUTAGE_WAIT_MS)
+  const charges = createCount(CHARGE_WAIT_MS)
   let refusedUntil = 0
 
   function note({ httpStatus }: Noted, now: number): void {
     if (httpStatus === 401 || httpStatus === 429) refusedUntil = now + REFUSAL_WAIT_MS
   }
   return {
-    sendsWanted: (now) => {
-      if (now < refusedUntil || now < outageUntil) return 0
-      return failures >= FAILURES_MAX ? 1 : Number.POSITIVE_INFINITY
-    },
+    sendsWanted: (now) => (now < refusedUntil ? 0 : sends.wanted(now)),
+    // A bank that refuses another call as such may well make charges; what it says to charges is counted.
+    chargesWanted: charges.wanted,
     note,
     noteSend: (answer, now) => {
       note(answer, now)
-      const isFailure = answer.kind === 'NOT_SENT' || answer.kind === 'UNKNOWN'
+      sends.note(answer, now)
+    },
+    beginCharge: charges.begin,
+    noteCharge: (answer, now) => {
+      note(answer, now)
+      charges.note(answer, now)
+    },
+  }
+}
+
+/** Counts answers of one kind of call that were none. */
+function createCount(waitMs: number) {
+  let failures = 0
+  let closedUntil = 0
+  return {
+    wanted: (now: number) => {
+      if (now < closedUntil) return 0
+      return failures >= FAILURES_MAX ? 1 : Number.POSITIVE_INFINITY
+    },
+    begin: (now: number) => {
+      if (failures >= FAILURES_MAX) closedUntil = now + waitMs
+    },
+    note: ({ kind }: Noted, now: number) => {
+      const isFailure = kind === 'NOT_SENT' || kind === 'UNKNOWN'
       failures = isFailure ? failures + 1 : 0
-      outageUntil = failures >= FAILURES_MAX ? now + OUTAGE_WAIT_MS : 0
+      closedUntil = failures >= FAILURES_MAX ? now + waitMs : 0
     },
   }
 }

@@ -85,6 +85,12 @@ export interface Availability {
   sendsWanted(): number
 }
 
+/** Whether it is worth while to ask for charges now, or better to answer clients without waiting. */
+export interface ChargeAvailability {
+  /** How many charges to ask for at once: none while the bank answers none, one to see whether it does again. */
+  chargesWanted(): number
+}
+
 interface Capable {
   readonly capabilities: ReadonlySet<PartnerCapability>
 }
@@ -99,7 +105,7 @@ interface OrderPartner extends Capable {
 }
 
 /**
- * What a bank may lack. Without `idempotent-…` an unknown result is never sent again: it could make two payable codes
+ * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without `idempotent-…` an unknown result is never sent again: it could make two payable codes
  * (failure-modes#CI-6) or pay twice.
  */
 export type PartnerCapability =
@@ -112,6 +118,7 @@ export type PartnerCapability =
   | 'idempotent-refund'
   | 'query-refund'
   | 'statement'
+  | 'verify-every-credit'
 
 /** What a bank must echo. */
 export interface ChargeTerms {

@@ -182,9 +182,10 @@ test('[engine.6] what changes nothing is decided on the fresh rows as well', asy
     errorMessage: null,
     transactionId: null,
     occurredAt: null,
+    isVerified: true,
   })
-  await other.cashIns.apply(id, { on: 'clock.expired' })
-  assert.equal((await one.cashIns.apply(id, { on: 'clock.expired' }))?.result, 'IGNORED')
+  await other.cashIns.apply(id, { on: 'clock.expired', isSwept: true })
+  assert.equal((await one.cashIns.apply(id, { on: 'clock.expired', isSwept: true }))?.result, 'IGNORED')
 })
 
 test('[engine.7] the busier of two processes starves neither itself nor the other', async (t) => {
@@ -519,4 +520,17 @@ test('[engine.2] a case that was closed is open again when its doubt comes back'
   assert.deepEqual(await cases(database), ['result_missing (closed)'])
   await open()
   assert.deepEqual(await cases(database), ['result_missing'])
+})
+
+test('[engine.1] a kind of case closes while another case of the same operation stays open', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const one = testEngine(t, url)
+  const id = one.ids.uuid()
+  await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
+  const opened = (kind: string) => ({ operationId: id, kind, reference: '', facts: {} })
+  const execute = (more: object) => one.engine.execute({ reads: [id], decide: () => ({ ...more, outcome: undefined }) })
+  await execute({ cases: [opened('end_unknown')] })
+  await execute({ cases: [opened('second_payment')] })
+  await execute({ moves: [{ operationId: id, trigger: 'test', to: 'PENDING', closes: ['end_unknown'] }] })
+  assert.deepEqual(await cases(database), ['end_unknown (closed)', 'second_payment'])
 })

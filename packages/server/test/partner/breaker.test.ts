@@ -157,3 +157,29 @@ test('[partner.6] a statement that may not be read leaves the bank available for
     assert.equal(partner.sendsWanted(), ANY)
   }
 })
+
+test('[partner.9] [CI-16] five charges in a row without a definite answer open it for charges, for 5 seconds', () => {
+  const breaker = createBreaker()
+  for (const failure of [UNREACHABLE, TIMEOUT, UNREACHABLE, TIMEOUT]) breaker.noteCharge(failure, 0)
+  assert.equal(breaker.chargesWanted(0), ANY)
+  breaker.noteCharge(TOO_MANY, 0)
+  assert.equal(breaker.chargesWanted(4_999), 0)
+  assert.equal(breaker.chargesWanted(5_000), 1)
+  breaker.beginCharge(5_000)
+  assert.equal(breaker.chargesWanted(5_000), 0, 'one shows whether the bank is back')
+  breaker.noteCharge(REJECTED, 5_100)
+  assert.equal(breaker.chargesWanted(5_100), ANY)
+})
+
+test('[partner.9] [CI-16] payouts and charges are counted apart, and other calls are not counted at all', () => {
+  assert.equal(openBreaker().chargesWanted(0), ANY)
+  const breaker = createBreaker()
+  for (let failures = 0; failures < 9; failures++) {
+    breaker.noteCharge(TIMEOUT, 0)
+    breaker.note(TIMEOUT, 0)
+  }
+  assert.deepEqual([breaker.sendsWanted(0), breaker.chargesWanted(0)], [ANY, 0])
+  const refused = createBreaker()
+  refused.note(TOO_MANY, 0)
+  assert.deepEqual([refused.sendsWanted(0), refused.chargesWanted(0)], [0, ANY])
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createEventQueryBudget } from '../../src/partner/event-query-budget.ts'
 
-test('[partner.7] events cause 200 status queries at once, and 100 a second from then on', () => {
+test('[partner.7] [EV-44] events cause 200 status queries at once, and 100 a second from then on', () => {
   const budget = createEventQueryBudget()
   assert.equal(budget.take(150, 1_000), 150)
   assert.equal(budget.take(150, 1_000), 50, 'the others wait')

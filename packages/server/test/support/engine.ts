@@ -10,6 +10,7 @@ import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { openTestDatabase } from './database.ts'
+import { wallNow } from './wall-clock.ts'
 
 /** An engine as one process has it: a connection, a cache and a clock of its own. */
 export interface TestEngine {
@@ -64,11 +65,11 @@ export function cashInRequest(given: Partial<CashInRequest> & Pick<CashInRequest
   }
 }
 
-/** A payment of a charge. */
+/** A payment of a charge, just now. */
 export function payment(given: Partial<Payment> & Pick<Payment, 'endToEndId'>): Payment {
   return {
     valueCents: 100_00n,
-    occurredAt: 1_700_000_000_000,
+    occurredAt: wallNow(),
     payer: { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' },
     ...given,
   }

@@ -1,3 +1,4 @@
+import type { CashInFacts } from '../../src/modules/cash-in/cash-in.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 
 /** What stands in the tables beside the operations: what operators, merchants and auditors go by. */
@@ -20,6 +21,16 @@ const CASE_FACTS = statement<[kind: string], { facts: object }>(
 /** What the cases of a kind tell their operator, oldest first. */
 export async function caseFacts(database: Database, kind: string): Promise<object[]> {
   return (await database.rows(CASE_FACTS, [kind])).map(({ facts }) => facts)
+}
+
+const CASH_INS = statement<[], { id: string; status: string; facts: CashInFacts }>(
+  'test.cash_ins',
+  'SELECT id, status, facts FROM cash_in ORDER BY id',
+)
+
+/** Every cash-in as it is stored, oldest first. */
+export function cashIns(database: Database) {
+  return database.rows(CASH_INS, [])
 }
 
 const MOVES = statement<[trigger: string], { moves: bigint; batches: bigint }>(

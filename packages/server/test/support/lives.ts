@@ -113,9 +113,12 @@ function newOperation(id: string, kind: Kind, status: string): Operation {
   }
 }
 
+/** These end a doubt only where no answer came. */
+const MISSING = ['evidence was missing', 'absence settles what was missing']
+
 /** The conditions that the machine leaves to the modules: why there is a doubt, and whether there is a hold. */
 function applies({ from, when, posts }: MachineRow, { status, facts }: Operation): boolean {
-  if (from !== status || (when === 'evidence was missing' && !facts.isMissing)) return false
+  if (from !== status || (MISSING.includes(when ?? '') && !facts.isMissing)) return false
   if (posts === 'return_held') return heldOf(facts) === undefined && !facts.isMissing
   if (posts === 'return_known') return heldOf(facts) !== undefined
   const change = posts ? reservedChange(posts) : undefined

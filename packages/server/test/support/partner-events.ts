@@ -47,20 +47,26 @@ export interface EventSubject {
   readonly id: string
   readonly valueCents: number
   readonly providerTransactionId: string | null
+  /** When it was made, where the clock of the story may be ahead of the wall clock. */
+  readonly generateTime?: string
 }
 
 /** A confirmed payment of a charge, just now; what a test cares about is given. */
-export function paidEvent({ id, valueCents, providerTransactionId }: EventSubject, given: object = {}) {
+export function paidEvent(
+  { id, valueCents, providerTransactionId, generateTime = '' }: EventSubject,
+  given: object = {},
+) {
   return {
     event: 'CashIn',
     eventId: 'event-1',
     transactionId: providerTransactionId ?? 'tx',
     externalId: id,
     status: 'CONFIRMED',
-    endToEndId: 'E9999901020261121131500aB3dE5fG7',
+    // Of this charge alone: one movement of money is one operation's.
+    endToEndId: `E99999010202611211315${id.slice(-11).padStart(11, '0')}`,
     valueCents,
     payer: { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' },
-    occurredAt: new Date(wallNow()).toISOString(),
+    occurredAt: new Date(Math.max(wallNow(), Date.parse(generateTime) || 0)).toISOString(),
     ...given,
   }
 }

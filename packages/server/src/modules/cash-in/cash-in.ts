@@ -29,10 +29,33 @@ export interface CashInFacts extends Document {
   /** Since when the partner's answer is missing, and how often it was asked. */
   readonly unknownSince?: number | null
   readonly questions?: number
-  /** When the lease of the last question to the bank ends, or would have ended. */
-  readonly leaseUntil?: number
-  /** Somebody wants an answer to a question that is claimed from now on. */
+  /** While the bank is being asked: when the lease of that status query ends. */
+  readonly leaseUntil?: number | null
+  /** An event asks for a status query that is claimed from now on. */
   readonly isQuestionWanted?: boolean
+  /** How many status queries about the last event's news told no outcome; `null`: it is settled, or given up. */
+  readonly eventQueries?: number | null
+  /** Status queries in a row that left something open. */
+  readonly inconclusive?: number
+  /** No byte of any attempt to make the charge left: `proven`, or `claimed` while one may be made. */
+  readonly unsent?: 'proven' | 'claimed' | null
+  /** The last claim after which the bank may have been asked to make the charge. */
+  readonly lastAttemptAt?: number
+  /** When the bank was first and last asked about the charge, and said that it does not know it. */
+  readonly notFoundSince?: number | null
+  readonly notFoundAt?: number | null
+  /** When it expired, where nobody sweeps the bank's statement for late money, and when the bank last answered since. */
+  readonly expiredAt?: number
+  readonly answeredAt?: number
+  /** A failure that only an event told so far. */
+  readonly toldFailure?: ToldFailure | null
+  /** Payments that only events told so far, by end-to-end id: nothing of them is booked. */
+  readonly toldPayments?: Readonly<Record<string, ToldPayment>>
+  /** Credited on an event's word alone. */
+  readonly isUnverified?: boolean
+  /** Cases of these kinds are open until what they wait for comes. */
+  readonly isEndCaseOpen?: boolean
+  readonly isPaymentCaseOpen?: boolean
   /** Why a case is open. */
   readonly doubt?: 'missing' | 'contradiction' | null
   /** What the bank said when it was asked about a contradiction: for the person who decides. */
@@ -56,17 +79,56 @@ export type SuspendedReturn = {
   readonly cents: number
 }
 
+/** A failure as an event told it; the instant is epoch milliseconds. */
+export interface ToldFailure extends Document {
+  readonly errorCode: string
+  readonly errorMessage: string | null
+  readonly occurredAt: number | null
+}
+
+/** A payment as an event told it; instants are epoch milliseconds. */
+export interface ToldPayment extends Document {
+  readonly valueCents: number
+  readonly occurredAt: number
+  /** When we were told. */
+  readonly since: number
+}
+
 /** A cash-in as the engine keeps it. */
 export type CashIn = Operation<CashInDetail, CashInFacts>
 
 /** What can happen to a cash-in after its creation. */
 export type CashInInput =
-  | { readonly on: 'work.requested' | 'clock.expired' }
+  | { readonly on: 'work.requested' }
   | { readonly on: 'work.claimed'; readonly leaseMs: number }
-  | { readonly on: 'work.done'; readonly bankAnswer: Document }
+  | {
+      readonly on: 'work.done'
+      readonly bankAnswer: Document
+      /** The bank answered at all. */
+      readonly isAnswered: boolean
+      /** It told where the charge ended. */
+      readonly hasOutcome: boolean
+    }
+  | {
+      readonly on: 'clock.expired'
+      /** Late money is found in the bank's statement. */
+      readonly isSwept: boolean
+    }
+  | {
+      readonly on: 'charge.not_found'
+      /** When the status query was claimed. */
+      readonly askedAt: number
+      readonly isSwept: boolean
+    }
   | { readonly on: 'charge.accepted'; readonly transactionId: string; readonly pixCode: string }
   | { readonly on: 'charge.rejected'; readonly errorCode: string; readonly errorMessage: string | null }
-  | { readonly on: 'charge.not_sent' | 'charge.unknown' | 'charge.contradicted'; readonly reason: string }
+  | { readonly on: 'charge.unknown' | 'charge.contradicted'; readonly reason: string }
+  | {
+      readonly on: 'charge.not_sent'
+      readonly reason: string
+      /** No byte of any attempt left, ever. */
+      readonly isUnsent?: boolean
+    }
   | {
       readonly on: 'partner.confirmed'
       readonly payment: Payment
@@ -76,6 +138,8 @@ export type CashInInput =
       readonly isContradicted?: true
       /** It was booked on another operation. */
       readonly isElsewhere?: boolean
+      /** Only an event tells it, to be verified with the bank (`first`) or to be counted as unverified. */
+      readonly unverified?: 'first' | 'counted'
     }
   | {
       readonly on: 'partner.failed'
@@ -83,6 +147,8 @@ export type CashInInput =
       readonly errorMessage: string | null
       readonly transactionId: string | null
       readonly occurredAt: number | null
+      /** The bank said it when asked, or cannot be asked. */
+      readonly isVerified: boolean
     }
 
 /**
@@ -211,6 +277,16 @@ export function bookedReturn({ facts }: CashIn, returnId: string): bigint | unde
   return cents === undefined ? undefined : BigInt(cents)
 }
 
+/** Whether the bank is known to have taken the charge: somebody may have its code and pay it. */
+export function isKnownAtBank({ transactionId, facts }: CashIn): boolean {
+  return facts.pixCode !== undefined || transactionId !== null
+}
+
+/** Whether the time of a charge is over. */
+export function isOver({ expiresAt }: Pick<CashIn, 'expiresAt'>, at: number): boolean {
+  return expiresAt !== null && at > expiresAt
+}
+
 /** What was booked under a payment's end-to-end id, centavos. */
 export function bookedAmount({ facts }: CashIn, { endToEndId }: Pick<Payment, 'endToEndId'>): bigint | undefined {
   const cents = own(facts.payments, endToEndId)
@@ -229,6 +305,6 @@ export function statusAt(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, at: numbe
 }
 
 /** Whether it reads as `EXPIRED` before that was written. */
-export function isOverdue({ status, expiresAt }: Pick<CashIn, 'status' | 'expiresAt'>, at: number): boolean {
-  return status === 'PENDING' && expiresAt !== null && at > expiresAt
+export function isOverdue(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, at: number): boolean {
+  return cashIn.status === 'PENDING' && isOver(cashIn, at)
 }

@@ -1,18 +1,20 @@
-import { parseBrCode } from '@pixgate/brcode'
 import type { Document } from '../../engine/operation.ts'
+import type { EventQueryBudget } from '../../partner/event-query-budget.ts'
 import type {
-  Charge,
   ChargeAnswer,
+  ChargeAvailability,
   ChargePartner,
   ChargeQueryAnswer,
   ChargeRequest,
+  NotSent,
   PaymentReturn,
+  Unknown,
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
-import { own } from '../../platform/own.ts'
-import type { CashIn, CashInInput } from './cash-in.ts'
+import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
+import { answerEvidence, inputsOf, returnsIn } from './inputs.ts'
 import { awaitsReturns, hasReturnStep } from './returns.ts'
 import type { CashInStore } from './store.ts'
 import { createTurns } from './turns.ts'
@@ -26,7 +28,7 @@ export interface CashInJobs {
   /**
    * Asks the partner for the charge of a new cash-in, within the request.
    * @returns the cash-in as it then is
-   * @source rules#cash-in.create.5
+   * @source rules#cash-in.create.5, rules#cash-in.create.7
    */
   requestCharge(cashIn: CashIn): Promise<CashIn>
   /**
@@ -35,6 +37,11 @@ export interface CashInJobs {
    * @source rules#cash-in.work, failure-modes#EX-5
    */
   processNext(): Promise<boolean>
+  /**
+   * Makes the status query that an event asks for, where the budget has one left; otherwise it stays due.
+   * @source rules#cash-in.work.5
+   */
+  askNow(cashIn: CashIn): Promise<void>
   /** What the partner has under an id that is no cash-in's, as evidence. @source failure-modes#EV-7 */
   atPartner(id: string): Promise<Document>
   /** The partner's references that its answers told since this was last called. @source failure-modes#EV-7 */
@@ -53,15 +60,16 @@ export interface ReturnsOfCashIns {
 export interface CashInJobsOptions {
   readonly commands: CashInCommands
   readonly store: CashInStore
-  readonly partner: ChargePartner
+  readonly partner: ChargePartner & ChargeAvailability
   readonly clock: Clock
   readonly pause: Pause
   /** How long a create may take with the partner. */
   readonly createBudgetMs: number
   readonly returns: ReturnsOfCashIns
+  readonly eventQueries: EventQueryBudget
 }
 
-/** A claimed cash-in is nobody else's for this long: longer than any one step takes, and the wait between questions. */
+/** A claimed cash-in is nobody else's for this long: longer than any one step takes. */
 const LEASE_MS = 60_000
 
 /** Cash-ins claimed together. */
@@ -73,22 +81,48 @@ const CONCURRENT = 32
 /** Waits between tries within a create whose request never left; doubled each time. */
 const FIRST_RETRY_MS = 100
 
+/** Why a charge was not asked for. */
+const BREAKER_OPEN = { kind: 'NOT_SENT', reason: 'the bank is away' } as const
+
+/** What is known of a cash-in after an answer of the partner. */
+interface Settled {
+  /** The partner's word is known: nothing is to be asked again for want of it. */
+  readonly isAnswered: boolean
+  readonly hasOutcome: boolean
+}
+
+const SILENT: Settled = { isAnswered: false, hasOutcome: false }
+const OPEN: Settled = { isAnswered: true, hasOutcome: false }
+const OVER: Settled = { isAnswered: true, hasOutcome: true }
+
 /** Makes the jobs. */
 export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
-  const { commands, store, partner, clock, pause, returns } = options
+  const { commands, store, partner, clock, pause, eventQueries, returns } = options
   const inTurn = createTurns(CONCURRENT)
   const newReferences = new Set<string>()
+  const isSwept = partner.capabilities.has('statement')
 
   async function requestCharge(cashIn: CashIn): Promise<CashIn> {
     const deadline = clock.now() + options.createBudgetMs
     let wait = FIRST_RETRY_MS
-    let answer = await partner.createCharge(cashIn.id, chargeRequest(cashIn), remaining(deadline))
-    while (answer.kind === 'NOT_SENT' && clock.now() + wait < deadline) {
+    let answer = await makeCharge(cashIn, remaining(deadline))
+    while (answer.kind === 'NOT_SENT' && answer !== BREAKER_OPEN && clock.now() + wait < deadline) {
       await pause.for(wait)
       wait *= 2
-      answer = await partner.createCharge(cashIn.id, chargeRequest(cashIn), remaining(deadline))
+      answer = await makeCharge(cashIn, remaining(deadline))
     }
-    return take(cashIn, answer)
+    return answer.kind === 'NOT_SENT' ? notSent(cashIn, answer.reason) : take(cashIn, answer)
+  }
+
+  /** No attempt ever left. */
+  async function notSent(cashIn: CashIn, reason: string): Promise<CashIn> {
+    const taken = await commands.apply(cashIn.id, { on: 'charge.not_sent', reason, isUnsent: true })
+    return taken?.cashIn ?? cashIn
+  }
+
+  /** One try; none while the bank is away. @source rules#cash-in.create.7 */
+  async function makeCharge(cashIn: CashIn, deadline?: AbortSignal): Promise<ChargeAnswer> {
+    return partner.chargesWanted() > 0 ? partner.createCharge(cashIn.id, chargeRequest(cashIn), deadline) : BREAKER_OPEN
   }
 
   function remaining(deadline: number): AbortSignal {
@@ -98,10 +132,44 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   async function processNext(): Promise<boolean> {
     const due = await store.due(clock.now(), BATCH)
     // Together, so that the engine writes them in as few batches as it can.
-    const claims = await Promise.all(due.map(({ id }) => commands.apply(id, { on: 'work.claimed', leaseMs: LEASE_MS })))
-    const claimed = claims.flatMap((claim) => (claim?.result === 'APPLIED' ? [claim.cashIn] : []))
+    const claims = await Promise.all(workable(due).map(({ id }) => claim(id)))
+    const claimed = claims.filter((cashIn) => cashIn !== undefined)
     await Promise.all(claimed.map((cashIn) => inTurn(() => work(cashIn))))
-    return due.length === BATCH
+    return due.length === BATCH && claimed.length > 0
+  }
+
+  /**
+   * What may be claimed now: of those that events asked about as many as their budget has, and of those that only wait to
+   * be made as many as the bank takes.
+   */
+  function workable(due: readonly CashIn[]): readonly CashIn[] {
+    const asked = due.filter(({ facts }) => facts.eventQueries != null)
+    const unmade = due.filter((cashIn) => isUnmade(cashIn) && !asked.includes(cashIn))
+    const others = due.filter((cashIn) => !asked.includes(cashIn) && !unmade.includes(cashIn))
+    return [
+      ...others,
+      ...unmade.slice(0, Math.min(partner.chargesWanted(), unmade.length)),
+      ...asked.slice(0, eventQueries.take(asked.length, clock.now())),
+    ]
+  }
+
+  /** Nothing of it is known to have reached the bank, and it can still be made. */
+  function isUnmade(cashIn: CashIn): boolean {
+    return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, clock.now())
+  }
+
+  async function claim(id: string): Promise<CashIn | undefined> {
+    const claimed = await commands.apply(id, { on: 'work.claimed', leaseMs: LEASE_MS })
+    return claimed?.result === 'APPLIED' ? claimed.cashIn : undefined
+  }
+
+  async function askNow({ id }: CashIn): Promise<void> {
+    if (eventQueries.take(1, clock.now()) === 0) return
+    // Claimed in its turn, so that no lease runs while it waits.
+    await inTurn(async () => {
+      const claimed = await claim(id)
+      if (claimed) await work(claimed)
+    })
   }
 
   /** Asks first, whatever is to be done: a charge may have been made, paid or ended without our knowing. */
@@ -109,12 +177,9 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     // Begun too late it would outlast its lease: it is due again when that is over.
     if (clock.now() > (cashIn.dueAt ?? 0) - LEASE_MS / 2) return
     const answer = await partner.getCharge(cashIn.id, terms(cashIn))
-    const isSettled = await settle(cashIn, answer)
+    const settled = await settle(cashIn, answer)
     if (awaitsReturns(cashIn)) await settleReturns(cashIn.id)
-    // Without the partner's word the question stays: it is asked again when the lease is over.
-    if (isSettled) {
-      await commands.apply(cashIn.id, { on: 'work.done', bankAnswer: evidenceOf(answer) })
-    }
+    await commands.apply(cashIn.id, { on: 'work.done', bankAnswer: answerEvidence(answer), ...settled })
   }
 
   /** What the bank's silence leaves open is looked at too. */
@@ -123,46 +188,61 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     if (now && hasReturnStep(now, clock.now())) await returns.settle(now)
   }
 
-  /** @returns whether the partner's word is known */
-  async function settle(cashIn: CashIn, answer: ChargeQueryAnswer): Promise<boolean> {
+  async function settle(cashIn: CashIn, answer: ChargeQueryAnswer): Promise<Settled> {
     if (answer.kind === 'NOT_FOUND') return neverSeen(cashIn)
+    if (isSilence(answer) && cashIn.facts.unsent === 'claimed') return stillUnsent(cashIn, answer.reason)
     const { status } = await take(cashIn, answer)
-    if (answer.kind === 'ACCEPTED' && (isOver(cashIn) || status === 'FAILED')) return withdraw(cashIn)
+    if (answer.kind === 'ACCEPTED' && (isOver(cashIn, clock.now()) || status === 'FAILED')) return withdraw(cashIn)
     // A contradiction that came too late to matter: it ends like any other.
     if (answer.kind === 'CONTRADICTED' && status === 'PENDING') return withdraw(cashIn)
-    return isAnswer(answer)
+    return settledBy(answer)
   }
 
-  /** The partner has no such charge: while there is time it is asked for, under the same id; afterwards it expired. */
-  async function neverSeen(cashIn: CashIn): Promise<boolean> {
-    if (!isWanted(cashIn)) return true
-    if (isOver(cashIn)) {
-      await commands.apply(cashIn.id, { on: 'clock.expired' })
-    } else if (isCharged(cashIn)) {
-      await commands.apply(cashIn.id, { on: 'charge.contradicted', reason: 'the partner no longer knows the charge' })
-    } else if (partner.capabilities.has('idempotent-charge')) {
-      const answer = await partner.createCharge(cashIn.id, chargeRequest(cashIn))
-      await take(cashIn, answer)
-      return isAnswer(answer)
+  /** Of what never left there is no doubt, whoever is silent. @source rules#cash-in.create.7 */
+  async function stillUnsent(cashIn: CashIn, reason: string): Promise<Settled> {
+    if (isOver(cashIn, clock.now())) {
+      await commands.apply(cashIn.id, { on: 'clock.expired', isSwept })
+      return OVER
     }
-    return true
+    await notSent(cashIn, reason)
+    return SILENT
+  }
+
+  /**
+   * The partner says it has no such charge. While there is time one that it never took is asked for, under the same id; one
+   * that it did take is withdrawn once its time is over, as it may be there all the same.
+   * @source rules#cash-in.states.15, failure-modes#EX-7
+   */
+  async function neverSeen(cashIn: CashIn): Promise<Settled> {
+    const told = { on: 'charge.not_found', askedAt: cashIn.updatedAt, isSwept } as const
+    const after = (await commands.apply(cashIn.id, told))?.cashIn ?? cashIn
+    if (!isWanted(after)) return OPEN
+    if (isKnownAtBank(after)) {
+      if (isOver(after, clock.now())) await partner.cancelCharge(cashIn.id)
+    } else if (partner.capabilities.has('idempotent-charge')) {
+      const answer = await makeCharge(cashIn)
+      if (answer.kind === 'NOT_SENT' && cashIn.facts.unsent === 'claimed') await notSent(cashIn, answer.reason)
+      else await take(cashIn, answer)
+      return settledBy(answer)
+    }
+    return OPEN
   }
 
   /** Cancels at the partner what is over here, before that is final, so that nobody pays it. */
-  async function withdraw(cashIn: CashIn): Promise<boolean> {
+  async function withdraw(cashIn: CashIn): Promise<Settled> {
     const answer = await partner.cancelCharge(cashIn.id)
-    if (answer.kind === 'CANCELLED' || answer.kind === 'NOT_FOUND') {
-      await commands.apply(cashIn.id, { on: 'clock.expired' })
-      return true
+    if (answer.kind === 'CANCELLED') {
+      await commands.apply(cashIn.id, { on: 'clock.expired', isSwept })
+      return OVER
     }
-    if (answer.kind !== 'REJECTED') return false
+    if (answer.kind === 'NOT_FOUND') {
+      await commands.apply(cashIn.id, { on: 'charge.not_found', askedAt: cashIn.updatedAt, isSwept })
+      return OPEN
+    }
+    if (answer.kind !== 'REJECTED') return SILENT
     const paid = await partner.getCharge(cashIn.id, terms(cashIn))
     if (paid.kind !== 'NOT_FOUND') await take(cashIn, paid)
-    return paid.kind === 'FINAL'
-  }
-
-  function isOver({ expiresAt }: CashIn): boolean {
-    return expiresAt !== null && clock.now() > expiresAt
+    return paid.kind === 'FINAL' ? OVER : SILENT
   }
 
   /** Turns an answer of the partner into inputs, in the order in which they happened. */
@@ -171,7 +251,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
   ): Promise<CashIn> {
     let after = cashIn
-    for (const input of inputsOf(cashIn, answer, clock.now())) {
+    for (const input of inputsOf(cashIn, answer, { now: clock.now(), isSwept })) {
       after = (await commands.apply(cashIn.id, input))?.cashIn ?? after
     }
     for (const returned of returnsIn(after, answer)) await returns.take(after, returned)
@@ -183,8 +263,10 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   return {
     requestCharge,
     processNext,
+    askNow,
     // On no terms, as none are known: whatever charge there is comes back as evidence.
-    atPartner: async (id) => evidenceOf(await inTurn(() => partner.getCharge(id, { valueCents: 0n, expiresAt: 0 }))),
+    atPartner: async (id) =>
+      answerEvidence(await inTurn(() => partner.getCharge(id, { valueCents: 0n, expiresAt: 0 }))),
     takeNewReferences: () => {
       const references = [...newReferences]
       newReferences.clear()
@@ -198,136 +280,14 @@ function isWanted({ status, facts }: CashIn): boolean {
   return status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || facts.doubt === 'missing'
 }
 
-/** Whether the partner said where the charge stands. */
-function isAnswer({ kind }: ChargeAnswer | ChargeQueryAnswer): boolean {
-  return kind !== 'NOT_SENT' && kind !== 'UNKNOWN'
+function isSilence(answer: ChargeQueryAnswer): answer is NotSent | Unknown {
+  return answer.kind === 'NOT_SENT' || answer.kind === 'UNKNOWN'
 }
 
-/**
- * What an answer of the partner means for a cash-in.
- * @source failure-modes#P5
- */
-export function inputsOf(
-  cashIn: CashIn,
-  answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
-  now: number,
-): CashInInput[] {
-  switch (answer.kind) {
-    case 'REJECTED':
-      return [
-        {
-          on: 'charge.rejected',
-          errorCode: answer.errorCode.slice(0, FAILURE_CODE_MAX),
-          errorMessage: answer.errorMessage ?? null,
-        },
-      ]
-    case 'NOT_SENT':
-      return isCharged(cashIn) ? [] : [{ on: 'charge.not_sent', reason: answer.reason }]
-    case 'UNKNOWN':
-      return isCharged(cashIn) ? [] : [{ on: 'charge.unknown', reason: answer.reason }]
-    case 'CONTRADICTED':
-      return contradictionInputs(cashIn, answer.charge, answer.reason)
-    case 'ACCEPTED':
-      return chargeInputs(cashIn, answer.charge)
-    case 'FINAL':
-      return [...chargeInputs(cashIn, answer.charge), ...endInputs(cashIn, answer.charge, now)]
-  }
-}
-
-/**
- * What an answer tells of money that went back of the payment that was credited, and that was not booked. Another payment's
- * is no news of this one.
- * @source rules#cash-in.returns.6
- */
-function returnsIn(
-  { id, endToEndId, facts }: CashIn,
-  answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
-): readonly PaymentReturn[] {
-  if (!('charge' in answer) || answer.charge.id !== id) return []
-  const told = answer.charge.payments.filter((payment) => payment.endToEndId === endToEndId)
-  return told
-    .flatMap((payment) => payment.returns ?? [])
-    .filter(({ returnId, valueCents }) => own(facts.returns, returnId) !== Number(valueCents))
-}
-
-/** What the partner answered, for the person who decides: without names and documents. */
-function evidenceOf(answer: ChargeQueryAnswer): Document {
-  if (!('charge' in answer)) return { ...answer }
-  const { transactionId, status, valueCents, expiresAt, payments } = answer.charge
-  return {
-    transactionId,
-    status,
-    valueCents: Number(valueCents),
-    expiresAt,
-    payments: payments.map(({ endToEndId, valueCents, occurredAt, returns }) => ({
-      endToEndId,
-      valueCents: Number(valueCents),
-      occurredAt,
-      ...(returns && {
-        returns: returns.map((returned) => ({ ...returned, valueCents: Number(returned.valueCents) })),
-      }),
-    })),
-  }
-}
-
-/** What the detail shows of a bank's code at most. */
-const FAILURE_CODE_MAX = 64
-
-/** A question that failed says nothing about a charge that is known to exist. */
-function isCharged({ facts }: CashIn): boolean {
-  return facts.pixCode !== undefined
-}
-
-function chargeInputs(cashIn: CashIn, charge: Charge): CashInInput[] {
-  const { transactionId, pixCode, payments } = charge
-  if (!isBrCode(pixCode)) return contradictionInputs(cashIn, charge, 'pixCode is not a valid BR Code')
-  return [
-    { on: 'charge.accepted', transactionId, pixCode },
-    ...payments.map((payment) => ({ on: 'partner.confirmed', payment, transactionId }) as const),
-  ]
-}
-
-/**
- * Money that arrived counts, whatever else the answer says; that of another charge is not this one's.
- * @source rules#cash-in.states.12, failure-modes#P7
- */
-function contradictionInputs(cashIn: CashIn, { id, transactionId, payments }: Charge, reason: string): CashInInput[] {
-  const ours = id === cashIn.id ? payments : []
-  return [
-    { on: 'charge.contradicted', reason },
-    ...ours.map((payment) => ({ on: 'partner.confirmed', payment, transactionId, isContradicted: true }) as const),
-  ]
-}
-
-function isBrCode(text: string): boolean {
-  try {
-    parseBrCode(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** A charge that ended unpaid: by our expiry, or, before it, by the partner. */
-function endInputs(cashIn: CashIn, charge: Charge, now: number): CashInInput[] {
-  const { status, payments } = charge
-  if (payments.length > 0) return []
-  const isOver = cashIn.expiresAt !== null && now > cashIn.expiresAt
-  const expired: CashInInput[] = isOver ? [{ on: 'clock.expired' }] : []
-  // A failure contradicts what was paid, also after its time; what was not paid has expired all the same.
-  if (status === 'FAILED' || (status !== 'EXPIRED' && !isOver)) return [endedInput(charge), ...expired]
-  // A partner whose clock is ahead of ours ends nothing: ours decides.
-  return expired
-}
-
-function endedInput({ status, transactionId }: Charge): CashInInput {
-  return {
-    on: 'partner.failed',
-    errorCode: `charge_${status.toLowerCase()}`,
-    errorMessage: null,
-    transactionId,
-    occurredAt: null,
-  }
+/** Whether the partner said where the charge stands, and that it ended. */
+function settledBy({ kind }: ChargeAnswer | ChargeQueryAnswer): Settled {
+  if (kind === 'NOT_SENT' || kind === 'UNKNOWN') return SILENT
+  return kind === 'ACCEPTED' || kind === 'NOT_FOUND' ? OPEN : OVER
 }
 
 function terms(cashIn: CashIn) {

@@ -9,6 +9,8 @@ import {
   type CashIn,
   type CashInInput,
   type CashInOutcome,
+  isKnownAtBank,
+  isOver,
   isOverdue,
   type Judged,
   type RefundEvent,
@@ -17,8 +19,9 @@ import {
   suspendedCents,
 } from './cash-in.ts'
 import { changesOf } from './learned.ts'
+import { isProvenNotFound, isSettledByAbsence } from './not-found.ts'
 import { fateOf, type ToldReturn } from './returns.ts'
-import { isAboutToBeAsked, restingDueAt } from './schedule.ts'
+import { isAboutToBeAsked, isAtRest } from './schedule.ts'
 import { evidenceOf, notificationBody } from './told.ts'
 
 /**
@@ -43,7 +46,7 @@ export function decideCashIn(
     cashInNow,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](cashInNow, payment, input),
+      holds: (guard) => GUARDS[guard](cashInNow, payment, input, now),
       changes: (row) => changesOf(cashInNow, input, row, now),
       amounts: { v: cashInNow.valueCents, f: cashInNow.feeCents, ...amountsOf(cashInNow, input) },
       reference: payment?.endToEndId ?? ('returnId' in input ? input.returnId : ''),
@@ -82,7 +85,7 @@ const TOO_LATE: ReadonlySet<CashInTrigger> = new Set([
 function meant(now: CashIn, input: CashInInput | RefundEvent, at: number): Judged | 'IGNORED' | 'IMPLAUSIBLE' {
   switch (input.on) {
     case 'work.requested':
-      return isAboutToBeAsked(now, at) ? 'IGNORED' : input
+      return isAboutToBeAsked(now) ? 'IGNORED' : input
     case 'partner.confirmed':
       if (input.payment.occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
       return bookedAmount(now, input.payment) === input.payment.valueCents ? 'IGNORED' : input
@@ -90,14 +93,14 @@ function meant(now: CashIn, input: CashInInput | RefundEvent, at: number): Judge
       if (now.transactionId !== null && now.transactionId !== input.transactionId) {
         return { on: 'charge.contradicted', reason: 'another transactionId for the same charge' }
       }
-      return now.facts.pixCode !== undefined && now.status !== 'PROVIDER_RESULT_UNKNOWN' ? 'IGNORED' : input
+      return isNothingNew(now) ? 'IGNORED' : input
     case 'charge.not_sent':
     case 'charge.unknown':
       return isUnansweredTooLong(now, at) ? { on: 'clock.escalated' } : input
     case 'work.claimed':
       return now.dueAt !== null && now.dueAt <= at ? input : 'IGNORED'
     case 'work.done':
-      return now.dueAt === restingDueAt(now, at) ? 'IGNORED' : input
+      return isAtRest(now, at) ? 'IGNORED' : input
     case 'refund.taken':
       return bookedReturn(now, input.returnId) === input.valueCents ? 'IGNORED' : input
     case 'return.unexplained': {
@@ -119,6 +122,11 @@ function isToldBefore(now: CashIn, told: ToldReturn): boolean {
   return own(now.facts.awaitedReturns, told.returnId) !== undefined && fateOf(now, told) === 'awaited'
 }
 
+/** Whether that the bank has the charge was known. */
+function isNothingNew({ status, facts }: CashIn): boolean {
+  return facts.pixCode !== undefined && facts.notFoundSince == null && status !== 'PROVIDER_RESULT_UNKNOWN'
+}
+
 /** A bank that cannot be reached answers no more than one that is silent. @source rules#cash-in.unknown.7 */
 function isUnansweredTooLong({ status, facts }: CashIn, at: number): boolean {
   const since = facts.unknownSince ?? at
@@ -127,10 +135,26 @@ function isUnansweredTooLong({ status, facts }: CashIn, at: number): boolean {
 
 /** What the conditions of the table mean. @source rules#cash-in.states */
 const GUARDS: Readonly<
-  Record<GuardOf<typeof cashIn>, (now: CashIn, payment: Payment | undefined, input: Judged) => boolean>
+  Record<GuardOf<typeof cashIn>, (now: CashIn, payment: Payment | undefined, input: Judged, at: number) => boolean>
 > = {
   'movement belongs to another operation': (_now, _payment, input) =>
     (input.on === 'partner.confirmed' || input.on === 'return.told') && input.isElsewhere === true,
+  'payment is to be verified': (now, payment, input) =>
+    input.on === 'partner.confirmed' &&
+    (input.unverified === 'first' || (input.unverified === 'counted' && isOlder(now, payment))),
+  'only an event tells it': (_now, _payment, input) => input.on === 'partner.failed' && !input.isVerified,
+  'payment is older than the charge': isOlder,
+  'absence settles it': (now, _payment, input, at) =>
+    input.on === 'charge.not_found' && isSettledByAbsence(now, input.askedAt, at),
+  'absence contradicts': (now, _payment, input, at) =>
+    input.on === 'charge.not_found' && !isOver(now, at) && isKnownAtBank(now) && isProvenNotFound(now, input.askedAt),
+  'absence settles what was missing': (now, _payment, input, at) =>
+    input.on === 'charge.not_found' && now.facts.doubt === 'missing' && isSettledByAbsence(now, input.askedAt, at),
+  'end is unknown for too long': ({ expiresAt, facts }, _payment, _input, at) =>
+    expiresAt !== null && at - expiresAt >= limits.expiryOverdueMs && facts.isEndCaseOpen !== true,
+  'payment told is unconfirmed for too long': ({ facts }, _payment, _input, at) =>
+    facts.isPaymentCaseOpen !== true &&
+    Object.values(facts.toldPayments ?? {}).some(({ since }) => at - since >= limits.unknownResultEscalationMs),
   'payment restated': (now, payment) => payment !== undefined && bookedAmount(now, payment) !== undefined,
   'payment is a second one': ({ facts }) => Object.keys(facts.payments ?? {}).length > 0,
   'amount differs': ({ valueCents }, payment) => payment?.valueCents !== valueCents,
@@ -167,6 +191,11 @@ function uncreditedPayment(now: CashIn, input: Judged): string | null | undefine
   if (input.on !== 'return.told' || input.endToEndId === undefined) return undefined
   const payment = returnedPayment(now, input.endToEndId)
   return payment === now.endToEndId ? undefined : payment
+}
+
+/** @source rules#cash-in.states.14 */
+function isOlder({ createdAt }: CashIn, payment: Payment | undefined): boolean {
+  return payment !== undefined && payment.occurredAt < createdAt - limits.paidBeforeChargeMs
 }
 
 /** A trigger of the machine; for the table tests. */

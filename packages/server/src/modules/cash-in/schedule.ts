@@ -1,10 +1,10 @@
 import { limits } from '@pixgate/spec'
-import type { CashIn, CashInFacts } from './cash-in.ts'
+import { type CashIn, type CashInFacts, isKnownAtBank, isOver } from './cash-in.ts'
 import { returnsDueAt } from './returns.ts'
 
-/** When a cash-in needs work. Pure. */
+/** When the bank is asked about a cash-in. Pure. */
 
-/** How long until the next question. @source rules#partner.4 */
+/** How long until the next status query about an unknown result. @source rules#partner.4 */
 export function questionDelayMs({ facts }: CashIn): number {
   const delays = limits.unknownResultQueryDelaysMs
   return delays[Math.min(facts.questions ?? 0, delays.length - 1)] ?? LAST_DELAY_MS
@@ -15,43 +15,148 @@ const LAST_DELAY_MS = 60_000
 /** The database's clock must be past the expiry by this much before it is believed. @source failure-modes#EX-4 */
 const EXPIRY_SAFETY_MS = 2_000
 
+/** Waits after status queries in a row that left something open; the last one repeated. @source rules#cash-in.work.6 */
+const INCONCLUSIVE_DELAYS_MS = [60_000, 120_000, 300_000, 900_000, 3_600_000] as const
+
+/** Waits before an event's news is asked about again. @source rules#cash-in.work.5 */
+const EVENT_QUERY_DELAYS_MS = [1_000, 5_000, 15_000] as const
+
+/** How long after the expiry a bank without a statement is asked for late money. @source rules#cash-in.expired.4 */
+const LATE_QUERIES_AFTER_MS = [300_000, 3_600_000, 86_400_000] as const
+
+/** A payment that the bank never confirmed is asked about for this long; then its case waits for a person. */
+const TOLD_PAYMENT_ASKED_MS = 86_400_000
+
 /** When a worker must look at a cash-in that nobody is asking about: see the table in rules#cash-in.work. */
-export function restingDueAt(now: CashIn, at: number): number | null {
-  const [state, returns] = [stateDueAt(now, at), returnsDueAt(now, at)]
-  if (returns === null) return state
-  // What could not be done at once is not tried without a pause.
-  return Math.min(state ?? Number.POSITIVE_INFINITY, returns > at ? returns : at + LAST_DELAY_MS)
+export function restingDueAt(cashIn: CashIn, at: number): number | null {
+  const paymentAt = isAskedForPayment(cashIn, at) ? at + inconclusiveDelayMs(cashIn.facts) : null
+  return earliest(earliest(dueByState(cashIn, at), paymentAt), returnsAfterPause(cashIn, at))
 }
 
-function stateDueAt({ status, expiresAt, facts }: CashIn, at: number): number | null {
-  if (status === 'PENDING') return expiryDueAt(expiresAt ?? at, at)
-  if (status === 'PROVIDER_RESULT_UNKNOWN') return at + LAST_DELAY_MS
-  if (status === 'RECONCILIATION_REQUIRED' && facts.doubt === 'missing') return at + LAST_DELAY_MS
-  return null
+/** What could not be done at once about a return is not tried without a pause. */
+function returnsAfterPause(cashIn: CashIn, at: number): number | null {
+  const dueAt = returnsDueAt(cashIn, at)
+  return dueAt === null || dueAt > at ? dueAt : at + LAST_DELAY_MS
 }
 
-/** A bank that was asked about a charge that is over, and did not end it, is not asked again without a pause. */
-function expiryDueAt(expiresAt: number, at: number): number {
-  const dueAt = expiresAt + EXPIRY_SAFETY_MS
-  return dueAt > at ? dueAt : at + LAST_DELAY_MS
+function dueByState(cashIn: CashIn, at: number): number | null {
+  const { status, expiresAt, facts } = cashIn
+  const isMissing = status === 'RECONCILIATION_REQUIRED' && facts.doubt === 'missing'
+  if (status === 'PENDING') {
+    const expiryAt = (expiresAt ?? at) + EXPIRY_SAFETY_MS
+    if (expiryAt <= at) return at + inconclusiveDelayMs(facts)
+    return facts.notFoundSince == null ? expiryAt : Math.min(expiryAt, at + inconclusiveDelayMs(facts))
+  }
+  if (status === 'PROVIDER_RESULT_UNKNOWN' || isMissing) {
+    return at + (isOver(cashIn, at) ? inconclusiveDelayMs(facts) : LAST_DELAY_MS)
+  }
+  return status === 'EXPIRED' ? lateQueryAt(facts) : null
+}
+
+/** @source rules#cash-in.expired.4 */
+function lateQueryAt({ expiredAt, answeredAt }: CashInFacts): number | null {
+  if (expiredAt === undefined) return null
+  const next = LATE_QUERIES_AFTER_MS.find((after) => expiredAt + after > (answeredAt ?? expiredAt))
+  return next === undefined ? null : expiredAt + next
+}
+
+/** Whether an event told a payment that the bank is still to confirm. @source rules#cash-in.credits.4 */
+function isAskedForPayment({ facts }: CashIn, at: number): boolean {
+  return Object.values(facts.toldPayments ?? {}).some(({ since }) => at - since < TOLD_PAYMENT_ASKED_MS)
+}
+
+function inconclusiveDelayMs({ inconclusive = 0 }: CashInFacts): number {
+  const index = Math.min(Math.max(inconclusive - 1, 0), INCONCLUSIVE_DELAYS_MS.length - 1)
+  return INCONCLUSIVE_DELAYS_MS[index] ?? LAST_DELAY_MS
+}
+
+function earliest(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.min(one, other)
+}
+
+/** Whether the bank is being asked now. */
+function isBeingAsked({ leaseUntil }: CashInFacts, at: number): boolean {
+  return leaseUntil != null && leaseUntil > at
 }
 
 /**
- * When a worker looks at a cash-in next. A question that is wanted is asked at once, but after another one not before the
- * lease of that one would be over, so that nobody makes us ask without end.
- * @param planned when it would be looked at if none were wanted
+ * When a worker looks at a cash-in next. What an event wants to know is asked at once, or as soon as the status query
+ * under way has ended; should the process that asks die, its lease is the reminder.
+ * @param planned when it would be looked at if nothing were asked or wanted
  * @source rules#cash-in.work.5
  */
-export function nextDueAt(
-  { isQuestionWanted, leaseUntil }: CashInFacts,
-  planned: number | null,
-  at: number,
-): number | null {
-  if (!isQuestionWanted) return planned
-  return Math.min(planned ?? Number.POSITIVE_INFINITY, Math.max(at, leaseUntil ?? at))
+export function nextDueAt(facts: CashInFacts, planned: number | null, at: number): number | null {
+  if (isBeingAsked(facts, at)) return earliest(planned, facts.leaseUntil ?? at)
+  return facts.isQuestionWanted ? at : planned
 }
 
-/** Whether the bank is about to be asked anyway. @source rules#cash-in.work.5 */
-export function isAboutToBeAsked({ dueAt, facts }: CashIn, at: number): boolean {
-  return facts.isQuestionWanted === true || (dueAt !== null && dueAt <= at)
+/** How a status query ended. */
+export interface QueryEnd {
+  /** The bank answered at all. */
+  readonly isAnswered: boolean
+  /** It told where the charge ended. */
+  readonly hasOutcome: boolean
+}
+
+/** What a status query that has ended leaves to be done, and when. */
+export interface Ended {
+  readonly dueAt: number | null
+  readonly facts: CashInFacts
+}
+
+/**
+ * What follows from the end of a status query, given all that was learned from its answer.
+ * @source rules#cash-in.work.3, rules#cash-in.work.5, rules#cash-in.work.6
+ */
+export function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd, at: number): Ended {
+  const { eventQueries = null, inconclusive = 0, expiredAt, isQuestionWanted } = cashIn.facts
+  const isNewsOpen = !hasOutcome || isAskedForPayment(cashIn, at)
+  const repeatMs = eventQueries !== null && isNewsOpen ? EVENT_QUERY_DELAYS_MS[eventQueries] : undefined
+  const inconclusiveNow = isAnswered && !isUnsettled(cashIn, at) ? 0 : inconclusive + 1
+  const isAskedAgain = isQuestionWanted || eventQueries === null
+  const facts: CashInFacts = {
+    leaseUntil: null,
+    ...(inconclusiveNow === inconclusive ? {} : { inconclusive: inconclusiveNow }),
+    // What came meanwhile begins anew.
+    ...(isAskedAgain ? {} : { eventQueries: repeatMs === undefined ? null : eventQueries + 1 }),
+    ...(isAnswered && expiredAt !== undefined ? { answeredAt: at } : {}),
+  }
+  if (isQuestionWanted) return { facts, dueAt: at }
+  const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
+  const planned = plannedAfter(after, isAnswered, cashIn, at)
+  return { facts, dueAt: earliest(planned, repeatMs === undefined ? null : at + repeatMs) }
+}
+
+function plannedAfter(after: CashIn, isAnswered: boolean, { dueAt, facts }: CashIn, at: number): number | null {
+  const resting = restingDueAt(after, at)
+  if (isAnswered) return resting
+  // What an unknown result has planned stands.
+  if (isPlannedByAnswer(after, at) && dueAt !== null && dueAt > at && dueAt !== facts.leaseUntil) return dueAt
+  const again = at + inconclusiveDelayMs(after.facts)
+  return resting !== null && resting > at ? Math.min(resting, again) : again
+}
+
+/** Whether the bank is asked until it tells an end. */
+function isUnsettled(cashIn: CashIn, at: number): boolean {
+  const { status, facts } = cashIn
+  const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || facts.doubt === 'missing'
+  return (isOpen && (isOver(cashIn, at) || facts.notFoundSince != null)) || isAskedForPayment(cashIn, at)
+}
+
+/** Whether asking goes by the schedule of an unknown result. */
+function isPlannedByAnswer(cashIn: CashIn, at: number): boolean {
+  if (cashIn.status === 'PROVIDER_RESULT_UNKNOWN') return true
+  return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, at)
+}
+
+/** Whether the bank is about to be asked anyway, about an event's news. @source rules#cash-in.work.5 */
+export function isAboutToBeAsked({ facts }: CashIn): boolean {
+  return facts.isQuestionWanted === true
+}
+
+/** Whether a status query that has ended is forgotten already, and nothing follows from it. @source rules#cash-in.work.3 */
+export function isAtRest(cashIn: CashIn, at: number): boolean {
+  const { leaseUntil, isQuestionWanted } = cashIn.facts
+  return leaseUntil == null && !isQuestionWanted && cashIn.dueAt === restingDueAt(cashIn, at)
 }

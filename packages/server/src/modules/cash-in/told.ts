@@ -8,7 +8,8 @@ import type { CashIn, Judged } from './cash-in.ts'
 /** The bytes of `pix_cash_in`. @source rules#events.3 */
 export function notificationBody(now: CashIn, input: Judged, status: string): Buffer {
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined
-  const occurredAt = payment?.occurredAt ?? (input.on === 'partner.failed' ? input.occurredAt : null)
+  const failedAt = input.on === 'partner.failed' ? (now.facts.toldFailure ?? input).occurredAt : null
+  const occurredAt = payment?.occurredAt ?? failedAt
   const transactionId = 'transactionId' in input ? input.transactionId : null
   const event = {
     id: now.id,
@@ -40,6 +41,12 @@ export function evidenceOf(now: CashIn, input: Judged): Document {
       return { errorCode: input.errorCode, errorMessage: input.errorMessage }
     case 'charge.contradicted':
       return { reason: input.reason }
+    case 'charge.not_found':
+      return { askedAt: input.askedAt, notFoundSince: now.facts.notFoundSince ?? null }
+    case 'work.done':
+      return Object.keys(now.facts.toldPayments ?? {}).length > 0
+        ? { bankAnswer: input.bankAnswer, toldPayments: now.facts.toldPayments }
+        : { bankAnswer: input.bankAnswer }
     case 'charge.accepted':
       return { transactionId: input.transactionId }
     case 'refund.confirmed':

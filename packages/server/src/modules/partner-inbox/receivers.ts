@@ -29,7 +29,7 @@ export type Receivers = Readonly<Record<PartnerEventName, Receiver>>
 
 /** The modules whose operations events mean. */
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'match' | 'apply' | 'hasBooked'>
+  readonly cashIns: Pick<CashInModule, 'match' | 'takeTold' | 'canAsk' | 'hasBooked'>
   readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked'>
   readonly refunds: Pick<RefundInModule, 'match' | 'apply' | 'takeReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked'>
 }
@@ -47,11 +47,11 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
     CashIn: {
       match: async (references) => (await cashIns.match(references)).map(meaningOf),
       take: async (id, event) => {
-        const input = cashInInput(event)
-        return input ? (await cashIns.apply(id, input))?.result : 'IN_PROGRESS'
+        const input = cashInInput(event, !cashIns.canAsk)
+        return input ? (await cashIns.takeTold(id, input))?.result : 'IN_PROGRESS'
       },
       ask: async (id) => {
-        await cashIns.apply(id, { on: 'work.requested' })
+        await cashIns.takeTold(id, { on: 'work.requested' })
       },
       hasBooked: cashIns.hasBooked,
     },
@@ -102,7 +102,7 @@ function cashInReversalReceiver(cashIns: Subjects['cashIns'], refunds: Subjects[
     },
     ask: async (id) => {
       const refund = await refunds.apply(id, { on: 'work.requested' })
-      if (!refund) await cashIns.apply(id, { on: 'work.requested' })
+      if (!refund) await cashIns.takeTold(id, { on: 'work.requested' })
     },
     hasBooked: async (id, movement) =>
       (await refunds.hasBooked(id, movement)) || (await cashIns.hasBooked(id, movement)),

@@ -165,13 +165,14 @@ function failureOf(event: PartnerEvent) {
 
 /**
  * The input that a `CashIn` event is to its cash-in; `undefined` where it says that nothing has happened yet. A word
- * that nobody knows, or a confirmation that lacks something, proves nothing: the partner is asked.
- * @source rules#partner-inbox.6, rules#partner-inbox.9
+ * that nobody knows, or a confirmation that lacks something, proves nothing: the partner is asked. A failure is only taken
+ * as verified where the bank cannot be asked.
+ * @source rules#partner-inbox.6, rules#partner-inbox.9, failure-modes#P6
  */
-export function cashInInput(event: PartnerEvent): CashInInput | undefined {
+export function cashInInput(event: PartnerEvent, isVerified = false): CashInInput | undefined {
   const verdict = verdictOf(event)
   if (verdict === 'in progress') return undefined
-  if (verdict === 'failed') return failureOf(event)
+  if (verdict === 'failed') return { ...failureOf(event), isVerified }
   const movement = movementOf(event)
   if (!movement) return { on: 'work.requested' }
   const { endToEndId, valueCents, occurredAt } = movement

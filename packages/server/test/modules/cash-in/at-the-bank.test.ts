@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { answer, type Received, scriptedBank } from '../../partner/scripted-bank.ts'
 import { balances } from '../../support/books.ts'
-import { cases, told } from '../../support/evidence.ts'
+import { cases, cashIns, told } from '../../support/evidence.ts'
 import { failedEvent, paidEvent, tell } from '../../support/partner-events.ts'
 import { type World, world } from '../../support/world.ts'
 import { PIX_CODE } from './workshop.ts'
@@ -160,8 +160,13 @@ test('[cash-in.failed.1] [CI-9] a failure that is told before the charge was ans
   let pix: World
   const bank = await scriptedBank(t, async (response, request) => {
     const [, id = ''] = request.path?.slice(1).split('/') ?? []
+    if (request.method === 'GET') {
+      const put = bank.received.find(({ method }) => method === 'PUT') ?? request
+      return takesOn(response, put, { status: 'FAILED' })
+    }
     if (request.method === 'PUT') {
       assert.equal(await tell(pix, failedEvent({ id, valueCents: 1000, providerTransactionId: 'bank-1' })), 200)
+      // The bank, asked at once, agrees.
       await pix.becomes(id, 'FAILED')
     }
     takesOn(response, request)
@@ -169,7 +174,44 @@ test('[cash-in.failed.1] [CI-9] a failure that is told before the charge was ans
   pix = await world(t, {}, { ...STEPPED, bankUrl: bank.url })
   const { status, body } = await pix.call('POST', '/api/pix/cash-in', { transaction: { value: 10, externalId: 'a' } })
   assert.deepEqual([status, body.code], [422, 'partner_refused'])
-  assert.deepEqual(await cases(pix.database), ['charge_after_end'])
   assert.deepEqual(await told(pix.database), ['FAILED'])
-  assert.equal('pixCode' in (await pix.read(body.existing.id)), false)
+  const detail = await pix.read(body.existing.id)
+  assert.deepEqual([detail.failureCode, 'pixCode' in detail], ['removed_by_bank', false])
+})
+
+test('[cash-in.create.7] [partner.9] [CI-16] while the bank is away a charge is answered at once, and made when it is back', async (t) => {
+  let isAway = true
+  const bank = await scriptedBank(t, (response, request) => {
+    if (isAway) answer(response, 500, {})
+    else takesOn(response, request)
+  })
+  const pix = await world(t, SHORT, { ...STEPPED, bankUrl: bank.url })
+  for (let charges = 0; charges < 5; charges++) await pix.charge('10.00')
+  const { id, ...created } = await pix.charge('10.00')
+  assert.equal(bank.received.length, 5, 'the sixth was not asked for')
+  assert.deepEqual([created.status, 'pixCode' in created], ['PENDING', false])
+  await pix.later(5_001)
+  const { status, facts } = (await cashIns(pix.database)).find((cashIn) => cashIn.id === id) ?? {}
+  assert.deepEqual([status, facts?.unsent], ['PENDING', 'proven'], 'whoever is silent: nothing was sent')
+  isAway = false
+  await pix.later(61_000)
+  await pix.later(61_000)
+  const details = await Promise.all((await cashIns(pix.database)).map((cashIn) => pix.read(cashIn.id)))
+  assert.deepEqual(
+    details.map(({ status, pixCode }) => [status, pixCode]),
+    Array(6).fill(['PENDING', PIX_CODE]),
+  )
+  const ids = bank.received.filter(({ method }) => method === 'PUT').map(({ path }) => path)
+  assert.equal(new Set(ids).size, 6, 'under the same ids')
+})
+
+test('[cash-in.create.7] [CI-16] a charge that was never asked for expires without the bank', async (t) => {
+  const bank = await scriptedBank(t, (response) => answer(response, 500, {}))
+  const pix = await world(t, SHORT, { ...STEPPED, bankUrl: bank.url })
+  for (let charges = 0; charges < 5; charges++) await pix.charge('10.00')
+  const { id } = await pix.charge('10.00', { expirationTime: 60 })
+  await pix.later(62_001)
+  const { status } = (await cashIns(pix.database)).find((cashIn) => cashIn.id === id) ?? {}
+  assert.equal(status, 'EXPIRED')
+  assert.deepEqual(await cases(pix.database), [])
 })

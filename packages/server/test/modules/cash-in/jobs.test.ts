@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { CashIn, CashInInput } from '../../../src/modules/cash-in/cash-in.ts'
-import { inputsOf } from '../../../src/modules/cash-in/jobs.ts'
+import { inputsOf } from '../../../src/modules/cash-in/inputs.ts'
 import type { ChargeRequest } from '../../../src/partner/port.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
 import { cases, movesBy, openTransactions, told } from '../../support/evidence.ts'
+import { wallNow } from '../../support/wall-clock.ts'
 import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
 import {
   ACCEPTED,
@@ -25,9 +26,10 @@ import {
 } from './workshop.ts'
 
 const CHARGE = { on: 'charge.accepted', transactionId: 'tx', pixCode: PIX_CODE } as const
+const SWEPT = { now: NOW, isSwept: true }
 const ASK = { on: 'work.requested' } as const
-/** A payment of long ago: here the clock is the database's. */
-const paid = (given = {}) => confirmed({ occurredAt: 1_700_000_000_000, ...given })
+/** A payment just now: here the clock is the database's. */
+const paid = (given = {}) => confirmed({ occurredAt: wallNow(), ...given })
 
 test('[partner.2] no transaction and no lock is open while the bank is called, and others may change the cash-in', async (t) => {
   const shop = await workshop(t, { query: NOT_FOUND })
@@ -38,9 +40,9 @@ test('[partner.2] no transaction and no lock is open while the bank is called, a
   }
   await shop.jobs.requestCharge(await shop.read())
   await shop.later(62_001)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'GET'])
+  assert.deepEqual(shop.partner.asked, ['PUT', 'GET', 'DELETE'])
   const nothing = { transactions: 0n, locks: 0n }
-  assert.deepEqual(seen, [nothing, nothing])
+  assert.deepEqual(seen, [nothing, nothing, nothing])
 })
 
 test('[partner.1] every attempt carries the same id and the same request', async (t) => {
@@ -123,29 +125,86 @@ test('[cash-in.states.11] [EX-3] while the bank does not answer nothing expires,
   }
 })
 
-test('[cash-in.work.3] about a charge whose time is over, and which the bank does not end, it is asked once a minute', async (t) => {
+test('[cash-in.work.6] [EX-8] about a charge whose time is over, and which the bank does not end, it is asked less and less', async (t) => {
   // Nobody believes such a payment, and a bank that has it cancels nothing.
-  const payments = [payment({ endToEndId: 'E1', occurredAt: Date.parse('2099-01-01T00:00:00.000Z') })]
+  const payments = [payment({ endToEndId: 'E1', occurredAt: wallNow() + 86_400_000 })]
   const shop = await workshop(t, { query: { kind: 'FINAL', charge: charge('PAID', { payments }) } })
   await shop.apply(CHARGE)
   await shop.later(62_001)
-  for (let second = 1; second <= 120; second++) await shop.later(1_000)
-  assert.deepEqual(shop.partner.asked, ['GET', 'GET', 'GET'])
+  for (let second = 1; second <= 200; second++) await shop.later(1_000)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET', 'GET'], 'after one minute and two more')
+  shop.partner.query = PAID
+  await shop.later(300_001)
+  assert.equal((await shop.read()).status, 'PAID')
+})
+
+test('[cash-in.expired.3] [cash-in.expired.5] [EX-8] a bank that falls silent about what is over is asked less and less; after an hour that is a case, which its answer closes', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  for (let minute = 1; minute <= 59; minute++) await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, Array(5).fill('GET'), 'at its time, then after 1, 3, 8 and 23 minutes')
+  assert.deepEqual(await cases(shop.database), [])
+  for (let minute = 1; minute <= 300; minute++) await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, Array(10).fill('GET'), 'and each hour')
+  assert.equal((await shop.read()).status, 'PENDING')
+  assert.deepEqual(await cases(shop.database), ['end_unknown'])
+  shop.partner.query = ACCEPTED
+  await shop.later(3_600_001)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  assert.deepEqual(await cases(shop.database), ['end_unknown (closed)'])
+  assert.deepEqual(await told(shop.database), [])
+})
+
+test('[cash-in.states.15] [EX-7] one «not found» at the expiry loses no payment: it is found when the bank knows the charge again', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND, cancel: REJECTED })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  assert.equal((await shop.read()).status, 'PENDING')
+  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'], 'nobody is to pay it any more')
+  shop.partner.query = PAID
+  await shop.later(60_001)
+  assert.equal((await shop.read()).status, 'PAID')
+  assert.deepEqual(await told(shop.database), ['PAID'])
+  assert.deepEqual(await cases(shop.database), [])
+  await assertBooks(shop.database)
+})
+
+test('[cash-in.states.11] [cash-in.states.15] [EX-7] a charge that the bank took and does not know expires once that is proven', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND, cancel: NOT_FOUND })
+  await shop.apply(CHARGE)
+  const statuses: string[] = []
+  for (const wait of [62_001, 60_001, 120_001, 300_001]) {
+    await shop.later(wait)
+    statuses.push((await shop.read()).status)
+  }
+  assert.deepEqual(statuses, ['PENDING', 'PENDING', 'PENDING', 'EXPIRED'], 'five minutes after the last attempt')
+  assert.equal((await shop.read()).dueAt, null)
+  assert.deepEqual([await told(shop.database), await cases(shop.database)], [[], []])
+})
+
+test('[cash-in.states.11] [EX-7] that the bank does not know what it is told to cancel proves nothing either', async (t) => {
+  const shop = await workshop(t, { cancel: NOT_FOUND })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  assert.equal((await shop.read()).status, 'PENDING')
   shop.partner.query = PAID
   await shop.later(60_001)
   assert.equal((await shop.read()).status, 'PAID')
 })
 
-test('[cash-in.expired.3] a bank that falls silent casts no doubt on what is over: it is asked until it answers', async (t) => {
-  const shop = await workshop(t, { query: TIMEOUT })
-  await shop.apply(INPUTS['charge.not_sent'])
-  for (let minute = 1; minute <= 18; minute++) await shop.later(62_001)
-  assert.deepEqual(shop.partner.asked, Array(18).fill('GET'))
-  assert.equal((await shop.read()).status, 'PENDING')
-  shop.partner.query = NOT_FOUND
-  await shop.later(60_001)
+test('[cash-in.expired.4] [EX-9] late money at a bank without a statement is found by asking after the expiry', async (t) => {
+  const shop = await workshop(t, { capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge']) })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
   assert.equal((await shop.read()).status, 'EXPIRED')
-  assert.deepEqual(await cases(shop.database), [])
+  shop.partner.query = NOT_FOUND
+  await shop.later(300_001)
+  assert.equal(shop.partner.asked.filter((call) => call === 'GET').length, 2)
+  shop.partner.query = PAID
+  await shop.later(3_300_001)
+  assert.equal((await shop.read()).status, 'PAID')
+  await assertBooks(shop.database)
 })
 
 test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its time is EXPIRED and nobody is told', async (t) => {
@@ -184,8 +243,31 @@ test('[cash-in.states.6] [CI-10] a contradicting charge is cancelled at the bank
   shop.partner.query = NOT_FOUND
   await shop.apply(ASK)
   await shop.later(1)
+  for (let second = 1; second <= 60; second++) await shop.later(1_000)
+  assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE', 'GET', 'GET', 'GET', 'GET'])
+})
+
+test('[cash-in.states.15] [CI-15] one «not found» is no contradiction of a charge that can still be paid; a proof of it is', async (t) => {
+  const shop = await workshop(t, {}, 86_400)
+  await shop.apply(CHARGE)
+  shop.clock.advance(600_000)
+  shop.partner.query = NOT_FOUND
+  await shop.apply(ASK)
+  await shop.later(1)
+  assert.equal((await shop.read()).status, 'PENDING')
+  shop.partner.query = ACCEPTED
   await shop.later(60_001)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE', 'GET'])
+  assert.equal((await shop.read()).facts.notFoundSince, null)
+  shop.partner.query = NOT_FOUND
+  await shop.apply(ASK)
+  await shop.later(1)
+  for (const wait of [1_001, 5_001, 15_001]) await shop.later(wait)
+  assert.equal((await shop.read()).status, 'PENDING', 'less than a minute')
+  assert.deepEqual(await cases(shop.database), [])
+  await shop.later(900_001)
+  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await cases(shop.database), ['charge_contradicted'])
+  assert.ok(!shop.partner.asked.includes('PUT') && !shop.partner.asked.includes('DELETE'))
 })
 
 /** The bank tells of another amount, and of money: for the charge with this id. */
@@ -220,18 +302,13 @@ test('[cash-in.states.12] [P7] money that fits is in suspense where the code tha
   const payments = [payment({ endToEndId: 'E1' })]
   const cashIn = charged()
   const answer = { kind: 'FINAL', charge: charge('PAID', { id: cashIn.id, pixCode: 'no code', payments }) } as const
-  assert.deepEqual(inputsOf(cashIn, answer, NOW), [
+  assert.deepEqual(inputsOf(cashIn, answer, SWEPT), [
     { on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' },
     { on: 'partner.confirmed', payment: payments[0], transactionId: 'tx', isContradicted: true },
   ])
 })
 
-test('[cash-in.states.6] a charge that the bank no longer knows, or whose code is none, is a contradiction', async (t) => {
-  const forgotten = await workshop(t, { query: NOT_FOUND })
-  await forgotten.apply(CHARGE, ASK)
-  await forgotten.later(1)
-  assert.equal((await forgotten.read()).status, 'RECONCILIATION_REQUIRED')
-
+test('[cash-in.states.6] a charge whose code is none is a contradiction', async (t) => {
   const unpayable = await workshop(t, { create: { ...ACCEPTED, charge: charge('ACTIVE', { pixCode: 'no code' }) } })
   const cashIn = await unpayable.jobs.requestCharge(await unpayable.read())
   assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
@@ -239,7 +316,7 @@ test('[cash-in.states.6] a charge that the bank no longer knows, or whose code i
 })
 
 test('[cash-in.reconciliation.1] for want of an answer the bank is asked each minute until it gives one', async (t) => {
-  const shop = await workshop(t, { query: TIMEOUT })
+  const shop = await workshop(t, { query: TIMEOUT }, 86_400)
   await shop.apply(INPUTS['charge.unknown'])
   await shop.later(900_001)
   assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
@@ -319,7 +396,7 @@ test('[cash-in.paid.5] [EV-17] after a failure of what was paid the bank is aske
     status: 'FAILED',
     valueCents: 100_00,
     expiresAt: EXPIRES_AT,
-    payments: [{ endToEndId: 'E1', valueCents: 100_00, occurredAt: 1_700_000_000_000 }],
+    payments: [{ endToEndId: 'E1', valueCents: 100_00, occurredAt: PAID.charge.payments[0]?.occurredAt }],
   })
   assert.deepEqual(await cases(shop.database), ['failed_after_payment'])
 })
@@ -371,13 +448,13 @@ const RESTING: Readonly<Record<string, readonly CashInInput[]>> = {
 const ANSWERS = { ACCEPTED, PAID, ENDED, CONTRADICTED, NOT_FOUND }
 
 for (const [situation, inputs] of Object.entries(RESTING)) {
-  test(`[cash-in.work.3] whatever the bank answers about one that is ${situation}, it is asked once`, async (t) => {
+  test(`[cash-in.work.3] whatever the bank answers about one that is ${situation}, it rests afterwards`, async (t) => {
     const shop = await workshop(t)
     await shop.apply(...inputs)
     for (const [name, query] of Object.entries(ANSWERS)) {
       shop.partner.query = query
       await shop.apply(ASK)
-      await shop.later(60_001)
+      for (const wait of [60_001, 1_001, 5_001, 15_001]) await shop.later(wait)
       assert.equal((await shop.read()).dueAt, null, name)
     }
     assert.ok(!shop.partner.asked.includes('PUT'), 'nobody wants the charge any more')
@@ -393,21 +470,37 @@ test('[cash-in.work.1] a question that got no answer is asked again, also about 
   assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
 })
 
-test('[cash-in.work.5] [EV-9] however often the bank is to be asked, it is asked once a minute', async (t) => {
+test('[cash-in.work.5] [EV-9] [EV-41] however often the bank is to be asked, one status query is under way and one is wanted', async (t) => {
   const shop = await workshop(t, { query: PAID })
   await shop.apply(...(RESTING.PAID ?? []))
   const requests = Array<CashInInput>(100).fill(ASK)
-  shop.partner.whileCalled = () => shop.applyTogether(...requests)
+  shop.partner.whileCalled = async () => {
+    shop.partner.whileCalled = async () => undefined
+    await shop.applyTogether(...requests)
+  }
   await shop.applyTogether(...requests)
   await shop.later(1)
-  assert.equal((await movesBy(shop.database, 'work.requested'))?.moves, 2n, 'one, and one while it is asked')
-  shop.partner.whileCalled = async () => undefined
-  await shop.applyTogether(...requests)
-  await shop.later(59_000)
   assert.deepEqual(shop.partner.asked, ['GET'])
-  await shop.later(1_001)
+  await shop.later(1)
+  await shop.later(60_001)
   assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
-  assert.equal((await movesBy(shop.database, 'work.requested'))?.moves, 2n)
+  assert.equal((await movesBy(shop.database, 'work.requested'))?.moves, 2n, 'one, and one while it is asked')
+})
+
+test('[cash-in.work.5] [partner.7] [EV-44] what finds the budget of events used up waits for it; what a schedule asks does not', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.stock(1)
+  await shop.apply(ASK)
+  shop.budget.take(1_000, shop.clock.now())
+  await shop.later(15_001)
+  assert.equal(shop.partner.asked.length, 4, 'after 15 s the budget has one again')
+  shop.partner.asked.length = 0
+  await shop.apply(ASK)
+  shop.budget.take(10_000, shop.clock.now())
+  await shop.later(1)
+  assert.deepEqual(shop.partner.asked, [])
+  await shop.later(11)
+  assert.deepEqual(shop.partner.asked, ['GET'])
 })
 
 test('[cash-in.work.2] two processes do the same work once', async (t) => {
@@ -418,8 +511,8 @@ test('[cash-in.work.2] two processes do the same work once', async (t) => {
 })
 
 const charged = (): CashIn => cashInAs('PENDING', { transactionId: 'tx', facts: CHARGED })
-const inputNames = (...[cashIn, answer, now]: Parameters<typeof inputsOf>) =>
-  inputsOf(cashIn, answer, now).map(({ on }) => on)
+const inputNames = (cashIn: CashIn, answer: Parameters<typeof inputsOf>[1], now: number) =>
+  inputsOf(cashIn, answer, { now, isSwept: true }).map(({ on }) => on)
 
 test('[cash-in.states.10] a charge that ended unpaid before its time failed; after its time it expired', () => {
   for (const status of ['FAILED', 'CANCELLED'] as const) {
@@ -444,13 +537,13 @@ test('[cash-in.paid.4] every payment that the bank tells is judged, whatever the
 })
 
 test('[cash-in.unknown.3] a question that failed casts no doubt on a charge that is known to exist', () => {
-  for (const answer of [TIMEOUT, UNREACHABLE]) assert.deepEqual(inputsOf(charged(), answer, NOW), [])
+  for (const answer of [TIMEOUT, UNREACHABLE]) assert.deepEqual(inputsOf(charged(), answer, SWEPT), [])
   assert.deepEqual(inputNames(cashInAs('PENDING'), TIMEOUT, NOW), ['charge.unknown'])
 })
 
 test('[cash-in.states.3] of a refusal is kept what the detail can show', () => {
   const refusal = { ...REJECTED, errorCode: 'x'.repeat(128), errorMessage: undefined }
-  assert.deepEqual(inputsOf(charged(), refusal, NOW), [
+  assert.deepEqual(inputsOf(charged(), refusal, SWEPT), [
     { on: 'charge.rejected', errorCode: 'x'.repeat(64), errorMessage: null },
   ])
 })

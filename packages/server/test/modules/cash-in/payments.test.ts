@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../../support/books.ts'
-import { cases, inbox, told } from '../../support/evidence.ts'
+import { cases, inbox, movesBy, told } from '../../support/evidence.ts'
 import { failedEvent, paidEvent, tell } from '../../support/partner-events.ts'
 import { wallNow } from '../../support/wall-clock.ts'
 import { type World, world } from '../../support/world.ts'
@@ -109,30 +109,48 @@ test('[cash-in.states.10] [sandbox.3] a failure ends the charge and is told once
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.paid.5] [EV-17] a failure after the payment takes nothing back and waits for a person', async (t) => {
+test('[cash-in.states.10] [EV-40] a failure that only an event tells changes nothing, and the payment after it counts', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const charge = await pix.charge('10.00')
+  assert.equal(await tell(pix, failedEvent(charge)), 200)
+  while (!(await inbox(pix.database))[0]?.isDone);
+  await pix.work()
+  await pix.later(60_000)
+  assert.equal((await pix.read(charge.id)).status, 'PENDING')
+  assert.ok(((await movesBy(pix.database, 'work.claimed'))?.moves ?? 0n) >= 2n, 'the bank was asked, and once more')
+  await pay(pix, charge.id)
+  await pix.becomes(charge.id, 'PAID')
+  assert.deepEqual(await told(pix.database), ['PAID'])
+  await pix.assertBooksAgree()
+})
+
+test('[cash-in.paid.5] [EV-17] a failure that only an event tells after the payment changes nothing', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   await pay(pix, charge.id)
   await pix.becomes(charge.id, 'PAID')
   assert.equal(await tell(pix, failedEvent(charge)), 200)
-  await pix.becomes(charge.id, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(pix.database), ['failed_after_payment'])
-  assert.deepEqual(await told(pix.database), ['PAID'])
-  assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
+  while (!(await inbox(pix.database))[1]?.isDone);
+  await pix.work()
+  await pix.later(60_000)
+  assert.equal((await pix.read(charge.id)).status, 'PAID')
+  assert.deepEqual((await movesBy(pix.database, 'work.claimed'))?.moves, 1n, 'the bank was asked')
+  assert.deepEqual([await cases(pix.database), await told(pix.database)], [[], ['PAID']])
   await pix.assertBooksAgree()
 })
 
 test('[cash-in.failed.2] [EV-16] a payment after the failure is in suspense and waits for a person', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
-  assert.equal(await tell(pix, failedEvent(charge)), 200)
+  await pix.lever(`charges/${charge.id}/fail`)
   await pix.becomes(charge.id, 'FAILED')
-  await pay(pix, charge.id)
+  // The simulated bank takes no payment of what has failed; another may.
+  assert.equal(await tell(pix, paidEvent(charge)), 200)
   await pix.becomes(charge.id, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await cases(pix.database), ['paid_after_failure'])
   assert.deepEqual(await told(pix.database), ['FAILED'])
   assert.deepEqual(await balances(pix.database), { settlement: -1000n, suspense_in: 1000n })
-  await pix.assertBooksAgree()
+  await assertBooks(pix.database)
 })
 
 test('[cash-in.detail.3] [cash-in.states.11] [EX-1] a charge reads as EXPIRED at once and is EXPIRED once the bank was asked', async (t) => {

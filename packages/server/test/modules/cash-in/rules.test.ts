@@ -144,6 +144,37 @@ const REMOVED = {
 }
 const CHARGE = { transactionId: 'tx', facts: CHARGED }
 const RESTING = EXPIRES_AT + 2_000
+/** An event asks for a status query, which is due at once. */
+const ASKED = { isQuestionWanted: true, eventQueries: 0 } as const
+const ENDED_QUERY = { learns: { facts: { leaseUntil: null } } }
+/** An event told a payment that the bank has not confirmed for a quarter of an hour. */
+const TOLD_PAYMENT = { E1: { valueCents: 100_00, occurredAt: NOW - 900_000, since: NOW - 900_000 } }
+const UNCONFIRMED = {
+  before: { facts: { toldPayments: TOLD_PAYMENT, inconclusive: 2 } },
+  learns: { facts: { leaseUntil: null, inconclusive: 3, isPaymentCaseOpen: true } },
+  dueAt: NOW + 300_000,
+  evidence: { bankAnswer: { kind: 'NOT_FOUND' }, toldPayments: TOLD_PAYMENT },
+}
+const VERIFIED_FIRST = {
+  input: { ...confirmed({ endToEndId: 'E2' }), unverified: 'first' },
+  learns: {
+    facts: { ...ASKED, toldPayments: { E2: { valueCents: 100_00, occurredAt: NOW - 1_000, since: NOW } } },
+  },
+  dueAt: NOW,
+} as const
+const ONLY_TOLD = {
+  input: { ...INPUTS['partner.failed'], isVerified: false },
+  learns: {
+    facts: {
+      ...ASKED,
+      toldFailure: { errorCode: 'removed', errorMessage: 'removed by the bank', occurredAt: NOW - 1_000 },
+    },
+  },
+  dueAt: NOW,
+} as const
+/** The bank does not know the charge for the second time, in ten minutes. */
+const ABSENT = { notFoundSince: NOW - 61_000, notFoundAt: NOW - 61_000, lastAttemptAt: NOW - 1_000_000 }
+const ABSENT_AGAIN = { notFoundAt: NOW - 1_000 }
 
 /** The merchant is credited: what the bank told of the payment is known. */
 const CREDITED = {
@@ -188,11 +219,51 @@ const RESTATED = {
   evidence: { endToEndId: 'E1', valueCents: 99_00, occurredAt: NOW - 1_000 },
 }
 
+const EARLY_AT = CREATED_AT - 300_001
+/** Paid before the charge was made. */
+const EARLY = { input: confirmed({ occurredAt: EARLY_AT }), ...suspended(100_00, 'E1', {}, EARLY_AT) }
+
 /** What happens in each row, by «from on when». */
 const SITUATIONS: Readonly<Record<string, Situation>> = {
-  'PENDING work.done': { dueAt: RESTING },
-  'PROVIDER_RESULT_UNKNOWN work.done': { dueAt: NOW + 60_000 },
-  'RECONCILIATION_REQUIRED work.done': { before: MISSING, dueAt: NOW + 60_000 },
+  'PENDING work.done': { ...ENDED_QUERY, dueAt: RESTING },
+  'PROVIDER_RESULT_UNKNOWN work.done': { ...ENDED_QUERY, dueAt: NOW + 60_000 },
+  'RECONCILIATION_REQUIRED work.done': { before: MISSING, ...ENDED_QUERY, dueAt: NOW + 60_000 },
+  'PENDING work.done end is unknown for too long': {
+    before: { expiresAt: NOW - 3_600_000, facts: { inconclusive: 4 } },
+    learns: { facts: { leaseUntil: null, inconclusive: 5, isEndCaseOpen: true } },
+    dueAt: NOW + 3_600_000,
+    evidence: { bankAnswer: { kind: 'NOT_FOUND' } },
+  },
+  'PENDING charge.not_found absence settles it': {
+    before: { expiresAt: NOW - 60_000, facts: { ...CHARGED, ...ABSENT } },
+    learns: { facts: NO_DOUBT },
+  },
+  'PENDING charge.not_found absence contradicts': {
+    before: { facts: { ...CHARGED, ...ABSENT } },
+    learns: { facts: { ...ABSENT_AGAIN, doubt: 'contradiction' } },
+    evidence: { askedAt: NOW - 1_000, notFoundSince: NOW - 61_000 },
+  },
+  'PENDING charge.not_found': {
+    before: { facts: CHARGED },
+    learns: { facts: { notFoundSince: NOW - 1_000, notFoundAt: NOW - 1_000 } },
+    dueAt: NOW + 60_000,
+  },
+  'PROVIDER_RESULT_UNKNOWN charge.not_found absence settles it': {
+    before: { expiresAt: NOW - 60_000 },
+    learns: { facts: NO_DOUBT },
+  },
+  'PROVIDER_RESULT_UNKNOWN charge.not_found': {
+    learns: { facts: { notFoundSince: NOW - 1_000, notFoundAt: NOW - 1_000 } },
+    dueAt: NOW + 60_000,
+  },
+  'RECONCILIATION_REQUIRED charge.not_found absence settles what was missing': {
+    before: { ...MISSING, expiresAt: NOW - 60_000 },
+    learns: { facts: NO_DOUBT },
+  },
+  'PENDING partner.confirmed payment is older than the charge': EARLY,
+  'PROVIDER_RESULT_UNKNOWN partner.confirmed payment is older than the charge': EARLY,
+  'EXPIRED partner.confirmed payment is older than the charge': EARLY,
+  'RECONCILIATION_REQUIRED partner.confirmed payment is older than the charge': EARLY,
 
   'PENDING charge.accepted': { learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } }, dueAt: RESTING },
   'PENDING charge.rejected': { learns: REFUSED },
@@ -332,15 +403,21 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 /** Work is the same in every state but for when it is due again. */
 function situationOf({ from, on, when }: AnyRow): Situation | undefined {
   const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
-  if (on === 'work.requested') return { learns: { facts: { isQuestionWanted: true } }, dueAt: NOW }
+  if (when === 'payment is to be verified') return VERIFIED_FIRST
+  if (when === 'only an event tells it') return ONLY_TOLD
+  if (when === 'payment told is unconfirmed for too long') {
+    return from === 'PROVIDER_RESULT_UNKNOWN' ? { ...UNCONFIRMED, dueAt: NOW + 60_000 } : UNCONFIRMED
+  }
+  if (on === 'work.requested') return { learns: { facts: ASKED }, dueAt: NOW }
   if (on === 'work.claimed') {
+    const attempt = from === 'PAID' ? {} : { lastAttemptAt: NOW }
     return {
       before: { dueAt: NOW },
-      learns: { facts: { leaseUntil: NOW + 30_000, isQuestionWanted: false } },
+      learns: { facts: { leaseUntil: NOW + 30_000, isQuestionWanted: false, ...attempt } },
       dueAt: NOW + 30_000,
     }
   }
-  return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : known
+  return on === 'work.done' ? { ...ENDED_QUERY, ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : known
 }
 
 const inputOf = ({ on }: AnyRow): Happening | undefined => INPUTS[on as Happening['on']]
@@ -548,31 +625,119 @@ test('[cash-in.expired.3] [EV-18] what reads as EXPIRED ends in no other way, an
   assertIgnored(before(NOW - 1), another)
 })
 
-test('[cash-in.work.5] a request is nothing where the bank is about to be asked', () => {
-  for (const status of cashIn.states) {
-    assertIgnored(cashInAs(status, { dueAt: NOW }), INPUTS['work.requested'])
-    const wanted = { facts: { isQuestionWanted: true, leaseUntil: NOW + 50_000 }, dueAt: NOW + 50_000 }
-    assertIgnored(cashInAs(status, wanted), INPUTS['work.requested'])
-  }
-})
-
-test('[cash-in.work.5] a request that comes while the bank is being asked outlives the answer', () => {
+test('[cash-in.work.5] of the requests that come while the bank is being asked one is kept, and asked at once afterwards', () => {
   const asking = cashInAs('PAID', { facts: { ...PAID, leaseUntil: NOW + 50_000 }, dueAt: NOW + 50_000 })
   const { cashIn: wanted } = decideCashIn(asking, INPUTS['work.requested'], NOW).outcome
+  assert.equal(wanted.dueAt, NOW + 50_000, 'its lease reminds should the process die')
+  assertIgnored(wanted, INPUTS['work.requested'])
   const { cashIn: answered } = decideCashIn(wanted, INPUTS['work.done'], NOW + 1_000).outcome
-  assert.equal(answered.dueAt, NOW + 50_000)
-  const { cashIn: claimed } = decideCashIn(answered, INPUTS['work.claimed'], NOW + 50_000).outcome
-  assert.equal(decideCashIn(claimed, INPUTS['work.done'], NOW + 51_000).outcome.cashIn.dueAt, null)
+  assert.equal(answered.dueAt, NOW + 1_000)
+  const { cashIn: claimed } = decideCashIn(answered, INPUTS['work.claimed'], NOW + 1_000).outcome
+  assert.equal(decideCashIn(claimed, INPUTS['work.done'], NOW + 2_000).outcome.cashIn.dueAt, null)
 })
 
-test('[cash-in.work.5] after an answer a request waits until the lease of that question would have ended', () => {
-  const dueAt = (leaseUntil: number) =>
-    decideCashIn(cashInAs('PAID', { facts: { ...PAID, leaseUntil } }), INPUTS['work.requested'], NOW).outcome.cashIn
-      .dueAt
-  assert.equal(dueAt(NOW + 50_000), NOW + 50_000)
-  assert.equal(dueAt(NOW - 1), NOW)
-  const resting = cashInAs('PENDING', { dueAt: RESTING })
-  assert.equal(decideCashIn(resting, INPUTS['work.requested'], NOW).outcome.cashIn.dueAt, NOW, 'sooner than it was due')
+/** The waits after each of so many status queries about an event's news, in seconds, until nothing is due any more. */
+function waitsAfter(first: CashIn, ended: Happening): number[] {
+  const waits: number[] = []
+  let now = first
+  let at = NOW
+  while (now.dueAt !== null && waits.length < 12) {
+    at = Math.max(at, now.dueAt)
+    now = decideCashIn(now, { on: 'work.claimed', leaseMs: 60_000 }, at).outcome.cashIn
+    now = decideCashIn(now, ended, at).outcome.cashIn
+    waits.push(((now.dueAt ?? at) - at) / 1_000)
+  }
+  return waits
+}
+
+const NOTHING_TOLD = { ...INPUTS['work.done'], hasOutcome: false } as const
+const NO_ANSWER = { ...NOTHING_TOLD, isAnswered: false } as const
+
+test('[cash-in.work.5] [EV-41] the news of an event are asked about at once, and after 1, 5 and 15 s where no outcome is told', () => {
+  const told = decideCashIn(cashInAs('PAID'), ONLY_TOLD.input, NOW).outcome.cashIn
+  assert.deepEqual(waitsAfter(told, NOTHING_TOLD), [1, 5, 15, 0])
+  assert.deepEqual(waitsAfter(told, INPUTS['work.done']), [0], 'an outcome is enough')
+})
+
+test('[cash-in.work.5] [EV-41] an answer without an outcome never delays the next event’s status query', () => {
+  let now = decideCashIn(cashInAs('PAID'), ONLY_TOLD.input, NOW).outcome.cashIn
+  for (let query = 0; query < 3; query++) {
+    now = decideCashIn({ ...now, dueAt: NOW }, { on: 'work.claimed', leaseMs: 60_000 }, NOW).outcome.cashIn
+    now = decideCashIn(now, NO_ANSWER, NOW).outcome.cashIn
+  }
+  assert.ok((now.dueAt ?? 0) > NOW)
+  now = decideCashIn(now, INPUTS['work.requested'], NOW + 1).outcome.cashIn
+  assert.equal(now.dueAt, NOW + 1)
+  assert.equal(waitsAfter(now, NOTHING_TOLD)[0], 1, 'and its repeats begin anew')
+})
+
+test('[cash-in.work.6] [EX-8] what is left open is asked about after 1, 2, 5 and 15 minutes, then each hour', () => {
+  const minutes = (waits: number[]) => waits.slice(0, 7).map((wait) => wait / 60)
+  const over = cashInAs('PENDING', { expiresAt: NOW - 2_000, dueAt: NOW, facts: CHARGED })
+  for (const ended of [NO_ANSWER, NOTHING_TOLD]) {
+    assert.deepEqual(minutes(waitsAfter(over, ended)), [1, 2, 5, 15, 60, 60, 60])
+  }
+  const paid = cashInAs('PAID', { dueAt: NOW })
+  assert.deepEqual(minutes(waitsAfter(paid, NO_ANSWER)), [1, 2, 5, 15, 60, 60, 60])
+})
+
+test('[cash-in.expired.4] [EX-9] where no statement is swept an expired charge is asked about after 5 minutes, 1 hour, 24 hours', () => {
+  const open = cashInAs('PENDING', { expiresAt: NOW - 2_000, facts: CHARGED })
+  const swept = decideCashIn(open, { on: 'clock.expired', isSwept: true }, NOW).outcome.cashIn
+  assert.equal(swept.dueAt, null)
+  const unswept = decideCashIn(open, { on: 'clock.expired', isSwept: false }, NOW).outcome.cashIn
+  assert.equal(unswept.dueAt, NOW + 300_000)
+  assert.deepEqual(waitsAfter(unswept, NOTHING_TOLD), [3_300, 82_800, 0])
+})
+
+test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is asked about for a day, then waits for a person', () => {
+  const told = decideCashIn(cashInAs('PENDING', { expiresAt: NOW + 10 * 86_400_000 }), VERIFIED_FIRST.input, NOW)
+  const waits: number[] = []
+  let now = told.outcome.cashIn
+  let at = NOW
+  const opened: string[] = []
+  while (now.dueAt !== null && now.dueAt < NOW + 9 * 86_400_000) {
+    at = Math.max(at, now.dueAt)
+    now = decideCashIn(now, { on: 'work.claimed', leaseMs: 60_000 }, at).outcome.cashIn
+    const decision = decideCashIn(now, NOTHING_TOLD, at)
+    opened.push(...(decision.cases ?? []).map(({ kind }) => `${kind} after ${Math.floor((at - NOW) / 60_000)} min`))
+    now = decision.outcome.cashIn
+    waits.push(((now.dueAt ?? at) - at) / 1_000)
+  }
+  assert.deepEqual(waits.slice(0, 8), [1, 5, 15, 900, 3_600, 3_600, 3_600, 3_600])
+  assert.deepEqual(opened, ['payment_unconfirmed after 15 min'])
+  assert.ok(at - NOW < 90_000_000)
+  const answered = decideCashIn(now, confirmed({ endToEndId: 'E2' }), at)
+  assert.equal(answered.outcome.cashIn.status, 'PAID')
+  assert.deepEqual(answered.moves?.[0]?.closes, ['payment_unconfirmed'])
+  assert.deepEqual(answered.outcome.cashIn.facts.toldPayments, {})
+})
+
+test('[cash-in.states.15] [EX-7] one «not found» proves nothing of a charge that the bank took', () => {
+  const known = { ...CHARGED, lastAttemptAt: NOW - 1_000_000 }
+  const asked = (facts: CashInFacts, askedAt: number) =>
+    decideCashIn(
+      cashInAs('PENDING', { expiresAt: NOW - 60_000, facts }),
+      { ...INPUTS['charge.not_found'], askedAt },
+      NOW,
+    ).outcome.cashIn.status
+  assert.equal(asked(known, NOW), 'PENDING', 'once')
+  const since = { ...known, notFoundSince: NOW - 60_000, notFoundAt: NOW - 60_000 }
+  assert.equal(asked(since, NOW - 1), 'PENDING', 'less than 60 s apart')
+  assert.equal(
+    asked({ ...since, lastAttemptAt: NOW - 299_999 }, NOW),
+    'PENDING',
+    'less than 5 minutes after the attempt',
+  )
+  assert.equal(asked({ ...since, lastAttemptAt: NOW + 1 }, NOW), 'PENDING', 'before the attempt')
+  assert.equal(asked(since, NOW), 'EXPIRED')
+  assert.equal(asked({}, NOW), 'EXPIRED', 'nobody can have paid what it never took')
+})
+
+test('[cash-in.states.15] that the bank has the charge after all disproves what it said before', () => {
+  const before = cashInAs('PENDING', { transactionId: 'tx', facts: { ...CHARGED, ...ABSENT } })
+  const { facts } = decideCashIn(before, INPUTS['charge.accepted'], NOW).outcome.cashIn
+  assert.deepEqual([facts.notFoundSince, facts.notFoundAt], [null, null])
 })
 
 test('[cash-in.work.2] only due work can be claimed, so that of two claims one is nothing', () => {
@@ -580,6 +745,37 @@ test('[cash-in.work.2] only due work can be claimed, so that of two claims one i
   assertIgnored(claimed, INPUTS['work.claimed'])
   assertIgnored(cashInAs('PENDING', { dueAt: NOW + 1 }), INPUTS['work.claimed'])
   assertIgnored(cashInAs('PAID'), INPUTS['work.claimed'])
+})
+
+test('[cash-in.states.10] the bank agrees with what an event told of a failure: its words are kept', () => {
+  const told = decideCashIn(cashInAs('PENDING'), ONLY_TOLD.input, NOW).outcome.cashIn
+  const agreed = { ...INPUTS['partner.failed'], errorCode: 'charge_failed', errorMessage: null, occurredAt: null }
+  const { outcome, notifications } = decideCashIn(told, agreed, NOW)
+  assert.deepEqual(
+    [outcome.cashIn.facts.failureCode, outcome.cashIn.facts.failureReason],
+    ['removed', 'removed by the bank'],
+  )
+  assert.match(String(notifications?.[0]?.body), /"confirmed_at":"2026-11-21T13:29:59.000000000Z"/)
+})
+
+test('[cash-in.expired.5] [EX-8] the case of an end that was unknown closes when it is known', () => {
+  const facts = { ...CHARGED, isEndCaseOpen: true }
+  const before = cashInAs('PENDING', { expiresAt: NOW - 3_600_000, facts, dueAt: NOW })
+  for (const input of [INPUTS['clock.expired'], confirmed({ occurredAt: NOW - 3_600_000 })]) {
+    const { moves, outcome } = decideCashIn(before, input, NOW)
+    assert.deepEqual(moves?.[0]?.closes, ['end_unknown'])
+    assert.equal(outcome.cashIn.facts.isEndCaseOpen, false)
+  }
+  assert.equal(decideCashIn(before, NOTHING_TOLD, NOW).cases?.length, 0, 'one case is enough')
+})
+
+test('[cash-in.credits.1] an older payment that only an event tells is verified before it is a contradiction', () => {
+  const older = { ...confirmed({ occurredAt: EARLY_AT }), unverified: 'counted' } as const
+  const { outcome, journals } = decideCashIn(cashInAs('PENDING'), older, NOW)
+  assert.deepEqual([outcome.cashIn.status, outcome.cashIn.dueAt, journals], ['PENDING', NOW, []])
+  const inTime = { ...confirmed({ occurredAt: EARLY_AT + 1 }), unverified: 'counted' } as const
+  const credited = decideCashIn(cashInAs('PENDING'), inTime, NOW).outcome.cashIn
+  assert.deepEqual([credited.status, credited.facts.isUnverified], ['PAID', true])
 })
 
 test('[cash-in.work.3] work that left its state at rest is no move', () => {
@@ -605,8 +801,8 @@ test('[cash-in.paid.5] what the bank answers about a contradiction is kept, abou
     const [move] = decideCashIn(asked, INPUTS['work.done'], NOW).moves ?? []
     return move?.facts
   }
-  assert.deepEqual(factsOf({ doubt: 'contradiction' }), { bankAnswer: { kind: 'NOT_FOUND' } })
-  assert.equal(factsOf(MISSING.facts), undefined)
+  assert.deepEqual(factsOf({ doubt: 'contradiction' }), { bankAnswer: { kind: 'NOT_FOUND' }, leaseUntil: null })
+  assert.deepEqual(factsOf({ ...MISSING.facts, leaseUntil: NOW + 60_000 }), { leaseUntil: null })
 })
 
 test('[cash-in.failed.1] [cash-in.paid.5] a question under way is question enough', () => {

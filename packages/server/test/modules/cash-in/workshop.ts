@@ -7,10 +7,12 @@ import type { CashIn, CashInInput } from '../../../src/modules/cash-in/cash-in.t
 import { createCashInCommands } from '../../../src/modules/cash-in/commands.ts'
 import { type CashInJobs, createCashInJobs } from '../../../src/modules/cash-in/jobs.ts'
 import { createCashInStore } from '../../../src/modules/cash-in/store.ts'
+import { createEventQueryBudget, type EventQueryBudget } from '../../../src/partner/event-query-budget.ts'
 import type {
   CancelAnswer,
   Charge,
   ChargeAnswer,
+  ChargeAvailability,
   ChargePartner,
   ChargeQueryAnswer,
   ChargeStatus,
@@ -51,7 +53,7 @@ export const UNREACHABLE = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' } as const
 export const CANCELLED = { kind: 'CANCELLED' } as const
 
 /** A bank that answers by script and notes what it was asked. */
-export interface ScriptedPartner extends ChargePartner {
+export interface ScriptedPartner extends ChargePartner, ChargeAvailability {
   /** `PUT`, `GET` or `DELETE`, in order. */
   readonly asked: string[]
   create: ChargeAnswer
@@ -67,6 +69,7 @@ export interface Workshop {
   readonly clock: SteppedClock
   readonly jobs: CashInJobs
   readonly partner: ScriptedPartner
+  readonly budget: EventQueryBudget
   /** One input after the other. */
   apply(...inputs: CashInInput[]): Promise<void>
   /** All inputs in one batch. */
@@ -78,8 +81,12 @@ export interface Workshop {
   read(): Promise<CashIn>
 }
 
-/** Opens one, with a charge of R$ 100,00 that lives for a minute and that no bank was asked for yet. */
-export async function workshop(t: TestContext, answers: Partial<ScriptedPartner> = {}): Promise<Workshop> {
+/** Opens one, with a charge of R$ 100,00 that lives for a minute, or as long as is said here, and that no bank was asked for yet. */
+export async function workshop(
+  t: TestContext,
+  answers: Partial<ScriptedPartner> = {},
+  expirationSeconds = 60,
+): Promise<Workshop> {
   const { url, database } = await testDatabase(t)
   const connection = openTestDatabase(url, 1)
   t.after(() => connection.close())
@@ -90,16 +97,27 @@ export async function workshop(t: TestContext, answers: Partial<ScriptedPartner>
   const commands = createCashInCommands(engine, clock, TERMS)
   const store = createCashInStore(database)
   const partner = scriptedPartner(answers)
+  const budget = createEventQueryBudget()
   const returns = { take: async () => assert.fail(), settle: async () => assert.fail() }
-  const jobs = createCashInJobs({ commands, store, partner, clock, pause: realPause, createBudgetMs: 500, returns })
+  const jobs = createCashInJobs({
+    commands,
+    store,
+    partner,
+    clock,
+    pause: realPause,
+    createBudgetMs: 500,
+    returns,
+    eventQueries: budget,
+  })
   const create = (externalId: string) =>
-    commands.create(cashInRequest({ id: ids.uuid(), externalId, expirationSeconds: 60 }))
+    commands.create(cashInRequest({ id: ids.uuid(), externalId, expirationSeconds }))
   const { id } = (await create('a')).cashIn
   return {
     database,
     clock,
     jobs,
     partner,
+    budget,
     apply: async (...inputs) => {
       for (const input of inputs) await commands.apply(id, input)
     },
@@ -123,7 +141,8 @@ export async function workshop(t: TestContext, answers: Partial<ScriptedPartner>
 
 function scriptedPartner(answers: Partial<ScriptedPartner>): ScriptedPartner {
   const partner: ScriptedPartner = {
-    capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge']),
+    capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge', 'statement']),
+    chargesWanted: () => Number.POSITIVE_INFINITY,
     asked: [],
     create: ACCEPTED,
     query: ACCEPTED,

@@ -194,6 +194,7 @@ test('[partner-inbox.6] an event says what it says: amount, instant, payer, reas
     errorMessage: 'gone',
     transactionId: 'tx',
     occurredAt: Date.parse('2026-11-21T13:15:00.500Z'),
+    isVerified: false,
   })
 })
 
