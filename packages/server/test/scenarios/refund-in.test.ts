@@ -349,6 +349,7 @@ test('[RF-5] [refund-in.create.2] a cash-in that falls into doubt lets its refun
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.later(1_000)
+  await pix.bank('PUT', '/control/lies', { perThousand: { falseFailure: 1_000 } })
   await pix.bankSays({
     event: 'CashIn',
     transactionId: pix.cashIn.providerTransactionId,
@@ -357,6 +358,7 @@ test('[RF-5] [refund-in.create.2] a cash-in that falls into doubt lets its refun
     valueCents: 10_000,
   })
   await pix.becomes(pix.cashIn.id, 'RECONCILIATION_REQUIRED')
+  await pix.bank('PUT', '/control/lies', {})
   assert.equal((await pix.refund(10)).body.message, 'refunds can only be issued for PAID cash-in transactions')
   await pix.lever(`refunds/${id}/confirm`)
   await pix.ends(id, 'CONFIRMED')

@@ -503,6 +503,20 @@ test('[cash-in.work.5] [partner.7] [EV-44] what finds the budget of events used 
   assert.deepEqual(shop.partner.asked, ['GET'])
 })
 
+test('[cash-in.work.5] [partner.7] [EV-44] what an event asks at once has the budget too, and stays due where none is left', async (t) => {
+  const shop = await workshop(t, { query: PAID })
+  await shop.apply(...(RESTING.PAID ?? []))
+  await shop.apply(ASK)
+  shop.partner.asked.length = 0
+  const cashIn = await shop.read()
+  // Counted as of later: until then nothing is added.
+  shop.budget.take(10_000, shop.clock.now() + 60_000)
+  await shop.jobs.askNow(cashIn)
+  assert.deepEqual(shop.partner.asked, [])
+  await shop.later(60_000)
+  assert.deepEqual(shop.partner.asked, ['GET'])
+})
+
 test('[cash-in.work.2] two processes do the same work once', async (t) => {
   const shop: Workshop = await workshop(t, { query: NOT_FOUND })
   shop.clock.advance(15_001)
