@@ -204,7 +204,7 @@ function sent(call: 'PUT /payouts/' | 'PUT /refunds/'): readonly Boundary[] {
 }
 
 /** From the bank's event to the notification in the outbox. */
-function told(trigger: 'partner.confirmed' | 'partner.returned' | 'refund.taken'): readonly Boundary[] {
+function told(trigger: 'partner.confirmed' | 'partner.returned' | 'return.told'): readonly Boundary[] {
   return [
     {
       name: '[EV-1] killed before the event arrived',
@@ -434,7 +434,7 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('the bank takes a payment back', (t) =>
-    surviveEach(t, [...told('refund.taken'), ...DELIVERED], {
+    surviveEach(t, [...told('return.told'), ...DELIVERED], {
       prepare: paid,
       act: async (world, _, chargeId) => {
         const { bank, insist } = world

@@ -29,7 +29,7 @@ const selectProgress = statement<[], { milestone: InDatabase; times: number }>(
      UNION ALL SELECT 'claimed for sending', count(*) FROM move WHERE trigger = 'send.claimed'
      UNION ALL SELECT 'order accepted', count(*) FROM move WHERE trigger IN ('charge.accepted', 'send.accepted')
      UNION ALL SELECT 'event stored', count(*) FROM inbox
-     UNION ALL SELECT 'booked', count(*) FROM move WHERE trigger IN ('partner.confirmed', 'partner.returned', 'refund.taken')
+     UNION ALL SELECT 'booked', count(*) FROM move WHERE trigger IN ('partner.confirmed', 'partner.returned', 'return.told')
      UNION ALL SELECT 'event marked', count(*) FROM inbox WHERE processed_at IS NOT NULL
      UNION ALL SELECT 'fanned out', count(*) FROM delivery
      UNION ALL SELECT 'delivery claimed', coalesce(sum(attempts), 0) FROM delivery
