@@ -49,6 +49,7 @@ export * from './pix-key.ts'
 export * from './refund-in.ts'
 export * from './sandbox.ts'
 export * from './shapes.ts'
+export * from './suspense-cases.ts'
 export * from './webhook.ts'
 
 /** Every endpoint the service answers, by the name of its handler. */

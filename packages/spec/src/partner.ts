@@ -280,9 +280,20 @@ export type PartnerEvent = Static<typeof partnerEvent>
 /** What a status word of an event says. `unclear` words are kept and the partner is asked. */
 export type PartnerVerdict = 'confirmed' | 'failed' | 'in progress' | 'unclear'
 
-const CONFIRMED = new Set(['CONFIRMED', 'PAID', 'CONCLUIDA', 'COMPLETED', 'REALIZADO', 'DEVOLVIDO'])
-/** Of a payment these would say that it went back: news of a return, of which its own events tell. */
-const CONFIRMED_RETURN = new Set(['REVERSED', 'RETURNED', 'REFUNDED'])
+/** The words by which an event says that money moved. @source rules#partner-inbox.6 */
+export const confirmedWords: ReadonlySet<string> = new Set([
+  'CONFIRMED',
+  'PAID',
+  'CONCLUIDA',
+  'COMPLETED',
+  'REALIZADO',
+  'DEVOLVIDO',
+])
+/**
+ * Those that say so of a return only. Of a payment they would say that it went back, of which the return's own events tell.
+ * @source rules#partner-inbox.11
+ */
+export const confirmedReturnWords: ReadonlySet<string> = new Set(['REVERSED', 'RETURNED', 'REFUNDED'])
 const FAILED = new Set(['FAILED', 'REJECTED', 'ERROR', 'CANCELED', 'CANCELLED', 'NAO_REALIZADO'])
 const IN_PROGRESS = new Set(['PENDING', 'PROCESSING', 'ATIVA', 'EM_PROCESSAMENTO'])
 
@@ -291,8 +302,8 @@ const IN_PROGRESS = new Set(['PENDING', 'PROCESSING', 'ATIVA', 'EM_PROCESSAMENTO
  * @source rules#partner-inbox.6, rules#partner-inbox.11
  */
 export function verdictOf({ event, status }: Pick<PartnerEvent, 'event' | 'status'>): PartnerVerdict {
-  if (CONFIRMED.has(status)) return 'confirmed'
-  if (CONFIRMED_RETURN.has(status) && event.endsWith('Reversal')) return 'confirmed'
+  if (confirmedWords.has(status)) return 'confirmed'
+  if (confirmedReturnWords.has(status) && event.endsWith('Reversal')) return 'confirmed'
   if (FAILED.has(status) || status.startsWith('REMOVIDA_')) return 'failed'
   if (IN_PROGRESS.has(status)) return 'in progress'
   return 'unclear'

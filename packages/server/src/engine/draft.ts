@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type AccountCode, accounts, type JournalTemplate, journals } from '@pixgate/spec'
+import { type AccountCode, accounts, type JournalTemplate, journals, suspenseCases } from '@pixgate/spec'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type {
   Audit,
@@ -208,7 +208,9 @@ export class Draft implements State {
   /** Also those of this very batch, which are not in their table yet. */
   #closeCases(operationId: string): void {
     this.closedCaseOperations.add(operationId)
-    for (const opened of this.cases) if (opened.operationId === operationId) opened.isClosed = true
+    for (const opened of this.cases) {
+      if (opened.operationId === operationId && !suspenseCases.has(opened.kind)) opened.isClosed = true
+    }
   }
 
   #closeCase(operationId: string, kind: string): void {

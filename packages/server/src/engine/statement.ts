@@ -1,4 +1,4 @@
-import { type AccountCode, accounts } from '@pixgate/spec'
+import { type AccountCode, accounts, suspenseCases } from '@pixgate/spec'
 import { instantParameter, type Statement, statement } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { AccountChange, Draft } from './draft.ts'
@@ -18,6 +18,9 @@ import type { ControlName, Document, Operation } from './operation.ts'
  * speed); locking keeps 0.93 to 0.98 of it. Unsorted inserts deadlock, and each deadlock freezes the writer a second.
  * @source rules#engine.5, rules#engine.8, rules#engine.13
  */
+
+/** What the end of a doubt does not close. @source rules#ledger.suspense */
+const SUSPENSE_CASES = [...suspenseCases].map((kind) => `'${kind}'`).join(', ')
 
 /** An operation's columns as a row tells them. */
 export const OPERATION_COLUMNS = `
@@ -328,7 +331,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
   closed_case AS (
     UPDATE "case" SET closed_at = ${p.one('timestamptz', instant(now))}
      WHERE operation_id = ANY (${p.one('uuid[]', [...draft.closedCaseOperations])}) AND closed_at IS NULL
-       AND (SELECT yes FROM go)
+       AND kind NOT IN (${SUSPENSE_CASES}) AND (SELECT yes FROM go)
   )`,
     },
     {
@@ -342,7 +345,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
         kind: ['text', draft.closedCaseKinds.map(({ kind }) => kind)],
       })}
      WHERE c.operation_id = k.operation_id AND c.kind = k.kind AND c.closed_at IS NULL AND (SELECT yes FROM go)
-       AND NOT c.operation_id = ANY (${p.one('uuid[]', [...draft.closedCaseOperations])})
+       AND (c.kind IN (${SUSPENSE_CASES}) OR NOT c.operation_id = ANY (${p.one('uuid[]', [...draft.closedCaseOperations])}))
   )`,
     },
   ]

@@ -186,13 +186,14 @@ test('[engine.1] a case alone is something to write; what leaves the doubt close
   assert.deepEqual([...batch.closedCaseOperations], ['a'])
 })
 
-test('[engine.1] a case that the same batch opened is closed with the others; one that it opens later is not', () => {
+test('[engine.1] [ledger.suspense] a case that the same batch opened is closed with the others, unless it is of money in suspense; one that it opens later is not', () => {
   const batch = draft(operation('a', { status: 'RECONCILIATION_REQUIRED' }), operation('b'))
   const doubt = (operationId: string, kind: string) => ({
     ...moving(operationId, 'RECONCILIATION_REQUIRED'),
     cases: [{ operationId, kind, reference: '', facts: {} }],
   })
   add(batch, doubt('a', 'earlier'))
+  add(batch, doubt('a', 'amount_differs'))
   add(batch, doubt('b', 'another operation’s'))
   add(batch, { moves: [{ operationId: 'a', trigger: 'test', to: 'PAID', closesCases: true }] })
   add(batch, doubt('a', 'later'))
@@ -200,6 +201,7 @@ test('[engine.1] a case that the same batch opened is closed with the others; on
     batch.cases.map(({ kind, isClosed }) => [kind, isClosed]),
     [
       ['earlier', true],
+      ['amount_differs', false],
       ['another operation’s', false],
       ['later', false],
     ],

@@ -522,6 +522,22 @@ test('[engine.2] a case that was closed is open again when its doubt comes back'
   assert.deepEqual(await cases(database), ['result_missing'])
 })
 
+test('[ledger.suspense] the end of a doubt closes its cases, but none of money in suspense', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const one = testEngine(t, url)
+  const id = one.ids.uuid()
+  await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
+  const opened = (kind: string) => ({ operationId: id, kind, reference: '', facts: {} })
+  const execute = (more: object) => one.engine.execute({ reads: [id], decide: () => ({ ...more, outcome: undefined }) })
+  await execute({ cases: [opened('result_missing')] })
+  await execute({ cases: [opened('return_unattributed')] })
+  const ending = { operationId: id, trigger: 'test', to: 'PENDING', closesCases: true }
+  await execute({ moves: [ending] })
+  assert.deepEqual(await cases(database), ['result_missing (closed)', 'return_unattributed'])
+  await execute({ moves: [{ ...ending, closes: ['return_unattributed'] }] })
+  assert.deepEqual(await cases(database), ['result_missing (closed)', 'return_unattributed (closed)'])
+})
+
 test('[engine.1] a kind of case closes while another case of the same operation stays open', async (t) => {
   const { url, database } = await testDatabase(t)
   const one = testEngine(t, url)

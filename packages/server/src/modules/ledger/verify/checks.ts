@@ -1,5 +1,6 @@
 import { accounts } from '@pixgate/spec'
 import { amountsAreRight, heldOfReturns, holds, mostPostings, moves, notified, posted, postings } from './expected.ts'
+import { truthChecks } from './truth.ts'
 
 /** Something that must hold of the books, and the query that finds where it does not. */
 export interface Check {
@@ -191,11 +192,15 @@ export const checks: readonly Check[] = [
       orphans('notification', 'operation_id', 'operation'),
       orphans('"case"', 'operation_id', 'operation'),
       orphans('inbox', 'operation_id', 'operation'),
+      orphans('movement', 'operation_id', 'operation'),
+      orphans('statement_entry', 'operation_id', 'operation'),
+      orphans('statement_gap', 'operation_id', 'operation'),
       orphans('delivery', 'notification_id', 'notification'),
       orphans('delivery', 'subscription_id', 'subscription'),
       orphans('delivery_attempt', 'delivery_id', 'delivery'),
     ].join('\n      UNION ALL'),
   },
+  ...truthChecks,
 ]
 
 /** The amount of each posting, 0 where it was not written. */

@@ -1,0 +1,146 @@
+import { confirmedReturnWords, confirmedWords, type JournalTemplate, journals } from '@pixgate/spec'
+import type { Check } from './checks.ts'
+
+/**
+ * Whether the books are true, not only consistent: what the bank told of money, in events, in its statement and in answers
+ * that are kept, must be found in them or in a case.
+ */
+
+function quoted(words: Iterable<string>): string {
+  return [...words].map((word) => `'${word}'`).join(', ')
+}
+
+/**
+ * Each of these tells `(source, source_id, operation_id, direction, id, value_cents, returned_payment,
+ * is_counted_elsewhere, case_reference)`. What is no whole fact has no id or no amount.
+ */
+const BY_EVENTS = `
+  SELECT 'event' AS source, i.id::text AS source_id, i.operation_id,
+         CASE WHEN i.told ->> 'event' IN ('CashIn', 'CashOutReversal') THEN 'in' ELSE 'out' END AS direction,
+         i.told ->> CASE WHEN i.told ->> 'event' LIKE '%Reversal' THEN 'returnId' ELSE 'endToEndId' END AS id,
+         CASE WHEN jsonb_typeof(i.told -> 'valueCents') = 'number' THEN (i.told ->> 'valueCents')::numeric END AS value_cents,
+         -- A return names the payment that it is of; some banks name the return itself.
+         CASE WHEN i.told ->> 'event' LIKE '%Reversal' AND i.told ->> 'endToEndId' LIKE 'E%' THEN i.told ->> 'endToEndId' END
+           AS returned_payment,
+         i.told ->> 'event' = 'CashInReversal' AS is_counted_elsewhere,
+         i.case_reference
+    FROM (SELECT id, operation_id, encode(body_hash, 'hex') AS case_reference,
+                 -- CASE, as what could not be read must not be parsed.
+                 CASE WHEN dedupe_key NOT LIKE '%"unreadable%' THEN convert_from(body, 'UTF8')::jsonb END AS told
+            FROM inbox WHERE processed_at IS NOT NULL) i
+   WHERE i.told ->> 'status' IN (${quoted(confirmedWords)})
+      OR (i.told ->> 'status' IN (${quoted(confirmedReturnWords)}) AND i.told ->> 'event' LIKE '%Reversal')`
+
+/** Matching is given half an hour. What the bank takes back is counted by a refund of its own. */
+const BY_STATEMENT = `
+  SELECT 'statement', kind || ' ' || id, operation_id, direction, id, value_cents::numeric, NULL,
+         kind = 'PAYMENT_TAKEN_BACK', kind || ' ' || id
+    FROM statement_entry
+   WHERE kind <> 'TARIFF' AND (settled_at IS NOT NULL OR seen_at < transaction_timestamp() - interval '30 minutes')`
+
+/** What operations learned, whoever told it. */
+const BY_OPERATIONS = `
+  SELECT 'operation', o.kind || ' ' || o.id, o.id, f.direction, told.key,
+         coalesce(told.value ->> 'cents', told.value #>> '{}')::numeric, NULL, f.is_counted_elsewhere, told.key
+    FROM (VALUES ('cash_in', 'payments', 'in', false), ('cash_in', 'returns', 'out', true),
+                 ('cash_in', 'suspendedReturns', 'out', false), ('cash_out', 'movements', 'out', false),
+                 ('cash_out', 'returns', 'in', false), ('cash_out', 'suspendedReturns', 'in', false),
+                 ('refund_in', 'returns', 'out', false)) AS f (kind, name, direction, is_counted_elsewhere)
+    JOIN operation o ON o.kind = f.kind AND jsonb_typeof(o.facts -> f.name) = 'object'
+   CROSS JOIN LATERAL jsonb_each(o.facts -> f.name) AS told
+   WHERE jsonb_typeof(told.value) IN ('number', 'object')`
+
+const TOLD = `
+      WITH told AS (
+        SELECT * FROM (${BY_EVENTS} UNION ALL ${BY_STATEMENT} UNION ALL ${BY_OPERATIONS}) facts
+         WHERE id IS NOT NULL AND value_cents IS NOT NULL
+      )`
+
+/** A case is about this very fact, or is open about its operation; or the fact is about to be known. */
+const EXPLAINED = `(
+         EXISTS (SELECT FROM "case" c WHERE c.reference IN (t.id, t.case_reference))
+         OR EXISTS (SELECT FROM "case" c WHERE c.operation_id = t.operation_id AND c.closed_at IS NULL)
+         OR EXISTS (SELECT FROM operation o
+                     WHERE o.id = t.operation_id AND (o.facts -> 'toldPayments' ? t.id OR o.facts -> 'awaitedReturns' ? t.id)))`
+
+const MOVEMENT_JOURNALS = Object.entries<JournalTemplate>(journals)
+  .filter(([, { movement }]) => movement !== undefined)
+  .map(([journal, { movement }]) => `('${journal}', '${movement}')`)
+  .join(', ')
+
+/**
+ * What must hold between the books and what the bank told.
+ * @source rules#ledger.verify.5
+ */
+export const truthChecks: readonly Check[] = [
+  {
+    name: 'money-told',
+    meaning: 'What the bank told of money is in the books with its amount, or in a case.',
+    sql: `${TOLD}
+      SELECT concat_ws(' ', t.source, t.source_id, 'tells', t.value_cents, t.direction, t.id, 'and the books have',
+                       coalesce(m.value_cents, 0)) AS what
+        FROM told t LEFT JOIN movement m ON m.direction = t.direction AND m.id = t.id
+       WHERE m.value_cents::numeric IS DISTINCT FROM t.value_cents AND NOT ${EXPLAINED}`,
+  },
+  {
+    name: 'money-owners',
+    meaning: 'Money is booked on the operation of which the bank told it, or a case tells why not.',
+    sql: `${TOLD}
+      SELECT concat_ws(' ', t.source, t.source_id, 'tells', t.direction, t.id, 'of', t.operation_id, t.returned_payment,
+                       'and it is booked on', m.operation_id) AS what
+        FROM told t
+        JOIN movement m ON m.direction = t.direction AND m.id = t.id
+        JOIN operation o ON o.id = m.operation_id
+       WHERE (NOT t.is_counted_elsewhere AND m.operation_id <> t.operation_id OR t.returned_payment <> o.end_to_end_id)
+         AND NOT ${EXPLAINED}`,
+  },
+  {
+    name: 'movements',
+    meaning:
+      'Every booking of money that moved at the bank is a movement of its operation, and every movement is booked once.',
+    sql: `
+      WITH booked AS (
+        SELECT j.direction, e.reference AS id, e.operation_id, abs(e.amount_cents) AS value_cents
+          FROM entry e
+          JOIN (VALUES ${MOVEMENT_JOURNALS}) AS j (journal, direction) ON j.journal = e.journal
+         WHERE e.account_id = (SELECT id FROM account WHERE code = 'settlement')
+      )
+      SELECT concat_ws(' ', coalesce(b.direction, m.direction), coalesce(b.id, m.id), 'on',
+                       coalesce(b.operation_id, m.operation_id)) AS what
+        FROM booked b
+        FULL JOIN movement m ON m.direction = b.direction AND m.id = b.id AND m.operation_id = b.operation_id
+       WHERE b.value_cents IS DISTINCT FROM m.value_cents
+         -- What another operation has waits in suspense, with a case.
+         AND NOT EXISTS (SELECT FROM "case" c
+                          WHERE c.operation_id = b.operation_id AND c.kind = 'movement_elsewhere' AND c.reference = b.id)`,
+  },
+  {
+    name: 'suspense',
+    meaning: 'Every centavo in suspense has an open case of its operation.',
+    sql: `
+      SELECT concat_ws(' ', a.code, s.total, 'of', s.operation_id) AS what
+        FROM (SELECT account_id, operation_id, sum(amount_cents) AS total FROM entry GROUP BY account_id, operation_id) s
+        JOIN account a ON a.id = s.account_id AND a.code IN ('suspense_in', 'suspense_out')
+       WHERE s.total <> 0
+         AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = s.operation_id AND c.closed_at IS NULL)`,
+  },
+  {
+    name: 'idempotency-keys',
+    meaning: 'No Idempotency-Key made two operations within 24 hours.',
+    sql: `
+      SELECT concat_ws(' ', kind, id, 'within 24 hours of', before) AS what
+        FROM (SELECT kind, id, created_at, lag(id) OVER w AS before, lag(created_at) OVER w AS before_at
+                FROM operation WHERE idempotency_key IS NOT NULL
+              WINDOW w AS (PARTITION BY idempotency_key ORDER BY created_at, id)) o
+       WHERE created_at - before_at < interval '24 hours'`,
+  },
+  {
+    name: 'payout-switch',
+    meaning: 'The switch of payouts stands as the last order in the audit trail says.',
+    sql: `
+      SELECT concat_ws(' ', 'payouts are', c.value ->> 'enabled', 'and the last order says', a.facts ->> 'enabled') AS what
+        FROM control c
+        JOIN (SELECT facts FROM audit WHERE action = 'cash_out_switch.set' ORDER BY at DESC, id DESC LIMIT 1) a ON true
+       WHERE c.name = 'cash_out_switch' AND c.value ->> 'enabled' <> a.facts ->> 'enabled'`,
+  },
+]

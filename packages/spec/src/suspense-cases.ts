@@ -1,0 +1,19 @@
+import { cashIn } from './cash-in.ts'
+import { cashOut } from './cash-out.ts'
+import { type JournalTemplate, journals } from './ledger.ts'
+import { refundIn } from './refund-in.ts'
+
+/**
+ * The kinds of cases that are opened with money in suspense. The end of a doubt closes none of them: whose that money is
+ * a person decides, or what explains it.
+ * @source rules#ledger.suspense
+ */
+export const suspenseCases: ReadonlySet<string> = new Set(
+  [...cashIn.rows, ...cashOut.rows, ...refundIn.rows].flatMap((row) =>
+    'opens' in row && 'posts' in row && leavesSuspense(journals[row.posts]) ? [row.opens] : [],
+  ),
+)
+
+function leavesSuspense({ postings }: JournalTemplate): boolean {
+  return postings.some(({ account }) => account === 'suspense_in' || account === 'suspense_out')
+}
