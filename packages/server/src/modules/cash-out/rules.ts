@@ -151,7 +151,11 @@ function judged(
       return judgedConfirmation(now, input, at)
     case 'partner.returned':
       return judgedReturn(now, input, at)
+    case 'work.requested':
+      return input.isShown && !isOpen(now) ? { on: 'work.requested' } : input
     case 'partner.failed':
+      // The statement shows that it left: that is booked first, and a failure frees nothing meanwhile.
+      if (isOpen(now) && now.facts.isShown && input.isVerified) return 'IGNORED'
       return now.status === 'RECONCILIATION_REQUIRED' && !input.isVerified ? { on: 'work.requested' } : input
     case 'send.accepted':
       return now.facts.isAccepted &&

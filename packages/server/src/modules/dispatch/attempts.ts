@@ -16,6 +16,8 @@ export interface SendFacts extends Document {
   readonly lastAttemptAt?: number
   /** The bank told that it has the order. */
   readonly isAccepted?: boolean
+  /** The bank's statement shows money that left for it, and its operation has yet to take that. */
+  readonly isShown?: boolean
   /** A person was told that the outcome is overdue. */
   readonly isOverdue?: boolean
   /** Since when the bank's answer is missing, and how often it was asked. */

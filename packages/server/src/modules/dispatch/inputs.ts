@@ -8,7 +8,9 @@ import type { SendFacts } from './attempts.ts'
  */
 export type OrderInput =
   | WorkInput
-  | { readonly on: 'work.requested' | 'clock.escalated' }
+  /** `isShown`: because the bank's statement shows money that left for it. */
+  | { readonly on: 'work.requested'; readonly isShown?: boolean }
+  | { readonly on: 'clock.escalated' }
   | { readonly on: 'send.accepted'; readonly transactionId: string }
   | {
       readonly on: 'send.rejected'

@@ -22,7 +22,8 @@ export function learnedOfOrder(input: PlainInput, now: Asking, resting: number |
   const { facts } = now
   switch (input.on) {
     case 'work.requested':
-      return questionWanted(now, at)
+      // What the statement shows did arrive, whatever the bank says when it is asked.
+      return questionWanted(now, at, input.isShown ? { isAccepted: true, isShown: true } : {})
     case 'work.claimed':
       return {
         dueAt: at + input.leaseMs,

@@ -117,6 +117,8 @@ function judged(
   if (waitsForPerson(now) && !ALWAYS_TAKEN.has(input.on)) return 'IGNORED'
   switch (input.on) {
     case 'partner.failed':
+      // The statement shows that it left: that is booked first, and a failure frees nothing meanwhile.
+      if (now.status === 'PENDING' && now.facts.isShown && input.isVerified) return 'IGNORED'
       return now.status === 'PENDING' && isNeverClaimed(now) ? 'UNEXPECTED' : input
     case 'send.accepted':
       return isAcceptanceKnown(now, cashIn, input.transactionId) ? 'IGNORED' : input
@@ -135,7 +137,8 @@ function judged(
       if (now.facts.isAccepted) return 'IGNORED'
       return isUnansweredSilently(now, at) ? { on: 'clock.escalated' } : input
     case 'work.requested':
-      return now.detail.origin === 'PARTNER' ? 'IGNORED' : input
+      if (now.detail.origin === 'PARTNER') return 'IGNORED'
+      return input.isShown && now.status !== 'PENDING' ? { on: 'work.requested' } : input
     case 'work.claimed':
     case 'send.claimed':
     case 'work.done':

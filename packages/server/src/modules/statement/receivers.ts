@@ -26,9 +26,6 @@ export interface Subjects {
 
 /** Makes the receivers. @source rules#statement.5, failure-modes#P7 */
 export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Receivers {
-  const askCashOut: Receiver['ask'] = async (id) => {
-    await cashOuts.apply(id, { on: 'work.requested' })
-  }
   return {
     PAYMENT_RECEIVED: {
       ask: async (id) => {
@@ -49,7 +46,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
     },
     REFUND_SENT: {
       ask: async (id) => {
-        await refunds.apply(id, { on: 'work.requested' })
+        await refunds.apply(id, { on: 'work.requested', isShown: true })
       },
       take: async (id, entry) =>
         resultOf(
@@ -62,7 +59,9 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
         ),
     },
     PAYOUT_SENT: {
-      ask: askCashOut,
+      ask: async (id) => {
+        await cashOuts.apply(id, { on: 'work.requested', isShown: true })
+      },
       take: async (id, { endToEndId, valueCents, occurredAt }) => {
         const movement = { endToEndId, valueCents, occurredAt, feeCents: undefined, recipient: undefined }
         return resultOf(
@@ -71,7 +70,9 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
       },
     },
     PAYOUT_RETURNED: {
-      ask: askCashOut,
+      ask: async (id) => {
+        await cashOuts.apply(id, { on: 'work.requested' })
+      },
       take: async (id, entry) =>
         resultOf(await cashOuts.apply(id, { on: 'partner.returned', returned: returnOf(entry), isVerified: true })),
     },

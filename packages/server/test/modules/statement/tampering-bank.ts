@@ -14,7 +14,11 @@ export interface TamperedWorld extends World {
 export const EVENTS_LOST = { eventDelayMs: 60_000 }
 
 /** Builds a world without workers around such a bank. */
-export async function tamperedWorld(t: TestContext, options: WorldOptions = {}): Promise<TamperedWorld> {
+export async function tamperedWorld(
+  t: TestContext,
+  options: WorldOptions = {},
+  environment: Record<string, string> = {},
+): Promise<TamperedWorld> {
   const asked: string[] = []
   let made: TamperedWorld | undefined
   const bank = await scriptedBank(t, async (response, { method = '', path = '', body }) => {
@@ -24,7 +28,7 @@ export async function tamperedWorld(t: TestContext, options: WorldOptions = {}):
     const given = told && ((await made?.tamper(call, told)) ?? told)
     answer(response, given?.status ?? 500, given?.body ?? {})
   })
-  const pix = await world(t, {}, { isStepped: true, bankUrl: bank.url, ...options })
+  const pix = await world(t, environment, { isStepped: true, bankUrl: bank.url, ...options })
   made = { ...pix, asked, tamper: () => undefined }
   return made
 }
