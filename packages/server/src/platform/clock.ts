@@ -6,15 +6,25 @@
 export interface Clock {
   /** Epoch milliseconds; never goes backwards once anything is decided by it. */
   now(): number
+  /** Since when, by itself, it has run without a step; absent where it never steps. */
+  steadySince?(): number
 }
 
 /** A clock that follows the database. */
 export interface DatabaseClock extends Clock {
   /** Takes a time the database just told. The first one sets the clock, backwards too; no later one does. */
   observe(databaseAt: number): void
+  /**
+   * The first observation, or the last one that found the database elsewhere than where its time had been carried on to:
+   * what lies before it may have lasted longer or shorter than it looks.
+   */
+  steadySince(): number
   /** How far the node's wall clock is from the database's, in milliseconds, sign included. */
   skewMs(): number
 }
+
+/** A reply that was delayed tells an old time, by seconds; what is further off is a clock that was set, or stood still. */
+const STEP_MS = 30_000
 
 /**
  * Follows the database from the first observation on, which comes before anything works by this clock. Until then it is
@@ -26,6 +36,7 @@ export function createDatabaseClock(wall = () => Date.now(), monotonic = () => p
   let offset = wall() - monotonic()
   let latest = 0
   let isHeard = false
+  let steadySince = Number.POSITIVE_INFINITY
   const now = () => {
     latest = Math.max(latest, Math.trunc(monotonic() + offset))
     return latest
@@ -34,9 +45,12 @@ export function createDatabaseClock(wall = () => Date.now(), monotonic = () => p
     now,
     observe: (databaseAt) => {
       if (!isHeard) latest = 0
+      const isStep = !isHeard || Math.abs(databaseAt - (monotonic() + offset)) > STEP_MS
+      if (isStep) steadySince = Math.max(latest, databaseAt)
       isHeard = true
       offset = databaseAt - monotonic()
     },
+    steadySince: () => steadySince,
     skewMs: () => wall() - (monotonic() + offset),
   }
 }

@@ -43,6 +43,22 @@ test('[P10] it never goes backwards, whatever the database says', () => {
   assert.equal(clock.now(), 2_001_000, 'and goes on')
 })
 
+test('[P10] it knows since when it runs without a step, in either direction', () => {
+  const { at, clock } = machine()
+  assert.equal(clock.steadySince(), Number.POSITIVE_INFINITY)
+  clock.observe(2_000_000)
+  assert.equal(clock.steadySince(), 2_000_000)
+  at.monotonic += 60_000
+  clock.observe(2_060_000 - 6_000)
+  assert.equal(clock.steadySince(), 2_000_000, 'a reply that was late')
+  clock.observe(2_400_000)
+  assert.equal(clock.steadySince(), 2_400_000)
+  at.monotonic += 1_000
+  assert.equal(clock.now(), 2_401_000)
+  clock.observe(2_000_000)
+  assert.equal(clock.steadySince(), 2_401_000, 'from where it waits')
+})
+
 test('[health.2] [EX-4] it tells how far the machine is off, sign included', () => {
   const { at, clock } = machine()
   assert.equal(clock.skewMs(), 0)

@@ -63,7 +63,7 @@ export function createCashOutJobs({ commands, store, partner, clock, bounds }: C
     send: async (cashOut, window) =>
       inputsOfSending(cashOut, await partner.sendPayout(cashOut.id, payoutRequest(cashOut), window)),
     ask: async (cashOut) =>
-      inputsOfAsking(cashOut, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), windowMs),
+      inputsOfAsking(cashOut, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), windowMs, clock),
     windowMs,
   }
 
@@ -88,10 +88,15 @@ export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInpu
 }
 
 /** What the answer to a question means. A question that failed is none: it is asked again. */
-export function inputsOfAsking(asked: Asked, answer: PayoutQueryAnswer, windowMs: number): CashOutInput[] {
+export function inputsOfAsking(
+  asked: Asked,
+  answer: PayoutQueryAnswer,
+  windowMs: number,
+  clock?: Clock,
+): CashOutInput[] {
   return isTold(answer)
     ? [...inputsOfPayout(asked.id, answer), { on: 'work.done' }]
-    : inputsWithoutOrder(asked, answer, windowMs)
+    : inputsWithoutOrder(asked, answer, windowMs, clock)
 }
 
 function isTold(answer: PayoutAnswer | PayoutQueryAnswer): answer is ToldPayout {

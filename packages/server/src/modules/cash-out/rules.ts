@@ -257,7 +257,7 @@ const GUARDS: Readonly<Record<GuardOf<typeof cashOut>, (now: CashOut, input: Cas
       input.on === 'partner.not_found' &&
       isOpen(now) &&
       !isRepeatable(now.facts, input.windowMs, at) &&
-      isProvenNotFound({ ...now.facts, ...notFound(now.facts, input.askedAt) }),
+      isProvenNotFound({ ...now.facts, ...notFound(now.facts, input.askedAt) }, input.steadySince),
     'evidence was missing': ({ facts }) => facts.doubt === 'missing',
     'sending was not recorded': ({ facts }) => facts.doubt === 'unrecorded',
     'hold is gone': ({ facts }) => facts.isReleased === true,

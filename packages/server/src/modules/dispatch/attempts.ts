@@ -126,15 +126,19 @@ export function notFound(facts: SendFacts, askedAt: number): SendFacts {
 
 /**
  * Whether it is proven that no attempt arrived: not found twice, a minute apart, the last time five minutes after the
- * last attempt began. A claim starts the proof anew, so that no lease is alive where this holds. What the bank once had
+ * last attempt began, by a clock that did not step in these five minutes. A claim starts the proof anew, so that no lease is alive where this holds. What the bank once had
  * did arrive.
+ * @param steadySince since when the clock of the process that asked last has not stepped
  * @source failure-modes#P6
  */
-export function isProvenNotFound({ notFoundSince, notFoundAt, lastAttemptAt, isAccepted }: SendFacts): boolean {
+export function isProvenNotFound(
+  { notFoundSince, notFoundAt, lastAttemptAt = 0, isAccepted }: SendFacts,
+  steadySince = 0,
+): boolean {
   if (notFoundSince == null || notFoundAt == null || isAccepted) return false
   return (
     notFoundAt - notFoundSince >= limits.notFoundApartMs &&
-    notFoundAt - (lastAttemptAt ?? 0) >= limits.notFoundAfterAttemptMs
+    notFoundAt - Math.max(lastAttemptAt, steadySince) >= limits.notFoundAfterAttemptMs
   )
 }
 

@@ -1,4 +1,5 @@
 import type { NotFound, NotSent, Rejected, Unknown } from '../../partner/port.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { SendFacts } from './attempts.ts'
 
 /** What sending an order and asking about it teaches, whatever kind of order it is. Pure. */
@@ -34,7 +35,13 @@ export type OrderInput =
       readonly occurredAt: number | null
       readonly isVerified: boolean
     }
-  | { readonly on: 'partner.not_found'; readonly windowMs: number; readonly askedAt: number }
+  | {
+      readonly on: 'partner.not_found'
+      readonly windowMs: number
+      readonly askedAt: number
+      /** As {@link Clock.steadySince} of the process that asked. */
+      readonly steadySince?: number
+    }
 
 /** What a worker does with an order, as it saw it. */
 export type WorkInput =
@@ -102,14 +109,17 @@ export interface Asked {
 /**
  * The same of a question. One that failed tells nothing: it is asked again.
  * @param windowMs as {@link Again.windowMs}
+ * @param clock that of this process, read once the answer is there
  */
 export function inputsWithoutOrder(
   { updatedAt }: Asked,
   answer: NotFound | NotSent | Unknown,
   windowMs: number,
+  { steadySince }: Pick<Clock, 'steadySince'> = {},
 ): OrderInput[] {
+  const steady = steadySince ? { steadySince: steadySince() } : {}
   return answer.kind === 'NOT_FOUND'
-    ? [{ on: 'partner.not_found', windowMs, askedAt: updatedAt }, { on: 'work.done' }]
+    ? [{ on: 'partner.not_found', windowMs, askedAt: updatedAt, ...steady }, { on: 'work.done' }]
     : [
         { on: 'send.unknown', reason: answer.reason },
         { on: 'work.done', isUnanswered: true },

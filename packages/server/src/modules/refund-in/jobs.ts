@@ -52,7 +52,7 @@ export function createRefundInJobs({ commands, store, partner, clock, bounds }: 
     send: async (refund, window) =>
       inputsOfSending(refund, await partner.sendRefund(refund.id, requestOf(refund), window)),
     ask: async (refund) =>
-      inputsOfAsking(refund, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), windowMs),
+      inputsOfAsking(refund, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), windowMs, clock),
     windowMs,
   }
   return createDispatcher(orders, clock, async () => partner.sendsWanted(), bounds)
@@ -64,10 +64,15 @@ export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInp
 }
 
 /** What the answer to a question means. A question that failed is none: it is asked again. */
-export function inputsOfAsking(asked: Asked, answer: RefundQueryAnswer, windowMs: number): RefundInInput[] {
+export function inputsOfAsking(
+  asked: Asked,
+  answer: RefundQueryAnswer,
+  windowMs: number,
+  clock?: Clock,
+): RefundInInput[] {
   return isTold(answer)
     ? [...inputsOfRefund(asked.id, answer), { on: 'work.done' }]
-    : inputsWithoutOrder(asked, answer, windowMs)
+    : inputsWithoutOrder(asked, answer, windowMs, clock)
 }
 
 function isTold(answer: RefundAnswer | RefundQueryAnswer): answer is ToldRefund {

@@ -220,5 +220,5 @@ const GUARDS: Readonly<
   'never arrived and must not be sent again': ({ facts }, _cashIn, input, { at }) =>
     input.on === 'partner.not_found' &&
     !isRepeatable(facts, input.windowMs, at) &&
-    isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt) }),
+    isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt) }, input.steadySince),
 }

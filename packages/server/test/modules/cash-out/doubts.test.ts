@@ -133,6 +133,21 @@ test('[P6] [cash-out.unknown.6] a process that sleeps with «not found» in its 
   assert.equal((await shop.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
 })
 
+test('[P6] [P10] [cash-out.unknown.6] a database whose clock steps by ten minutes proves nothing by that', async (t) => {
+  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND, capabilities: new Set(['query-payout']) })
+  const id = await shop.reserve()
+  await shop.later(0)
+  await shop.later(5 * SECOND)
+  shop.clock.observe(shop.clock.now() + 10 * MINUTE)
+  await shop.later(0)
+  assert.equal(shop.partner.asked.length, 3)
+  assert.equal((await shop.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
+  await shop.later(4 * MINUTE)
+  assert.equal((await shop.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
+  await shop.later(MINUTE)
+  assert.equal((await shop.read(id)).status, 'FAILED', 'five minutes of a clock that runs')
+})
+
 test('[P5] [CO-21] the refusal of an attempt that another one followed frees nothing', async (t) => {
   const shop = await workshop(t, { query: NOT_FOUND })
   const other = shop.another()
