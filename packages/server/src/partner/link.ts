@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import { type Dispatcher, Pool } from 'undici'
+import { sleeplessClock } from '../platform/stopwatch.ts'
 import { startTimer } from '../platform/timer.ts'
 import type { SendWindow } from './port.ts'
 
@@ -49,7 +50,7 @@ export interface PartnerLinkOptions {
 
 /** Opens a link. Connections are made when they are first needed and kept for the next call. */
 export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
-  const monotonic = options.monotonic ?? (() => performance.now())
+  const monotonic = options.monotonic ?? sleeplessClock()
   const { origin, pathname } = new URL(options.url)
   const pool = new Pool(origin, {
     connections: options.connectionsMax ?? 64,

@@ -2,6 +2,7 @@ import type { Document, Operation } from '../../engine/operation.ts'
 import type { EventQueryBudget } from '../../partner/event-query-budget.ts'
 import type { SendWindow } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { sleeplessClock } from '../../platform/stopwatch.ts'
 import { isRepeatable, leaseMsFor, SEND_WITHIN_MS, type SendFacts } from './attempts.ts'
 import { type Again, isWithoutOutcome, notSentInput, type OrderInput } from './inputs.ts'
 import { isDueNow, type Schedule, type Step } from './schedule.ts'
@@ -53,7 +54,7 @@ export interface DispatchBounds {
   readonly callTimeoutMs: number
   /** What events may cause, in the whole process. */
   readonly eventQueries: EventQueryBudget
-  /** A clock that goes on while the process sleeps, milliseconds. */
+  /** A clock that goes on while the process, or its machine, sleeps, milliseconds. */
   readonly monotonic?: () => number
 }
 
@@ -86,7 +87,7 @@ export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>
   orders: Orders<Order, Input>,
   clock: Clock,
   sendsWanted: () => Promise<number>,
-  { callTimeoutMs, eventQueries, monotonic = () => performance.now() }: DispatchBounds,
+  { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
 ): Dispatcher {
   const leaseMs = leaseMsFor(callTimeoutMs)
 
@@ -129,9 +130,15 @@ export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>
     const elapsedMs = () => monotonic() - startedAt
     const claimed = await orders.take(order, [{ on: 'send.claimed', leaseMs, ...(again ? { again } : {}) }])
     if (!claimed) return undefined
+    // A process that does not know yet that its machine slept has written the claim as an old one.
+    const isOld = clock.now() - (claimed.facts.lastAttemptAt ?? clock.now()) > SEND_WITHIN_MS
     const isStopped = elapsedMs() > FRESH_MS && (await sendsWanted()) === 0
     const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
-    const obstacle = isStopped ? 'sending was stopped' : window.isOver() ? 'too late after the claim' : undefined
+    const obstacle = isStopped
+      ? 'sending was stopped'
+      : isOld || window.isOver()
+        ? 'too late after the claim'
+        : undefined
     return orders.take(claimed, obstacle ? [notSentInput(claimed, obstacle)] : await orders.send(claimed, window))
   }
 

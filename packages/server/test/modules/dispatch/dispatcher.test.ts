@@ -115,6 +115,30 @@ test('[CO-20] [CO-40] an order is sent within 2 s of its claim or not at all, by
   }
 })
 
+test('[CO-40] [P10] an order is not sent by a claim that turns out to be old: the clock that dated it had stood still', async () => {
+  let now = 1_000
+  const taken: string[] = []
+  const { orders, done } = scripted(
+    { a: 'send' },
+    {
+      take: async (order, inputs) => {
+        taken.push(...inputs.map(({ on }) => on))
+        const claimed = { ...order, facts: { ...order.facts, lastAttemptAt: now } }
+        // The database tells the time with its reply.
+        now = 601_000
+        return claimed
+      },
+    },
+  )
+  await dispatcher(
+    orders,
+    64,
+    {},
+    clockAt(() => now),
+  ).processNext()
+  assert.deepEqual([taken, done], [['send.claimed', 'send.not_sent'], []])
+})
+
 test('[CO-40] [CO-24] more than 500 ms after the claim it is looked once more whether anything may be sent', async () => {
   assert.deepEqual((await sleepsAfterClaim(500, 0)).taken, ['send.claimed', 'answer'])
   assert.deepEqual((await sleepsAfterClaim(501, 0)).taken, ['send.claimed', 'send.not_sent'])
