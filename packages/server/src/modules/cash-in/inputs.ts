@@ -45,6 +45,9 @@ export function inputsOf(
   }
 }
 
+/** A return, with the end-to-end id of the payment that it is of. */
+export type ReturnOfPayment = PaymentReturn & { readonly endToEndId: string }
+
 /**
  * What an answer tells of money that went back of the payment that was credited, and that was not booked. Another payment's
  * is no news of this one.
@@ -53,11 +56,11 @@ export function inputsOf(
 export function returnsIn(
   { id, endToEndId, facts }: CashIn,
   answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
-): readonly PaymentReturn[] {
+): readonly ReturnOfPayment[] {
   if (!('charge' in answer) || answer.charge.id !== id) return []
   const told = answer.charge.payments.filter((payment) => payment.endToEndId === endToEndId)
   return told
-    .flatMap((payment) => payment.returns ?? [])
+    .flatMap(({ endToEndId, returns = [] }) => returns.map((returned) => ({ ...returned, endToEndId })))
     .filter(({ returnId, valueCents }) => own(facts.returns, returnId) !== Number(valueCents))
 }
 

@@ -7,14 +7,13 @@ import type {
   ChargeQueryAnswer,
   ChargeRequest,
   NotSent,
-  PaymentReturn,
   Unknown,
 } from '../../partner/port.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
-import { answerEvidence, inputsOf, returnsIn } from './inputs.ts'
+import { answerEvidence, inputsOf, type ReturnOfPayment, returnsIn } from './inputs.ts'
 import { awaitsReturns, hasReturnStep } from './returns.ts'
 import type { CashInStore } from './store.ts'
 import { createTurns } from './turns.ts'
@@ -51,7 +50,7 @@ export interface CashInJobs {
 /** What is done about money of a payment that went back, where refunds are known. */
 export interface ReturnsOfCashIns {
   /** Takes a return that the bank told when it was asked. @source rules#cash-in.returns.6 */
-  take(cashIn: CashIn, returned: PaymentReturn): Promise<unknown>
+  take(cashIn: CashIn, returned: ReturnOfPayment): Promise<unknown>
   /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
   settle(cashIn: CashIn): Promise<unknown>
 }
