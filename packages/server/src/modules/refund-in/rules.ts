@@ -2,7 +2,7 @@ import { type GuardOf, refundIn, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
 import { own } from '../../platform/own.ts'
-import { type CashIn, ownReference } from '../cash-in/index.ts'
+import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
 import {
   endsOverdue,
   hasOtherOpenAttempts,
@@ -171,7 +171,7 @@ function judgedConfirmation(
   if (isImplausible(input.returned, at)) return 'IMPLAUSIBLE'
   const booked = own(now.facts.returns, returnId)
   if (booked !== undefined && (BigInt(booked) === valueCents || now.status !== 'CONFIRMED')) return 'IGNORED'
-  const isToldBefore = now.facts.doubt === 'contradiction' && own(cashIn.facts.returns, returnId) !== undefined
+  const isToldBefore = now.facts.doubt === 'contradiction' && bookedReturn(cashIn, returnId) !== undefined
   if (isToldBefore && (now.status !== 'CONFIRMED' || booked === undefined)) return 'IGNORED'
   const isUnproven = now.facts.doubt === 'unrecorded' && !input.isVerified
   return isUnproven ? { on: 'work.requested' } : input
@@ -188,16 +188,18 @@ interface Given {
 const GUARDS: Readonly<
   Record<GuardOf<typeof refundIn>, (now: RefundIn, cashIn: CashIn, input: RefundInInput, given: Given) => boolean>
 > = {
-  // What another return of the same payment took is counted there already.
-  'movement belongs to another operation': (_now, { facts }, input, { isAnothers }) =>
-    input.on === 'partner.confirmed' && isAnothers === true && facts.returns?.[input.returned.returnId] === undefined,
+  // What another return of the same payment took is counted there already, or in suspense there.
+  'movement belongs to another operation': (_now, cashIn, input, { isAnothers }) =>
+    input.on === 'partner.confirmed' &&
+    isAnothers === true &&
+    bookedReturn(cashIn, input.returned.returnId) === undefined,
   'partner agrees when asked': (_now, _cashIn, input) => 'isVerified' in input && input.isVerified,
   'sending was not recorded': (now, _cashIn, input) =>
     input.on === 'partner.confirmed' && !input.isVerified && isNeverClaimed(now),
   'another payment went back': (now, _cashIn, input) => isOfAnotherPayment(now, input),
   'return has no id': (_now, _cashIn, input) => input.on === 'partner.confirmed' && input.isUnnamed === true,
-  'return was booked before': (_now, { facts }, input) =>
-    input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
+  'return was booked before': (_now, cashIn, input) =>
+    input.on === 'partner.confirmed' && bookedReturn(cashIn, input.returned.returnId) !== undefined,
   'amount differs': ({ valueCents }, _cashIn, input) =>
     input.on === 'partner.confirmed' && input.returned.valueCents !== valueCents,
   'waits for a person': ({ facts }) => facts.doubt === 'contradiction',
