@@ -72,13 +72,24 @@ export function decideReturn(
     alsoOpen: unlistedIn(state, cashIn, found),
   } as const
   const { outcome, ...counted } = decideCashIn(cashIn, told, now)
-  const after = outcome.cashIn
+  const known = decideKnown(outcome.cashIn, returnId, identity, now)
+  const decision = together(counted, known)
+  const after = known.outcome
   const isBooked = own(cashIn.facts.returns, returnId) === undefined && own(after.facts.returns, returnId)
-  if (isBooked) return together(counted, taken(decideBooking(after, returned, identity, state, now)))
+  if (isBooked) {
+    return together(decision, taken(decideBooking(after, returned, identity, stateAfter(state, known), now)))
+  }
   const isNew = own(cashIn.facts.awaitedReturns, returnId) === undefined
   const awaited = isNew ? own(after.facts.awaitedReturns, returnId) : undefined
   const asked = awaited ? asking(after, awaited, state, now) : {}
-  return together(counted, { ...asked, outcome: { result: outcome.result, cashIn: after } })
+  return together(decision, { ...asked, outcome: { result: outcome.result, cashIn: after } })
+}
+
+/** What was awaited, and is booked now that it was told again, is awaited no longer. @source rules#cash-in.returns.5 */
+function decideKnown(cashIn: CashIn, returnId: string, { id }: ReturnIdentity, now: number): Decision<CashIn> {
+  const isAwaited = own(cashIn.facts.awaitedReturns, returnId) !== undefined
+  if (!isAwaited || bookedReturn(cashIn, returnId) === undefined) return { outcome: cashIn }
+  return cashInDecision(cashIn, { on: 'return.known', returnId, refundId: id }, now)
 }
 
 /** Whether a return that was not booked here was booked on another operation. */
