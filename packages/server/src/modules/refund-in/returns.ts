@@ -59,6 +59,7 @@ export function decideReturn(
   if (returnedPayment(cashIn, endToEndId) === undefined) {
     return { outcome: { result: cashIn.facts.payments === undefined ? 'EARLY' : 'DISPUTED', cashIn } }
   }
+  if (mayBeOfToldPayment(cashIn, returned)) return { outcome: { result: 'EARLY', cashIn } }
   const told = {
     on: 'return.told',
     returnId,
@@ -83,6 +84,16 @@ export function decideReturn(
   const awaited = isNew ? own(after.facts.awaitedReturns, returnId) : undefined
   const asked = awaited ? asking(after, awaited, state, now) : {}
   return together(decision, { ...asked, outcome: { result: outcome.result, cashIn: after } })
+}
+
+/**
+ * Whether a return that names no payment may be of one that only an event told: whose it is shows when that is verified.
+ * @source rules#cash-in.refunds.9
+ */
+function mayBeOfToldPayment(cashIn: CashIn, { returnId, endToEndId = null }: BankReturn): boolean {
+  const { toldPayments = {}, awaitedReturns } = cashIn.facts
+  const isKnown = bookedReturn(cashIn, returnId) !== undefined || own(awaitedReturns, returnId) !== undefined
+  return endToEndId === null && !isKnown && Object.keys(toldPayments).length > 0
 }
 
 /** What was awaited, and is booked now that it was told again, is awaited no longer. @source rules#cash-in.returns.5 */
