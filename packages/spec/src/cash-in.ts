@@ -298,7 +298,7 @@ export const cashIn = machine({
       'which of several payments the bank gave back is not told, or less of it is in suspense than went back',
     'return has no id': 'the bank told no return id, so that it could be told again as another return',
     'return has no id and may be known':
-      'the bank told no return id, and a return of the same amount was booked or a refund is under way',
+      'the bank told no return id, and a return of the same amount was booked or is awaited, or a refund is under way',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',

@@ -122,6 +122,16 @@ function isToldBefore(now: CashIn, told: ToldReturn): boolean {
   return own(now.facts.awaitedReturns, told.returnId) !== undefined && fateOf(now, told) === 'awaited'
 }
 
+/** Whether a return of the same amount was told: debited, in suspense, or awaited. */
+function isOfKnownAmount({ facts }: CashIn, { valueCents }: ToldReturn): boolean {
+  const known = [
+    ...Object.values(facts.returns ?? {}),
+    ...Object.values(facts.suspendedReturns ?? {}).map(({ cents }) => cents),
+    ...Object.values(facts.awaitedReturns ?? {}).map((awaited) => awaited.valueCents),
+  ]
+  return known.includes(Number(valueCents))
+}
+
 /** Whether that the bank has the charge was known. */
 function isNothingNew({ status, facts }: CashIn): boolean {
   return facts.pixCode !== undefined && facts.notFoundSince == null && status !== 'PROVIDER_RESULT_UNKNOWN'
@@ -167,10 +177,10 @@ const GUARDS: Readonly<
       ? fateOf(now, input) === 'restated'
       : input.on === 'refund.taken' && bookedReturn(now, input.returnId) !== undefined,
   'return has no id': (_now, _, input) => input.on === 'return.told' && input.isUnnamed === true,
-  'return has no id and may be known': ({ facts }, _, input) =>
+  'return has no id and may be known': (now, _, input) =>
     input.on === 'return.told' &&
     input.isUnnamed === true &&
-    ((facts.refundsOpenCents ?? 0) > 0 || Object.values(facts.returns ?? {}).includes(Number(input.valueCents))),
+    ((now.facts.refundsOpenCents ?? 0) > 0 || isOfKnownAmount(now, input)),
   'payment is in suspense': (now, _, input) => {
     const payment = uncreditedPayment(now, input)
     return typeof payment === 'string' && suspendedCents(now, payment) >= (input as ToldReturn).valueCents

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { CashInFacts } from '../../../src/modules/cash-in/cash-in.ts'
+import { decideAwaited, decideReturn } from '../../../src/modules/refund-in/returns.ts'
+import { sha256 } from '../../../src/platform/crypto.ts'
+import { NOW } from '../cash-in/situations.ts'
+import { paidCashIn, REFUND_ID, stateOf } from './situations.ts'
+
+const IDENTITY = { id: REFUND_ID, bodyHash: sha256('D1') }
+
+for (const heldCents of [undefined, 30_00])
+  test(`[cash-in.returns.5] a return that nothing explains any more is booked once, told again before that was done${heldCents ? ' and held' : ''}`, () => {
+    const awaited = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: 'tx-b', since: NOW - 900_000, answered: [] }
+    const facts: CashInFacts = {
+      awaitedReturns: { D1: { ...awaited, ...(heldCents === undefined ? {} : { heldCents }) } },
+      openRefunds: {},
+    }
+    const returned = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: 'tx-b' }
+    const { outcome, journals = [] } = decideReturn(paidCashIn(facts), returned, IDENTITY, stateOf(), NOW)
+    assert.deepEqual(
+      journals.map(({ kind }) => kind),
+      [...(heldCents ? ['return_known'] : []), 'taken_by_bank'],
+    )
+    assert.ok(outcome.cashIn)
+    assert.deepEqual(outcome.cashIn.facts.awaitedReturns, {})
+    assert.deepEqual(decideAwaited(outcome.cashIn, new Map([['D1', IDENTITY]]), stateOf(), NOW).journals ?? [], [])
+  })

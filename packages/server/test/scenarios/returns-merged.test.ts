@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { assertBooks, balances } from '../support/books.ts'
+import { cases, inbox } from '../support/evidence.ts'
+import { tell } from '../support/partner-events.ts'
+import { world } from '../support/world.ts'
+
+/** Returns that meet a second payment, a payment to be verified, or the same return told without its id. */
+
+const HOUR = 3_600_000
+
+async function story(t: TestContext, environment: Record<string, string> = {}) {
+  const pix = await world(t, environment, { isStepped: true })
+  const iso = () => new Date(pix.clock.now()).toISOString()
+  const says = async (event: string, told: object) => {
+    const body = { event, eventId: 'event-1', status: 'CONFIRMED', occurredAt: iso(), ...told }
+    assert.equal(await tell(pix, body), 200)
+    await pix.later(0)
+  }
+  return {
+    ...pix,
+    iso,
+    says,
+    last: async () => (await inbox(pix.database)).map(({ state, outcome }) => `${state} ${outcome}`).at(-1),
+    paidAgain: async (chargeId: string): Promise<string> => {
+      const { endToEndId } = await pix.lever(`charges/${chargeId}/pay`)
+      while (!(await balances(pix.database)).suspense_in) await pix.work()
+      return endToEndId
+    },
+    /** An event out of its time makes us ask the bank about the charge. */
+    asked: async (transactionId: string) => {
+      const event = { event: 'CashIn', eventId: 'stale', status: 'CONFIRMED', transactionId }
+      const timestamp = String(pix.clock.now() - HOUR)
+      assert.equal(await tell(pix, { ...event, occurredAt: iso() }, { timestamp }), 401)
+      for (let step = 0; step < 3; step++) await pix.later(100)
+    },
+  }
+}
+
+test('[cash-in.returns.6] [EV-33] what the bank, asked, tells of the credited payment is not taken for unclear because of a second one', async (t) => {
+  const pix = await story(t)
+  const charge = await pix.paid('100.00')
+  await pix.behave({ eventDelayMs: HOUR })
+  await pix.lever(`charges/${charge.id}/return`, { valueCents: 3_000 })
+  await pix.behave({ eventDelayMs: 0 })
+  await pix.paidAgain(charge.id)
+  await pix.behave({ eventDelayMs: HOUR })
+  await pix.asked(charge.providerTransactionId)
+  assert.deepEqual(await cases(pix.database), ['second_payment'])
+  assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -17_000n, suspense_in: 10_000n })
+  assert.equal((await pix.read(charge.id)).refundedCents, 3_000)
+  await pix.assertBooksAgree()
+})
+
+test('[refund-in.doubt.3] [EV-33] a refund that is confirmed by a return which is in suspense here leaves the books once', async (t) => {
+  const pix = await story(t)
+  const charge = await pix.paid('100.00')
+  await pix.paidAgain(charge.id)
+  await pix.behave({ refundIn: 'manual', eventDelayMs: HOUR })
+  const { id } = await pix.refundIn(charge.id, 30)
+  await pix.later(1_000)
+  const { returnId } = await pix.lever(`refunds/${id}/confirm`)
+  // By the payment's reference, and by no end-to-end id: one of two payments.
+  await pix.says('CashInReversal', { transactionId: charge.providerTransactionId, returnId, valueCents: 3_000 })
+  for (let step = 0; step < 20; step++) await pix.later(60_000)
+  assert.equal((await balances(pix.database)).settlement, -17_000n, 'R$ 30,00 left, once')
+  await assertBooks(pix.database)
+})
+
+test('[cash-in.refunds.10] [EV-37] a return told without its id and then with it left once', async (t) => {
+  const pix = await story(t)
+  const charge = await pix.paid('100.00')
+  await pix.behave({ eventDelayMs: HOUR })
+  const { returnId } = await pix.lever(`charges/${charge.id}/return`, { valueCents: 3_000 })
+  const told = { transactionId: charge.providerTransactionId, endToEndId: charge.endToEndId, valueCents: 3_000 }
+  await pix.says('CashInReversal', told)
+  await pix.says('CashInReversal', { ...told, returnId })
+  await pix.asked(charge.providerTransactionId)
+  assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
+  // Another one is another one.
+  await pix.says('CashInReversal', { ...told, returnId: 'D2' })
+  assert.deepEqual(await balances(pix.database), { available: 4_000n, settlement: -4_000n })
+  await assertBooks(pix.database)
+})
+
+test('[cash-in.refunds.10] [EV-37] a return told with its id and then without left once, suspended as it is', async (t) => {
+  const pix = await story(t)
+  const charge = await pix.paid('100.00')
+  const endToEndId = await pix.paidAgain(charge.id)
+  const told = { transactionId: charge.providerTransactionId, endToEndId, valueCents: 10_000 }
+  await pix.says('CashInReversal', { ...told, returnId: 'D1' })
+  await pix.says('CashInReversal', told)
+  await pix.says('CashInReversal', { ...told, status: 'DEVOLVIDO', endToEndId: null })
+  assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
+  await assertBooks(pix.database)
+})
+
+test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to be verified is not debited from the merchant', async (t) => {
+  const pix = await story(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const charge = await pix.paid('1000.00')
+  await pix.behave({ eventDelayMs: HOUR })
+  const { endToEndId } = await pix.lever(`charges/${charge.id}/pay`)
+  await pix.behave({ latencyMs: 400 })
+  const told = { transactionId: charge.providerTransactionId, valueCents: 100_000 }
+  await pix.says('CashIn', { ...told, externalId: charge.id, endToEndId })
+  assert.deepEqual(await balances(pix.database), { available: 100_000n, settlement: -100_000n }, 'to be verified')
+  await pix.says('CashInReversal', { ...told, returnId: 'D1' })
+  assert.equal((await balances(pix.database)).available, 100_000n, 'it may be of the payment that was never credited')
+  await pix.behave({ latencyMs: 0 })
+  for (const wait of [1_001, 5_001, 30_001, 60_001]) await pix.later(wait)
+  assert.deepEqual(await balances(pix.database), {
+    available: 100_000n,
+    settlement: -100_000n,
+    suspense_in: 100_000n,
+    suspense_out: -100_000n,
+  })
+  assert.deepEqual(await cases(pix.database), ['second_payment', 'return_unattributed'])
+  await assertBooks(pix.database)
+})
