@@ -291,7 +291,8 @@ export const cashIn = machine({
     'returns exceed the payment': 'all that went back together exceeds the value',
     'a refund may explain it':
       'a refund of this payment is open and of this very amount, and no reference tells that the return is not its own',
-    'money of it is held': 'it was not known for 15 minutes whose it is, and what was there of it is held',
+    'money of it is held':
+      'it was not known for 15 minutes whose it is, and what was there of it is held; or it was told without an id before, and is in suspense',
     'payment is in suspense':
       'the payment that the bank gave back is not the credited one, and as much is in suspense of it',
     'payment cannot be told':

@@ -77,6 +77,8 @@ export type SuspendedReturn = {
   /** Of the payment that went back; `null` where that is unclear. */
   readonly endToEndId: string | null
   readonly cents: number
+  /** Where it was told without an id: the payment that it is of, as far as that was told. */
+  readonly unnamedOf?: string | null
 }
 
 /** A failure as an event told it; the instant is epoch milliseconds. */
@@ -275,6 +277,27 @@ export function suspendedCents({ facts }: CashIn, endToEndId: string): bigint {
 export function bookedReturn({ facts }: CashIn, returnId: string): bigint | undefined {
   const cents = own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)?.cents
   return cents === undefined ? undefined : BigInt(cents)
+}
+
+/**
+ * The return in suspense that was told without its id and that one told with its id now may be: of the same amount, and not
+ * known to be of another payment.
+ * @source rules#cash-in.refunds.10
+ */
+export function unnamedLike(now: CashIn, named: string | null, valueCents: bigint): string | undefined {
+  const payment = returnedPayment(now, named) ?? null
+  return Object.entries(now.facts.suspendedReturns ?? {}).find(
+    ([, { cents, unnamedOf }]) =>
+      unnamedOf !== undefined &&
+      BigInt(cents) === valueCents &&
+      (unnamedOf === null || payment === null || unnamedOf === payment),
+  )?.[0]
+}
+
+/** A return in suspense that was told without its id. */
+export function unnamedReturn({ facts }: CashIn, returnId: string): SuspendedReturn | undefined {
+  const suspended = own(facts.suspendedReturns, returnId)
+  return suspended?.unnamedOf === undefined ? undefined : suspended
 }
 
 /** Whether the bank is known to have taken the charge: somebody may have its code and pay it. */

@@ -17,7 +17,7 @@ import { createTold } from './take-told.ts'
 import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.ts'
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
-export { bookedReturn, refundableCents, refundDeadline, returnedPayment } from './cash-in.ts'
+export { bookedReturn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
 export type { ReturnsOfCashIns } from './jobs.ts'
 export {
   type AwaitedReturn,
@@ -28,6 +28,7 @@ export {
   ownReference,
   returnStep,
   returnsAnswered,
+  type ToldReturn,
 } from './returns.ts'
 export { decideCashIn } from './rules.ts'
 

@@ -1,7 +1,7 @@
 import type { JournalKind } from '@pixgate/spec'
 import type { Target } from '../../engine/follow.ts'
 import { own } from '../../platform/own.ts'
-import { type CashIn, type CashInFacts, type RefundEvent, returnedPayment } from './cash-in.ts'
+import { type CashIn, type CashInFacts, type RefundEvent, returnedPayment, unnamedReturn } from './cash-in.ts'
 import { type AwaitedReturn, awaitedOf, type OpenRefund, type ToldReturn } from './returns.ts'
 
 /** What becomes known of a cash-in by its refunds and returns. Pure. */
@@ -43,7 +43,12 @@ export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target): Ca
     case 'return.unexplained':
       return { awaitedReturns: held(awaitedReturns, input.returnId, input.heldCents) }
     case 'return.known':
-      return { awaitedReturns: without(awaitedReturns, input.returnId) }
+      return {
+        awaitedReturns: without(awaitedReturns, input.returnId),
+        ...(unnamedReturn(now, input.returnId) && {
+          suspendedReturns: without(now.facts.suspendedReturns, input.returnId),
+        }),
+      }
   }
 }
 
@@ -68,12 +73,14 @@ function factsOfTold(now: CashIn, told: ToldReturn, { when, posts }: Target): Ca
 /** It was not debited from the merchant: what was of a payment in suspense is taken from that. */
 function suspended(
   now: CashIn,
-  { returnId, valueCents, endToEndId = null }: ToldReturn,
+  { returnId, valueCents, endToEndId = null, isUnnamed }: ToldReturn,
   posts: JournalKind,
 ): CashInFacts {
   const payment = posts === 'arrival_returned' ? (returnedPayment(now, endToEndId) ?? null) : null
   const { suspendedReturns } = now.facts
-  return { suspendedReturns: { ...suspendedReturns, [returnId]: { endToEndId: payment, cents: Number(valueCents) } } }
+  const unnamed = isUnnamed ? { unnamedOf: returnedPayment(now, endToEndId) ?? null } : {}
+  const returned = { endToEndId: payment, cents: Number(valueCents), ...unnamed }
+  return { suspendedReturns: { ...suspendedReturns, [returnId]: returned } }
 }
 
 function namedOf({ valueCents, transactionId }: Extract<RefundEvent, { on: 'refund.named' }>): OpenRefund {

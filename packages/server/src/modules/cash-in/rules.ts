@@ -17,6 +17,7 @@ import {
   refundedCents,
   returnedPayment,
   suspendedCents,
+  unnamedReturn,
 } from './cash-in.ts'
 import { changesOf } from './learned.ts'
 import { isProvenNotFound, isSettledByAbsence } from './not-found.ts'
@@ -59,11 +60,13 @@ export function decideCashIn(
 }
 
 /** What an input states or holds. */
-function amountsOf({ facts }: CashIn, input: Judged) {
+function amountsOf(now: CashIn, input: Judged) {
   if (input.on === 'partner.confirmed') return { p: input.payment.valueCents }
   if (input.on === 'return.told') return { p: input.valueCents }
   if (input.on !== 'return.unexplained' && input.on !== 'return.known') return { p: 0n }
-  const { valueCents = 0, heldCents = 0 } = own(facts.awaitedReturns, input.returnId) ?? {}
+  const unnamed = unnamedReturn(now, input.returnId)
+  if (unnamed) return { p: BigInt(unnamed.cents), h: 0n }
+  const { valueCents = 0, heldCents = 0 } = own(now.facts.awaitedReturns, input.returnId) ?? {}
   return { p: BigInt(valueCents), h: input.on === 'return.unexplained' ? input.heldCents : BigInt(heldCents) }
 }
 
@@ -108,7 +111,7 @@ function meant(now: CashIn, input: CashInInput | RefundEvent, at: number): Judge
       return awaited === undefined || awaited.heldCents !== undefined ? 'IGNORED' : input
     }
     case 'return.known':
-      return own(now.facts.awaitedReturns, input.returnId) === undefined ? 'IGNORED' : input
+      return own(now.facts.awaitedReturns, input.returnId) || unnamedReturn(now, input.returnId) ? input : 'IGNORED'
     case 'return.told':
       return isToldBefore(now, input) ? 'IGNORED' : input
     default:
@@ -180,7 +183,7 @@ const GUARDS: Readonly<
   'return has no id and may be known': (now, _, input) =>
     input.on === 'return.told' &&
     input.isUnnamed === true &&
-    ((now.facts.refundsOpenCents ?? 0) > 0 || isOfKnownAmount(now, input)),
+    ((now.facts.refundsOpenCents ?? 0) > 0 || isOfKnownAmount(now, input) || fateOf(now, input) === 'awaited'),
   'payment is in suspense': (now, _, input) => {
     const payment = uncreditedPayment(now, input)
     return typeof payment === 'string' && suspendedCents(now, payment) >= (input as ToldReturn).valueCents
@@ -189,8 +192,10 @@ const GUARDS: Readonly<
   'returns exceed the payment': (now, _, input) =>
     'returnId' in input && 'valueCents' in input && refundedCents(now) + input.valueCents > now.valueCents,
   'a refund may explain it': (now, _, input) => input.on === 'return.told' && fateOf(now, input) === 'awaited',
-  'money of it is held': ({ facts }, _, input) =>
-    input.on === 'return.known' && own(facts.awaitedReturns, input.returnId)?.heldCents !== undefined,
+  'money of it is held': (now, _, input) =>
+    input.on === 'return.known' &&
+    (own(now.facts.awaitedReturns, input.returnId)?.heldCents !== undefined ||
+      unnamedReturn(now, input.returnId) !== undefined),
 }
 
 /**

@@ -98,7 +98,11 @@ function cashInReversalReceiver(cashIns: Subjects['cashIns'], refunds: Subjects[
       // No refund of ours has this id: it is the cash-in's. What says that no money moved may be about one that is open.
       if (!isNews(event)) return refunds.askAboutOpen(id)
       const returned = bankReturnOf(event)
-      return returned ? (await refunds.takeReturn(id, returned)).result : 'DISPUTED'
+      if (!returned) return 'DISPUTED'
+      const { result } = await refunds.takeReturn(id, returned)
+      // The answer may name what the event did not.
+      if (returned.isUnnamed && cashIns.canAsk) await cashIns.takeTold(id, { on: 'work.requested' })
+      return result
     },
     ask: async (id) => {
       const refund = await refunds.apply(id, { on: 'work.requested' })

@@ -13,6 +13,8 @@ import {
   ownReference,
   returnedPayment,
   returnStep,
+  type ToldReturn,
+  unnamedLike,
 } from '../cash-in/index.ts'
 import type { Result } from '../dispatch/index.ts'
 import { operationOf } from './create.ts'
@@ -73,7 +75,7 @@ export function decideReturn(
     alsoOpen: unlistedIn(state, cashIn, found),
   } as const
   const { outcome, ...counted } = decideCashIn(cashIn, told, now)
-  const known = decideKnown(outcome.cashIn, returnId, identity, now)
+  const known = decideKnown(cashIn, outcome.cashIn, told, identity, now)
   const decision = together(counted, known)
   const after = known.outcome
   const isBooked = own(cashIn.facts.returns, returnId) === undefined && own(after.facts.returns, returnId)
@@ -96,11 +98,27 @@ function mayBeOfToldPayment(cashIn: CashIn, { returnId, endToEndId = null }: Ban
   return endToEndId === null && !isKnown && Object.keys(toldPayments).length > 0
 }
 
-/** What was awaited, and is booked now that it was told again, is awaited no longer. @source rules#cash-in.returns.5 */
-function decideKnown(cashIn: CashIn, returnId: string, { id }: ReturnIdentity, now: number): Decision<CashIn> {
-  const isAwaited = own(cashIn.facts.awaitedReturns, returnId) !== undefined
-  if (!isAwaited || bookedReturn(cashIn, returnId) === undefined) return { outcome: cashIn }
-  return cashInDecision(cashIn, { on: 'return.known', returnId, refundId: id }, now)
+/**
+ * What a return that is booked now settles: that it was awaited, where it was told again, and the suspense of one that was
+ * told without its id.
+ * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
+ */
+function decideKnown(
+  before: CashIn,
+  after: CashIn,
+  { returnId, valueCents, endToEndId = null, isUnnamed, isElsewhere }: ToldReturn,
+  { id: refundId }: ReturnIdentity,
+  now: number,
+): Decision<CashIn> {
+  if (bookedReturn(after, returnId) === undefined) return { outcome: after }
+  const isAwaited = own(after.facts.awaitedReturns, returnId) !== undefined
+  const known: Decision<CashIn> = isAwaited
+    ? cashInDecision(after, { on: 'return.known', returnId, refundId }, now)
+    : { outcome: after }
+  const isNew = bookedReturn(before, returnId) === undefined && !isUnnamed && !isElsewhere
+  const unnamed = isNew ? unnamedLike(known.outcome, endToEndId, valueCents) : undefined
+  if (unnamed === undefined) return known
+  return together(known, cashInDecision(known.outcome, { on: 'return.known', returnId: unnamed, refundId }, now))
 }
 
 /** Whether a return that was not booked here was booked on another operation. */
@@ -199,13 +217,13 @@ function decideBanks(
   state: State,
   now: number,
 ): Decision<CashIn> {
-  const { returnId, transactionId, occurredAt } = awaited
+  const { transactionId, occurredAt } = awaited
   const returned: BankReturn = { ...returnOf(awaited), transactionId }
   const isAnothers = isElsewhere(cashIn, returned, state)
   const told = { on: 'return.told', ...returned, occurredAt, at: now, isElsewhere: isAnothers, alsoOpen: {} } as const
   const counted = cashInDecision(cashIn, told, now)
-  const knownAs = { on: 'return.known', returnId, refundId: identity.id } as const
-  const known = together(counted, cashInDecision(counted.outcome, knownAs, now))
+  const ofCredited = { ...told, endToEndId: cashIn.endToEndId }
+  const known = together(counted, decideKnown(cashIn, counted.outcome, ofCredited, identity, now))
   if (isAnothers) return known
   return together(known, decideBooking(known.outcome, returned, identity, stateAfter(state, known), now))
 }

@@ -114,7 +114,10 @@ function takenAside(state: 'PAID' | 'RECONCILIATION_REQUIRED'): Record<string, S
     reference: 'D1',
     evidence: { ...LATER_RETURN, endToEndId: given.endToEndId },
   })
-  const unnamed = aside({ endToEndId: 'E1', isUnnamed: true }, null)
+  const unnamed = {
+    ...aside({ endToEndId: 'E1', isUnnamed: true }, null),
+    learns: { facts: { suspendedReturns: { D1: { endToEndId: null, cents: 30_00, unnamedOf: 'E1' } } } },
+  }
   return {
     [`${state} return.told movement belongs to another operation`]: aside(
       { endToEndId: 'E1', isElsewhere: true },

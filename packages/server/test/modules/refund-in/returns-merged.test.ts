@@ -10,7 +10,13 @@ const IDENTITY = { id: REFUND_ID, bodyHash: sha256('D1') }
 
 for (const heldCents of [undefined, 30_00])
   test(`[cash-in.returns.5] a return that nothing explains any more is booked once, told again before that was done${heldCents ? ' and held' : ''}`, () => {
-    const awaited = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: 'tx-b', since: NOW - 900_000, answered: [] }
+    const awaited = {
+      valueCents: 30_00,
+      occurredAt: NOW - 1_000,
+      transactionId: 'tx-b',
+      since: NOW - 900_000,
+      answered: [],
+    }
     const facts: CashInFacts = {
       awaitedReturns: { D1: { ...awaited, ...(heldCents === undefined ? {} : { heldCents }) } },
       openRefunds: {},
