@@ -270,7 +270,7 @@ export const cashIn = machine({
   guards: {
     'movement belongs to another operation': 'this end-to-end id, or return id, was booked on another operation',
     'payment is to be verified':
-      'only an event tells it, and its amount, what was booked unverified, or its time asks for more',
+      'only an event tells it, and its amount, what was booked unverified, its time, or what an event told of it before asks for more',
     'only an event tells it': 'the partner has not said it when asked',
     'payment is older than the charge': 'it is dated more than 300 s before the charge was made',
     'absence settles it':

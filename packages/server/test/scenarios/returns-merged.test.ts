@@ -117,3 +117,25 @@ test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to b
   assert.deepEqual(await cases(pix.database), ['second_payment', 'return_unattributed'])
   await assertBooks(pix.database)
 })
+
+test('[cash-in.credits.1] [EV-31] what the bank is to verify is not credited by another event that tells it otherwise', async (t) => {
+  const pix = await story(t)
+  const [dated, dear] = [await pix.charge('100.00'), await pix.charge('200.00')]
+  const told = {
+    transactionId: dated.providerTransactionId,
+    externalId: dated.id,
+    endToEndId: 'E1',
+    valueCents: 10_000,
+  }
+  const before = new Date(Date.parse(dated.generateTime) - HOUR).toISOString()
+  await pix.says('CashIn', { ...told, occurredAt: before })
+  const dearTold = { transactionId: dear.providerTransactionId, externalId: dear.id, endToEndId: 'E2' }
+  await pix.says('CashIn', { ...dearTold, valueCents: 200_000 })
+  for (let minute = 0; minute < 30; minute++) await pix.later(60_000)
+  assert.deepEqual(await cases(pix.database), ['payment_unconfirmed', 'payment_unconfirmed'])
+  await pix.says('CashIn', told)
+  await pix.says('CashIn', { ...dearTold, valueCents: 20_000 })
+  for (let step = 0; step < 3; step++) await pix.later(1_001)
+  assert.deepEqual(await balances(pix.database), {}, 'the bank, asked, has no such payments')
+  await assertBooks(pix.database)
+})

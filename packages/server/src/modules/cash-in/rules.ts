@@ -154,7 +154,8 @@ const GUARDS: Readonly<
     (input.on === 'partner.confirmed' || input.on === 'return.told') && input.isElsewhere === true,
   'payment is to be verified': (now, payment, input) =>
     input.on === 'partner.confirmed' &&
-    (input.unverified === 'first' || (input.unverified === 'counted' && isOlder(now, payment))),
+    (input.unverified === 'first' ||
+      (input.unverified === 'counted' && (isOlder(now, payment) || isUnconfirmed(now, payment)))),
   'only an event tells it': (_now, _payment, input) => input.on === 'partner.failed' && !input.isVerified,
   'payment is older than the charge': isOlder,
   'absence settles it': (now, _payment, input, at) =>
@@ -206,6 +207,11 @@ function uncreditedPayment(now: CashIn, input: Judged): string | null | undefine
   if (input.on !== 'return.told' || input.endToEndId === undefined) return undefined
   const payment = returnedPayment(now, input.endToEndId)
   return payment === now.endToEndId ? undefined : payment
+}
+
+/** Whether the bank has been asked about this payment, and has not confirmed it. @source rules#cash-in.credits.1 */
+function isUnconfirmed({ facts }: CashIn, payment: Payment | undefined): boolean {
+  return payment !== undefined && own(facts.toldPayments, payment.endToEndId) !== undefined
 }
 
 /** @source rules#cash-in.states.14 */
