@@ -90,7 +90,8 @@ export const refundIn = machine({
     'movement belongs to another operation': 'this return id was booked on an operation that is not of this payment',
     'partner agrees when asked': 'the partner says it when asked by us, not only in an event',
     'sending was not recorded': 'it was never claimed for sending, and only an event says that it was sent',
-    'return was booked before': 'the return id was booked as another movement of the cash-in',
+    'return was booked before':
+      'the return id was booked as another movement of the cash-in, or one of both was told without an id and is of the same amount',
     'amount differs': 'the partner states another amount than the refund',
     'another payment went back': 'an event names another end-to-end id than that of the payment which the refund is of',
     'return has no id':

@@ -102,10 +102,11 @@ function learnedOfReturn(now: RefundIn, input: ReturnConfirmed, { posts }: Targe
     const isUnrecorded = status === 'PENDING' && !isVerified && (facts.attempts ?? 0) === 0
     return isUnrecorded ? questionWanted(now, at, { doubt: 'unrecorded' }) : { facts: { doubt: 'contradiction' } }
   }
+  const unnamed = input.isUnnamed ? { unnamedReturnId: returnId } : {}
   const returns = { ...facts.returns, [returnId]: Number(valueCents) }
   if (posts === 'refund_in_confirmed') {
     return { facts: { returns, returnId, confirmedAt: occurredAt, ...NO_DOUBT } }
   }
   const again = posts === 'left_after_release' ? { heldAgainCents: Number(held) } : {}
-  return { facts: { returns, doubt: 'contradiction', ...again } }
+  return { facts: { returns, ...unnamed, doubt: 'contradiction', ...again } }
 }

@@ -22,6 +22,7 @@ import {
   movementOf,
   type RefundIn,
   type RefundInInput,
+  type ReturnConfirmed,
   type Standing,
 } from './refund-in.ts'
 import { isNeverClaimed, nextStep, restingDueAt, waitsForPerson } from './schedule.ts'
@@ -177,6 +178,13 @@ function judgedConfirmation(
   return isUnproven ? { on: 'work.requested' } : input
 }
 
+/** Whether it may be what was booked here already, as one of both was told without an id. @source rules#refund-in.doubt.8 */
+function isToldWithoutId({ facts }: RefundIn, { returned, isUnnamed }: ReturnConfirmed): boolean {
+  const { returns = {}, unnamedReturnId } = facts
+  const told = isUnnamed ? Object.values(returns) : [own(returns, unnamedReturnId ?? '')]
+  return told.includes(Number(returned.valueCents))
+}
+
 /** What conditions look at besides the refund, its cash-in and the input. */
 interface Given {
   readonly at: number
@@ -198,8 +206,9 @@ const GUARDS: Readonly<
     input.on === 'partner.confirmed' && !input.isVerified && isNeverClaimed(now),
   'another payment went back': (now, _cashIn, input) => isOfAnotherPayment(now, input),
   'return has no id': (_now, _cashIn, input) => input.on === 'partner.confirmed' && input.isUnnamed === true,
-  'return was booked before': (_now, cashIn, input) =>
-    input.on === 'partner.confirmed' && bookedReturn(cashIn, input.returned.returnId) !== undefined,
+  'return was booked before': (now, cashIn, input) =>
+    input.on === 'partner.confirmed' &&
+    (bookedReturn(cashIn, input.returned.returnId) !== undefined || isToldWithoutId(now, input)),
   'amount differs': ({ valueCents }, _cashIn, input) =>
     input.on === 'partner.confirmed' && input.returned.valueCents !== valueCents,
   'waits for a person': ({ facts }) => facts.doubt === 'contradiction',

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CashInFacts } from '../../../src/modules/cash-in/cash-in.ts'
 import { decideAwaited, decideReturn } from '../../../src/modules/refund-in/returns.ts'
+import { decideRefundIn } from '../../../src/modules/refund-in/rules.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 import { NOW } from '../cash-in/situations.ts'
-import { paidCashIn, REFUND_ID, stateOf } from './situations.ts'
+import { cashInOf, confirmed, paidCashIn, REFUND_ID, refundAs, stateOf } from './situations.ts'
 
 const IDENTITY = { id: REFUND_ID, bodyHash: sha256('D1') }
 
@@ -30,4 +31,13 @@ for (const heldCents of [undefined, 30_00])
     assert.ok(outcome.cashIn)
     assert.deepEqual(outcome.cashIn.facts.awaitedReturns, {})
     assert.deepEqual(decideAwaited(outcome.cashIn, new Map([['D1', IDENTITY]]), stateOf(), NOW).journals ?? [], [])
+  })
+
+for (const order of ['without its id, then with it', 'with its id, then without it'])
+  test(`[refund-in.doubt.8] where the bank cannot be asked a refund’s return that is told ${order} left once`, () => {
+    const unnamed = { ...confirmed({ returnId: 'unnamed 1' }), isUnnamed: true }
+    const told = order.startsWith('without') ? [unnamed, confirmed()] : [confirmed(), unnamed]
+    const { journals = [], cases = [] } = decideRefundIn(refundAs('PENDING'), cashInOf('PENDING'), told, stateOf(), NOW)
+    assert.equal(journals.length, 1)
+    assert.ok(cases.some(({ kind }) => kind === 'return_booked_before'))
   })

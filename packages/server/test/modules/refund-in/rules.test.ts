@@ -127,7 +127,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'FAILED partner.confirmed another payment went back': OF_ANOTHER_PAYMENT,
   'PENDING partner.confirmed return has no id': {
     input: { ...confirmed(), isUnnamed: true },
-    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, unnamedReturnId: 'D1', doubt: 'contradiction' } },
     evidence: told(),
     counts: { ...NAMED, returns: { D1: 30_00 } },
   },
