@@ -122,6 +122,8 @@ function meant(now: CashIn, input: CashInInput | RefundEvent, at: number): Judge
 /** A return that was booked, or that still waits, is nothing new when it is told again. */
 function isToldBefore(now: CashIn, told: ToldReturn): boolean {
   if (bookedReturn(now, told.returnId) === told.valueCents) return true
+  // That it is of a payment in suspense is news: no refund of ours can be it.
+  if (typeof uncreditedPayment(now, told) === 'string') return false
   return own(now.facts.awaitedReturns, told.returnId) !== undefined && fateOf(now, told) === 'awaited'
 }
 

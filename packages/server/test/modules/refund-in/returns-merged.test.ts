@@ -41,3 +41,26 @@ for (const order of ['without its id, then with it', 'with its id, then without 
     assert.equal(journals.length, 1)
     assert.ok(cases.some(({ kind }) => kind === 'return_booked_before'))
   })
+
+for (const heldCents of [undefined, 30_00])
+  test(`[cash-in.refunds.12] an awaited return that turns out to be of a payment in suspense is taken from there${heldCents ? ', held or not' : ''}`, () => {
+    const awaited = {
+      valueCents: 30_00,
+      occurredAt: NOW - 1_000,
+      transactionId: null,
+      since: NOW - 900_000,
+      answered: [],
+    }
+    const cashIn = cashInOf('PENDING', {
+      payments: { E1: 100_00, E2: 30_00 },
+      awaitedReturns: { D1: { ...awaited, ...(heldCents === undefined ? {} : { heldCents }) } },
+    })
+    const told = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: null, endToEndId: 'E2' }
+    const { outcome, journals = [] } = decideReturn(cashIn, told, IDENTITY, stateOf(0n, cashIn), NOW)
+    assert.deepEqual(
+      journals.map(({ kind }) => kind),
+      ['arrival_returned', ...(heldCents ? ['return_known'] : [])],
+    )
+    assert.deepEqual(outcome.cashIn?.facts.awaitedReturns, {})
+    assert.deepEqual(outcome.cashIn?.facts.openRefunds, cashIn.facts.openRefunds)
+  })
