@@ -91,7 +91,9 @@ export const truthChecks: readonly Check[] = [
         FROM told t
         JOIN movement m ON m.direction = t.direction AND m.id = t.id
         JOIN operation o ON o.id = m.operation_id
-       WHERE (NOT t.is_counted_elsewhere AND m.operation_id <> t.operation_id OR t.returned_payment <> o.end_to_end_id)
+       WHERE (NOT t.is_counted_elsewhere AND m.operation_id <> t.operation_id
+              -- What names no payment of ours may be anything; the bank was asked.
+              OR t.returned_payment <> o.end_to_end_id AND EXISTS (SELECT FROM movement p WHERE p.id = t.returned_payment))
          AND NOT ${EXPLAINED}`,
   },
   {
