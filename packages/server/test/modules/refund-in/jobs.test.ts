@@ -106,7 +106,9 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
       askAboutOpen: () => assert.fail(),
       apply: async (_id, given) => {
         inputs.push(...given)
-        return { result: 'APPLIED', refund }
+        // A claim is dated when it is made.
+        const claimed = { ...refund, facts: { ...refund.facts, lastAttemptAt: NOW } }
+        return { result: 'APPLIED', refund: given.some(({ on }) => on === 'send.claimed') ? claimed : refund }
       },
     },
     store: {
