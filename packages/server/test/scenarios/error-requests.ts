@@ -382,8 +382,9 @@ async function fundedCashOut(pix: World): Promise<string> {
 /** Makes a refund, whether the bank can be reached or not. @returns its id */
 async function fundedRefund(pix: World): Promise<string> {
   const { id } = await pix.charge('1')
-  const payment = { id, valueCents: 100, providerTransactionId: (await pix.read(id)).providerTransactionId }
-  await tell(pix, paidEvent(payment, { eventId: id, endToEndId: id }))
+  // One reference names one charge, also where the bank told none.
+  const transactionId = (await pix.read(id)).providerTransactionId ?? id
+  await tell(pix, paidEvent({ id, valueCents: 100 }, { eventId: id, endToEndId: id, transactionId }))
   await pix.becomes(id, 'PAID')
   return (await pix.refundIn(id, 1)).id
 }
