@@ -384,7 +384,10 @@ async function fundedRefund(pix: World): Promise<string> {
   const { id } = await pix.charge('1')
   // One reference names one charge, also where the bank told none.
   const transactionId = (await pix.read(id)).providerTransactionId ?? id
-  await tell(pix, paidEvent({ id, valueCents: 100 }, { eventId: id, endToEndId: id, transactionId }))
+  await tell(
+    pix,
+    paidEvent({ id, valueCents: 100, providerTransactionId: transactionId }, { eventId: id, endToEndId: id }),
+  )
   await pix.becomes(id, 'PAID')
   return (await pix.refundIn(id, 1)).id
 }
