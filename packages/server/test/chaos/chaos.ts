@@ -272,10 +272,15 @@ async function insist(url: string, token: string, body?: object) {
   throw new Error(`${url} is not answered 201`)
 }
 
-/** @throws Error where the bank does not take it */
+/** Sets it, again where no answer comes: a busy machine may be slow. @throws Error where the bank does not take it */
 async function tellBank(url: string, what: 'lies' | 'behavior', body: object): Promise<void> {
-  const answer = await ask(`${url}/control/${what}`, PARTNER_TOKEN, 'PUT', body, {}, AbortSignal.timeout(5_000))
-  if (answer?.status !== 200) throw new Error(`the bank does not take ${what}: ${JSON.stringify(answer?.body)}`)
+  for (let tries = 0; tries < 5; tries++) {
+    const answer = await ask(`${url}/control/${what}`, PARTNER_TOKEN, 'PUT', body, {}, AbortSignal.timeout(5_000))
+    if (answer?.status === 200) return
+    if (answer !== undefined) throw new Error(`the bank does not take ${what}: ${JSON.stringify(answer.body)}`)
+    await realPause.for(200)
+  }
+  throw new Error(`the bank does not answer to ${what}`)
 }
 
 function outcomeOf(told: Asked['told'][number] | undefined): string {
