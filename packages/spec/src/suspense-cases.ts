@@ -10,10 +10,10 @@ import { refundIn } from './refund-in.ts'
  */
 export const suspenseCases: ReadonlySet<string> = new Set(
   [...cashIn.rows, ...cashOut.rows, ...refundIn.rows].flatMap((row) =>
-    'opens' in row && 'posts' in row && leavesSuspense(journals[row.posts]) ? [row.opens] : [],
+    'opens' in row && 'posts' in row && movesSuspense(journals[row.posts]) ? [row.opens] : [],
   ),
 )
 
-function leavesSuspense({ postings }: JournalTemplate): boolean {
+function movesSuspense({ postings }: JournalTemplate): boolean {
   return postings.some(({ account }) => account === 'suspense_in' || account === 'suspense_out')
 }

@@ -11,8 +11,8 @@ import type { ControlName, Document, Operation } from './operation.ts'
  * can wait for each other in a circle. `go` holds where every operation and control still has the version its decision
  * saw and every account can bear the batch; deltas commute, so two processes never conflict on an account as such.
  * Everything below writes only where `go` holds, first of all the batch's own id: where it was abandoned, because the
- * answer to an earlier sending was lost, the statement fails on it. Nothing reads a table except through the locked sets: all parts of a statement share the snapshot from
- * before the lock wait.
+ * answer to an earlier sending was lost, the statement fails on it. Nothing reads a table except through the locked sets:
+ * all parts of a statement share the snapshot from before the lock wait.
  *
  * Measured: appending at an expected version without the lock starves the busier of two processes (0.01 to 0.03 of its
  * speed); locking keeps 0.93 to 0.98 of it. Unsorted inserts deadlock, and each deadlock freezes the writer a second.

@@ -126,8 +126,8 @@ export function notFound(facts: SendFacts, askedAt: number): SendFacts {
 
 /**
  * Whether it is proven that no attempt arrived: not found twice, a minute apart, the last time five minutes after the
- * last attempt began, by a clock that did not step in these five minutes. A claim starts the proof anew, so that no lease is alive where this holds. What the bank once had
- * did arrive.
+ * last attempt began, by a clock that did not step in these five minutes. A claim starts the proof anew, so that no lease
+ * is alive where this holds. What the bank once had did arrive.
  * @param steadySince since when the clock of the process that asked last has not stepped
  * @source failure-modes#P6
  */
