@@ -105,8 +105,8 @@ interface OrderPartner extends Capable {
 }
 
 /**
- * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without `idempotent-…` an unknown result is never sent again: it could make two payable codes
- * (failure-modes#CI-6) or pay twice.
+ * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without
+ * `idempotent-…` an unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice.
  */
 export type PartnerCapability =
   | 'idempotent-charge'

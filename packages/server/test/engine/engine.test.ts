@@ -522,13 +522,19 @@ test('[engine.2] a case that was closed is open again when its doubt comes back'
   assert.deepEqual(await cases(database), ['result_missing'])
 })
 
-test('[ledger.suspense] the end of a doubt closes its cases, but none of money in suspense', async (t) => {
+/** An operation about which cases are opened and closed. */
+async function oneCashIn(t: TestContext) {
   const { url, database } = await testDatabase(t)
   const one = testEngine(t, url)
   const id = one.ids.uuid()
   await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
   const opened = (kind: string) => ({ operationId: id, kind, reference: '', facts: {} })
   const execute = (more: object) => one.engine.execute({ reads: [id], decide: () => ({ ...more, outcome: undefined }) })
+  return { database, id, opened, execute }
+}
+
+test('[ledger.suspense] the end of a doubt closes its cases, but none of money in suspense', async (t) => {
+  const { database, id, opened, execute } = await oneCashIn(t)
   await execute({ cases: [opened('result_missing')] })
   await execute({ cases: [opened('return_unattributed')] })
   const ending = { operationId: id, trigger: 'test', to: 'PENDING', closesCases: true }
@@ -539,12 +545,7 @@ test('[ledger.suspense] the end of a doubt closes its cases, but none of money i
 })
 
 test('[engine.1] a kind of case closes while another case of the same operation stays open', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
-  const id = one.ids.uuid()
-  await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
-  const opened = (kind: string) => ({ operationId: id, kind, reference: '', facts: {} })
-  const execute = (more: object) => one.engine.execute({ reads: [id], decide: () => ({ ...more, outcome: undefined }) })
+  const { database, id, opened, execute } = await oneCashIn(t)
   await execute({ cases: [opened('end_unknown')] })
   await execute({ cases: [opened('second_payment')] })
   await execute({ moves: [{ operationId: id, trigger: 'test', to: 'PENDING', closes: ['end_unknown'] }] })
