@@ -59,7 +59,6 @@ interface Movement {
 
 /** One finding for each operation whose movements differ. */
 function moneyFindings({ bankKind, book, books }: Evidence): Finding[] {
-  const odd = oddCharges(book)
   const theirs = Map.groupBy(movementsOf(book), ({ group }) => group)
   const ours = Map.groupBy(movementsIn(books), ({ group }) => group)
   return [...new Set([...theirs.keys(), ...ours.keys()])].flatMap((group) => {
@@ -68,9 +67,8 @@ function moneyFindings({ bankKind, book, books }: Evidence): Finding[] {
     if (missing.length === 0 && invented.length === 0) return []
     const ids = [group.replace('MED ', ''), ...[...missing, ...invented].map(({ id }) => id)]
     const text = `${group}: the bank alone has ${told(missing)}; we alone have ${told(invented)}`
-    // A bank that tells the truth leaves no difference, but where a payer gave a person something to decide.
-    const mayDiffer = bankKind !== 'truthful' || odd.has(group.replace('MED ', ''))
-    const explanation = mayDiffer ? explained(books, [...ids, ...refundsOf(books, group)]) : {}
+    // A bank that tells the truth leaves no difference.
+    const explanation = bankKind === 'truthful' ? {} : explained(books, [...ids, ...refundsOf(books, group)])
     return [{ rule: 'money', text, ...explanation } as const]
   })
 }
@@ -213,50 +211,24 @@ function notificationFindings({ books, received }: Evidence): Finding[] {
 }
 
 /** What must be over in the end, or have a person called for it. */
-function heldFindings({ books, book }: Evidence): Finding[] {
-  const odd = oddCharges(book)
+function heldFindings({ bankKind, books }: Evidence): Finding[] {
   const held = books.operations.filter(({ held_cents }) => held_cents !== 0n)
-  const doubtful = books.operations.filter(
-    ({ id, kind, status }) => !FINAL.has(status) && kind !== 'adjustment' && !(kind === 'cash_in' && odd.has(id)),
-  )
+  const doubtful = books.operations.filter(({ kind, status }) => !FINAL.has(status) && kind !== 'adjustment')
   return [...new Set([...held, ...doubtful])].map(({ id, kind, status, held_cents }) => ({
     rule: 'held',
     text: `${kind} ${id} is ${status} and holds ${held_cents}`,
-    ...explained(books, [id]),
+    ...(bankKind !== 'truthful' && explained(books, [id])),
   }))
 }
 
 const FINAL = new Set(['PAID', 'EXPIRED', 'CANCELLED', 'FAILED', 'CONFIRMED', 'RELEASED', 'REVERSED'])
 
-/** Where the bank tells the truth no person is needed, but for what payers did: twice, or another amount. */
-function caseFindings({ bankKind, books, book }: Evidence): Finding[] {
+/** Where the bank tells the truth, and payers pay once and rightly, no person is needed. */
+function caseFindings({ bankKind, books }: Evidence): Finding[] {
   if (bankKind !== 'truthful') return []
-  const odd = oddCharges(book)
-  return books.cases
-    .filter(({ isOpen, operation_id, text }) => isOpen && !isAboutOne(odd, operation_id, text))
-    .map((it) => ({ rule: 'cases', text: caseText(it) }))
+  return books.cases.filter(({ isOpen }) => isOpen).map((it) => ({ rule: 'cases', text: caseText(it) }))
 }
 
 function caseText({ kind, operation_id, text }: CaseRow): string {
   return `${kind} of ${operation_id ?? 'nothing'} is open at a truthful bank: ${text.slice(0, 300)}`
-}
-
-/** Whether a case is about one of these charges, or a payment of it. */
-function isAboutOne(odd: ReadonlyMap<string, readonly string[]>, operationId: string | null, text: string): boolean {
-  if (operationId !== null && odd.has(operationId)) return true
-  return [...odd.values()].flat().some((endToEndId) => text.includes(endToEndId))
-}
-
-/** Charges that were not paid once with their amount, as the bank's book has it, and the end-to-end ids of their payments. */
-function oddCharges({ charges }: BankBook): ReadonlyMap<string, readonly string[]> {
-  const odd = (charges as unknown as readonly PaidCharge[]).filter(
-    ({ valueCents, payments }) => payments.length > 1 || payments.some((payment) => payment.valueCents !== valueCents),
-  )
-  return new Map(odd.map(({ id, payments }) => [id, payments.map(({ endToEndId }) => endToEndId)]))
-}
-
-interface PaidCharge {
-  readonly id: string
-  readonly valueCents: number
-  readonly payments: readonly { readonly valueCents: number; readonly endToEndId: string }[]
 }

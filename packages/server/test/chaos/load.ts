@@ -10,15 +10,26 @@ export interface Scene {
   readonly seed: number
   readonly merchant: Merchant
   readonly bankUrl: string
+  /** Whether payers also pay twice, or another amount, which a person has to look at. */
+  readonly payersErr: boolean
   /** Resolves after a time; rejects when the acts are over. */
   readonly pause: (ms: number) => Promise<void>
 }
 
 /** What is known to be there, and can be acted on. */
 interface Known {
-  readonly charges: { readonly id: string; readonly valueCents: number; readonly pixCode: string }[]
+  readonly charges: Charge[]
+  /** Those that no payer is going to pay. */
+  readonly unpaid: Charge[]
   readonly paid: { readonly id: string; readonly valueCents: number }[]
   readonly payouts: { readonly id: string; readonly valueCents: number }[]
+}
+
+/** A charge whose code is known. */
+interface Charge {
+  readonly id: string
+  readonly valueCents: number
+  readonly pixCode: string
 }
 
 /** How many acts are under way at once. */
@@ -29,7 +40,7 @@ const PAUSE_MS = 250
 
 /** Acts until the scene's pauses say that it is over. */
 export async function act(scene: Scene): Promise<void> {
-  const known: Known = { charges: [], paid: [], payouts: [] }
+  const known: Known = { charges: [], unpaid: [], paid: [], payouts: [] }
   const actors = Array.from({ length: ACTORS }, async (_, actor) => {
     const chance = chanceOf(scene.seed, 2, actor)
     for (let number = 0; ; number++) {
@@ -57,7 +68,7 @@ function oneAct(scene: Scene, known: Known, chance: Chance, marker: string): Pro
   return adjust(scene, chance, marker)
 }
 
-/** A charge, and what its payer does: mostly pays it; at times too much, twice, late, or never. */
+/** A charge, and what its payer does: mostly pays it; at times late, or never; one who errs too much, or twice. */
 async function chargeAndPay(scene: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
   const valueCents = 100 + chance.below(20_000)
   const expirationTime = chance.pick([2, 60, 600])
@@ -65,13 +76,14 @@ async function chargeAndPay(scene: Scene, known: Known, chance: Chance, marker: 
   const id = await scene.merchant.place('cash_in', '/api/pix/cash-in', { transaction }, `charge-${marker}`)
   if (id === undefined) return
   const told = await scene.merchant.read(`/api/pix/cash-in/${id}`)
-  if (told?.body?.pixCode) remember(known.charges, { id, valueCents, pixCode: told.body.pixCode })
+  const charge = told?.body?.pixCode ? { id, valueCents, pixCode: told.body.pixCode } : undefined
+  if (charge) remember(known.charges, charge)
   const drawn = chance.below(100)
-  if (drawn < 12) return
+  if (drawn < 12) return charge && remember(known.unpaid, charge)
   if (drawn < 22) await scene.pause(chance.below(4_000))
-  const paidCents = drawn > 95 ? valueCents + 1 + chance.below(100) : valueCents
+  const paidCents = scene.payersErr && drawn > 95 ? valueCents + 1 + chance.below(100) : valueCents
   const isPaid = await control(scene, `/charges/${id}/pay`, { valueCents: paidCents })
-  if (drawn > 91) await control(scene, `/charges/${id}/pay`, {})
+  if (scene.payersErr && drawn > 91) await control(scene, `/charges/${id}/pay`, {})
   if (isPaid) remember(known.paid, { id, valueCents })
 }
 
@@ -85,7 +97,7 @@ async function payOut({ merchant }: Scene, known: Known, chance: Chance, marker:
 
 /** Pays a code of another bank, or of a charge of one's own. */
 async function payCode(scene: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
-  const own = chance.happens(0.3) && known.charges.length > 0 ? chance.pick(known.charges) : undefined
+  const own = chance.happens(0.3) ? ownCharge(scene, known, chance) : undefined
   const valueCents = own?.valueCents ?? 100 + chance.below(5_000)
   const pixCode = own?.pixCode ?? (await control(scene, '/qr-codes', { valueCents }))?.pixCode
   if (pixCode === undefined) return
@@ -93,6 +105,12 @@ async function payCode(scene: Scene, known: Known, chance: Chance, marker: strin
   const path = '/api/pix/cash-out-qrcode'
   const id = await scene.merchant.place('cash_out', path, { transaction }, `code-${marker}`)
   if (id !== undefined) remember(known.payouts, { id, valueCents })
+}
+
+/** One of one's own charges to pay: one that nobody else pays, or any where payers err. */
+function ownCharge({ payersErr }: Scene, known: Known, chance: Chance): Charge | undefined {
+  if (!payersErr) return known.unpaid.shift()
+  return known.charges.length > 0 ? chance.pick(known.charges) : undefined
 }
 
 async function refund({ merchant }: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
