@@ -43,7 +43,7 @@ test('[P10] it never goes backwards, whatever the database says', () => {
   assert.equal(clock.now(), 2_001_000, 'and goes on')
 })
 
-test('[P10] it knows since when it runs without a step, in either direction', () => {
+test('[CO-48] [P10] it knows since when it runs without a step, in either direction', () => {
   const { at, clock } = machine()
   assert.equal(clock.steadySince(), Number.POSITIVE_INFINITY)
   clock.observe(2_000_000)

@@ -133,7 +133,7 @@ test('[P6] [cash-out.unknown.6] a process that sleeps with «not found» in its 
   assert.equal((await shop.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
 })
 
-test('[P6] [P10] [cash-out.unknown.6] a database whose clock steps by ten minutes proves nothing by that', async (t) => {
+test('[CO-48] [P6] [P10] [cash-out.unknown.6] a database whose clock steps by ten minutes proves nothing by that', async (t) => {
   const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND, capabilities: new Set(['query-payout']) })
   const id = await shop.reserve()
   await shop.later(0)

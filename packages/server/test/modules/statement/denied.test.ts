@@ -21,7 +21,7 @@ async function denyOrders(pix: TamperedWorld, path: string) {
   pix.tamper = (call) => (call.includes(path) ? (call.startsWith('PUT') ? LOST : NOT_FOUND) : undefined)
 }
 
-test('[P6] [statement.5] [cash-out.unknown.6] a payout that the statement shows is not given back because the bank denies it', async (t) => {
+test('[PL-15] [P6] [statement.5] [cash-out.unknown.6] a payout that the statement shows is not given back because the bank denies it', async (t) => {
   const pix = await tamperedWorld(t, {}, ONCE)
   await pix.balance(100_00)
   await denyOrders(pix, ' /payouts/')
@@ -39,7 +39,7 @@ test('[P6] [statement.5] [cash-out.unknown.6] a payout that the statement shows 
   await pix.assertBooksAgree()
 })
 
-test('[P6] [statement.5] a payout that the statement shows is not given back because the bank calls it failed', async (t) => {
+test('[PL-15] [P6] [statement.5] a payout that the statement shows is not given back because the bank calls it failed', async (t) => {
   const pix = await tamperedWorld(t, {}, ONCE)
   await pix.balance(100_00)
   await pix.behave({ cashOut: 'manual', ...EVENTS_LOST })
@@ -63,7 +63,7 @@ test('[P6] [statement.5] a payout that the statement shows is not given back bec
   await pix.assertBooksAgree()
 })
 
-test('[P6] [statement.5] [refund-in.unknown.3] a refund that the statement shows is not given back because the bank denies it', async (t) => {
+test('[PL-15] [P6] [statement.5] [refund-in.unknown.3] a refund that the statement shows is not given back because the bank denies it', async (t) => {
   const pix = await tamperedWorld(t, {}, ONCE)
   const { id: cashInId } = await pix.paid('100.00')
   await denyOrders(pix, ' /refunds/')
