@@ -122,7 +122,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
     await realPause.for(ms)
   }
   await Promise.all([
-    act({ seed, merchant, bankUrl: fleet.bankUrl, payersErr: bankKind !== 'truthful', pause }),
+    act({ seed, merchant, bankUrl: fleet.bankUrl, isIrregular: bankKind !== 'truthful', pause }),
     operate(world, switchSets, seed, pause),
     inject(world, plan, endsAt - forMs),
     countLies(fleet.bankUrl, () => generation, lies, pause),

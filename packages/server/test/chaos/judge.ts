@@ -223,7 +223,7 @@ function heldFindings({ bankKind, books }: Evidence): Finding[] {
 
 const FINAL = new Set(['PAID', 'EXPIRED', 'CANCELLED', 'FAILED', 'CONFIRMED', 'RELEASED', 'REVERSED'])
 
-/** Where the bank tells the truth, and payers pay once and rightly, no person is needed. */
+/** Where the bank tells the truth, and nothing irregular happens, no person is needed. */
 function caseFindings({ bankKind, books }: Evidence): Finding[] {
   if (bankKind !== 'truthful') return []
   return books.cases.filter(({ isOpen }) => isOpen).map((it) => ({ rule: 'cases', text: caseText(it) }))

@@ -10,8 +10,11 @@ export interface Scene {
   readonly seed: number
   readonly merchant: Merchant
   readonly bankUrl: string
-  /** Whether payers also pay twice, or another amount, which a person has to look at. */
-  readonly payersErr: boolean
+  /**
+   * Whether also what a person has to look at happens: payers pay twice or another amount, and the bank takes back what a
+   * refund was asked for.
+   */
+  readonly isIrregular: boolean
   /** Resolves after a time; rejects when the acts are over. */
   readonly pause: (ms: number) => Promise<void>
 }
@@ -22,6 +25,8 @@ interface Known {
   /** Those that no payer is going to pay. */
   readonly unpaid: Charge[]
   readonly paid: { readonly id: string; readonly valueCents: number }[]
+  /** Those of which a refund was asked for. */
+  readonly refunded: Set<string>
   readonly payouts: { readonly id: string; readonly valueCents: number }[]
 }
 
@@ -40,7 +45,7 @@ const PAUSE_MS = 250
 
 /** Acts until the scene's pauses say that it is over. */
 export async function act(scene: Scene): Promise<void> {
-  const known: Known = { charges: [], unpaid: [], paid: [], payouts: [] }
+  const known: Known = { charges: [], unpaid: [], paid: [], refunded: new Set(), payouts: [] }
   const actors = Array.from({ length: ACTORS }, async (_, actor) => {
     const chance = chanceOf(scene.seed, 2, actor)
     for (let number = 0; ; number++) {
@@ -68,7 +73,7 @@ function oneAct(scene: Scene, known: Known, chance: Chance, marker: string): Pro
   return adjust(scene, chance, marker)
 }
 
-/** A charge, and what its payer does: mostly pays it; at times late, or never; one who errs too much, or twice. */
+/** A charge, and what its payer does: mostly pays it; at times late, or never, and where it is irregular too much, or twice. */
 async function chargeAndPay(scene: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
   const valueCents = 100 + chance.below(20_000)
   const expirationTime = chance.pick([2, 60, 600])
@@ -81,9 +86,9 @@ async function chargeAndPay(scene: Scene, known: Known, chance: Chance, marker: 
   const drawn = chance.below(100)
   if (drawn < 12) return charge && remember(known.unpaid, charge)
   if (drawn < 22) await scene.pause(chance.below(4_000))
-  const paidCents = scene.payersErr && drawn > 95 ? valueCents + 1 + chance.below(100) : valueCents
+  const paidCents = scene.isIrregular && drawn > 95 ? valueCents + 1 + chance.below(100) : valueCents
   const isPaid = await control(scene, `/charges/${id}/pay`, { valueCents: paidCents })
-  if (scene.payersErr && drawn > 91) await control(scene, `/charges/${id}/pay`, {})
+  if (scene.isIrregular && drawn > 91) await control(scene, `/charges/${id}/pay`, {})
   if (isPaid) remember(known.paid, { id, valueCents })
 }
 
@@ -107,15 +112,16 @@ async function payCode(scene: Scene, known: Known, chance: Chance, marker: strin
   if (id !== undefined) remember(known.payouts, { id, valueCents })
 }
 
-/** One of one's own charges to pay: one that nobody else pays, or any where payers err. */
-function ownCharge({ payersErr }: Scene, known: Known, chance: Chance): Charge | undefined {
-  if (!payersErr) return known.unpaid.shift()
+/** One of one's own charges to pay: one that nobody else pays, or any where it is irregular. */
+function ownCharge({ isIrregular }: Scene, known: Known, chance: Chance): Charge | undefined {
+  if (!isIrregular) return known.unpaid.shift()
   return known.charges.length > 0 ? chance.pick(known.charges) : undefined
 }
 
 async function refund({ merchant }: Scene, known: Known, chance: Chance, marker: string): Promise<void> {
   if (known.paid.length === 0) return
   const { id, valueCents } = chance.pick(known.paid)
+  known.refunded.add(id)
   const body = { refundValue: partOf(valueCents, chance) / 100, externalId: `refund-${marker}` }
   await merchant.place('refund_in', `/api/pix/refund-in/${id}`, body, `refund-${marker}`)
 }
@@ -124,6 +130,7 @@ async function refund({ merchant }: Scene, known: Known, chance: Chance, marker:
 async function takeBack(scene: Scene, known: Known, chance: Chance): Promise<void> {
   if (known.paid.length === 0) return
   const { id, valueCents } = chance.pick(known.paid)
+  if (!scene.isIrregular && known.refunded.has(id)) return
   await control(scene, `/charges/${id}/return`, { valueCents: partOf(valueCents, chance) })
 }
 
