@@ -140,7 +140,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   await switchOn(fleet)
   const unfinished = await becomeQuiet({ ...world, bankUrl: fleet.bankUrl, onProgress })
 
-  const [book, books] = [await bookAt(fleet.bankUrl), await readBooks(database)]
+  const [book, books] = [await bookAt(fleet.bankUrl), await readBooks(database, cluster.url)]
   const evidence = { bankKind, book, history, switchSets, received: receiver.received }
   const findings = judge({ ...evidence, books: { ...books, isSwitchedOn } })
   const openCases = books.cases.filter(({ isOpen }) => isOpen)

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type Verification, verify } from '../../src/modules/ledger/verify/store.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
+import { withSnapshot } from '../../src/platform/db/snapshot.ts'
 
 /** What the judge reads of our books. */
 export interface Books {
@@ -88,8 +89,9 @@ const selectSwitch = statement<[], { value: { enabled?: boolean } }>(
 
 const beginSnapshot = statement<[]>('chaos.begin', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
 
-/** Reads all of it, of one moment. */
-export function readBooks(database: Database): Promise<Books> {
+/** Reads all of it, once nobody writes any more. */
+export async function readBooks(database: Database, url: string): Promise<Books> {
+  const verification = await withSnapshot({ url, name: 'chaos' }, verify)
   return database.transaction(async (queries) => {
     await queries.rows(beginSnapshot, [])
     const balances = await queries.rows(selectBalances, [])
@@ -101,7 +103,7 @@ export function readBooks(database: Database): Promise<Books> {
       balances: Object.fromEntries(balances.map(({ code, balance_cents }) => [code, Number(balance_cents)])),
       notifications: await queries.rows(selectNotifications, []),
       isSwitchedOn: control?.value.enabled ?? true,
-      verification: await verify(queries),
+      verification,
     }
   })
 }

@@ -1,6 +1,6 @@
 import { cashIn, type GuardOf, limits, type TriggerOf } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
-import type { Decision } from '../../engine/operation.ts'
+import { type Decision, together } from '../../engine/operation.ts'
 import type { Payment } from '../../partner/port.ts'
 import { own } from '../../platform/own.ts'
 import {
@@ -39,6 +39,26 @@ export function decideCashIn(
   given: CashInInput | RefundEvent,
   now: number,
 ): Decision<CashInOutcome> {
+  const decision = decideOne(cashInNow, given, now)
+  const restated = restatedPayment(cashInNow, decision.outcome.cashIn)
+  return restated ? together(decision, decideOne(decision.outcome.cashIn, restated, now)) : decision
+}
+
+const NOBODY = { name: undefined, document: undefined, ispb: undefined }
+
+/** What was told of a payment that is booked now, with another amount, as if it were told now. @source rules#cash-in.paid.3 */
+function restatedPayment(before: CashIn, after: CashIn): CashInInput | undefined {
+  for (const [endToEndId, { valueCents, occurredAt }] of Object.entries(before.facts.toldPayments ?? {})) {
+    const bookedCents = bookedAmount(after, { endToEndId })
+    const payment = { endToEndId, valueCents: BigInt(valueCents), occurredAt, payer: NOBODY }
+    if (bookedCents !== undefined && bookedCents !== payment.valueCents) {
+      return { on: 'partner.confirmed', payment, transactionId: null }
+    }
+  }
+  return undefined
+}
+
+function decideOne(cashInNow: CashIn, given: CashInInput | RefundEvent, now: number): Decision<CashInOutcome> {
   const input = judged(cashInNow, given, now)
   if (input === 'IGNORED' || input === 'IMPLAUSIBLE') return { outcome: { result: input, cashIn: cashInNow } }
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined

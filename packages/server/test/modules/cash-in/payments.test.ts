@@ -99,6 +99,18 @@ test('[cash-in.paid.3] [EV-8b] a payment restated with another amount is a case 
   await assertBooks(pix.database)
 })
 
+test('[cash-in.paid.3] [EV-8c] an event that told another amount than the bank, asked, confirms is a case', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const charge = await pix.charge('1000.00')
+  await pix.behave({ eventDelayMs: 60_000 })
+  const { endToEndId } = await pix.lever(`charges/${charge.id}/pay`)
+  assert.equal(await tell(pix, paidEvent(charge, { endToEndId, valueCents: 100_001 })), 200)
+  await pix.becomes(charge.id, 'PAID')
+  assert.deepEqual(await cases(pix.database), ['payment_restated'])
+  assert.deepEqual(await balances(pix.database), { available: 100_000n, settlement: -100_000n })
+  await pix.assertBooksAgree()
+})
+
 test('[cash-in.states.10] [sandbox.3] a failure ends the charge and is told once', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const { id } = await pix.charge('10.00')
