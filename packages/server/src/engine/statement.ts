@@ -186,7 +186,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
         transaction_id: ['text', moved.map(({ transactionId }) => transactionId)],
         end_to_end_id: ['text', moved.map(({ endToEndId }) => endToEndId)],
         exclusive_key: ['text', moved.map(({ exclusiveKey }) => exclusiveKey)],
-        facts: ['jsonb', moved.map(({ facts }) => JSON.stringify(facts))],
+        facts: ['jsonb', moved.map(({ facts }) => factsText(facts))],
         updated_at: ['timestamptz', moved.map(({ updatedAt }) => instant(updatedAt))],
       })}
      WHERE o.id = u.id AND (SELECT yes FROM go)
@@ -206,7 +206,7 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
         trigger: ['text', draft.moves.map(({ trigger }) => trigger)],
         from_status: ['text', draft.moves.map(({ before }) => before?.status ?? null)],
         to_status: ['text', draft.moves.map(({ after }) => after.status)],
-        facts: ['jsonb', draft.moves.map(({ facts }) => JSON.stringify(facts))],
+        facts: ['jsonb', draft.moves.map(({ facts, before }) => factsText(facts, before))],
         evidence: ['jsonb', draft.moves.map(({ evidence }) => jsonOrNull(evidence))],
       })}
      WHERE (SELECT yes FROM go)
@@ -442,7 +442,7 @@ function operationColumns(operations: readonly Operation[]) {
     transaction_id: ['text', operations.map(({ transactionId }) => transactionId)],
     end_to_end_id: ['text', operations.map(({ endToEndId }) => endToEndId)],
     detail: ['jsonb', operations.map(({ detail }) => JSON.stringify(detail))],
-    facts: ['jsonb', operations.map(({ facts }) => JSON.stringify(facts))],
+    facts: ['jsonb', operations.map(({ facts }) => factsText(facts))],
     created_at: ['timestamptz', operations.map(({ createdAt }) => instant(createdAt))],
     updated_at: ['timestamptz', operations.map(({ updatedAt }) => instant(updatedAt))],
     idempotency_day: ['integer', operations.map((operation) => idempotencyDay(operation, 0))],
@@ -467,6 +467,16 @@ function byKindAndExternalId(one: Operation, other: Operation): number {
   const a = `${one.kind} ${one.externalId}`
   const b = `${other.kind} ${other.externalId}`
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/**
+ * What is not known is not written: an operation's row is written anew with each move.
+ * @param before of a move: what it takes back is told
+ * @source rules#engine.18
+ */
+function factsText(facts: Document, before?: Operation): string {
+  const known = Object.entries(facts).filter(([name, value]) => value !== null || before?.facts[name] != null)
+  return JSON.stringify(Object.fromEntries(known))
 }
 
 function jsonOrNull(document: Document | undefined): string | null {

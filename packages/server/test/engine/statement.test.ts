@@ -59,3 +59,20 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|"case")/g)?.length, 12)
   assert.equal(Math.max(...[...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))), values.length)
 })
+
+test('[engine.18] a fact that is null is not written, but where a move takes back what was known', () => {
+  const draft = new Draft(
+    { operations: new Map(), accounts: new Map(), controls: new Map(), movements: new Map(), debts: new Map() },
+    0,
+  )
+  const before: Operation = { ...OPERATION, facts: { doubt: 'missing', leaseUntil: null } }
+  const facts = { doubt: null, leaseUntil: null, notFoundAt: null, openRefunds: { a: { transactionId: null } } }
+  draft.movedOperations.set(before.id, { ...before, facts })
+  draft.moves.push({ before, after: before, trigger: 'work.done', facts })
+  const { values } = writeOf(draft, { uuid: () => before.id })
+  const written = values.flat().filter((value) => typeof value === 'string' && value.includes('openRefunds'))
+  assert.deepEqual(written, [
+    '{"openRefunds":{"a":{"transactionId":null}}}',
+    '{"doubt":null,"openRefunds":{"a":{"transactionId":null}}}',
+  ])
+})

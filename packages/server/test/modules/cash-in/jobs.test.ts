@@ -257,7 +257,7 @@ test('[cash-in.states.15] [CI-15] one «not found» is no contradiction of a cha
   assert.equal((await shop.read()).status, 'PENDING')
   shop.partner.query = ACCEPTED
   await shop.later(60_001)
-  assert.equal((await shop.read()).facts.notFoundSince, null)
+  assert.equal((await shop.read()).facts.notFoundSince, undefined)
   shop.partner.query = NOT_FOUND
   await shop.apply(ASK)
   await shop.later(1)
@@ -340,7 +340,7 @@ test('[cash-in.reconciliation.1] what the bank never saw, and whose time is over
   shop.partner.query = NOT_FOUND
   await shop.later(60_001)
   const { status, dueAt, facts } = await shop.read()
-  assert.deepEqual({ status, dueAt, doubt: facts.doubt }, { status: 'EXPIRED', dueAt: null, doubt: null })
+  assert.deepEqual({ status, dueAt, doubt: facts.doubt }, { status: 'EXPIRED', dueAt: null, doubt: undefined })
   assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
 })
 
