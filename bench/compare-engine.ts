@@ -32,7 +32,7 @@ interface PaymentCost {
 
 const CONTESTANT = fileURLToPath(new URL('contestants/payout-life.ts', import.meta.url))
 const LOADS: readonly CostRequest[] = [
-  { callers: 1, payments: 150 },
+  { callers: 1, payments: 600 },
   { callers: 64, payments: 4_000 },
 ]
 
