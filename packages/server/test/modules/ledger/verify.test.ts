@@ -227,7 +227,7 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
   [
     `WITH booked AS (SELECT id, operation_id, value_cents FROM movement WHERE direction = 'out' ORDER BY id LIMIT 1),
           named AS (UPDATE operation o SET end_to_end_id = 'E1' FROM booked b WHERE b.operation_id = o.id),
-          another AS (INSERT INTO movement (direction, id, operation_id, value_cents) SELECT 'in', 'E9', operation_id, 1 FROM booked)
+          another AS (INSERT INTO movement (direction, id, operation_id, value_cents) SELECT 'in', 'E9', id, 1 FROM ${UNDOUBTED} o)
      INSERT INTO inbox (id, endpoint, dedupe_key, body, body_hash, state, operation_id, received_at, processed_at)
      SELECT gen_random_uuid(), 'cash-in', '["cash-in"]', convert_to(jsonb_build_object(
               'event', 'CashInReversal', 'status', 'CONFIRMED', 'returnId', id, 'endToEndId', 'E9', 'valueCents', value_cents
@@ -242,6 +242,14 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
     ['movements'],
   ],
   ["UPDATE movement SET operation_id = gen_random_uuid() WHERE direction = 'in'", ['movements', 'orphans']],
+  // Once more on the same operation, under another journal.
+  [
+    `INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
+     SELECT s.account_id, e.version + 1000, e.amount_cents * s.sign, 0, e.operation_id, 'arrived_unattributed', e.reference, s.posting, e.at
+       FROM ${UNDOUBTED} o JOIN entry e ON e.operation_id = o.id AND e.journal = 'cash_in_paid' AND e.account_id = 3
+      CROSS JOIN (VALUES (3, 1, 0), (5, -1, 1)) AS s (account_id, sign, posting)`,
+    ['account-balance', 'account-chain', 'journals-explained', 'movements', 'suspense'],
+  ],
   // Two days of both kinds, and less than 24 hours.
   [
     `UPDATE operation o

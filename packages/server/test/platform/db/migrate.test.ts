@@ -1,27 +1,14 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import test, { type TestContext } from 'node:test'
+import { randomBytes } from 'node:crypto'
+import test from 'node:test'
 import { cashIn, cashOut, machine, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { APPLICATION_ROLE } from '../../../src/platform/db/database.ts'
 import { migrate, SchemaError } from '../../../src/platform/db/migrate.ts'
 import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
+import { databaseAt, emptyDatabase } from '../../support/migrations.ts'
 
 const MACHINES = [cashIn, cashOut, refundIn]
-
-/** A database without a schema; it goes with the test. */
-async function emptyDatabase(t: TestContext, owner?: { role: string; password: string }): Promise<string> {
-  const cluster = process.env.PIXGATE_TEST_DATABASE_URL
-  if (cluster === undefined) throw new Error('no database cluster: run the tests with `npm test`')
-  const name = `empty_${randomBytes(8).toString('hex')}`
-  await administer(cluster, `CREATE DATABASE ${name}${owner ? ` OWNER ${owner.role}` : ''}`)
-  t.after(() => administer(cluster, `DROP DATABASE ${name} WITH (FORCE)`))
-  const url = new URL(cluster)
-  url.pathname = `/${name}`
-  if (owner) Object.assign(url, { username: owner.role, password: owner.password })
-  return url.href
-}
 
 async function query<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url })
@@ -81,24 +68,6 @@ test('[DB-11] a migration that fails leaves nothing behind', async (t) => {
   await administer(url, 'DROP TABLE audit')
   assert.ok((await migrate(url, MACHINES)).length > 0)
 })
-
-/** A database as the migrations up to a version left it. */
-async function databaseAt(t: TestContext, version: number): Promise<string> {
-  const url = await emptyDatabase(t)
-  const folder = new URL('../../../migrations/', import.meta.url)
-  const names = (await readdir(folder)).filter((name) => Number.parseInt(name, 10) <= version).sort()
-  await administer(url, 'CREATE TABLE schema_migration (version integer, name text, hash text, applied_at timestamptz)')
-  for (const name of names) {
-    const sql = await readFile(new URL(name, folder), 'utf8')
-    const hash = createHash('sha256').update(sql).digest('hex')
-    await administer(url, sql)
-    await administer(
-      url,
-      `INSERT INTO schema_migration VALUES (${Number.parseInt(name, 10)}, '${name}', '${hash}', now())`,
-    )
-  }
-  return url
-}
 
 /** Books a paid charge in the columns that the first version had. */
 function paidCharge(id: string, endToEndId: string, place: number): string {

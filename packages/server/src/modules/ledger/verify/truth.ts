@@ -59,12 +59,15 @@ const TOLD = `
 /**
  * A case is about this very fact, or is open about its operation; or the fact is about to be known. Asked of the few that
  * need it: of all that was told it would take hours.
+ * @param narrowed what else must hold of a case about the operation
  */
-const EXPLAINED = `(
+function explained(narrowed = ''): string {
+  return `(
          EXISTS (SELECT FROM "case" c WHERE c.reference IN (t.id, t.case_reference))
-         OR EXISTS (SELECT FROM "case" c WHERE c.operation_id = t.operation_id AND c.closed_at IS NULL)
+         OR EXISTS (SELECT FROM "case" c WHERE c.operation_id = t.operation_id AND c.closed_at IS NULL${narrowed})
          OR EXISTS (SELECT FROM operation o
                      WHERE o.id = t.operation_id AND (o.facts -> 'toldPayments' ? t.id OR o.facts -> 'awaitedReturns' ? t.id)))`
+}
 
 const MOVEMENT_JOURNALS = Object.entries<JournalTemplate>(journals)
   .filter(([, { movement }]) => movement !== undefined)
@@ -86,7 +89,7 @@ export const truthChecks: readonly Check[] = [
       )
       SELECT concat_ws(' ', source, source_id, 'tells', value_cents, direction, id, 'and the books have', booked_cents)
                AS what
-        FROM unbooked t WHERE NOT ${EXPLAINED}`,
+        FROM unbooked t WHERE NOT ${explained()}`,
   },
   {
     name: 'money-owners',
@@ -98,11 +101,13 @@ export const truthChecks: readonly Check[] = [
           JOIN operation o ON o.id = m.operation_id
          WHERE NOT t.is_counted_elsewhere AND m.operation_id <> t.operation_id
             -- What names no payment of ours may be anything; the bank was asked.
-            OR t.returned_payment <> o.end_to_end_id AND EXISTS (SELECT FROM movement p WHERE p.id = t.returned_payment)
+            OR t.returned_payment <> o.end_to_end_id
+               AND EXISTS (SELECT FROM movement p WHERE p.id = t.returned_payment AND p.operation_id <> m.operation_id)
       )
       SELECT concat_ws(' ', source, source_id, 'tells', direction, id, 'of', operation_id, returned_payment,
                        'and it is booked on', booked_on) AS what
-        FROM elsewhere t WHERE NOT ${EXPLAINED}`,
+        -- That a payment is in suspense does not explain where its return was booked.
+        FROM elsewhere t WHERE NOT ${explained(' AND c.reference IS DISTINCT FROM t.returned_payment')}`,
   },
   {
     name: 'movements',
@@ -110,10 +115,12 @@ export const truthChecks: readonly Check[] = [
       'Every booking of money that moved at the bank is a movement of its operation, and every movement is booked once.',
     sql: `
       WITH booked AS (
-        SELECT j.direction, e.reference AS id, e.operation_id, abs(e.amount_cents) AS value_cents
+        -- Booked twice on one operation it is twice the amount.
+        SELECT j.direction, e.reference AS id, e.operation_id, sum(abs(e.amount_cents)) AS value_cents
           FROM entry e
           JOIN (VALUES ${MOVEMENT_JOURNALS}) AS j (journal, direction) ON j.journal = e.journal
          WHERE e.account_id = (SELECT id FROM account WHERE code = 'settlement')
+         GROUP BY j.direction, e.reference, e.operation_id
       )
       SELECT concat_ws(' ', coalesce(b.direction, m.direction), coalesce(b.id, m.id), 'on',
                        coalesce(b.operation_id, m.operation_id)) AS what
