@@ -105,6 +105,8 @@ const SESSION_SETTINGS = {
   // A prepared statement keeps the plan of its first minute, when its table was small enough to be read whole: after
   // 7,000 cash-ins a batch of 64 moves took 13.6 ms instead of 4.5, and a single one 3.2 ms instead of 0.7.
   enable_seqscan: 'off',
+  // The engine does; for who does not the database notes them. @source failure-modes#DB-40
+  'pixgate.notes_movements': 'yes',
   // Before version 18 a small table that must be read whole now looks expensive enough to compile its plan for.
   jit: 'off',
 }
