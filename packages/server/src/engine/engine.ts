@@ -1,6 +1,6 @@
 import { Refusal } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
-import { type Database, DatabaseUnavailable } from '../platform/db/database.ts'
+import { type Database, DatabaseUnavailable, untilReplicated } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import { createBatcher, QueueFull, type Settled } from '../platform/jobs/batcher.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
@@ -347,6 +347,7 @@ class Batch {
     const keys = commands.flatMap(({ creates }) => creates?.idempotencyKey ?? [])
     if (keys.length === 0) return commands
     const used = await this.#reader.byIdempotencyKeys(keys, this.#options.clock.now() - IDEMPOTENCY_MS)
+    if (used.length > 0) await untilReplicated(this.#options.database)
     const found = new Map(used.map((operation) => [operation.idempotencyKey, operation]))
     return commands.filter((command) => {
       const existing = command.creates?.idempotencyKey ? found.get(command.creates.idempotencyKey) : undefined
@@ -371,6 +372,8 @@ class Batch {
     const known = new Map(
       (await this.#reader.byExternalIds(creates)).map((operation) => [nameOf(operation), operation]),
     )
+    // Whoever is told that it exists asks for it no more.
+    if (known.size + holders.size > 0) await untilReplicated(this.#options.database)
     return (await this.#answerRepeated(commands, settled)).filter((command) => {
       const namesake = command.creates && known.get(nameOf(command.creates))
       const holder = command.creates?.exclusiveKey ? holders.get(command.creates.exclusiveKey) : undefined

@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
+import { deactivateKey, generateKey } from '../../src/modules/api-keys/commands.ts'
+import { listKeys } from '../../src/modules/api-keys/store.ts'
+import type { VerifiedKeys } from '../../src/modules/api-keys/verified-keys.ts'
 import { createCashOutCommands } from '../../src/modules/cash-out/commands.ts'
+import { createInboxCommands } from '../../src/modules/partner-inbox/commands.ts'
+import type { Receivers } from '../../src/modules/partner-inbox/receivers.ts'
+import { createInboxStore } from '../../src/modules/partner-inbox/store.ts'
+import { subscribe, unsubscribe } from '../../src/modules/webhooks/commands.ts'
 import { startEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
@@ -13,6 +20,8 @@ import { cashOutRequest, TERMS } from '../modules/cash-out/situations.ts'
 import { assertBooks } from '../support/books.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { ALIVE } from '../support/live-request.ts'
+import { paidEvent } from '../support/partner-events.ts'
 
 /** A PostgreSQL of its own, as the loss of a standby is felt by every database in it; each test leaves it complete. */
 let primary: Awaited<ReturnType<typeof startPrimary>>
@@ -73,8 +82,12 @@ async function hangingCommits(application = 'pixgate test'): Promise<number[]> {
   return rows.map(({ pid }) => pid)
 }
 
-for (const what of ['create', 'payment'] as const) {
+for (const what of ['create', 'payment', 'create that no server warns of'] as const) {
   test(`[DB-3] a ${what} whose wait for the standby is cancelled is no success until a standby has it`, async (t) => {
+    if (what === 'create that no server warns of') {
+      await primary.admin.query('ALTER DATABASE pixgate SET client_min_messages = error')
+      t.after(() => primary.admin.query('ALTER DATABASE pixgate RESET client_min_messages'))
+    }
     const one = testEngine(t, primary.url)
     const request = cashInRequest({ id: one.ids.uuid(), externalId: `cancelled-${what}` })
     const pay = () =>
@@ -86,7 +99,7 @@ for (const what of ['create', 'payment'] as const) {
     if (what === 'payment') await one.cashIns.create(request)
     await loseStandby(t)
     let isAnswered = false
-    const writing = (what === 'create' ? one.cashIns.create(request) : pay()).finally(() => {
+    const writing = (what === 'payment' ? pay() : one.cashIns.create(request)).finally(() => {
       isAnswered = true
     })
     // Its rows can be seen after the first time; whoever looks for them must wait as well.
@@ -99,7 +112,7 @@ for (const what of ['create', 'payment'] as const) {
       if (times < 3) for (const pid of waiting) await primary.admin.query('SELECT pg_cancel_backend($1)', [pid])
     }
     await returnStandby()
-    assert.equal((await writing)?.cashIn.status, what === 'create' ? 'PENDING' : 'PAID')
+    assert.equal((await writing)?.cashIn.status, what === 'payment' ? 'PAID' : 'PENDING')
     const database = openTestDatabase(primary.url)
     t.after(() => database.close())
     await assertBooks(database)
@@ -149,3 +162,114 @@ test('[CO-6] a payout whose reservation hangs is no 201, and no process sends it
   })
   assert.equal((await claim())?.cashOut.status, 'DISPATCHED')
 })
+
+/** Cancels the wait of every commit that hangs now: what they wrote can be read, and no standby has it. */
+async function cancelWaits(): Promise<void> {
+  let waiting: number[] = []
+  while (waiting.length === 0) waiting = await hangingCommits()
+  for (const pid of waiting) await primary.admin.query('SELECT pg_cancel_backend($1)', [pid])
+}
+
+/** Resolves when so many commits hang; fails where the answer is given before. */
+async function hangs(answer: Promise<unknown>, sessions: number): Promise<void> {
+  let isAnswered = false
+  const note = () => {
+    isAnswered = true
+  }
+  answer.then(note, note)
+  while ((await hangingCommits()).length < sessions) assert.equal(isAnswered, false, 'answered without a standby')
+}
+
+for (const by of ['external id', 'Idempotency-Key', 'code'] as const) {
+  test(`[database.7] [PL-40] what was made and no standby has is told to nobody as made: a repeat by ${by} waits`, async (t) => {
+    const one = testEngine(t, primary.url)
+    const charge = cashInRequest({ id: one.ids.uuid(), externalId: `funding-${by}` })
+    await one.cashIns.create(charge)
+    await one.cashIns.apply(charge.id, {
+      on: 'partner.confirmed',
+      payment: payment({ endToEndId: `E-funding-${by}` }),
+      transactionId: `tx-funding-${by}`,
+    })
+    const elsewhere = createCashOutCommands(testEngine(t, primary.url).engine, TERMS)
+    const request = cashOutRequest({
+      id: one.ids.uuid(),
+      externalId: `repeated-${by}`,
+      idempotencyKey: `key of ${by}`,
+      exclusiveKey: `code of ${by}`,
+    })
+    const again = {
+      ...request,
+      id: one.ids.uuid(),
+      ...(by === 'Idempotency-Key' ? {} : { idempotencyKey: null }),
+      ...(by === 'external id' ? {} : { externalId: `another-${by}` }),
+    }
+    await loseStandby(t)
+    const first = createCashOutCommands(one.engine, TERMS).create(request)
+    await cancelWaits()
+    const answer = elsewhere.create(again)
+    // The other one asks what became of the first.
+    await hangs(answer, 2)
+    await returnStandby()
+    await first
+    if (by === 'Idempotency-Key') assert.equal((await answer).cashOut.id, request.id)
+    else await assert.rejects(answer, { code: by === 'code' ? 'pix_code_in_use' : 'duplicate_external_id' })
+  })
+}
+
+test('[PL-40] an event that no standby has is not told to be stored: told again it waits', async (t) => {
+  const { clock, ids } = testEngine(t, primary.url)
+  const database = openTestDatabase(primary.url, 1)
+  t.after(() => database.close())
+  const { accept } = createInboxCommands({
+    store: createInboxStore(database),
+    receivers: {} as Receivers,
+    clock,
+    ids,
+    onStored: () => undefined,
+  })
+  const body = Buffer.from(
+    JSON.stringify(paidEvent({ id: ids.uuid(), valueCents: 1_00, providerTransactionId: 'tx-lost' })),
+  )
+  await loseStandby(t)
+  const first = assert.rejects(accept('cash-in', body), { message: 'the wait for the standby was cancelled' })
+  await cancelWaits()
+  await first
+  const again = accept('cash-in', body)
+  await hangs(again, 1)
+  await returnStandby()
+  await again
+})
+
+for (const what of ['key that is deactivated', 'receiver that is registered', 'receiver that is removed'] as const) {
+  test(`[PL-40] a ${what} again is no ${what === 'receiver that is registered' ? 409 : 404} until a standby has the first time`, async (t) => {
+    const { clock, ids } = testEngine(t, primary.url)
+    const database = openTestDatabase(primary.url, 1)
+    t.after(() => database.close())
+    const keys = {
+      database,
+      clock,
+      ids,
+      mode: 'sandbox',
+      verified: { clear: () => undefined } as VerifiedKeys,
+    } as const
+    const operator = { actor: 'tests', address: '127.0.0.1' }
+    await generateKey(keys, operator, ALIVE)
+    const [key] = await listKeys(database, undefined, 1)
+    const url = new URL(`https://example.com/${ids.uuid()}`)
+    const register = () => subscribe({ database, clock, ids }, url, ['pix_cash_in'], ALIVE)
+    const { id } = what === 'receiver that is removed' ? await register() : { id: '' }
+    const once = async () => {
+      if (what === 'receiver that is registered') await register()
+      else if (what === 'receiver that is removed') await unsubscribe({ database, clock }, id, ALIVE)
+      else await deactivateKey(keys, key?.id ?? '', operator, ALIVE)
+    }
+    await loseStandby(t)
+    const first = assert.rejects(once(), { message: 'the wait for the standby was cancelled' })
+    await cancelWaits()
+    await first
+    const again = once()
+    await hangs(again, 1)
+    await returnStandby()
+    await assert.rejects(again, { code: what === 'receiver that is registered' ? 'duplicate_webhook' : 'not_found' })
+  })
+}

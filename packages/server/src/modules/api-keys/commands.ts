@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Refusal } from '@pixgate/spec'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import type { Database } from '../../platform/db/database.ts'
+import { type Database, refusableTransaction } from '../../platform/db/database.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../../platform/live-request.ts'
 import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
@@ -69,7 +69,7 @@ export async function deactivateKey(
 ): Promise<void> {
   if (!isUuid(keyId)) throw new Refusal('not_found')
   const at = clock.now()
-  await database.transaction(async (queries) => {
+  await refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
     const display = await markDeactivated(queries, keyId, at)
     if (display === undefined) throw new Refusal('not_found')

@@ -64,6 +64,8 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
     const hashes = await store.hashes(repeated.map(({ dedupeKey }) => dedupeKey))
     const contradicting = repeated.filter(({ dedupeKey, bodyHash }) => !hashes.get(dedupeKey)?.equals(bodyHash))
     if (contradicting.length > 0) await store.insertConflicts(contradicting, now, now + CONFLICT_DELAY_MS)
+    // Nothing may have been written, and the bank, told 200, tells it never again.
+    await store.untilReplicated()
   }
 
   return {

@@ -1,4 +1,4 @@
-import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
+import { type Database, instantParameter, statement, untilReplicated } from '../../platform/db/database.ts'
 import type { InboxEndpoint } from './rules.ts'
 
 /** All SQL of the inbox. What the partner said is only ever added; what became of it is noted beside it. */
@@ -9,6 +9,8 @@ export interface InboxStore {
   hashes(dedupeKeys: readonly string[]): Promise<Map<string, Buffer>>
   /** Stores events that contradict one stored before under the same key. */
   insertConflicts(rows: readonly NewInboxRow[], receivedAt: number, dueAt: number): Promise<void>
+  /** Resolves when a fail-over would lose nothing of what could be read before. @source rules#database.7 */
+  untilReplicated(): Promise<void>
   /** Makes due what waits for one of these references of the partner. */
   expedite(transactionIds: readonly string[], at: number): Promise<void>
   /** Takes up what is due and nobody holds. */
@@ -152,6 +154,7 @@ export function createInboxStore(database: Database): InboxStore {
     insertConflicts: async (rows, receivedAt, dueAt) => {
       await database.rows(insertConflicts, insertParameters(rows, receivedAt, dueAt))
     },
+    untilReplicated: () => untilReplicated(database),
     expedite: async (transactionIds, at) => {
       if (transactionIds.length > 0) await database.rows(expedite, [transactionIds, instantParameter(at)])
     },

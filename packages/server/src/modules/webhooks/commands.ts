@@ -1,6 +1,6 @@
 import { type EventType, eventTypes, limits, Refusal } from '@pixgate/spec'
 import type { Clock } from '../../platform/clock.ts'
-import type { Database } from '../../platform/db/database.ts'
+import { type Database, refusableTransaction } from '../../platform/db/database.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../../platform/live-request.ts'
 import {
@@ -31,7 +31,7 @@ export function subscribe(
   events: readonly EventType[],
   live: LiveRequest,
 ): Promise<Subscription> {
-  return database.transaction(async (queries) => {
+  return refusableTransaction(database, async (queries) => {
     await lockRegistrations(queries)
     refuseLapsed(live)
     const subscription: Subscription = {
@@ -63,7 +63,7 @@ export async function unsubscribe(
   live: LiveRequest,
 ): Promise<void> {
   if (!isUuid(id)) throw new Refusal('not_found')
-  await database.transaction(async (queries) => {
+  await refusableTransaction(database, async (queries) => {
     refuseLapsed(live)
     const now = clock.now()
     if (!(await deleteSubscription(queries, id, now))) throw new Refusal('not_found')

@@ -99,6 +99,8 @@ const SESSION_SETTINGS = {
   statement_timeout: '5000',
   lock_timeout: '2000',
   idle_in_transaction_session_timeout: '10000',
+  // That nobody waits for the standby any more is told by a warning, whatever the database or its role is set to.
+  client_min_messages: 'warning',
   client_connection_check_interval: '1000',
   default_transaction_isolation: 'read\\ committed',
   TimeZone: 'UTC',
@@ -198,6 +200,38 @@ async function send(
   })
   if (gaveUpWaiting.has(client)) throw new DatabaseUnavailable('the wait for the standby was cancelled', true)
   return result
+}
+
+const emitMessage = statement<[]>('database.until_replicated', `SELECT pg_logical_emit_message(true, 'pixgate', '')`)
+
+/**
+ * Resolves when everything that could be read before has reached the synchronous standby, where there is one. What a
+ * commit wrote whose wait was cancelled, or that waited when the server was restarted, can be read although a fail-over
+ * would lose it: an answer that only repeats what was read, and after which nobody asks again, waits for this. A commit
+ * that writes waits by itself; this is the smallest one.
+ * @throws DatabaseUnavailable
+ * @source rules#database.7, failure-modes#PL-40
+ */
+export async function untilReplicated(queries: Queries): Promise<void> {
+  await queries.rows(emitMessage, [])
+}
+
+/**
+ * A transaction whose work may throw because of what it read; that is thrown on only when a fail-over would not make it
+ * wrong.
+ * @throws DatabaseUnavailable, and what `work` throws
+ * @source rules#database.7
+ */
+export async function refusableTransaction<Result>(
+  database: Database,
+  work: (queries: Queries) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await database.transaction(work)
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) await untilReplicated(database)
+    throw error
+  }
 }
 
 const begin = statement<[]>('transaction.begin', 'BEGIN')

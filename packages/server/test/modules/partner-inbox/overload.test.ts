@@ -53,6 +53,7 @@ test('[partner-inbox.3] [EV-30] a flood that cannot be committed fills a bounded
       expedite: async () => undefined,
       claim: async () => [],
       mark: async () => undefined,
+      untilReplicated: async () => undefined,
       isOriginalDone: async () => false,
     },
     receivers: { CashIn: NOBODY, CashInReversal: NOBODY, CashOut: NOBODY, CashOutReversal: NOBODY },
