@@ -5,6 +5,7 @@ import type {
   Audit,
   BookedMovement,
   Case,
+  ClosedCases,
   Command,
   ControlName,
   Decision,
@@ -98,8 +99,12 @@ export class Draft implements State {
   readonly audits: Audit[] = []
   /** The requests that it carries out. */
   readonly requests: LiveRequest[] = []
-  /** Kinds of case that close while others of the same operation stay open. */
-  readonly closedCaseKinds: { readonly operationId: string; readonly kind: string }[] = []
+  /** Kinds of case that close while others of the same operation stay open; of a `null` reference all of the kind. */
+  readonly closedCaseKinds: {
+    readonly operationId: string
+    readonly kind: string
+    readonly reference: string | null
+  }[] = []
   /** When the batch is decided, epoch milliseconds. */
   readonly now: number
   readonly #known: Known
@@ -171,7 +176,7 @@ export class Draft implements State {
     for (const write of writes) this.#takeMove(write)
     for (const move of decision.moves ?? []) {
       if (move.closesCases) this.#closeCases(move.operationId)
-      for (const kind of move.closes ?? []) this.#closeCase(move.operationId, kind)
+      for (const cases of move.closes ?? []) this.#closeSome(move.operationId, cases)
     }
     for (const entry of entries) this.#takeEntry(entry)
     for (const movement of movements) this.movements.set(movementKey(movement), movement)
@@ -213,10 +218,12 @@ export class Draft implements State {
     }
   }
 
-  #closeCase(operationId: string, kind: string): void {
-    this.closedCaseKinds.push({ operationId, kind })
+  #closeSome(operationId: string, cases: ClosedCases): void {
+    const { kind, reference } = typeof cases === 'string' ? { kind: cases, reference: null } : cases
+    this.closedCaseKinds.push({ operationId, kind, reference })
     for (const opened of this.cases) {
-      if (opened.operationId === operationId && opened.kind === kind) opened.isClosed = true
+      const isMeant = opened.kind === kind && (reference === null || opened.reference === reference)
+      if (opened.operationId === operationId && isMeant) opened.isClosed = true
     }
   }
 

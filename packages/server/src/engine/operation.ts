@@ -83,9 +83,12 @@ export interface Move {
   readonly closesCases?: boolean
   /** What the bank said, where the move opens a case: the case keeps only what the first one said. */
   readonly evidence?: Document
-  /** What these kinds of case were opened for is over: those of the operation that are open close. */
-  readonly closes?: readonly string[]
+  /** What these cases were opened for is over: those of the operation that are open close. */
+  readonly closes?: readonly ClosedCases[]
 }
+
+/** All cases of a kind, or the one of it that has a reference. */
+export type ClosedCases = string | { readonly kind: string; readonly reference: string }
 
 /** A journal to post: its template's postings with these amounts; zero amounts are not written. */
 export interface Journal {

@@ -343,8 +343,10 @@ function build(draft: Draft, batchId: string, ids: Ids): { name: string; text: s
       FROM ${p.rows('k', {
         operation_id: ['uuid', draft.closedCaseKinds.map(({ operationId }) => operationId)],
         kind: ['text', draft.closedCaseKinds.map(({ kind }) => kind)],
+        reference: ['text', draft.closedCaseKinds.map(({ reference }) => reference)],
       })}
      WHERE c.operation_id = k.operation_id AND c.kind = k.kind AND c.closed_at IS NULL AND (SELECT yes FROM go)
+       AND (k.reference IS NULL OR c.reference = k.reference)
        AND (c.kind IN (${SUSPENSE_CASES}) OR NOT c.operation_id = ANY (${p.one('uuid[]', [...draft.closedCaseOperations])}))
   )`,
     },

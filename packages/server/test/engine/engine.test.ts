@@ -551,3 +551,19 @@ test('[engine.1] a kind of case closes while another case of the same operation 
   await execute({ moves: [{ operationId: id, trigger: 'test', to: 'PENDING', closes: ['end_unknown'] }] })
   assert.deepEqual(await cases(database), ['end_unknown (closed)', 'second_payment'])
 })
+
+test('[engine.1] one case of a kind closes while another of the same kind stays open, in its batch and later', async (t) => {
+  const { database, id, opened, execute } = await oneCashIn(t)
+  const closing = {
+    operationId: id,
+    trigger: 'test',
+    to: 'PENDING',
+    closes: [{ kind: 'end_unknown', reference: 'one' }],
+  }
+  for (const reference of ['one', 'other']) await execute({ cases: [{ ...opened('end_unknown'), reference }] })
+  await execute({ moves: [closing] })
+  assert.deepEqual(await cases(database), ['end_unknown (closed)', 'end_unknown'])
+  const more = ['one', 'third'].map((reference) => ({ ...opened('end_unknown'), reference }))
+  await Promise.all([execute({ cases: more }), execute({ moves: [closing] })])
+  assert.deepEqual((await cases(database)).toSorted(), ['end_unknown', 'end_unknown', 'end_unknown (closed)'])
+})

@@ -83,6 +83,19 @@ test('[cash-in.refunds.10] [EV-37] a return told without its id and then with it
   await assertBooks(pix.database)
 })
 
+test('[cash-in.refunds.10] [RF-60] the case of a return without its id closes when that is known, and no other one', async (t) => {
+  const pix = await story(t)
+  const charge = await pix.paid('100.00')
+  const told = { transactionId: charge.providerTransactionId, endToEndId: charge.endToEndId, valueCents: 3_000 }
+  await pix.says('CashInReversal', told)
+  // Perhaps that one, perhaps another.
+  await pix.says('CashInReversal', { ...told, status: 'DEVOLVIDO' })
+  await pix.says('CashInReversal', { ...told, returnId: 'D1' })
+  assert.deepEqual(await cases(pix.database), ['return_unnamed (closed)', 'return_unnamed'])
+  assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
+  await assertBooks(pix.database)
+})
+
 test('[cash-in.refunds.10] [EV-37] a return told with its id and then without left once, suspended as it is', async (t) => {
   const pix = await story(t)
   const charge = await pix.paid('100.00')

@@ -126,6 +126,8 @@ function isBrCode(text: string): boolean {
 function endInputs(cashIn: CashIn, charge: Charge, { now, isSwept }: Circumstances): CashInInput[] {
   const { status, payments } = charge
   if (payments.length > 0) return []
+  // It had been paid when the bank was asked: that it ended unpaid contradicts that, in whatever word it is told.
+  if (Object.keys(cashIn.facts.payments ?? {}).length > 0) return [endedInput(charge)]
   const isLate = isOver(cashIn, now)
   const expired: CashInInput[] = isLate ? [{ on: 'clock.expired', isSwept }] : []
   // A failure contradicts what was paid, also after its time; what was not paid has expired all the same.

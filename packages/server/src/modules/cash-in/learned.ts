@@ -1,5 +1,12 @@
 import type { Changes, Target } from '../../engine/follow.ts'
-import { type CashIn, type CashInFacts, type CashInInput, isKnownAtBank, type Judged } from './cash-in.ts'
+import {
+  type CashIn,
+  type CashInFacts,
+  type CashInInput,
+  isKnownAtBank,
+  type Judged,
+  unnamedReturn,
+} from './cash-in.ts'
 import { notFound } from './not-found.ts'
 import { factsOfRefunds } from './refunds.ts'
 import { returnsDueAt } from './returns.ts'
@@ -211,8 +218,13 @@ function isVerifiedFirst({ posts, opens }: Target): boolean {
   return posts === undefined && opens === undefined
 }
 
-/** The last return of which money was held takes the case with it. @source rules#cash-in.returns.5 */
-function casesClosed({ facts }: CashIn, returnId: string): Pick<Changes, 'closes'> {
+/**
+ * What was in suspense for want of its id takes its own case with it, the last return of which money was held the one of all.
+ * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
+ */
+function casesClosed(now: CashIn, returnId: string): Pick<Changes, 'closes'> {
+  const { facts } = now
+  if (unnamedReturn(now, returnId)) return { closes: [{ kind: 'return_unnamed', reference: returnId }] }
   const held = Object.entries(facts.awaitedReturns ?? {}).filter(([, { heldCents }]) => heldCents !== undefined)
   return held.length === 1 && held[0]?.[0] === returnId ? { closes: ['return_unexplained'] } : {}
 }

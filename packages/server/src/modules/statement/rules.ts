@@ -90,6 +90,8 @@ export interface OpenEntry extends StatementEntry {
   readonly named: Subject | undefined
   /** Operations of the right kind that were paid, or paid, by its end-to-end id. */
   readonly paidBy: readonly Subject[]
+  /** The charge on which the payment that was taken back is booked, also one that waits in suspense; else `null`. */
+  readonly arrivedOn: string | null
 }
 
 /** An operation that an entry could be of. */
@@ -154,7 +156,11 @@ const GIVES_BACK: ReadonlySet<StatementEntry['kind']> = new Set([
 ])
 
 /** The operation that an entry is of, or, in words for people, why none is. */
-function subjectOf({ kind, endToEndId, named, paidBy }: OpenEntry): Subject | string {
+function subjectOf({ kind, endToEndId, named, paidBy, arrivedOn }: OpenEntry): Subject | string {
+  // A second payment of a charge is not the one that the charge is known by.
+  if (arrivedOn !== null && (named === undefined || named.id === arrivedOn)) {
+    return { id: arrivedOn, kind: 'cash_in', endToEndId }
+  }
   if (named === undefined && paidBy.length > 1) return 'its end-to-end id is that of several operations'
   const subject = named ?? (kind === 'REFUND_SENT' ? undefined : paidBy[0])
   if (subject === undefined) return 'it names no operation of ours'

@@ -179,6 +179,7 @@ interface OpenRow {
   readonly named_kind: OperationKind | null
   readonly named_end_to_end_id: string | null
   readonly paid_by: readonly string[] | null
+  readonly arrived_on: string | null
 }
 
 const selectOpen = statement<[direction: string, id: string, kind: string, most: number], OpenRow>(
@@ -188,7 +189,9 @@ const selectOpen = statement<[direction: string, id: string, kind: string, most:
           n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id,
           (SELECT array_agg(p.id::text) FROM operation p
             WHERE p.end_to_end_id = s.end_to_end_id
-              AND p.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END) AS paid_by
+              AND p.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END) AS paid_by,
+          (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
+            WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on
      FROM statement_entry s
      LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
      LEFT JOIN operation n ON n.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END
@@ -263,6 +266,8 @@ const insertGaps = statement<[at: string, bookedUntil: string, movedSince: strin
             to_timestamp(CASE WHEN m.id IN (o.end_to_end_id, o.facts ->> 'returnId')
                               THEN coalesce(o.facts ->> 'confirmedAt', o.facts ->> 'paidAt')::bigint / 1000.0 END),
             o.created_at) >= $3
+      -- What we named ourselves has no other name in the statement; its case tells of it.
+      AND m.id NOT LIKE 'unnamed %'
       AND NOT EXISTS (SELECT FROM statement_entry s
                        WHERE s.direction = m.direction AND s.id = m.id AND s.kind <> 'TARIFF')
    ON CONFLICT DO NOTHING`,
@@ -409,5 +414,6 @@ function openEntryOf(row: OpenRow): OpenEntry {
         ? undefined
         : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
     paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
+    arrivedOn: row.arrived_on,
   }
 }

@@ -540,6 +540,20 @@ test('[cash-in.states.10] a charge that ended unpaid before its time failed; aft
   }
 })
 
+test('[cash-in.paid.5] [ST-60] that what was paid ended unpaid is a contradiction, in whatever word and whenever it is told', async (t) => {
+  for (const status of ['FAILED', 'CANCELLED', 'EXPIRED'] as const) {
+    for (const at of [EXPIRES_AT, EXPIRES_AT + 1]) {
+      const paid = cashInAs('PAID', { transactionId: 'tx', facts: { ...CHARGED, payments: { E1: 100_00 } } })
+      const names = inputNames(paid, { kind: 'FINAL', charge: charge(status) }, at)
+      assert.deepEqual(names, ['charge.accepted', 'partner.failed'], `${status} ${at - EXPIRES_AT}`)
+    }
+  }
+  const shop = await workshop(t, { query: { kind: 'FINAL', charge: charge('EXPIRED') } })
+  await shop.apply(CHARGE, paid(), { on: 'work.requested' })
+  await shop.later(1)
+  assert.deepEqual(await cases(shop.database), ['failed_after_payment'])
+})
+
 test('[cash-in.states.11] a bank whose clock is ahead ends no charge before its time', () => {
   const answer = { kind: 'FINAL', charge: charge('EXPIRED') } as const
   assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT), ['charge.accepted'])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
+import type { Decision } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
 import { type CashIn, refundableCents } from '../../../src/modules/cash-in/cash-in.ts'
 import type { BankReturn, RefundIn } from '../../../src/modules/refund-in/refund-in.ts'
@@ -285,8 +286,7 @@ test('[RF-15] [RF-16] [cash-in.returns.4] after 15 minutes it is a case, and wha
 test('[RF-15] [cash-in.returns.5] what was held is let go with what it turns out to be, and the case closes', () => {
   const { refund, cashIn } = open()
   const held = settled(told(cashIn, refund).after, refund, 12_34n, LATE).outcome
-  const closes = ({ moves = [] }: { readonly moves?: readonly { readonly closes?: readonly string[] }[] }) =>
-    moves.flatMap((move) => move.closes ?? [])
+  const closes = ({ moves = [] }: Pick<Decision<unknown>, 'moves'>) => moves.flatMap((move) => move.closes ?? [])
 
   const ours = decideRefundIn(refund, held, [confirmed()], stateOf(0n), LATE)
   assert.deepEqual(kindsOf(ours).toSorted(), ['refund_in_confirmed', 'return_known'])

@@ -175,3 +175,13 @@ test('[statement.8] [PL-14] while windows of the past are read nothing is missed
   // The charge was paid after its expiry: that is what its one case is about.
   assert.deepEqual(await cases(shop.database), ['paid_after_expiry'])
 })
+
+test('[statement.8] [PL-42] a movement that has no id but ours is not missed: its own case tells of it', async (t) => {
+  const shop = await workshop(t)
+  const charge = await shop.charge()
+  await shop.sweep()
+  const told = payment({ endToEndId: 'unnamed 1', occurredAt: charge.createdAt + 1_000 })
+  await shop.apply(charge.id, { on: 'partner.confirmed', payment: told, transactionId: 'tx' })
+  await shop.minutes(8)
+  assert.deepEqual(await cases(shop.database), [])
+})

@@ -32,6 +32,7 @@ function open(given: Partial<OpenEntry> = {}): OpenEntry {
     booked: undefined,
     named: { id: ID, kind: 'cash_in', endToEndId: null },
     paidBy: [],
+    arrivedOn: null,
     ...given,
   }
 }
@@ -194,4 +195,14 @@ test('[statement.5] an entry that names nothing is of whoever has its end-to-end
   const paidBy = [{ id: ID, kind: 'cash_in', endToEndId: 'E1' }] as const
   const taken = open({ kind: 'PAYMENT_TAKEN_BACK', direction: 'out', movementId: 'D1', named: undefined, paidBy })
   assert.deepEqual(judge(taken, NOW), { is: 'ASK', operationId: ID, isOverdue: false })
+})
+
+test('[statement.5] [PL-41] what was taken back of a charge’s second payment is handed to that charge', () => {
+  const back = { kind: 'PAYMENT_TAKEN_BACK', direction: 'out', movementId: 'D2', endToEndId: 'E2', askedAt: 0 } as const
+  const named = { id: ID, kind: 'cash_in', endToEndId: 'E1' } as const
+  const verdict = { is: 'HAND_OVER', operationId: ID, isOverdue: false }
+  assert.deepEqual(judge(open({ ...back, named, arrivedOn: ID }), NOW), verdict)
+  assert.deepEqual(judge(open({ ...back, named: undefined, arrivedOn: ID }), NOW), verdict)
+  assert.equal(judge(open({ ...back, named, arrivedOn: OTHER }), NOW).is, 'UNEXPLAINED')
+  assert.equal(judge(open({ ...back, named }), NOW).is, 'UNEXPLAINED')
 })

@@ -88,6 +88,22 @@ test('[statement.5] [PL-10] a refund and a return by the bank whose events are l
   await pix.assertBooksAgree()
 })
 
+test('[statement.5] [PL-41] what the bank takes back of a second payment, its event lost, is taken from suspense', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const { id } = await pix.paid('100.00')
+  await pix.lever(`charges/${id}/pay`)
+  while ((await balances(pix.database)).suspense_in === undefined) await pix.work()
+  await pix.lever(`charges/${id}/return`, { valueCents: 100_00 })
+  await pix.until(`/api/pix/cash-in/${id}`, ({ refundedCents }) => refundedCents === 100_00)
+  await pix.later(MINUTE)
+  await pix.behave(EVENTS_LOST)
+  await pix.lever(`charges/${id}/return`, { valueCents: 60_00 })
+  for (let minutes = 0; minutes < 8; minutes += 1) await pix.later(MINUTE)
+  assert.equal((await balances(pix.database)).suspense_in, 40_00n)
+  assert.deepEqual((await cases(pix.database)).toSorted(), ['second_payment', 'suspended_payment_returned'])
+  await pix.assertBooksAgree()
+})
+
 for (const [name, offsetMs] of [
   ['behind', -4 * MINUTE],
   ['ahead of', 4 * MINUTE],
