@@ -250,6 +250,18 @@ function confirmedAgain<const State extends 'CONFIRMED' | 'REVERSED'>(state: Sta
   ] as const
 }
 
+/** What may be a return that is booked is not booked again for want of its id, nor once that is told. */
+function returnedBefore<const State extends 'REVERSED' | 'RECONCILIATION_REQUIRED'>(state: State) {
+  return {
+    from: state,
+    on: 'partner.returned',
+    when: 'return may be known',
+    to: state,
+    opens: 'return_told_before',
+    source: 'rules#cash-out.reversal.5',
+  } as const
+}
+
 /** A confirmed payout that comes back. */
 function returning<const State extends 'CONFIRMED' | 'REVERSED'>(state: State) {
   return [
@@ -331,6 +343,8 @@ export const cashOut = machine({
       'its outcome is open, the partner was asked since the last attempt and told none, it does once what it is told twice, still knows the first attempt, and has refused none',
     'another attempt may arrive': 'an attempt before the refused one may have arrived, or may still arrive',
     'return is of another payment': 'an event names another end-to-end id than the payout’s as the one that came back',
+    'return may be known':
+      'a return of the same amount was booked, and one of the two, this one or that one, was told without its id',
     'return has no id':
       'the bank, who cannot be asked, told no return id, so that it could be told again as another return',
     'never arrived and must not be sent again':
@@ -351,6 +365,7 @@ export const cashOut = machine({
     failed_after_confirmation: 'The partner reports a failure of a payout that was confirmed. Nothing was released.',
     return_restated: 'The partner states another amount for a return that was booked.',
     returned_too_much: 'More came back than was sent. The last return is in suspense.',
+    return_told_before: 'A return was told with its id and without it, or there are two. One is booked.',
     return_unnamed: 'Money came back without a return id. It is in suspense.',
     returned_in_doubt: 'Money came back while the payout was in doubt. It is in suspense.',
     confirmed_after_release: 'Money left after its reservation was given back. What is there is held again.',
@@ -458,6 +473,7 @@ export const cashOut = machine({
     },
     ...confirmedAgain('REVERSED'),
     restated('REVERSED'),
+    returnedBefore('REVERSED'),
     ...returning('REVERSED'),
 
     ...ended('FAILED'),
@@ -575,6 +591,7 @@ export const cashOut = machine({
     },
     returnedElsewhere('RECONCILIATION_REQUIRED'),
     restated('RECONCILIATION_REQUIRED'),
+    returnedBefore('RECONCILIATION_REQUIRED'),
     {
       from: 'RECONCILIATION_REQUIRED',
       on: 'partner.returned',

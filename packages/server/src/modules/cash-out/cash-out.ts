@@ -34,6 +34,10 @@ export interface CashOutFacts extends SendFacts {
   readonly returns?: Readonly<Record<string, number>>
   /** Returns that are in suspense: return id → centavos. */
   readonly suspendedReturns?: Readonly<Record<string, number>>
+  /** Those of them that were told without an id, and not with one since: the name that stands for it → centavos. */
+  readonly unnamedReturns?: Readonly<Record<string, number>>
+  /** What may be one of those, told with its id, and is in a case only: return id → centavos. */
+  readonly returnsToldAgain?: Readonly<Record<string, number>>
   readonly confirmedAt?: number
   /** What the bank says it took: evidence. */
   readonly partnerFeeCents?: number | null
@@ -111,6 +115,17 @@ export function isOfAnotherPayment(now: CashOut, input: CashOutInput): boolean {
 export function bookedReturn({ facts }: CashOut, returnId: string): bigint | undefined {
   const cents = own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)
   return cents === undefined ? undefined : BigInt(cents)
+}
+
+/**
+ * Whether a return that is told without its id may be one that was booked, or one told with its id may be one that was
+ * booked without.
+ * @source rules#cash-out.reversal.5
+ */
+export function mayBeBooked({ facts }: CashOut, { returned, isUnnamed }: ReturnedInput): boolean {
+  const { returns, suspendedReturns, unnamedReturns } = facts
+  const likely = isUnnamed ? { ...returns, ...suspendedReturns } : unnamedReturns
+  return Object.values(likely ?? {}).includes(Number(returned.valueCents))
 }
 
 /** What was booked before under an end-to-end id, centavos. */

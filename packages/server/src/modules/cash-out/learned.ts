@@ -1,4 +1,5 @@
 import type { Changes, Target } from '../../engine/follow.ts'
+import { own } from '../../platform/own.ts'
 import {
   attempted,
   callEnded,
@@ -10,7 +11,13 @@ import {
   retryDelayMs,
   unanswered,
 } from '../dispatch/index.ts'
-import { type CashOut, type CashOutInput, isOfAnotherPayment, type ReturnedInput } from './cash-out.ts'
+import {
+  type CashOut,
+  type CashOutFacts,
+  type CashOutInput,
+  isOfAnotherPayment,
+  type ReturnedInput,
+} from './cash-out.ts'
 import { isOpen, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-out by each input. Pure. */
@@ -156,6 +163,18 @@ function learnedOfReturn(now: CashOut, input: ReturnedInput, row: Target, at: nu
   if (isOfAnotherPayment(now, input)) return questionWanted(now, at)
   const returned = { [returnId]: Number(valueCents) }
   if (row.posts === 'cash_out_returned') return { facts: { returns: { ...facts.returns, ...returned } } }
+  if (row.when === 'return may be known') return input.isUnnamed ? {} : { facts: toldAgain(facts, input) }
   if (row.posts === undefined) return row.to === now.status ? {} : questionWanted(now, at, { doubt: 'contradiction' })
-  return { facts: { suspendedReturns: { ...facts.suspendedReturns, ...returned }, doubt: 'contradiction' } }
+  const unnamed = input.isUnnamed ? { unnamedReturns: { ...facts.unnamedReturns, ...returned } } : {}
+  return { facts: { suspendedReturns: { ...facts.suspendedReturns, ...returned }, ...unnamed, doubt: 'contradiction' } }
+}
+
+/** It may be one that was told without its id; the next one of this amount is another. */
+function toldAgain({ unnamedReturns = {}, returnsToldAgain }: CashOutFacts, { returned }: ReturnedInput): CashOutFacts {
+  const cents = Number(returned.valueCents)
+  const likely = Object.keys(unnamedReturns).find((name) => own(unnamedReturns, name) === cents)
+  return {
+    unnamedReturns: Object.fromEntries(Object.entries(unnamedReturns).filter(([name]) => name !== likely)),
+    returnsToldAgain: { ...returnsToldAgain, [returned.returnId]: cents },
+  }
 }

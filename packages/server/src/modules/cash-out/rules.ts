@@ -1,6 +1,7 @@
 import { cashOut, type GuardOf, limits, smaller } from '@pixgate/spec'
 import { follow } from '../../engine/follow.ts'
 import { type Decision, type State, together } from '../../engine/operation.ts'
+import { own } from '../../platform/own.ts'
 import {
   endsOverdue,
   hasOtherOpenAttempts,
@@ -19,6 +20,7 @@ import {
   type CashOutInput,
   type CashOutOutcome,
   isOfAnotherPayment,
+  mayBeBooked,
   movementsOf,
   type ReturnedInput,
   reversedCents,
@@ -214,7 +216,8 @@ function judgedReturn(
 ): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' | 'EARLY' {
   const { returnId, valueCents, occurredAt } = input.returned
   if (occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
-  if (bookedReturn(now, returnId) === valueCents) return 'IGNORED'
+  const known = bookedReturn(now, returnId) ?? own(now.facts.returnsToldAgain, returnId)
+  if (known !== undefined && BigInt(known) === valueCents) return 'IGNORED'
   return now.status === 'RECONCILIATION_REQUIRED' && !input.isVerified ? 'EARLY' : input
 }
 
@@ -242,6 +245,11 @@ const GUARDS: Readonly<Record<GuardOf<typeof cashOut>, (now: CashOut, input: Cas
     'return was booked otherwise': (now, input) =>
       input.on === 'partner.returned' && bookedReturn(now, input.returned.returnId) !== undefined,
     'return is of another payment': isOfAnotherPayment,
+    'return may be known': (now, input, { isAnothers }) =>
+      input.on === 'partner.returned' &&
+      isAnothers !== true &&
+      !isOfAnotherPayment(now, input) &&
+      mayBeBooked(now, input),
     'return has no id': (_, input) => input.on === 'partner.returned' && input.isUnnamed === true,
     'returns exceed the payout': (now, input) =>
       input.on === 'partner.returned' && reversedCents(now.facts) + input.returned.valueCents > now.valueCents,

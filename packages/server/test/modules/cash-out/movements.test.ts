@@ -60,3 +60,23 @@ test('[cash-out.confirmed.5] [CO-45] a second payment of a payout that came back
   assert.deepEqual(await cases(database), ['second_payment'])
   await assertBooks(database)
 })
+
+for (const order of ['without its id, then with it', 'with its id, then without it']) {
+  test(`[cash-out.reversal.5] [CO-60] where the bank cannot be asked a return that is told ${order} came back once`, async (t) => {
+    const { database, payouts, tell, ...shop } = await twoPayouts(t)
+    const unnamed = { ...cameBack('unnamed 1'), isUnnamed: true }
+    const named = { ...cameBack('D1'), isVerified: true }
+    await tell(shop, payouts[0], left('E1'))
+    const both = order.startsWith('without') ? [unnamed, named] : [cameBack('D1'), unnamed]
+    for (const input of both) await tell(shop, payouts[0], input)
+    const { settlement } = await balances(database)
+    assert.equal(settlement, -80_00n)
+    const known = (await cases(database)).filter((kind) => kind === 'return_told_before')
+    assert.equal(known.length, 1)
+    // Told once more it is nothing new; another one is another one.
+    for (const input of [named, { ...cameBack('D2'), isVerified: true }]) await tell(shop, payouts[0], input)
+    assert.equal((await balances(database)).settlement, -90_00n)
+    assert.equal((await cases(database)).filter((kind) => kind === 'return_told_before').length, 1)
+    await assertBooks(database)
+  })
+}

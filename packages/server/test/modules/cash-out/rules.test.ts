@@ -240,7 +240,7 @@ function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, numb
     },
     [`${state} partner.returned return has no id`]: {
       input: { ...returned(), isUnnamed: true },
-      learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+      learns: { facts: { suspendedReturns: { D1: 10_00 }, unnamedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
       ...toldReturn(10_00),
     },
     [`${state} partner.returned returns exceed the payout`]: {
@@ -326,6 +326,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     before: { facts: { ...LEFT, returns: { D1: 9_00 } } },
     ...toldReturn(10_00),
   },
+  'REVERSED partner.returned return may be known': {
+    before: { facts: { ...LEFT, returns: { D0: 10_00 } } },
+    input: { ...returned(), isUnnamed: true },
+    ...toldReturn(10_00),
+  },
   ...over('FAILED'),
   ...over('RELEASED'),
 
@@ -382,6 +387,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'RECONCILIATION_REQUIRED partner.returned return was booked otherwise': {
     before: { facts: { ...CONTRADICTION.facts, suspendedReturns: { D1: 9_00 } } },
+    ...toldReturn(10_00),
+  },
+  'RECONCILIATION_REQUIRED partner.returned return may be known': {
+    before: { facts: { ...CONTRADICTION.facts, suspendedReturns: { U: 10_00 }, unnamedReturns: { U: 10_00 } } },
+    learns: { facts: { unnamedReturns: {}, returnsToldAgain: { D1: 10_00 } } },
     ...toldReturn(10_00),
   },
   'RECONCILIATION_REQUIRED partner.returned': {
