@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createCashOutCommands } from '../../src/modules/cash-out/commands.ts'
+import { createInboxCommands } from '../../src/modules/partner-inbox/commands.ts'
+import type { Receivers } from '../../src/modules/partner-inbox/receivers.ts'
+import { createInboxStore } from '../../src/modules/partner-inbox/store.ts'
+import { cashOutRequest, TERMS } from '../modules/cash-out/situations.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { paidEvent } from '../support/partner-events.ts'
+import { replicatedPostgres } from '../support/standby.ts'
+import { tcpProxy, through } from '../support/tcp-proxy.ts'
+
+test('[DB-7] [PL-40] after a fail-over nothing is missing that anybody was told, and what nobody was told is done once', async (t) => {
+  const postgres = await replicatedPostgres(t)
+  const proxy = await tcpProxy(t, portOf(postgres.primaryUrl))
+  const url = through(proxy, postgres.primaryUrl)
+  const one = testEngine(t, url)
+  const charge = cashInRequest({ id: one.ids.uuid(), externalId: 'funding' })
+  await one.cashIns.create(charge)
+  const paid = payment({ endToEndId: 'E-funding' })
+  await one.cashIns.apply(charge.id, { on: 'partner.confirmed', payment: paid, transactionId: 'tx-funding' })
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  const { accept } = createInboxCommands({
+    store: createInboxStore(database),
+    receivers: {} as Receivers,
+    clock: one.clock,
+    ids: one.ids,
+    onStored: () => undefined,
+  })
+  const request = cashOutRequest({ id: one.ids.uuid(), externalId: 'hanging', idempotencyKey: 'key' })
+  const elsewhere = createCashOutCommands(testEngine(t, url).engine, TERMS)
+  const event = Buffer.from(JSON.stringify(paidEvent({ id: charge.id, valueCents: 1, providerTransactionId: 'tx' })))
+
+  await postgres.stopStandby()
+  const first = createCashOutCommands(one.engine, TERMS).create(request)
+  await postgres.cancelWaits()
+  const lost = assert.rejects(accept('cash-in', event))
+  // What the payout became is asked by a write, which hangs as well.
+  await postgres.cancelWaits(2)
+  await lost
+  // Both can be read now. Whoever asks again is told nothing that only this machine has.
+  const again = assert.rejects(elsewhere.create({ ...request, id: one.ids.uuid() }), { code: 'overloaded' })
+  const toldAgain = assert.rejects(accept('cash-in', event))
+  await postgres.hanging(3)
+  await postgres.failOver()
+  proxy.target = portOf(postgres.standbyUrl)
+  proxy.cutAll()
+  await Promise.all([again, toldAgain])
+
+  assert.equal((await first).cashOut.id, request.id)
+  const replayed = await elsewhere.create({ ...request, id: one.ids.uuid() })
+  assert.deepEqual([replayed.cashOut.id, replayed.isReplayed], [request.id, true])
+  await accept('cash-in', event)
+  const standby = openTestDatabase(postgres.standbyUrl)
+  t.after(() => standby.close())
+  assert.equal((await balances(standby)).reserved, 31_00n)
+  await assertBooks(standby)
+})
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}
