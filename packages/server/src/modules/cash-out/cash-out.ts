@@ -1,4 +1,4 @@
-import type { PixKeyType } from '@pixgate/spec'
+import { normaliseDocument, type PixKeyType } from '@pixgate/spec'
 import type { Document, MovementId, Operation } from '../../engine/operation.ts'
 import type { Party, PayoutReturn } from '../../partner/port.ts'
 import { own } from '../../platform/own.ts'
@@ -68,16 +68,16 @@ export interface Movement {
 }
 
 /** What can happen to a cash-out after its creation. `isVerified`: the bank said it when asked, not only in an event. */
-export type CashOutInput =
-  | OrderInput
-  | {
-      readonly on: 'partner.confirmed'
-      readonly movement: Movement
-      /** `null` where the statement tells it. */
-      readonly transactionId: string | null
-      readonly isVerified: boolean
-    }
-  | ReturnedInput
+export type CashOutInput = OrderInput | ConfirmedInput | ReturnedInput
+
+/** Money of a payout left. */
+export interface ConfirmedInput {
+  readonly on: 'partner.confirmed'
+  readonly movement: Movement
+  /** `null` where the statement tells it. */
+  readonly transactionId: string | null
+  readonly isVerified: boolean
+}
 
 /** Money of a payout came back. */
 export interface ReturnedInput {
@@ -109,6 +109,16 @@ export function movementsOf(inputs: readonly CashOutInput[]): MovementId[] {
 export function isOfAnotherPayment(now: CashOut, input: CashOutInput): boolean {
   if (input.on !== 'partner.returned' || input.endToEndId == null || now.endToEndId === null) return false
   return input.endToEndId !== now.endToEndId && bookedReturn(now, input.returned.returnId) === undefined
+}
+
+/**
+ * Whether a payment went to somebody else than the document of its recipient says: the one that a code was decoded to, or
+ * that the client gave. Many banks tell a masked one, which proves nothing.
+ * @source rules#cash-out.states.12
+ */
+export function paidElsewhere({ detail }: CashOut, { recipient }: Movement): boolean {
+  const [wanted, told] = [detail.recipient.document, recipient?.document].map((text) => normaliseDocument(text ?? ''))
+  return wanted != null && told != null && wanted !== told
 }
 
 /** What was booked before under a return's id, centavos: credited, or in suspense. */

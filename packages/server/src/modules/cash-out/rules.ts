@@ -19,9 +19,11 @@ import {
   type CashOut,
   type CashOutInput,
   type CashOutOutcome,
+  type ConfirmedInput,
   isOfAnotherPayment,
   mayBeBooked,
   movementsOf,
+  paidElsewhere,
   type ReturnedInput,
   reversedCents,
 } from './cash-out.ts'
@@ -150,7 +152,7 @@ function judged(
 ): CashOutInput | Exclude<CashOutOutcome['result'], 'APPLIED'> {
   switch (input.on) {
     case 'partner.confirmed':
-      return judgedConfirmation(now, input, at)
+      return judgedConfirmation(now, paidElsewhere(now, input.movement) ? toSomebodyElse(input) : input, at)
     case 'partner.returned':
       return judgedReturn(now, input, at)
     case 'work.requested':
@@ -194,11 +196,11 @@ function isUnansweredSilently(now: CashOut, at: number): boolean {
   return isOpen(now) && now.facts.doubt == null && !now.facts.isAccepted && isUnansweredTooLong(now.facts, at)
 }
 
-function judgedConfirmation(
-  now: CashOut,
-  input: Extract<CashOutInput, { on: 'partner.confirmed' }>,
-  at: number,
-): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
+function toSomebodyElse(input: ConfirmedInput): ConfirmedInput {
+  return { ...input, movement: { ...input.movement, isElsewhere: true } }
+}
+
+function judgedConfirmation(now: CashOut, input: ConfirmedInput, at: number): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
   const { endToEndId, valueCents, occurredAt, isElsewhere = false } = input.movement
   if (occurredAt > at + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
   const booked = bookedMovement(now, endToEndId)

@@ -1113,3 +1113,20 @@ test('[cash-out.states] the tests of this file know every trigger and every stat
   assert.equal(Object.keys(INPUTS).length, cashOut.triggers.length - 1)
   for (const status of cashOut.states) assert.equal(cashOutAs(status).createdAt, CREATED_AT)
 })
+
+test('[cash-out.states.12] [QR-11] a confirmation that names another recipient than the code was decoded to is in suspense', () => {
+  const qrCode = { pixCode: 'code', decodeId: 'decoded' }
+  const sent = cashOutAs('DISPATCHED')
+  const recipient = { ...sent.detail.recipient, pixKeyType: null, document: '52998224725' }
+  const before = cashOutAs('DISPATCHED', { detail: { ...sent.detail, paymentType: 'qrcode', recipient, qrCode } })
+  const paid = (document: string | undefined) => confirmed({ recipient: { name: 'Ana', document, ispb: undefined } })
+  const { outcome, journals } = decide(before, paid('11144477735'))
+  assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['left_unattributed'],
+  )
+  for (const document of ['52998224725', '529.982.247-25', '***.982.247-**', undefined]) {
+    assert.equal(decide(before, paid(document)).outcome.cashOut.status, 'CONFIRMED', document)
+  }
+})
