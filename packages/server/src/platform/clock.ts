@@ -8,6 +8,8 @@ export interface Clock {
   now(): number
   /** Since when, by itself, it has run without a step; absent where it never steps. */
   steadySince?(): number
+  /** When it was last set back, by itself; absent where it never is, `undefined` where it has not been. */
+  setBackAt?(): number | undefined
 }
 
 /** A clock that follows the database. */
@@ -19,6 +21,8 @@ export interface DatabaseClock extends Clock {
    * what lies before it may have lasted longer or shorter than it looks.
    */
   steadySince(): number
+  /** By more than a late reply explains. */
+  setBackAt(): number | undefined
   /** How far the node's wall clock is from the database's, in milliseconds, sign included. */
   skewMs(): number
 }
@@ -37,6 +41,7 @@ export function createDatabaseClock(wall = () => Date.now(), monotonic = () => p
   let latest = 0
   let isHeard = false
   let steadySince = Number.POSITIVE_INFINITY
+  let setBackAt: number | undefined
   const now = () => {
     latest = Math.max(latest, Math.trunc(monotonic() + offset))
     return latest
@@ -45,12 +50,15 @@ export function createDatabaseClock(wall = () => Date.now(), monotonic = () => p
     now,
     observe: (databaseAt) => {
       if (!isHeard) latest = 0
-      const isStep = !isHeard || Math.abs(databaseAt - (monotonic() + offset)) > STEP_MS
+      const stepMs = databaseAt - (monotonic() + offset)
+      const isStep = !isHeard || Math.abs(stepMs) > STEP_MS
+      if (isHeard && stepMs < -STEP_MS) setBackAt = now()
       if (isStep) steadySince = Math.max(latest, databaseAt)
       isHeard = true
       offset = databaseAt - monotonic()
     },
     steadySince: () => steadySince,
+    setBackAt: () => setBackAt,
     skewMs: () => wall() - (monotonic() + offset),
   }
 }

@@ -59,6 +59,19 @@ test('[CO-48] [P10] it knows since when it runs without a step, in either direct
   assert.equal(clock.steadySince(), 2_401_000, 'from where it waits')
 })
 
+test('[P10] [CO-61] it knows when it was set back, which a late reply, a step ahead and its first time are not', () => {
+  const { at, clock } = machine()
+  assert.equal(clock.setBackAt(), undefined)
+  clock.observe(1_000)
+  clock.observe(2_000_000)
+  at.monotonic += 60_000
+  clock.observe(2_060_000 - 30_000)
+  assert.equal(clock.setBackAt(), undefined)
+  at.monotonic += 60_000
+  clock.observe(2_090_000 - 30_001)
+  assert.equal(clock.setBackAt(), 2_090_000, 'by its own time, which goes on from there')
+})
+
 test('[health.2] [EX-4] it tells how far the machine is off, sign included', () => {
   const { at, clock } = machine()
   assert.equal(clock.skewMs(), 0)

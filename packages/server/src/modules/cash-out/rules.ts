@@ -8,6 +8,7 @@ import {
   isBookedElsewhere,
   isProvenNotFound,
   isRepeatable,
+  isRepeatableAgain,
   isStillToDo,
   isUnansweredTooLong,
   isUnsent,
@@ -261,7 +262,7 @@ const GUARDS: Readonly<Record<GuardOf<typeof cashOut>, (now: CashOut, input: Cas
       input.again !== undefined &&
       isOpen(now) &&
       input.again.askedAt >= (now.facts.lastAttemptAt ?? at) &&
-      isRepeatable(now.facts, input.again.windowMs, at),
+      isRepeatableAgain(now.facts, input.again, at),
     'another attempt may arrive': (now) => isOpen(now) && hasOtherOpenAttempts(now.facts),
     'never arrived and must not be sent again': (now, input, { at }) =>
       input.on === 'partner.not_found' &&

@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
+import type { Again } from './inputs.ts'
 
 /**
  * What is known of sending an order to the bank, a payout or a refund: how often it was tried, whether it can have
@@ -92,6 +93,15 @@ export function isRepeatable(
   at: number,
 ): boolean {
   return !isAccepted && refusal == null && at - (firstAttemptAt ?? at) < windowMs
+}
+
+/**
+ * As {@link isRepeatable}, as far as the window can be measured: a clock that was set back since the first attempt shows it
+ * longer than it is.
+ * @source failure-modes#CO-61
+ */
+export function isRepeatableAgain(facts: SendFacts, { windowMs, setBackAt }: Again, at: number): boolean {
+  return isRepeatable(facts, windowMs, at) && (setBackAt === undefined || (facts.firstAttemptAt ?? at) > setBackAt)
 }
 
 /** Whether it was tried for so long in vain that it is given up. @source rules#cash-out.states.10 */

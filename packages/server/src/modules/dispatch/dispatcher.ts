@@ -116,7 +116,8 @@ export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>
     const asked = await orders.take(claimed, inputs)
     if (!asked || !isWithoutOutcome(inputs) || !wasTried(asked)) return asked
     if (!isRepeatable(asked.facts, orders.windowMs, clock.now()) || !mayResend()) return asked
-    return sendNow(asked, { askedAt: claimed.updatedAt, windowMs: orders.windowMs })
+    const again = { askedAt: claimed.updatedAt, windowMs: orders.windowMs, setBackAt: clock.setBackAt?.() }
+    return sendNow(asked, again)
   }
 
   /**

@@ -57,6 +57,8 @@ export interface Again {
   readonly askedAt: number
   /** For how long after the first attempt the bank takes a repeat for the same order; 0: never. */
   readonly windowMs: number
+  /** When the clock was last set back: how long ago an order was tried before that nobody knows. */
+  readonly setBackAt?: number | undefined
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   isBookedElsewhere,
   isProvenNotFound,
   isRepeatable,
+  isRepeatableAgain,
   isStillToDo,
   isUnansweredTooLong,
   isUnsent,
@@ -226,7 +227,7 @@ const GUARDS: Readonly<
     input.on === 'send.claimed' &&
     input.again !== undefined &&
     input.again.askedAt >= (facts.lastAttemptAt ?? at) &&
-    isRepeatable(facts, input.again.windowMs, at),
+    isRepeatableAgain(facts, input.again, at),
   'another attempt may arrive': ({ facts }) => hasOtherOpenAttempts(facts),
   'never arrived and must not be sent again': ({ facts }, _cashIn, input, { at }) =>
     input.on === 'partner.not_found' &&

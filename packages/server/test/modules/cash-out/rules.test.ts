@@ -1130,3 +1130,10 @@ test('[cash-out.states.12] [QR-11] a confirmation that names another recipient t
     assert.equal(decide(before, paid(document)).outcome.cashOut.status, 'CONFIRMED', document)
   }
 })
+
+test('[cash-out.unknown.7] [CO-61] what was tried before the clock was set back is not sent again: nobody knows how long ago that was', () => {
+  const before = cashOutAs('PROVIDER_RESULT_UNKNOWN')
+  const sending = (setBackAt: number) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, setBackAt } })
+  assert.equal(decide(before, sending(SENT_AT)).outcome.result, 'IGNORED')
+  assert.equal(decide(before, sending(SENT_AT - 1)).outcome.result, 'APPLIED')
+})

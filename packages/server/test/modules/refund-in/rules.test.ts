@@ -680,3 +680,10 @@ test('[refund-in.unknown.4] [P8] an order that the bank does not know, and that 
   const { outcome, cases } = decide(refundAs('PENDING', { facts }), INPUTS['partner.not_found'])
   assert.deepEqual([outcome.refund.facts.doubt, cases?.[0]?.kind], ['missing', 'result_missing'])
 })
+
+test('[refund-in.unknown.2] [CO-61] what was tried before the clock was set back is not sent again: nobody knows how long ago that was', () => {
+  const before = refundAs('PENDING')
+  const sending = (setBackAt: number) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, setBackAt } })
+  assert.equal(decide(before, sending(SENT.firstAttemptAt)).outcome.result, 'IGNORED')
+  assert.equal(decide(before, sending(SENT.firstAttemptAt - 1)).outcome.result, 'APPLIED')
+})
