@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { pino } from 'pino'
+import { createEngine } from '../../src/engine/engine.ts'
+import { createCashOutCommands } from '../../src/modules/cash-out/commands.ts'
+import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { statement } from '../../src/platform/db/database.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { TERMS as CASH_OUT_TERMS, cashOutRequest, confirmed, INPUTS } from '../modules/cash-out/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { testDatabase } from '../support/database.ts'
+import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
+
+const OCCURRED_AT = 1_700_000_000_000
 
 const selectMovements = statement<[], { direction: string; id: string; operation_id: string; value_cents: bigint }>(
   'test.movements',
@@ -70,6 +79,70 @@ test('[engine.14] the same payment told again for its own charge is nothing new'
   const told = await Promise.all([pay(one, ids[0]), pay(other, ids[0]), pay(one, ids[0])])
   assert.deepEqual(told.map((outcome) => outcome?.result).sort(), ['APPLIED', 'IGNORED', 'IGNORED'])
   assert.equal((await database.rows(selectMovements, [])).length, 1)
+  await assertBooks(database)
+})
+
+test('[ledger.movements] [CO-47] who pays a charge of its own has one end-to-end id in both directions', async (t) => {
+  const { database, one, ids, pay } = await twoCharges(t)
+  await pay(one, ids[0], 'E1')
+  const cashOuts = createCashOutCommands(one.engine, CASH_OUT_TERMS)
+  const { cashOut } = await cashOuts.create(cashOutRequest({ id: one.ids.uuid(), externalId: 'c' }))
+  const left = confirmed({ endToEndId: 'E2', occurredAt: OCCURRED_AT })
+  await cashOuts.apply(cashOut.id, [INPUTS['send.claimed'], left])
+  const paid = await one.cashIns.apply(ids[1], {
+    on: 'partner.confirmed',
+    payment: payment({ endToEndId: 'E2' }),
+    transactionId: 'tx',
+  })
+  assert.equal(paid?.cashIn.status, 'PAID')
+  const movements = await database.rows(selectMovements, [])
+  assert.deepEqual(movements.map(({ direction, id }) => `${direction} ${id}`).toSorted(), ['in E1', 'in E2', 'out E2'])
+  await assertBooks(database)
+})
+
+/** An engine that may hold rows, or not; `turn` sets the switch, as somebody who is faster does. */
+function aProcess(t: TestContext, url: string, mayHold: boolean, jittered = async () => undefined as unknown) {
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  const clock = createDatabaseClock()
+  const engine = createEngine({
+    database: mayHold ? database : { ...database, transaction: () => assert.fail('it holds the rows') },
+    clock,
+    ids: createIds(clock),
+    logger: pino({ level: 'silent' }),
+    pause: { ...realPause, jittered: async () => void (await jittered()) },
+  })
+  /** Which operation has a movement, told by a change that is decided on it. */
+  const ownerOf = (id: string) =>
+    engine.execute({
+      reads: [],
+      controls: ['cash_out_switch', 'cash_out_day'],
+      movements: [{ direction: 'in', id }],
+      decide: (state) => {
+        const owner = state.movement({ direction: 'in', id })?.operationId
+        return { controls: { cash_out_day: { owner: owner ?? null } }, outcome: owner }
+      },
+    })
+  return { engine, ownerOf }
+}
+
+test('[engine.14] [engine.7] movements are read anew for each decision, also while the rows are held', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const maker = testEngine(t, url)
+  const id = maker.ids.uuid()
+  await maker.cashIns.create(cashInRequest({ id, externalId: 'a' }))
+  const turn = () => administer(url, `UPDATE control SET version = version + 1 WHERE name = 'cash_out_switch'`)
+  const plain = aProcess(t, url, false)
+  const holding = aProcess(t, url, true, turn)
+  assert.deepEqual([await plain.ownerOf('E1'), await holding.ownerOf('E1')], [undefined, undefined])
+  await maker.cashIns.apply(id, {
+    on: 'partner.confirmed',
+    payment: payment({ endToEndId: 'E1' }),
+    transactionId: 'tx',
+  })
+  assert.equal(await plain.ownerOf('E1'), id)
+  await turn()
+  assert.equal(await holding.ownerOf('E1'), id)
   await assertBooks(database)
 })
 

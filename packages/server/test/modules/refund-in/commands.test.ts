@@ -323,6 +323,10 @@ test('[RF-8] [cash-in.returns.8] a refund that failed although it may have arriv
   const never = (await one.create(request(cashInId, { valueCents: 1n }))).refund
   await one.apply(refund.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
   await one.apply(refund.id, [INPUTS['send.rejected']])
+  const unsent = (await one.create(request(cashInId))).refund
+  await one.apply(unsent.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
+  await one.apply(unsent.id, [INPUTS['send.not_sent']])
+  await one.apply(unsent.id, [{ ...INPUTS['partner.failed'], transactionId: null }])
   assert.deepEqual((await store.explaining(cashInId, 40_00n)).toSorted(), [never.id, refund.id].toSorted())
   assert.deepEqual(await store.explaining(cashInId, 39_99n), [never.id])
   await one.takeReturn(cashInId, returned())

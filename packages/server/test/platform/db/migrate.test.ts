@@ -140,9 +140,9 @@ test('[database.1] a role that may not create roles migrates where an administra
   assert.ok((await migrate(url, MACHINES)).length > 0)
 })
 
-const APPEND_ONLY = ['move', 'entry', 'audit', 'delivery_attempt']
+const APPEND_ONLY = ['move', 'entry', 'audit', 'delivery_attempt', 'movement']
 
-for (const table of [...APPEND_ONLY, 'inbox']) {
+for (const table of [...APPEND_ONLY, 'inbox', 'statement_entry']) {
   test(`[engine.10] ${table} is only ever added to: its rows are neither removed nor rewritten, by anybody`, async (t) => {
     const { url } = await testDatabase(t)
     const column =
@@ -178,6 +178,30 @@ test('[engine.10] what the partner said is kept as it was said, whatever becomes
   await asApplication(url, `UPDATE inbox SET state = 'DONE', outcome = 'x', due_at = NULL`)
 })
 
+test('[engine.10] [statement.4] what the statement said is kept as it was said, whatever becomes of it', async (t) => {
+  const { url } = await testDatabase(t)
+  const said = ['direction', 'id', 'kind', 'end_to_end_id', 'reference', 'value_cents', 'occurred_at', 'seen_at']
+  for (const column of said) {
+    const sql = `UPDATE statement_entry SET ${column} = ${column}`
+    await assert.rejects(query(url, sql), /never changed/, column)
+    await assert.rejects(asApplication(url, sql), /permission denied/, column)
+  }
+  await asApplication(url, `UPDATE statement_entry SET outcome = 'KEPT', settled_at = now()`)
+})
+
+test('[ledger.movements] a movement has an id and an amount', async (t) => {
+  const { url } = await testDatabase(t)
+  const book = (id: string, cents: number) =>
+    asApplication(url, `INSERT INTO movement VALUES ('in', '${id}', gen_random_uuid(), ${cents})`)
+  for (const [id, cents] of [
+    ['', 1],
+    ['E1', 0],
+    ['E1', -1],
+  ] as const)
+    await assert.rejects(book(id, cents), /check constraint/, `${id} ${cents}`)
+  await book('E1', 1)
+})
+
 test('[engine.10] the server may delete nothing, define nothing, and rewrite nothing that was agreed', async (t) => {
   const { url } = await testDatabase(t)
   for (const table of await tables(url)) {
@@ -202,6 +226,8 @@ test('[engine.10] the server may delete nothing, define nothing, and rewrite not
     'UPDATE notification SET body = body',
     'UPDATE "case" SET facts = facts',
     'UPDATE api_key SET hash = hash',
+    'UPDATE batch SET outcome = outcome',
+    'DELETE FROM batch',
     'UPDATE signing_key SET private_key = private_key',
     'UPDATE schema_migration SET hash = hash',
     'SET ROLE postgres',
