@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { Refusal } from '@pixgate/spec'
 import { pino } from 'pino'
 import { createEngine } from '../../src/engine/engine.ts'
 import { createCashOutCommands } from '../../src/modules/cash-out/commands.ts'
@@ -148,21 +149,28 @@ test('[engine.14] [engine.7] movements are read anew for each decision, also whi
 
 const DAY_MS = 86_400_000
 
-test('[idempotency.1] [engine.3] one key at two processes at the same moment is used once, also around midnight UTC', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const [one, other] = [testEngine(t, url), testEngine(t, url)]
-  await Promise.all([one, other].map(({ engine }) => engine.execute({ reads: [], decide: () => ({ outcome: 0 }) })))
-  const midnight = Math.ceil(one.clock.now() / DAY_MS) * DAY_MS
-  // The clocks of two processes differ by a moment.
-  one.clock.observe(midnight - 1_000)
-  other.clock.observe(midnight + 1_000)
-  const create = ({ cashIns, ids }: TestEngine, externalId: string) =>
-    cashIns.create(cashInRequest({ id: ids.uuid(), externalId, idempotencyKey: 'key' }))
-  const told = await Promise.allSettled([create(one, 'a'), create(other, 'b')])
-  assert.deepEqual(told.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-  const [{ operations } = { operations: 0n }] = await database.rows(
-    statement<[], { operations: bigint }>('test.operations', 'SELECT count(*) AS operations FROM operation'),
-    [],
-  )
-  assert.equal(operations, 1n)
-})
+for (const [edge, afterMs] of [
+  ['midnight', 0],
+  ['noon', DAY_MS / 2],
+] as const)
+  test(`[idempotency.1] [engine.3] one key at two processes at the same moment is used once, also around ${edge} UTC`, async (t) => {
+    const { url, database } = await testDatabase(t)
+    const [one, other] = [testEngine(t, url), testEngine(t, url)]
+    await Promise.all([one, other].map(({ engine }) => engine.execute({ reads: [], decide: () => ({ outcome: 0 }) })))
+    const at = Math.ceil(one.clock.now() / DAY_MS) * DAY_MS + afterMs
+    // The clocks of two processes differ by a moment.
+    one.clock.observe(at - 1_000)
+    other.clock.observe(at + 1_000)
+    const create = ({ cashIns, ids }: TestEngine, externalId: string) =>
+      cashIns
+        .create(cashInRequest({ id: ids.uuid(), externalId, idempotencyKey: 'key' }))
+        .catch((error: Error) => error.message)
+    const told = await Promise.all([create(one, 'a'), create(other, 'b')])
+    const refused = told.filter((outcome) => typeof outcome === 'string')
+    assert.deepEqual(refused, [new Refusal('idempotency_key_reused').message])
+    const [{ operations } = { operations: 0n }] = await database.rows(
+      statement<[], { operations: bigint }>('test.operations', 'SELECT count(*) AS operations FROM operation'),
+      [],
+    )
+    assert.equal(operations, 1n)
+  })

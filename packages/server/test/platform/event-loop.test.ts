@@ -120,3 +120,11 @@ test('[http.14] [PL-5] a loop that stands still again while it wakes up is wakin
   assert.equal(watch.hasStoodStillSince(watch.mark()), false)
   assert.equal(gaps.length, 2)
 })
+
+test('[http.14] [PL-5] a gap during which the wall clock was set back is seen by the monotonic one', () => {
+  const { watch, sleep, stepWall } = loop()
+  const before = watch.mark()
+  sleep(3_000)
+  stepWall(-3_000)
+  assert.equal(watch.hasStoodStillSince(before), true)
+})

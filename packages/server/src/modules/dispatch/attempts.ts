@@ -180,8 +180,7 @@ export function afterAnswer(
   isUnanswered: boolean,
   at: number,
 ): { readonly dueAt?: number; readonly facts: SendFacts } {
-  // Somebody has asked for one more meanwhile.
-  if (question === 'wanted') return { dueAt: at, facts: {} }
+  // One that somebody wanted meanwhile is due at once as it is.
   if (question !== 'asked') return { facts: {} }
   if (resting === null && !isUnanswered) return { facts: { question: null } }
   const delayMs = REPEAT_DELAYS_MS[repeats]

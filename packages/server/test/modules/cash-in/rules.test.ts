@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashInStatus, cashIn, type JournalKind, Refusal } from '@pixgate/spec'
+import { type CashInStatus, cashIn, type JournalKind, limits, Refusal } from '@pixgate/spec'
 import type { Decision } from '../../../src/engine/operation.ts'
 import { entriesOf } from '../../../src/engine/postings.ts'
 import type { CashIn, CashInFacts, CashInOutcome } from '../../../src/modules/cash-in/cash-in.ts'
@@ -904,6 +904,71 @@ test('[fees.2] the fee is never more than the value', () => {
     const request = cashInRequest({ id: 'id', externalId: 'a', valueCents })
     assert.equal(decideCreate(request, { ...TERMS, fee }, NOW).outcome.feeCents, valueCents)
   }
+})
+
+test('[cash-in.states.15] [P6] that the bank does not know it proves nothing of a later attempt, nor once, nor too soon', () => {
+  const lastAttemptAt = NOW - 400_000
+  const told = (facts: CashInFacts, given: Partial<CashIn> = {}, askedAt = NOW) => {
+    const before = cashInAs('PENDING', { expiresAt: NOW - 60_000, ...given, facts: { ...CHARGED, ...facts } })
+    return decideCashIn(before, { on: 'charge.not_found', askedAt, isSwept: true }, NOW).outcome.cashIn
+  }
+  const before = { lastAttemptAt, notFoundSince: NOW - 60_000, notFoundAt: NOW - 60_000 }
+  assert.equal(told(before).status, 'EXPIRED')
+  assert.equal(told({ lastAttemptAt }).status, 'PENDING')
+  assert.equal(told({ ...before, notFoundSince: NOW - 59_999 }).status, 'PENDING')
+  assert.equal(told({ ...before, lastAttemptAt: NOW - 299_999 }).status, 'PENDING')
+  const stale = told({ lastAttemptAt }, {}, lastAttemptAt - 1)
+  assert.deepEqual([stale.status, stale.facts.notFoundSince], ['PENDING', undefined])
+})
+
+test('[cash-in.states.15] an attempt of which nobody knows when it was counts from when the create gave up', () => {
+  const facts = { ...CHARGED, notFoundSince: NOW - 60_000, notFoundAt: NOW - 60_000 }
+  const gaveUpAt = NOW - 300_000 - limits.abandonedIntentMs
+  const statusOf = (createdAt: number) => {
+    const before = cashInAs('PENDING', { createdAt, expiresAt: NOW - 60_000, facts })
+    return decideCashIn(before, { on: 'charge.not_found', askedAt: NOW, isSwept: true }, NOW).outcome.cashIn.status
+  }
+  assert.deepEqual([statusOf(gaveUpAt), statusOf(gaveUpAt + 1)], ['EXPIRED', 'PENDING'])
+})
+
+test('[cash-in.states.15] [EX-7] what has a reference at the bank was taken, also where its code is not known here', () => {
+  const before = cashInAs('PENDING', { transactionId: 'tx', expiresAt: NOW - 60_000 })
+  const { outcome } = decideCashIn(before, INPUTS['charge.not_found'], NOW)
+  assert.equal(outcome.cashIn.status, 'PENDING')
+})
+
+test('[cash-in.refunds.12] [cash-in.refunds.9] from suspense goes back at most what is there of the payment', () => {
+  const before = cashInAs('PAID', {
+    facts: {
+      ...PAID,
+      payments: { E1: 100_00, E2: 40_00 },
+      suspendedReturns: { D0: { endToEndId: 'E2', cents: 10_01 } },
+    },
+  })
+  const posts = (valueCents: bigint) =>
+    decideCashIn(before, { ...INPUTS['return.told'], endToEndId: 'E2', valueCents }, NOW).journals?.map(
+      ({ kind }) => kind,
+    )
+  assert.deepEqual([posts(29_99n), posts(30_00n)], [['arrival_returned'], ['left_unattributed']])
+})
+
+test('[cash-in.credits.1] [EV-31] a payment that the bank has not confirmed is not credited by another event about it', () => {
+  const toldPayments = { E1: { valueCents: 100_00, occurredAt: NOW, since: NOW } }
+  const statusOf = (facts: CashInFacts, unverified?: 'counted') => {
+    const input = { ...confirmed(), ...(unverified && { unverified }) }
+    return decideCashIn(cashInAs('PENDING', { facts }), input, NOW).outcome.cashIn.status
+  }
+  assert.equal(statusOf({ toldPayments }, 'counted'), 'PENDING')
+  assert.equal(statusOf({}, 'counted'), 'PAID')
+  assert.equal(statusOf({ toldPayments }), 'PAID', 'the bank said it when asked')
+})
+
+test('[cash-in.create.7] from its claim on an attempt may leave; a second claim knows of no proof any more', () => {
+  const claimed = (unsent: 'proven' | 'claimed') => {
+    const before = cashInAs('PENDING', { dueAt: NOW, facts: { unsent } })
+    return decideCashIn(before, INPUTS['work.claimed'], NOW).outcome.cashIn.facts.unsent
+  }
+  assert.deepEqual([claimed('proven'), claimed('claimed')], ['claimed', null])
 })
 
 /** Every trigger that a cash-in can be given has an input here; the other two are the table's own. */

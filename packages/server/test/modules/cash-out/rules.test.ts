@@ -795,6 +795,10 @@ test('[cash-out.states.7] [P5] a refusal counts only of the latest attempt, and 
     const { outcome, journals } = decide(before, INPUTS['send.rejected'])
     assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt, journals], ['DISPATCHED', NOW, []])
   }
+  const leaseEndsAt = NOW + 5_000
+  const underWay = { ...again, dueAt: leaseEndsAt, facts: { ...again.facts, leaseEndsAt } }
+  const { dueAt, facts } = decide(underWay, INPUTS['send.rejected']).outcome.cashOut
+  assert.deepEqual([dueAt, facts.refusal], [leaseEndsAt, undefined], 'the latest attempt goes on')
 })
 
 test('[cash-out.unknown.6] [P6] an answer proves nothing about the time after its question, nor about a later attempt', () => {
@@ -1136,4 +1140,17 @@ test('[cash-out.unknown.7] [CO-61] what was tried before the clock was set back 
   const sending = (setBackAt: number) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, setBackAt } })
   assert.equal(decide(before, sending(SENT_AT)).outcome.result, 'IGNORED')
   assert.equal(decide(before, sending(SENT_AT - 1)).outcome.result, 'APPLIED')
+})
+
+test('[cash-out.reversal.4] a return that was booked here is restated, whichever payment it is now told of', () => {
+  const before = cashOutAs('REVERSED', { facts: { movements: { E1: 30_00 }, returns: { D1: 10_00 } } })
+  const { cases = [], outcome } = decide(before, { ...returned({ valueCents: 9_99n }), endToEndId: 'E9' })
+  assert.deepEqual([cases.map(({ kind }) => kind), outcome.result], [['return_restated'], 'APPLIED'])
+})
+
+test('[cash-out.unknown.6] [P6] five minutes that a stepping clock made up prove nothing', () => {
+  const before = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: NOT_FOUND_BEFORE })
+  const asked = (steadySince: number) => decide(before, { ...FOR_GOOD, steadySince }).outcome.cashOut.status
+  const { askedAt } = FOR_GOOD
+  assert.deepEqual([asked(askedAt - 300_000), asked(askedAt - 299_999)], ['FAILED', 'PROVIDER_RESULT_UNKNOWN'])
 })

@@ -282,3 +282,32 @@ test('[cash-out.work] a full hand is followed by another at once, unless the ban
   const fewer = scripted({}, { due: async () => full.slice(1) })
   assert.equal(await dispatcher(fewer.orders, 64).processNext(), false)
 })
+
+test('[cash-out.unknown.7] what was never tried is not sent because a status query told no outcome', async () => {
+  const { orders, done } = scripted(
+    { a: 'ask' },
+    { ask: async () => [{ on: 'partner.not_found', windowMs: 0, askedAt: 0 }], windowMs: 86_400_000 },
+  )
+  await dispatcher(orders, 64).processNext()
+  assert.deepEqual(
+    done.filter((line) => line.includes('send')),
+    [],
+  )
+})
+
+test('[CO-40] [P10] by itself the worker sees that its machine slept', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000 })
+  const { orders, done } = scripted(
+    { a: 'send' },
+    {
+      take: async (order, inputs) => {
+        done.push(...inputs.map(({ on }) => on))
+        t.mock.timers.setTime(601_000)
+        return order
+      },
+    },
+  )
+  const { monotonic: _, ...bounds } = BOUNDS
+  await createDispatcher(orders, clockAt(), async () => 64, bounds).processNext()
+  assert.deepEqual(done, ['send.claimed', 'send.not_sent'])
+})

@@ -9,6 +9,7 @@ import {
   isTimely,
   partnerTimestamp,
   readBody,
+  referencesOf,
   refundInInput,
 } from '../../../src/modules/partner-inbox/rules.ts'
 
@@ -94,6 +95,21 @@ test('[partner-inbox.9] [EV-37] a return that lacks something is a question; whe
     assert.equal(cashOutReversalInput({ ...event, returnId: 'D1', ...lacking }, false), 'UNTOLD')
     assert.equal(bankReturnOf({ ...event, returnId: 'D1', ...lacking }), undefined)
   }
+})
+
+test('[partner-inbox.12] [EV-34] a reversal names the payment that it is of, unless the return’s own id stands there', () => {
+  const reversal = { ...EVENT, event: 'CashInReversal', returnId: 'R1' } as const
+  const returnId = `D${'1'.repeat(20)}abcdefghijk`
+  for (const [given, named] of [
+    [{ endToEndId: 'E1' }, 'E1'],
+    [{ endToEndId: null }, null],
+    [{ endToEndId: 'R1' }, null],
+    [{ endToEndId: returnId }, null],
+  ] as const) {
+    const event = { ...reversal, ...given }
+    assert.deepEqual([bankReturnOf(event)?.endToEndId, referencesOf(event).endToEndId], [named, named])
+  }
+  assert.equal(referencesOf(EVENT).endToEndId, null, 'a payment’s own id is new to us')
 })
 
 test('[partner-inbox.3] [EV-37] an event that lacks something stands in the way of no whole one', () => {

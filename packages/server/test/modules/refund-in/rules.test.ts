@@ -673,6 +673,10 @@ test('[refund-in.states.4] [P5] a refusal counts only of the latest attempt, and
     const { outcome, journals } = decide(refundAs('PENDING', { facts }), INPUTS['send.rejected'])
     assert.deepEqual([outcome.refund.status, outcome.refund.dueAt, journals], ['PENDING', NOW, []])
   }
+  const leaseEndsAt = NOW + 5_000
+  const facts = { ...SENT, attempts: 2, leaseEndsAt }
+  const { outcome } = decide(refundAs('PENDING', { dueAt: leaseEndsAt, facts }), INPUTS['send.rejected'])
+  assert.deepEqual([outcome.refund.dueAt, outcome.refund.facts.refusal], [leaseEndsAt, undefined])
 })
 
 test('[refund-in.unknown.4] [P8] an order that the bank does not know, and that is not sent again, is a case after 15 minutes', () => {
@@ -686,4 +690,17 @@ test('[refund-in.unknown.2] [CO-61] what was tried before the clock was set back
   const sending = (setBackAt: number) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, setBackAt } })
   assert.equal(decide(before, sending(SENT.firstAttemptAt)).outcome.result, 'IGNORED')
   assert.equal(decide(before, sending(SENT.firstAttemptAt - 1)).outcome.result, 'APPLIED')
+})
+
+test('[refund-in.ended.3] [refund-in.doubt.7] a return that was booked here is restated, whichever payment it is now told of', () => {
+  const told = { ...confirmed({ valueCents: 29_99n }), endToEndId: 'E9' }
+  const { cases = [], outcome } = decide(refundAs('CONFIRMED'), told)
+  assert.deepEqual([cases.map(({ kind }) => kind), outcome.result], [['confirmation_restated'], 'APPLIED'])
+})
+
+test('[refund-in.unknown.3] [P6] five minutes that a stepping clock made up prove nothing', () => {
+  const facts = { ...SENT, lastAttemptAt: NOW - 400_000, notFoundSince: NOW - 61_000, notFoundAt: NOW - 61_000 }
+  const asked = (steadySince: number) =>
+    decide(refundAs('PENDING', { facts }), { ...INPUTS['partner.not_found'], steadySince }).outcome.refund.status
+  assert.deepEqual([asked(NOW - 300_000), asked(NOW - 299_999)], ['FAILED', 'PENDING'])
 })
