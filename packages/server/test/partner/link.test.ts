@@ -233,3 +233,13 @@ test('[CO-40] a window that ends while the connection is made: not sent, and the
   assert.deepEqual(bank.received, [])
   assert.equal((await link.exchange(call)).kind, 'answered')
 })
+
+test('[CO-40] [P10] by itself a link sees that the machine slept: a call whose time is over is not made', async (t) => {
+  const bank = await scriptedBank(t, (response) => answer(response, 200, {}))
+  const link = linkTo(t, bank.url)
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000 })
+  const outcome = link.exchange(call)
+  t.mock.timers.setTime(601_000)
+  assert.equal((await outcome).kind, 'not sent')
+  assert.deepEqual(bank.received, [])
+})
