@@ -530,7 +530,7 @@ async function oneCashIn(t: TestContext) {
   await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
   const opened = (kind: string) => ({ operationId: id, kind, reference: '', facts: {} })
   const execute = (more: object) => one.engine.execute({ reads: [id], decide: () => ({ ...more, outcome: undefined }) })
-  return { database, id, opened, execute }
+  return { url, database, id, opened, execute }
 }
 
 test('[ledger.suspense] the end of a doubt closes its cases, but none of money in suspense', async (t) => {
@@ -567,3 +567,24 @@ test('[engine.1] one case of a kind closes while another of the same kind stays 
   await Promise.all([execute({ cases: more }), execute({ moves: [closing] })])
   assert.deepEqual((await cases(database)).toSorted(), ['end_unknown', 'end_unknown', 'end_unknown (closed)'])
 })
+
+for (const [what, closing] of [
+  ['a kind', { closes: ['end_unknown'] }],
+  ['all', { closesCases: true }],
+] as const)
+  test(`[engine.5] a batch that was decided on old rows closes no case: ${what}`, async (t) => {
+    const { url, database, id, opened, execute } = await oneCashIn(t)
+    await execute({ cases: [opened('end_unknown')] })
+    const other = testEngine(t, url)
+    await other.engine.execute({ reads: [id], decide: () => ({ outcome: undefined }) })
+    const move = { operationId: id, trigger: 'test', to: 'PENDING' }
+    await execute({ moves: [move] })
+    let decided = 0
+    await other.engine.execute({
+      reads: [id],
+      decide: () =>
+        decided++ === 0 ? { moves: [{ ...move, ...closing }], outcome: undefined } : { outcome: undefined },
+    })
+    assert.ok(decided > 1)
+    assert.deepEqual(await cases(database), ['end_unknown'])
+  })

@@ -1154,3 +1154,16 @@ test('[cash-out.unknown.6] [P6] five minutes that a stepping clock made up prove
   const { askedAt } = FOR_GOOD
   assert.deepEqual([asked(askedAt - 300_000), asked(askedAt - 299_999)], ['FAILED', 'PROVIDER_RESULT_UNKNOWN'])
 })
+
+test('[statement.5] [P6] what the statement shows as sent did arrive: a failure frees nothing until it is booked', () => {
+  const before = cashOutAs('DISPATCHED', { facts: SENT })
+  const shown = decide(before, { on: 'work.requested', isShown: true }).outcome.cashOut
+  assert.deepEqual([shown.facts.isAccepted, shown.facts.isShown], [true, true])
+  const statusAfter = (now: CashOut) => decide(now, INPUTS['partner.failed']).outcome.cashOut.status
+  assert.deepEqual([statusAfter(shown), statusAfter(before)], ['DISPATCHED', 'FAILED'])
+  for (const status of ['CONFIRMED', 'FAILED'] as const) {
+    const { facts } = decide(cashOutAs(status, { facts: SENT }), { on: 'work.requested', isShown: true }).outcome
+      .cashOut
+    assert.deepEqual([facts.isAccepted, facts.isShown], [undefined, undefined], `${status} has its outcome`)
+  }
+})

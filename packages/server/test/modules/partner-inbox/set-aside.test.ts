@@ -27,6 +27,7 @@ const ENDS = [
   ['NEW', 'QUARANTINED', 'occurredAt lies in the future'],
   ['PARKED', 'QUARANTINED', 'failed 10 times'],
   ['NEW', 'PARKED', 'CASE_OPENED'],
+  ['PARKED', 'PARKED', 'given up by another version'],
 ] as const
 
 for (const [from, to, outcome] of ENDS) {
@@ -46,6 +47,19 @@ for (const [from, to, outcome] of ENDS) {
     assert.equal((await store.insert([row('fourth')], AT, AT)).size, 0, 'what was applied keeps its key for ever')
   })
 }
+
+test('[partner-inbox.7] [EV-31] a contradiction that became a case gives up its key to the same one told again', async (t) => {
+  const { database, store } = await inboxOf(t)
+  const [first, second] = [row('first'), row('second')]
+  const stored = async () => (await inboxKeys(database)).length
+  await store.insert([first], AT, AT)
+  await store.insertConflicts([second], AT, AT)
+  await store.insertConflicts([row('second')], AT, AT)
+  assert.equal(await stored(), 2, 'not while it is to be judged')
+  await store.mark([ended(second.id, 'CONFLICT', 'CASE_OPENED')], AT)
+  await store.insertConflicts([row('second')], AT, AT)
+  assert.equal(await stored(), 3)
+})
 
 test('[DB-11] [EV-32] a process of the version before goes on storing and quarantining, and shadows nothing either', async (t) => {
   const { database, store } = await inboxOf(t)

@@ -7,6 +7,7 @@ import { sha256 } from '../../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { testDatabase } from '../../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../../support/engine.ts'
+import { cases } from '../../support/evidence.ts'
 import { INPUTS } from './situations.ts'
 
 /** The module, with a bank that is never called, and a refund of R$ 40,00 that the bank took as `tx-r`. */
@@ -71,4 +72,14 @@ test('[partner-inbox.12] a return was booked on a refund under its id and with i
   const has = (valueCents: bigint, returnId: string | null) =>
     refunds.hasBooked(id, { endToEndId: 'E1', returnId, valueCents })
   assert.deepEqual([await has(40_00n, 'D1'), await has(39_99n, 'D1'), await has(40_00n, null)], [true, false, false])
+})
+
+test('[refund-in.doubt.2] [RF-18] a return of another amount that names a refund is a case of it, not the bank’s own', async (t) => {
+  const { refunds, store, database, clock, cashInId, id } = await office(t)
+  const occurredAt = clock.now()
+  await refunds.takeTold(cashInId, { returnId: 'D1', valueCents: 39_99n, occurredAt, transactionId: 'tx-r' })
+  assert.deepEqual(await cases(database), ['amount_differs'])
+  assert.equal((await store.get(id))?.facts.doubt, 'contradiction')
+  assert.equal((await balances(database)).suspense_out, -39_99n)
+  await assertBooks(database)
 })

@@ -704,3 +704,14 @@ test('[refund-in.unknown.3] [P6] five minutes that a stepping clock made up prov
     decide(refundAs('PENDING', { facts }), { ...INPUTS['partner.not_found'], steadySince }).outcome.refund.status
   assert.deepEqual([asked(NOW - 300_000), asked(NOW - 299_999)], ['FAILED', 'PENDING'])
 })
+
+test('[statement.5] [P6] what the statement shows as sent did arrive: a failure frees nothing until it is booked', () => {
+  const shown = decide(refundAs('PENDING'), { on: 'work.requested', isShown: true }).outcome.refund
+  assert.deepEqual([shown.facts.isAccepted, shown.facts.isShown], [true, true])
+  const statusAfter = (now: RefundIn) => decide(now, INPUTS['partner.failed']).outcome.refund.status
+  assert.deepEqual([statusAfter(shown), statusAfter(refundAs('PENDING'))], ['PENDING', 'FAILED'])
+  for (const status of ['CONFIRMED', 'FAILED'] as const) {
+    const { facts } = decide(refundAs(status), { on: 'work.requested', isShown: true }).outcome.refund
+    assert.deepEqual([facts.isAccepted, facts.isShown], [undefined, undefined], `${status} has its outcome`)
+  }
+})
