@@ -4,8 +4,8 @@ import { createOperationStore } from '../../src/engine/operation-store.ts'
 import { createReader } from '../../src/engine/reader.ts'
 import type { CashIn } from '../../src/modules/cash-in/cash-in.ts'
 import type { Database } from '../../src/platform/db/database.ts'
-import { planOf, testDatabase } from '../support/database.ts'
-import { cashInRequest, testEngine } from '../support/engine.ts'
+import { administer, planOf, testDatabase } from '../support/database.ts'
+import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 
 /** A store, what it stores, and how many ids each of its statements asked for. */
 async function storeOf(t: TestContext, count: number) {
@@ -63,6 +63,21 @@ test('[cash-in.detail.2] an id of another kind is unknown, and no reference mean
   const [byId, byExternalId] = await createOperationStore(database, 'cash_in').match(references)
   assert.deepEqual(byId, [{ id, by: 'id', of: null, isBanks: false }])
   assert.deepEqual(byExternalId, [{ id, by: 'externalId', of: null, isBanks: false }])
+})
+
+test('[partner-inbox.12] [EV-34] a payment in suspense is known by its end-to-end id, as a payment that came in', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const { cashIns, clock, ids } = testEngine(t, url)
+  const id = ids.uuid()
+  await cashIns.create(cashInRequest({ id, externalId: 'order-1' }))
+  const paid = payment({ endToEndId: 'E1', valueCents: 99_00n, occurredAt: clock.now() })
+  await cashIns.apply(id, { on: 'partner.confirmed', payment: paid, transactionId: null })
+  await administer(url, `INSERT INTO movement VALUES ('out', 'E2', '${id}', 1)`)
+  const references = ['E1', 'E2'].map((endToEndId) => ({ endToEndId, transactionId: null, externalId: null }))
+  assert.deepEqual(await createOperationStore(database, 'cash_in').match(references), [
+    [{ id, by: 'endToEndId', of: null, isBanks: false }],
+    [],
+  ])
 })
 
 test('a plan that is made while the tables are empty, and kept, finds single operations by what names them', async (t) => {

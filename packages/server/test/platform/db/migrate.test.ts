@@ -103,6 +103,37 @@ test('[DB-11] [ledger.movements] of what was booked before every movement is fou
   )
 })
 
+test('[DB-11] [partner-inbox.3] [EV-31] what was set aside before gives up its key; what is applied, or waits, keeps it', async (t) => {
+  const url = await databaseAt(t, 3)
+  const ends = [
+    ['QUARANTINED', 'over', true],
+    ['PARKED', 'CASE_OPENED', true],
+    ['CONFLICT', 'CASE_OPENED', true],
+    ['DONE', 'APPLIED', true],
+    ['CONFLICT', 'APPLIED', true],
+    ['PARKED', 'too early', false],
+  ] as const
+  for (const [index, [state, outcome, isProcessed]] of ends.entries()) {
+    const at = isProcessed ? 'now(), NULL' : 'NULL, now()'
+    await administer(
+      url,
+      `INSERT INTO inbox (id, endpoint, dedupe_key, body, body_hash, state, outcome, received_at, processed_at, due_at)
+       VALUES (gen_random_uuid(), 'cash-in', '["${index}"]', '', '', '${state}', '${outcome}', now(), ${at})`,
+    )
+  }
+  await migrate(url, MACHINES)
+  const rows = await query<{ id: string; state: string; outcome: string; key: string }>(
+    url,
+    'SELECT id, state, outcome, dedupe_key AS key FROM inbox ORDER BY received_at',
+  )
+  const freed = (id: string, index: number) => ['set aside', id, `["${index}"]`]
+  assert.deepEqual(
+    rows.map(({ key }) => JSON.parse(key)),
+    rows.map(({ id }, index) => (index < 3 ? freed(id, index) : [`${index}`])),
+  )
+  await assert.rejects(administer(url, `UPDATE inbox SET dedupe_key = 'x'`), /never changed/)
+})
+
 test('[engine.10] the guard knows every move of the tables; a later version only adds to them', async (t) => {
   const url = await emptyDatabase(t)
   await migrate(url, [cashIn])
