@@ -311,3 +311,11 @@ test('[config.3] a file of secrets that is not whole is not taken for one', asyn
   await writeFile(join(dataDirectory, file ?? ''), '')
   await assert.rejects(sandboxSecrets(config), /sandbox-secrets\.json/)
 })
+
+test('[cash-in.credits.3] what may be credited unverified is ten times what is always verified, unless it is set', () => {
+  assert.deepEqual(readConfig({}).credits, { verifyFromCents: 1_000_00n, unverifiedMaxCents: 10_000_00n })
+  const from = { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '500' }
+  assert.equal(readConfig(from).credits.unverifiedMaxCents, 50_00n)
+  const set = { ...from, PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '7' }
+  assert.equal(readConfig(set).credits.unverifiedMaxCents, 7n)
+})

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createCashInStore } from '../../../src/modules/cash-in/store.ts'
 import { createUnverifiedCredits } from '../../../src/modules/cash-in/unverified-credits.ts'
 import { assertBooks, balances } from '../../support/books.ts'
-import { administer } from '../../support/database.ts'
+import { administer, testDatabase } from '../../support/database.ts'
+import { cashInRequest, payment, testEngine } from '../../support/engine.ts'
 import { cases, inbox, told } from '../../support/evidence.ts'
 import { paidEvent, tell } from '../../support/partner-events.ts'
 import { type World, world } from '../../support/world.ts'
@@ -142,4 +144,18 @@ test('[cash-in.credits.2] what is always verified is not counted, nor is anythin
   const { bank, credits } = counted(TERMS)
   assert.equal(await credits.admit(1_000n), undefined)
   assert.deepEqual(bank.asked, [])
+})
+
+test('[cash-in.credits.3] only what was credited on an event’s word alone is counted', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const { cashIns, clock, ids } = testEngine(t, url)
+  const store = createCashInStore(database)
+  const paid = async (externalId: string, more: object) => {
+    const id = ids.uuid()
+    await cashIns.create(cashInRequest({ id, externalId }))
+    const given = payment({ endToEndId: externalId, occurredAt: clock.now() })
+    await cashIns.apply(id, { on: 'partner.confirmed', payment: given, transactionId: null, ...more })
+    return (await store.unverifiedCredits(0n, null)).cents
+  }
+  assert.deepEqual([await paid('a', {}), await paid('b', { unverified: 'counted' })], [0n, 100_00n])
 })

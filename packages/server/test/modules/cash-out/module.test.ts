@@ -7,7 +7,7 @@ import { createIds } from '../../../src/platform/ids.ts'
 import { realPause } from '../../../src/platform/jobs/pause.ts'
 import { balances } from '../../support/books.ts'
 import { openTestDatabase } from '../../support/database.ts'
-import { INPUTS, TERMS } from './situations.ts'
+import { confirmed, INPUTS, TERMS } from './situations.ts'
 import { BOUNDS, FAILED, PROCESSING, workshop } from './workshop.ts'
 
 test('[CO-46] [cash-out.states.13] [cash-out.states.14] a failure that an event tells wakes the worker, which asks; where the bank agrees it is FAILED', async (t) => {
@@ -43,4 +43,12 @@ test('[CO-46] [cash-out.states.13] [cash-out.states.14] a failure that an event 
   await cashOuts.processNext()
   assert.equal((await shop.read(id)).status, 'FAILED')
   assert.equal((await balances(database)).reserved, undefined)
+
+  const sent = await shop.reserve('sent')
+  const occurredAt = clock.now()
+  await cashOuts.apply(sent, INPUTS['send.claimed'])
+  await cashOuts.apply(sent, confirmed({ endToEndId: 'E1', occurredAt }))
+  const has = (valueCents: bigint, endToEndId = 'E1') =>
+    cashOuts.hasBooked(sent, { endToEndId, returnId: null, valueCents })
+  assert.deepEqual([await has(30_00n), await has(29_99n), await has(30_00n, 'E2')], [true, false, false])
 })

@@ -6,7 +6,7 @@ import type { Case, State } from '../../../src/engine/operation.ts'
 import { createInboxJobs } from '../../../src/modules/partner-inbox/jobs.ts'
 import type { Meaning } from '../../../src/modules/partner-inbox/meaning.ts'
 import type { Receiver, Taken } from '../../../src/modules/partner-inbox/receivers.ts'
-import { PARKING_DELAYS_MS } from '../../../src/modules/partner-inbox/rules.ts'
+import { PARKING_DELAYS_MS, POISON_FAILURES } from '../../../src/modules/partner-inbox/rules.ts'
 import type { InboxResult, InboxRow, InboxStore } from '../../../src/modules/partner-inbox/store.ts'
 import { sha256 } from '../../../src/platform/crypto.ts'
 
@@ -30,19 +30,21 @@ interface Given {
   readonly meaning?: Meaning
   readonly taken?: Taken
   readonly booked?: string
+  /** Neither the event can be applied nor a case be opened. */
+  readonly isBroken?: boolean
 }
 
 const ONE: Meaning = { id: 'a', among: ['a'] }
 const TWO: Meaning = { id: undefined, among: ['a', 'b'] }
 
 /** Applies one event where this is so. */
-async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED', booked }: Given) {
+async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED', booked, isBroken = false }: Given) {
   const asked: string[] = []
   const cases: Case[] = []
   const results: InboxResult[] = []
   const receiver: Receiver = {
     match: async (references) => references.map(() => meaning),
-    take: async () => taken,
+    take: async () => (isBroken ? Promise.reject(new Error('broken')) : taken),
     ask: async (id) => void asked.push(id),
     hasBooked: async (id) => id === booked,
   }
@@ -51,6 +53,7 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
     isOriginalDone: async () => false,
   }
   const execute: Engine['execute'] = async ({ decide }) => {
+    if (isBroken) throw new Error('broken')
     const decision = decide({} as State, NOW)
     cases.push(...(decision.cases ?? []))
     return decision.outcome
@@ -119,4 +122,9 @@ for (const [meaning, kind] of [
 test('[partner-inbox.14] [EV-38] a contradiction that waits for what it contradicts has not failed', async () => {
   const told = await applied({ row: { state: 'CONFLICT', failures: 3 } })
   assert.deepEqual([told.state, told.outcome, told.failures], ['CONFLICT', 'WAITING', 3])
+})
+
+test('[partner-inbox.14] [EV-12] what cannot even become a case is tried again, and disturbs no other event', async () => {
+  const told = await applied({ isBroken: true, row: { failures: POISON_FAILURES } })
+  assert.deepEqual([told.state, told.outcome, told.failures], ['NEW', 'WAITING', POISON_FAILURES + 1])
 })

@@ -111,3 +111,22 @@ test('[http.14] [PL-5] what would change something is 503 where the process slep
   assert.equal((await app.inject({ url: '/things/1', headers: good })).statusCode, 200)
   assert.equal((await app.inject({ method: 'POST', url: '/events', payload: 'x' })).statusCode, 200)
 })
+
+test('[http.14] [PL-5] a request grows old from its last byte on, however long it took to arrive', async (t) => {
+  let now = 0
+  let connections = 0
+  const { app } = thingServer(t, {
+    eventLoop: { ...AWAKE, now: () => now, noteConnection: () => (connections += 1) },
+    authenticate: {
+      'api-key': async () => {
+        now += 6_000
+        return { credential: 'api-key', id: 'slow' }
+      },
+    },
+  })
+  const port = await listen(app)
+  const client = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+  client.end(CREATE + BODY)
+  assert.match(await readText(client), /^HTTP\/1\.1 201 /)
+  assert.equal(connections, 1, 'the loop is told of each connection')
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { pino } from 'pino'
+import type { CashInInput } from '../../../src/modules/cash-in/cash-in.ts'
+import { createTold } from '../../../src/modules/cash-in/take-told.ts'
+import { confirmed, INPUTS, NOW } from './situations.ts'
+
+/** How a payment that an event tells is handed on, by whether the bank can be asked, demands it, and credits are left. */
+async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean; isAdmitted?: boolean }) {
+  const taken: (CashInInput & { readonly unverified?: string })[] = []
+  const noted: string[] = []
+  const told = createTold({
+    commands: {
+      apply: async (_id, input) => {
+        taken.push(input)
+        return undefined
+      },
+    },
+    jobs: { askNow: async () => undefined },
+    credits: {
+      admit: async () => {
+        noted.push('admitted')
+        return given.isAdmitted === false ? undefined : () => void noted.push('ended')
+      },
+    },
+    clock: { now: () => NOW },
+    logger: pino({ level: 'silent' }),
+    canAsk: given.canAsk ?? true,
+    isAlwaysVerified: given.isAlwaysVerified ?? false,
+  })
+  await told.take('id', confirmed())
+  await told.take('id', INPUTS['work.requested'])
+  return { unverified: taken[0]?.unverified, noted }
+}
+
+test('[cash-in.credits.2] [cash-in.credits.3] what may be credited on an event’s word is counted until it is decided; else it is verified', async () => {
+  assert.deepEqual(await handedOn({}), { unverified: 'counted', noted: ['admitted', 'ended'] })
+  assert.deepEqual(await handedOn({ isAdmitted: false }), { unverified: 'first', noted: ['admitted'] })
+})
+
+test('[cash-in.credits.2] a bank may demand that every payment is verified; where it cannot be asked its event is its word', async () => {
+  assert.deepEqual(await handedOn({ isAlwaysVerified: true }), { unverified: 'first', noted: [] })
+  assert.deepEqual(await handedOn({ canAsk: false, isAlwaysVerified: true }), { unverified: undefined, noted: [] })
+})
