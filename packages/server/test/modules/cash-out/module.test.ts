@@ -10,7 +10,7 @@ import { openTestDatabase } from '../../support/database.ts'
 import { confirmed, INPUTS, TERMS } from './situations.ts'
 import { BOUNDS, FAILED, PROCESSING, workshop } from './workshop.ts'
 
-test('[CO-46] [cash-out.states.13] [cash-out.states.14] a failure that an event tells wakes the worker, which asks; where the bank agrees it is FAILED', async (t) => {
+test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a failure that an event tells wakes the worker, which asks; where the bank agrees it is FAILED; and what left is told', async (t) => {
   const shop = await workshop(t, { put: PROCESSING, query: PROCESSING })
   const id = await shop.reserve()
   await shop.later(0)

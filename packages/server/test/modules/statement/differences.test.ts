@@ -185,3 +185,13 @@ test('[statement.8] [PL-42] a movement that has no id but ours is not missed: it
   await shop.minutes(8)
   assert.deepEqual(await cases(shop.database), [])
 })
+
+test('[statement.4] two entries that share an id are two where their kinds differ', async (t) => {
+  const shop = await workshop(t)
+  const charge = await shop.charge()
+  const entry = paymentOf(charge, 'E1')
+  shop.bank.answer = () => pageOf([entry, { ...entry, kind: 'PAYOUT_RETURNED' }])
+  await shop.sweep()
+  const kept = (await statementEntries(shop.database)).map((line) => line.split(' ').slice(0, 2).join(' '))
+  assert.deepEqual(kept.toSorted(), ['PAYMENT_RECEIVED E1', 'PAYOUT_RETURNED E1'])
+})

@@ -157,3 +157,19 @@ test('[statement.4] [PL-11] in whatever order, however often and on however many
   )
   assert.deepEqual(await cases(shop.database), [])
 })
+
+test('[statement.1] who was too slow for its lease reads no further: another process has begun anew', async (t) => {
+  const shop = await workshop(t)
+  await shop.charge()
+  let pages = 0
+  shop.bank.answer = () => {
+    pages += 1
+    return pageOf([], `page ${pages}`)
+  }
+  assert.equal(await shop.statements.processNext(), true)
+  shop.clock.advance(61_000)
+  assert.equal(await shop.others.processNext(), true)
+  assert.equal(await shop.statements.processNext(), false)
+  assert.equal(await shop.statements.processNext(), false)
+  assert.equal(pages, 3)
+})
