@@ -272,9 +272,9 @@ async function insist(url: string, token: string, body?: object) {
   throw new Error(`${url} is not answered 201`)
 }
 
-/** Sets it, again where no answer comes: a busy machine may be slow. @throws Error where the bank does not take it */
+/** Sets it, again where no answer comes: it may be stopped just now, or the machine busy. @throws Error where the bank does not take it */
 async function tellBank(url: string, what: 'lies' | 'behavior', body: object): Promise<void> {
-  for (let tries = 0; tries < 5; tries++) {
+  for (let tries = 0; tries < 25; tries++) {
     const answer = await ask(`${url}/control/${what}`, PARTNER_TOKEN, 'PUT', body, {}, AbortSignal.timeout(5_000))
     if (answer?.status === 200) return
     if (answer !== undefined) throw new Error(`the bank does not take ${what}: ${JSON.stringify(answer.body)}`)

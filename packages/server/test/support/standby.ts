@@ -3,6 +3,7 @@ import { chmod, chown, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
@@ -15,8 +16,8 @@ export interface ReplicatedPostgres {
   readonly standbyUrl: string
   /** The standby takes nothing any more: every commit hangs. */
   stopStandby(): Promise<void>
-  /** Resolves when so many commits hang. */
-  hanging(commits: number): Promise<void>
+  /** Resolves when so many commits hang of statements whose text has this part. */
+  hanging(commits: number, part?: string): Promise<void>
   /** Cancels their wait once so many commits hang, one where nothing is said: what they wrote can be read. */
   cancelWaits(commits?: number): Promise<void>
   /** Kills the primary and makes the standby the one that is written to. It must not be stopped. */
@@ -63,10 +64,11 @@ export async function replicatedPostgres(t: TestContext): Promise<ReplicatedPost
   let walReceiver = await receiver()
   await atPrimary.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
   await atPrimary.query('SELECT pg_reload_conf()')
-  const hanging = async (commits: number) => {
+  const hanging = async (commits: number, part = '') => {
     for (;;) {
       const { rows } = await atPrimary.query(
-        `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
+        `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND strpos(query, $1) > 0`,
+        [part],
       )
       if (rows[0].waiting >= commits) return
     }
@@ -86,12 +88,21 @@ export async function replicatedPostgres(t: TestContext): Promise<ReplicatedPost
     },
     failOver: async () => {
       process.kill(primary.postmasterPid, 'SIGQUIT')
+      // What is left of it would pass on what the standby says, and answer those who wait.
+      while (isThere(primary.postmasterPid)) await setImmediate()
       goOn(walReceiver)
-      // pg_promote() would wait in a statement, whose snapshot may hold up the very recovery that it waits for.
-      await writeAs(await realpath(join(second, 'postgres')), { promote: '' })
-      process.kill(standby.postmasterPid, 'SIGUSR1')
+      // It would wait in a statement, whose snapshot may hold up the very recovery that it waits for.
+      await atStandby.query('SELECT pg_promote(false)')
       for (;;) if (!(await atStandby.query('SELECT pg_is_in_recovery() AS is')).rows[0].is) return
     },
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 
