@@ -17,7 +17,7 @@ export function openEngine(
   observed = (database: Database) => database,
 ): { readonly engine: Engine; readonly ids: Ids; readonly database: Database } {
   const logger = pino({ level: 'warn' })
-  const database = openDatabase({ url, name: 'bench', connections: 1, logger, role: APPLICATION_ROLE })
+  const database = openDatabase({ url, name: 'bench', connections: 1, logger, role: APPLICATION_ROLE, plansOnce: true })
   const clock = createDatabaseClock()
   const ids = createIds(clock)
   const engine = createEngine({ database: observed(database), clock, ids, pause: realPause, logger })

@@ -68,8 +68,9 @@ const POLL_MS = 1_000
 export async function compose(surroundings: Surroundings): Promise<Service> {
   const { config, clock, logger } = surroundings
   const ids = createIds(clock)
-  const open = (name: string, connections: number) =>
+  const open = (name: string, connections: number, plansOnce = false) =>
     openDatabase({
+      plansOnce,
       url: surroundings.databaseUrl,
       name: `pixgate ${name}`,
       connections,
@@ -77,7 +78,12 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       role: APPLICATION_ROLE,
     })
   // Pools of their own: a flood at one door must not starve the others.
-  const databases = { engine: open('engine', 1), api: open('api', 10), inbox: open('inbox', 4), work: open('work', 6) }
+  const databases = {
+    engine: open('engine', 1, true),
+    api: open('api', 10),
+    inbox: open('inbox', 4),
+    work: open('work', 6),
+  }
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
   // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
   clock.observe(await databaseNow())

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { pino } from 'pino'
 import {
   APPLICATION_ROLE,
   type Database,
@@ -8,6 +9,7 @@ import {
   gaveWay,
   instantParameter,
   NoLongerWanted,
+  openDatabase,
   statement,
 } from '../../../src/platform/db/database.ts'
 import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
@@ -70,6 +72,18 @@ test('[DB-9] a session works as the application’s role and never waits for lon
   assert.deepEqual(await database.rows(settings, []), [
     { role: APPLICATION_ROLE, statement: '5s', lock: '2s', idle: '10s', zone: 'UTC', isolation: 'read committed' },
   ])
+})
+
+test('statements are planned once where that is asked for, and elsewhere as PostgreSQL thinks best', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const planning = statement<[], { mode: string }>('test.planning', `SELECT current_setting('plan_cache_mode') AS mode`)
+  const engine = openDatabase({
+    ...{ url, name: 'test', connections: 1, logger: pino({ level: 'silent' }), role: APPLICATION_ROLE },
+    plansOnce: true,
+  })
+  t.after(() => engine.close())
+  const modes = await Promise.all([engine, database].map((one) => one.rows(planning, [])))
+  assert.deepEqual(modes, [[{ mode: 'force_generic_plan' }], [{ mode: 'auto' }]])
 })
 
 test('[DB-2] an error of the statement is what it is, and costs no connection', async (t) => {
