@@ -95,6 +95,20 @@ function event(told: object): string {
       FROM ${UNDOUBTED} o`
 }
 
+/** An event that tells a return that is booked, as one of a payment of the operation that `payer` selects. */
+function returnNaming(payer: string): string {
+  return `
+    WITH booked AS (SELECT id, operation_id, value_cents FROM movement WHERE direction = 'out' ORDER BY id LIMIT 1),
+         named AS (UPDATE operation o SET end_to_end_id = 'E1' FROM booked b WHERE b.operation_id = o.id),
+         another AS (INSERT INTO movement (direction, id, operation_id, value_cents)
+                     SELECT 'in', 'E9', p.id, 1 FROM (${payer}) AS p (id))
+    INSERT INTO inbox (id, endpoint, dedupe_key, body, body_hash, state, operation_id, received_at, processed_at)
+    SELECT gen_random_uuid(), 'cash-in', '["cash-in"]', convert_to(jsonb_build_object(
+             'event', 'CashInReversal', 'status', 'CONFIRMED', 'returnId', id, 'endToEndId', 'E9', 'valueCents', value_cents
+           )::text, 'UTF8'), 'x', 'DONE', operation_id, now(), now()
+      FROM booked`
+}
+
 /**
  * What can go wrong in the tables and which checks tell. The rows are changed as only a superuser can who switches the
  * database's own guards off.
@@ -223,18 +237,10 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
        FROM ${UNDOUBTED} u, movement m WHERE u.id = o.id AND m.direction = 'in' AND m.operation_id <> o.id`,
     ['money-owners'],
   ],
-  // A return of another payment of ours than the one whose operation it was booked on.
-  [
-    `WITH booked AS (SELECT id, operation_id, value_cents FROM movement WHERE direction = 'out' ORDER BY id LIMIT 1),
-          named AS (UPDATE operation o SET end_to_end_id = 'E1' FROM booked b WHERE b.operation_id = o.id),
-          another AS (INSERT INTO movement (direction, id, operation_id, value_cents) SELECT 'in', 'E9', id, 1 FROM ${UNDOUBTED} o)
-     INSERT INTO inbox (id, endpoint, dedupe_key, body, body_hash, state, operation_id, received_at, processed_at)
-     SELECT gen_random_uuid(), 'cash-in', '["cash-in"]', convert_to(jsonb_build_object(
-              'event', 'CashInReversal', 'status', 'CONFIRMED', 'returnId', id, 'endToEndId', 'E9', 'valueCents', value_cents
-            )::text, 'UTF8'), 'x', 'DONE', operation_id, now(), now()
-       FROM booked`,
-    ['money-owners', 'movements'],
-  ],
+  // A return that names another payment of ours than that of the operation it was booked on, its own one, nobody's.
+  [returnNaming(`SELECT id FROM ${UNDOUBTED} o`), ['money-owners', 'movements']],
+  [returnNaming('SELECT operation_id FROM booked'), ['movements']],
+  [returnNaming('SELECT NULL::uuid WHERE false'), []],
   ["DELETE FROM movement WHERE direction = 'in'", ['movements']],
   ["UPDATE movement SET value_cents = value_cents + 1 WHERE direction = 'out'", ['movements']],
   [
