@@ -232,6 +232,14 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
     `UPDATE operation o SET facts = o.facts || '{"payments": {"E9": 1000}}' FROM ${UNDOUBTED} u WHERE u.id = o.id`,
     ['money-told'],
   ],
+  // A case that is closed explains nothing.
+  [
+    `WITH closed AS (INSERT INTO "case" (id, operation_id, kind, reference, facts, opened_at, closed_at)
+                     SELECT gen_random_uuid(), id, 'result_missing', '', '{}', now(), now() FROM ${UNDOUBTED} u
+                     RETURNING operation_id)
+     UPDATE operation o SET facts = o.facts || '{"payments": {"E9": 1000}}' FROM closed c WHERE c.operation_id = o.id`,
+    ['money-told'],
+  ],
   [
     `UPDATE operation o SET facts = o.facts || jsonb_build_object('payments', jsonb_build_object(m.id, m.value_cents))
        FROM ${UNDOUBTED} u, movement m WHERE u.id = o.id AND m.direction = 'in' AND m.operation_id <> o.id`,
