@@ -9,6 +9,8 @@ import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
+import { administer } from './database.ts'
+import { SHIFTED_SEARCH_PATH, shiftedClockSql } from './shifted-clock.ts'
 
 /** A migrated PostgreSQL whose commits wait for a standby that streams from it. */
 export interface ReplicatedPostgres {
@@ -35,8 +37,9 @@ export async function replicatedPostgres(t: TestContext): Promise<ReplicatedPost
     for (const stop of started.reverse()) await stop()
   })
   const [first, second] = [join(directory, 'first'), join(directory, 'second')]
-  const settings = { max_connections: '200' }
+  const settings = { max_connections: '200', ...(shiftedClockSql && { search_path: SHIFTED_SEARCH_PATH }) }
   const made = await startEmbeddedPostgres({ dataDirectory: first, settings })
+  if (shiftedClockSql) await administer(made.url, shiftedClockSql)
   await migrate(made.url, [cashIn, cashOut, refundIn, adjustment])
   await made.stop()
   await promisify(execFile)('cp', ['-a', first, second])
