@@ -3,7 +3,6 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { deactivateKey, generateKey } from '../../src/modules/api-keys/commands.ts'
 import { listKeys } from '../../src/modules/api-keys/store.ts'
@@ -13,14 +12,13 @@ import { createInboxCommands } from '../../src/modules/partner-inbox/commands.ts
 import type { Receivers } from '../../src/modules/partner-inbox/receivers.ts'
 import { createInboxStore } from '../../src/modules/partner-inbox/store.ts'
 import { subscribe, unsubscribe } from '../../src/modules/webhooks/commands.ts'
-import { startEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { cashOutRequest, TERMS } from '../modules/cash-out/situations.ts'
 import { assertBooks } from '../support/books.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { ALIVE } from '../support/live-request.ts'
+import { migratedPostgres } from '../support/migrated-postgres.ts'
 import { paidEvent } from '../support/partner-events.ts'
 
 /** A PostgreSQL of its own, as the loss of a standby is felt by every database in it; each test leaves it complete. */
@@ -35,8 +33,7 @@ async function startPrimary() {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-standby-'))
   // As root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(directory, 0o711)
-  const postgres = await startEmbeddedPostgres({ dataDirectory: directory })
-  await migrate(postgres.url, [cashIn, cashOut, refundIn])
+  const postgres = await migratedPostgres({ dataDirectory: directory })
   const admin = new pg.Client({ connectionString: postgres.url, application_name: 'admin' })
   await admin.connect()
   const stop = async () => {

@@ -5,11 +5,9 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
-import { administer } from './database.ts'
+import { migratedPostgres } from './migrated-postgres.ts'
 import { SHIFTED_SEARCH_PATH, shiftedClockSql } from './shifted-clock.ts'
 
 /** A migrated PostgreSQL whose commits wait for a standby that streams from it. */
@@ -38,10 +36,7 @@ export async function replicatedPostgres(t: TestContext): Promise<ReplicatedPost
   })
   const [first, second] = [join(directory, 'first'), join(directory, 'second')]
   const settings = { max_connections: '200', ...(shiftedClockSql && { search_path: SHIFTED_SEARCH_PATH }) }
-  const made = await startEmbeddedPostgres({ dataDirectory: first, settings })
-  if (shiftedClockSql) await administer(made.url, shiftedClockSql)
-  await migrate(made.url, [cashIn, cashOut, refundIn, adjustment])
-  await made.stop()
+  await (await migratedPostgres({ dataDirectory: first, settings })).stop()
   await promisify(execFile)('cp', ['-a', first, second])
 
   const primary = await startEmbeddedPostgres({ dataDirectory: first, settings })
