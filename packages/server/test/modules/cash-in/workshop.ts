@@ -86,6 +86,7 @@ export async function workshop(
   t: TestContext,
   answers: Partial<ScriptedPartner> = {},
   expirationSeconds = 60,
+  settle: (cashIn: CashIn) => Promise<void> = async () => assert.fail(),
 ): Promise<Workshop> {
   const { url, database } = await testDatabase(t)
   const connection = openTestDatabase(url, 1)
@@ -98,7 +99,7 @@ export async function workshop(
   const store = createCashInStore(database)
   const partner = scriptedPartner(answers)
   const budget = createEventQueryBudget()
-  const returns = { take: async () => assert.fail(), settle: async () => assert.fail() }
+  const returns = { take: async () => assert.fail(), settle }
   const jobs = createCashInJobs({
     commands,
     store,
