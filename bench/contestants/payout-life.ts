@@ -40,7 +40,7 @@ async function live(): Promise<void> {
     externalId: id,
     exclusiveKey: null,
     correlationId: id,
-    idempotencyKey: id,
+    idempotencyKey: null,
     bodyHash: Buffer.alloc(32),
     detail: { description: null, paymentType: 'key', qrCode: null, recipient },
   })

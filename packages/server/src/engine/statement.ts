@@ -72,6 +72,14 @@ export type WriteReply = {
   readonly controls: ControlReply[] | null
 } & (OperationRow | { readonly id: null })
 
+/** Types whose values hold nothing that an array literal would have to quote. */
+const UNQUOTED: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer', 'bigint', 'boolean', 'timestamptz'])
+
+/** As the driver writes an array, without looking through each value for what must be escaped. */
+function unquotedArray(values: readonly unknown[]): string {
+  return `{${values.map((value) => value ?? 'NULL').join(',')}}`
+}
+
 /** Numbers the parameters in the order they are asked for, and collects their values. */
 class Parameters {
   readonly values: unknown[] = []
@@ -84,7 +92,9 @@ class Parameters {
 
   /** One array per column of a set of rows: `unnest($4::uuid[], $5::text[]) AS name (id, kind)`. */
   rows(name: string, columns: Readonly<Record<string, readonly [type: string, values: readonly unknown[]]>>): string {
-    const arrays = Object.values(columns).map(([type, values]) => this.one(`${type}[]`, values))
+    const arrays = Object.values(columns).map(([type, values]) =>
+      this.one(`${type}[]`, UNQUOTED.has(type) ? unquotedArray(values) : values),
+    )
     return `unnest(${arrays.join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`
   }
 }
@@ -477,8 +487,9 @@ function byKindAndExternalId(one: Operation, other: Operation): number {
  * @source rules#engine.18
  */
 function factsText(facts: Document, before?: Operation): string {
-  const known = Object.entries(facts).filter(([name, value]) => value !== null || before?.facts[name] != null)
-  return JSON.stringify(Object.fromEntries(known))
+  const known: Record<string, Document[string]> = { ...facts }
+  for (const name in facts) if (facts[name] === null && before?.facts[name] == null) known[name] = undefined
+  return JSON.stringify(known)
 }
 
 function jsonOrNull(document: Document | undefined): string | null {
