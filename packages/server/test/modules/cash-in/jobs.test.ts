@@ -4,7 +4,6 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { CashIn, CashInInput } from '../../../src/modules/cash-in/cash-in.ts'
 import { inputsOf } from '../../../src/modules/cash-in/inputs.ts'
 import type { ChargeRequest } from '../../../src/partner/port.ts'
-import { statement } from '../../../src/platform/db/database.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
 import { cases, movesBy, openTransactions, told } from '../../support/evidence.ts'
@@ -32,11 +31,6 @@ const ASK = { on: 'work.requested' } as const
 /** A payment just now: here the clock is the database's. */
 const paid = (given = {}) => confirmed({ occurredAt: wallNow(), ...given })
 
-const setAwaited = statement<[facts: string]>(
-  'test.set_awaited',
-  'UPDATE operation SET facts = facts || $1::jsonb, due_at = clock_timestamp(), version = version + 1',
-)
-
 test('[partner.2] no transaction and no lock is open while the bank is called, and others may change the cash-in', async (t) => {
   const shop = await workshop(t, { query: NOT_FOUND })
   const seen: unknown[] = []
@@ -55,8 +49,7 @@ test('[cash-in.returns.4] what is awaited is looked at whenever the bank is aske
   const settled: string[] = []
   const shop = await workshop(t, { query: TIMEOUT }, 60, async ({ id }) => void settled.push(id))
   await shop.apply(paid())
-  const awaited = { D1: { valueCents: 1_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [] } }
-  await shop.database.rows(setAwaited, [JSON.stringify({ awaitedReturns: awaited })])
+  await shop.awaits({ D1: { valueCents: 1_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [] } })
   await shop.later(60_000)
   assert.deepEqual(settled, [(await shop.read()).id])
 })

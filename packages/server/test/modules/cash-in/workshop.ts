@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { buildDynamicBrCode } from '@pixgate/brcode'
 import { pino } from 'pino'
 import { createEngine } from '../../../src/engine/engine.ts'
-import type { CashIn, CashInInput } from '../../../src/modules/cash-in/cash-in.ts'
+import type { CashIn, CashInFacts, CashInInput } from '../../../src/modules/cash-in/cash-in.ts'
 import { createCashInCommands } from '../../../src/modules/cash-in/commands.ts'
 import { type CashInJobs, createCashInJobs } from '../../../src/modules/cash-in/jobs.ts'
 import { createCashInStore } from '../../../src/modules/cash-in/store.ts'
@@ -20,7 +20,7 @@ import type {
 import type { Database } from '../../../src/platform/db/database.ts'
 import { createIds } from '../../../src/platform/ids.ts'
 import { realPause } from '../../../src/platform/jobs/pause.ts'
-import { openTestDatabase, testDatabase } from '../../support/database.ts'
+import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
 import { cashInRequest, payment, TERMS } from '../../support/engine.ts'
 import { type SteppedClock, steppedClock } from '../../support/world.ts'
 import { EXPIRES_AT } from './situations.ts'
@@ -76,6 +76,8 @@ export interface Workshop {
   applyTogether(...inputs: CashInInput[]): Promise<void>
   /** Makes so many more charges that live for a minute. */
   stock(count: number): Promise<void>
+  /** Lets all charges await these returns, and be due. */
+  awaits(returns: CashInFacts['awaitedReturns']): Promise<void>
   /** Puts the clock forward, then does what is due. */
   later(ms: number): Promise<void>
   read(): Promise<CashIn>
@@ -128,6 +130,12 @@ export async function workshop(
     stock: async (count) => {
       await Promise.all(Array.from({ length: count }, (_, index) => create(`more-${index}`)))
     },
+    awaits: (awaitedReturns) =>
+      administer(
+        url,
+        `UPDATE operation SET facts = facts || '${JSON.stringify({ awaitedReturns })}', due_at = clock_timestamp(),
+                version = version + 1`,
+      ),
     later: async (ms) => {
       clock.advance(ms)
       await jobs.processNext()
