@@ -78,13 +78,20 @@ export interface SteppedClock extends DatabaseClock {
   advance(ms: number): void
 }
 
-/** Follows the database, plus everything it was put forward. */
-export function steppedClock(): SteppedClock {
+/**
+ * Follows the database, plus everything it was put forward. One that stands takes its time from the first observation and
+ * moves only when it is put forward: nothing becomes due because a machine is slow.
+ */
+export function steppedClock({ stands = false } = {}): SteppedClock {
   const clock = createDatabaseClock()
-  let ahead = 0
+  let [ahead, stoodAt]: [number, number | undefined] = [0, undefined]
   return {
     ...clock,
-    now: () => clock.now() + ahead,
+    observe: (databaseAt) => {
+      clock.observe(databaseAt)
+      if (stands) stoodAt ??= clock.now()
+    },
+    now: () => (stoodAt ?? clock.now()) + ahead,
     advance: (ms) => {
       ahead += ms
     },
@@ -98,7 +105,7 @@ export const ENCRYPTION_KEY = 'encryption-key-of-the-tests-0123456789'
 
 /** In what a world differs from the ordinary one. */
 export interface WorldOptions {
-  /** No workers: due work is done by {@link World.later} and by nothing else. */
+  /** No workers, and a clock that stands: due work is done by {@link World.later} and by nothing else. */
   readonly isStepped?: boolean
   /** Another bank than the simulated one. */
   readonly bankUrl?: string
@@ -124,7 +131,7 @@ export async function world(
   started.push(() => rm(directory, { recursive: true, force: true }))
   const port = await testPort()
   const url = `http://127.0.0.1:${port}`
-  const clock = steppedClock()
+  const clock = steppedClock({ stands: options.isStepped ?? false })
   const simulator = await startSimulator({
     port: 0,
     dataDirectory: directory,

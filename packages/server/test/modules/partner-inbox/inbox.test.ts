@@ -163,6 +163,7 @@ test('[partner-inbox.6] a word of progress changes nothing; an unknown one makes
   assert.equal(await tell(pix, paidEvent(charge, { status: 'EM_PROCESSAMENTO' })), 200)
   assert.deepEqual(await outcomes(pix), ['DONE IN_PROGRESS'])
   const { updatedAt } = await pix.read(charge.id)
+  await pix.later(1)
   assert.equal(await tell(pix, paidEvent(charge, { status: 'LIQUIDADO' })), 200)
   assert.deepEqual(await outcomes(pix), ['DONE IN_PROGRESS', 'DONE APPLIED'])
   const asked = await pix.read(charge.id)
