@@ -18,26 +18,26 @@ const table: readonly Unit[] = [
   { unit: 'brcode', level: '0', mayImport: [] },
 
   { unit: 'server/platform', level: '1', mayImport: ['0'] },
-  { unit: 'server/partner', level: '1', mayImport: ['0', 'server/platform'] },
+  { unit: 'server/banks', level: '1', mayImport: ['0', 'server/platform'] },
 
-  { unit: 'modules/ledger', level: '2', mayImport: ['0', '1'] },
-  { unit: 'modules/balance', level: '2', mayImport: ['0', '1'] },
-  { unit: 'modules/api-keys', level: '2', mayImport: ['0', '1'] },
-  { unit: 'modules/health', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/ledger', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/balance', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/api-keys', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/health', level: '2', mayImport: ['0', '1'] },
 
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 
-  { unit: 'modules/dispatch', level: '3', mayImport: ['0', '1', 'server/engine'] },
+  { unit: 'server/operations', level: '3', mayImport: ['0', '1', 'server/engine'] },
 
-  { unit: 'modules/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'modules/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'modules/operator', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'modules/webhooks', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'modules/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'modules/cash-in'] },
+  { unit: 'server/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'server/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'server/operator', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'server/webhooks', level: '4', mayImport: ['0', '1', '2', '3'] },
+  { unit: 'server/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'server/cash-in'] },
 
-  { unit: 'modules/partner-inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
-  { unit: 'modules/statement', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
-  { unit: 'modules/sandbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+  { unit: 'server/inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+  { unit: 'server/bank-statement', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+  { unit: 'server/sandbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
 
   // config.ts and what else stands beside main.ts.
   { unit: 'server/start', level: '6', mayImport: ['0', '1'] },
@@ -87,15 +87,18 @@ function problemOf(path: string, target: string, names: string): string | undefi
   if (targetRule === undefined) return `${to} is not in the table of units`
   if (!rule.mayImport.includes(to) && !rule.mayImport.includes(targetRule.level)) return `${from} may not import ${to}`
   if (rule.level === '6') return undefined
-  if (to.startsWith('modules/') && !target.endsWith('/index.ts')) return 'a module is imported by its index.ts'
-  if (from.startsWith('modules/') && to === 'server/partner' && !mayNamePartner(path, names)) {
-    return 'only jobs.ts talks to the partner'
-  }
+  if (isModule(targetRule) && !target.endsWith('/index.ts')) return 'a module is imported by its index.ts'
+  if (isModule(rule) && to === 'server/banks' && !mayNameBank(path, names)) return 'only jobs.ts talks to the bank'
   return undefined
 }
 
+/** Everything in the server that others see through its index.ts only. */
+function isModule({ unit, level }: Unit): boolean {
+  return ['2', '4', '4b', '5'].includes(level) || unit === 'server/operations'
+}
+
 /** So that no call is ever made inside a transaction. Types call nobody, but a command has no use for them either. */
-function mayNamePartner(path: string, names: string): boolean {
+function mayNameBank(path: string, names: string): boolean {
   return path.endsWith('/jobs.ts') || (/^\s*type\b/.test(names) && !path.endsWith('/commands.ts'))
 }
 
@@ -110,6 +113,5 @@ function unitOf(path: string): string {
   const [, name = '', inside = ''] = /^packages\/([^/]+)\/(?:src|test)\/(.*)$/.exec(path) ?? []
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
-  if (first === 'modules') return `modules/${second}`
   return second === undefined && !/^(?:compose|start|main)\.ts$/.test(first) ? 'server/start' : `server/${first}`
 }

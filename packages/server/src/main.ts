@@ -1,11 +1,11 @@
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { SigningKeyUnreadable } from './modules/webhooks/index.ts'
 import { createDatabaseClock } from './platform/clock.ts'
 import { EmbeddedPostgresError } from './platform/db/embedded-postgres.ts'
 import { SchemaError } from './platform/db/migrate.ts'
 import { realPause } from './platform/jobs/pause.ts'
 import { createLogger, type Logger } from './platform/log.ts'
 import { ROLES, type Role, StartupError, type Stop, start } from './start.ts'
+import { SigningKeyUnreadable } from './webhooks/index.ts'
 
 /**
  * The service as a process: `all` (the default), `api`, `worker`, or `migrate`. In the sandbox `all` brings its own

@@ -6,7 +6,7 @@ import { wordProblems } from '../../check/words.ts'
 
 test('time, chance, network and environment come from the platform', () => {
   const count = (path: string, text: string) => timeAndChanceProblems([{ path, text }]).length
-  const rules = 'packages/server/src/modules/cash-in/rules.ts'
+  const rules = 'packages/server/src/cash-in/rules.ts'
 
   for (const used of ['Date.now()', 'new Date()', 'Math.random()', 'setTimeout(f, 1)', "await fetch('/')"]) {
     assert.equal(count(rules, used), 1, used)

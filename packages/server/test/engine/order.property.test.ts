@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import fc from 'fast-check'
-import type { CashInInput } from '../../src/modules/cash-in/cash-in.ts'
+import type { CashInInput } from '../../src/cash-in/cash-in.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { closedPort } from '../partner/scripted-bank.ts'
+import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, inbox, told } from '../support/evidence.ts'
 import { paidEvent, tell } from '../support/partner-events.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { verify } from '../../src/modules/ledger/verify/store.ts'
+import { verify } from '../../src/ledger/verify/store.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 
 const beginSnapshot = statement<[]>('test.begin_snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')

@@ -1,4 +1,4 @@
-import type { CashInFacts } from '../../src/modules/cash-in/cash-in.ts'
+import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 
 /** What stands in the tables beside the operations: what operators, merchants and auditors go by. */

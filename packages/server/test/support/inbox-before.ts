@@ -1,4 +1,4 @@
-import type { NewInboxRow } from '../../src/modules/partner-inbox/store.ts'
+import type { NewInboxRow } from '../../src/inbox/store.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
 
 /** What a process of the version before, which knows no key that is given up, says to the inbox. */

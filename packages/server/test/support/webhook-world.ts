@@ -1,9 +1,6 @@
 import type { TestContext } from 'node:test'
 import { createWebhook, type EventType, eventTypes, limits } from '@pixgate/spec'
 import { pino } from 'pino'
-import { createDelivery, createFanOut, type Delivery, type Job } from '../../src/modules/webhooks/jobs.ts'
-import { createWebhookHandlers, type WebhookHandlers } from '../../src/modules/webhooks/routes.ts'
-import { openSigner, type Signer } from '../../src/modules/webhooks/signer.ts'
 import { type Database, instantParameter, statement } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import {
@@ -14,6 +11,9 @@ import {
 } from '../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
+import { createDelivery, createFanOut, type Delivery, type Job } from '../../src/webhooks/jobs.ts'
+import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
+import { openSigner, type Signer } from '../../src/webhooks/signer.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
 

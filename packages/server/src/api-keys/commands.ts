@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { Refusal } from '@pixgate/spec'
+import type { Clock } from '../platform/clock.ts'
+import { sha256 } from '../platform/crypto.ts'
+import { type Database, refusableTransaction } from '../platform/db/database.ts'
+import { type Ids, isUuid } from '../platform/ids.ts'
+import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
+import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
+import { insertAudit, insertKey, markDeactivated } from './store.ts'
+import type { VerifiedKeys } from './verified-keys.ts'
+
+/** What the commands work with. */
+export interface ApiKeyDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly mode: ApiKeyMode
+  readonly verified: VerifiedKeys
+}
+
+/** Who asks, and from where: for the audit trail. */
+export interface Operator {
+  readonly actor: string
+  readonly address: string
+}
+
+/** A key in the one moment in which it exists as text. */
+export interface GeneratedKey {
+  readonly apiKey: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/**
+ * Makes a key and tells the audit trail who asked for it, from where. Where the answer is lost, the key stays behind
+ * unknown to anybody; the caller makes another.
+ * @throws DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
+ * @source rules#api-keys.1, failure-modes#PL-4
+ */
+export async function generateKey(
+  { database, clock, ids, mode }: ApiKeyDependencies,
+  operator: Operator,
+  live: LiveRequest,
+): Promise<GeneratedKey> {
+  const apiKey = formatKey(mode, randomBytes(SECRET_BYTES))
+  const display = displayOf(apiKey)
+  const keyId = ids.uuid()
+  const at = clock.now()
+  await database.transaction(async (queries) => {
+    refuseLapsed(live)
+    await insertKey(queries, { id: keyId, hash: sha256(apiKey), display, createdAt: at })
+    await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'api_key.generated', keyId, display })
+  })
+  return { apiKey, createdAt: at }
+}
+
+/**
+ * Deactivates a key for ever and tells the audit trail who asked for it, from where. It stops working here at once, in
+ * other processes when they next ask the database.
+ * @throws Refusal not_found (404) where it is unknown or already deactivated · overloaded (503) the request has lapsed ·
+ *   DatabaseUnavailable
+ * @source rules#api-keys.4, rules#api-keys.6
+ */
+export async function deactivateKey(
+  { database, clock, ids, verified }: ApiKeyDependencies,
+  keyId: string,
+  operator: Operator,
+  live: LiveRequest,
+): Promise<void> {
+  if (!isUuid(keyId)) throw new Refusal('not_found')
+  const at = clock.now()
+  await refusableTransaction(database, async (queries) => {
+    refuseLapsed(live)
+    const display = await markDeactivated(queries, keyId, at)
+    if (display === undefined) throw new Refusal('not_found')
+    await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'api_key.deactivated', keyId, display })
+  })
+  verified.clear()
+}

@@ -1,0 +1,31 @@
+import { type endpoints, limits } from '@pixgate/spec'
+import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import { type ApiKeyDependencies, deactivateKey, generateKey, type Operator } from './commands.ts'
+import { listKeys } from './store.ts'
+import { keyPage } from './view.ts'
+
+/** The endpoints of this module, each with its handler. */
+export type ApiKeyHandlers = Handlers<Pick<typeof endpoints, 'generateApiKey' | 'listApiKeys' | 'deactivateApiKey'>>
+
+/** Binds the endpoints to commands and queries. */
+export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHandlers {
+  return {
+    generateApiKey: async ({ context }) => {
+      const { apiKey, createdAt } = await generateKey(dependencies, operatorOf(context), context.live)
+      return { status: 201, body: { apiKey, createdAt: new Date(createdAt).toISOString() } }
+    },
+    listApiKeys: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
+      // One more than asked for tells whether there are more.
+      const keys = await listKeys(dependencies.database, cursor, limit + 1)
+      return { status: 200, body: keyPage(keys, limit) }
+    },
+    deactivateApiKey: async ({ params, context }) => {
+      await deactivateKey(dependencies, params.id, operatorOf(context), context.live)
+      return { status: 204 }
+    },
+  }
+}
+
+function operatorOf({ caller, remoteAddress }: RequestContext): Operator {
+  return { actor: caller.id, address: remoteAddress }
+}

@@ -1,0 +1,98 @@
+import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
+
+/** All SQL of the API keys module. */
+
+/** A key as it is kept: never the key itself. */
+export interface StoredKey {
+  readonly id: string
+  /** SHA-256 of the key. */
+  readonly hash: Buffer
+  readonly display: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
+const insertKeyStatement = statement<[id: string, hash: Buffer, display: string, createdAt: string]>(
+  'apiKeys.insertKey',
+  'INSERT INTO api_key (id, hash, display, created_at) VALUES ($1, $2, $3, $4)',
+)
+
+/** Adds a key. */
+export async function insertKey(queries: Queries, { id, hash, display, createdAt }: StoredKey): Promise<void> {
+  await queries.rows(insertKeyStatement, [id, hash, display, instantParameter(createdAt)])
+}
+
+const findActiveKeyStatement = statement<[hash: Buffer], { id: string }>(
+  'apiKeys.findActiveKey',
+  'SELECT id FROM api_key WHERE hash = $1 AND deactivated_at IS NULL',
+)
+
+/** The id of the key with this hash, unless it was deactivated. */
+export async function findActiveKey(queries: Queries, hash: Buffer): Promise<string | undefined> {
+  const [key] = await queries.rows(findActiveKeyStatement, [hash])
+  return key?.id
+}
+
+/** A key as it is shown. */
+export interface ListedKey {
+  readonly id: string
+  readonly display: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+  readonly deactivatedAt: number | null
+}
+
+// The ids are UUIDv7, which sort by the time they were made.
+const listKeysStatement = statement<[before: string | null, most: number], ListedKey>(
+  'apiKeys.listKeys',
+  `SELECT id, display, created_at AS "createdAt", deactivated_at AS "deactivatedAt"
+     FROM api_key
+    WHERE $1::uuid IS NULL OR id < $1
+    ORDER BY id DESC
+    LIMIT $2`,
+)
+
+/** Keys older than `before`, or the newest, newest first. */
+export function listKeys(queries: Queries, before: string | undefined, most: number): Promise<ListedKey[]> {
+  return queries.rows(listKeysStatement, [before ?? null, most])
+}
+
+const deactivateKeyStatement = statement<[id: string, at: string], { display: string }>(
+  'apiKeys.deactivateKey',
+  'UPDATE api_key SET deactivated_at = $2 WHERE id = $1 AND deactivated_at IS NULL RETURNING display',
+)
+
+/**
+ * Marks a key as deactivated.
+ * @returns its display, or `undefined` where there was no active one
+ */
+export async function markDeactivated(queries: Queries, id: string, at: number): Promise<string | undefined> {
+  const [key] = await queries.rows(deactivateKeyStatement, [id, instantParameter(at)])
+  return key?.display
+}
+
+/** Who did what to which key, when and from where. */
+export interface KeyAudit {
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly actor: string
+  readonly action: 'api_key.generated' | 'api_key.deactivated'
+  readonly keyId: string
+  readonly address: string
+  readonly display: string
+}
+
+const insertAuditStatement = statement<
+  [id: string, at: string, actor: string, action: string, keyId: string, address: string, display: string]
+>(
+  'apiKeys.insertAudit',
+  `INSERT INTO audit (id, at, actor, action, subject, address, facts)
+   VALUES ($1, $2, $3, $4, $5, $6, jsonb_build_object('display', $7::text))`,
+)
+
+/** Adds a row to the audit trail. */
+export async function insertAudit(queries: Queries, audit: KeyAudit): Promise<void> {
+  const { id, at, actor, action, keyId, address, display } = audit
+  await queries.rows(insertAuditStatement, [id, instantParameter(at), actor, action, keyId, address, display])
+}

@@ -1,0 +1,178 @@
+import { limits } from '@pixgate/spec'
+import type { StatementEntry } from '../banks/port.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Document } from '../engine/operation.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Receivers } from './receivers.ts'
+import { judge, keyOf, type OpenEntry, type Verdict } from './rules.ts'
+import {
+  type EntryKey,
+  type Gap,
+  MISSING,
+  type Retold,
+  type Settled,
+  type StatementStore,
+  UNEXPLAINED,
+} from './store.ts'
+
+/** What is done about the differences between the bank's statement and our books. Doing it twice changes nothing more. */
+export interface Differences {
+  /** Keeps the entries of a page. @source rules#statement.4 */
+  keep(entries: readonly StatementEntry[], at: number): Promise<void>
+  /**
+   * Judges every entry that is not settled and does what follows.
+   * @returns of those that wait to be handed to their operation: when they moved or were first seen, whichever is earlier
+   */
+  match(at: number): Promise<number[]>
+  /** Looks for movements of our books that the statement does not have. @source rules#statement.8 */
+  findGaps(at: number, readFrom: number): Promise<void>
+}
+
+/** What it needs. */
+export interface DifferencesOptions {
+  readonly store: StatementStore
+  readonly receivers: Receivers
+  readonly engine: Engine
+  readonly logger: Logger
+}
+
+/** Our books have it otherwise, or the statement said otherwise before. */
+const DIFFERS = 'statement_differs'
+
+const BATCH = 500
+
+/** Makes it. */
+export function createDifferences({ store, receivers, engine, logger }: DifferencesOptions): Differences {
+  async function openCase(kind: string, reference: string, facts: Document): Promise<void> {
+    // Without an operation, so that no other end of that one's doubts closes it.
+    const opened = { operationId: null, kind, reference, facts }
+    await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
+    logger.warn({ kind, ...facts }, 'the bank’s statement and our books differ, and a case was opened about it')
+  }
+
+  async function keep(entries: readonly StatementEntry[], at: number): Promise<void> {
+    for (const { entry, before } of await store.keep(entries, at)) {
+      await openCase(DIFFERS, keyOf(entry), {
+        reason: 'the statement said otherwise before',
+        ...retoldFacts(entry, before),
+      })
+    }
+  }
+
+  async function match(at: number): Promise<number[]> {
+    const waiting: number[] = []
+    let after: EntryKey | undefined
+    for (;;) {
+      const entries = await store.open(after, BATCH)
+      waiting.push(...(await matchBatch(entries, at)))
+      after = entries.at(-1)
+      if (entries.length < BATCH) return waiting
+    }
+  }
+
+  async function matchBatch(entries: readonly OpenEntry[], at: number): Promise<number[]> {
+    const judged = entries.map((entry) => ({ entry, verdict: judge(entry, at) }))
+    const outcomes = await Promise.all(judged.map(({ entry, verdict }) => act(entry, verdict)))
+    const having = (wanted: Done) => judged.filter((_, index) => outcomes[index] === wanted).map(({ entry }) => entry)
+    await store.noteAsked(having('ASKED'), at)
+    await store.noteReported(having('REPORTED'), at)
+    await store.settle(
+      judged.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
+      at,
+    )
+    return judged.flatMap(({ entry, verdict }) =>
+      verdict.is === 'ASK' || verdict.is === 'WAIT' ? [Math.min(entry.occurredAt, entry.seenAt)] : [],
+    )
+  }
+
+  async function act(entry: OpenEntry, verdict: Verdict): Promise<Done> {
+    switch (verdict.is) {
+      case 'ASK':
+        return ask(entry, verdict.operationId)
+      case 'HAND_OVER': {
+        const result = await handOver(entry, verdict.operationId)
+        if (result === 'APPLIED' || !verdict.isOverdue) return 'NOTHING'
+        return report(entry, `its operation did not take it: ${result}`, verdict.operationId)
+      }
+      case 'UNEXPLAINED':
+        return verdict.isOverdue ? report(entry, verdict.reason, null) : 'NOTHING'
+      case 'DIFFERS':
+        await openCase(DIFFERS, keyOf(entry), { reason: verdict.reason, ...factsOf(entry), ...bookedFacts(entry) })
+        return 'NOTHING'
+      default:
+        return 'NOTHING'
+    }
+  }
+
+  async function ask(entry: OpenEntry, operationId: string): Promise<Done> {
+    const receiver = entry.kind === 'TARIFF' ? undefined : receivers[entry.kind]
+    await receiver?.ask(operationId)
+    return 'ASKED'
+  }
+
+  async function handOver(entry: OpenEntry, operationId: string): Promise<string> {
+    if (entry.kind === 'TARIFF') return 'IGNORED'
+    const result = await receivers[entry.kind].take(operationId, entry)
+    if (result === 'APPLIED') {
+      logger.warn({ operationId, ...factsOf(entry) }, 'money that only the bank’s statement told of was booked from it')
+    }
+    return result
+  }
+
+  async function report(entry: OpenEntry, reason: string, operationId: string | null): Promise<Done> {
+    await openCase(UNEXPLAINED, keyOf(entry), { reason, operationId, ...factsOf(entry) })
+    return 'REPORTED'
+  }
+
+  async function findGaps(at: number, readFrom: number): Promise<void> {
+    await store.fillGaps(at)
+    // Missed by an earlier reading and not filled by this one.
+    for (const gap of await store.gapsToReport(at, BATCH)) {
+      await openCase(MISSING, `${gap.direction} ${gap.id}`, gapFacts(gap))
+      await store.noteGapReported(gap, at)
+    }
+    await store.noteGaps(at, at - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
+  }
+
+  return { keep, match, findGaps }
+}
+
+/** What was done about an entry, as far as it has to be noted. */
+type Done = 'ASKED' | 'REPORTED' | 'NOTHING'
+
+function settledBy(entry: OpenEntry, verdict: Verdict): Settled[] {
+  switch (verdict.is) {
+    case 'MATCHED':
+    case 'DIFFERS':
+      return [{ entry, outcome: verdict.is, operationId: verdict.operationId }]
+    case 'KEPT':
+      return [{ entry, outcome: verdict.is, operationId: null }]
+    default:
+      return []
+  }
+}
+
+/** What the operator of a case is told: the entry, which has no names and documents. */
+function factsOf({
+  kind,
+  direction,
+  movementId,
+  endToEndId,
+  reference,
+  valueCents,
+  occurredAt,
+}: StatementEntry): Document {
+  return { entry: kind, direction, movementId, endToEndId, reference, valueCents: Number(valueCents), occurredAt }
+}
+
+function bookedFacts({ booked }: OpenEntry): Document {
+  return booked ? { booked: { operationId: booked.operationId, valueCents: Number(booked.valueCents) } } : {}
+}
+
+function retoldFacts(entry: StatementEntry, { valueCents, ...before }: Retold['before']): Document {
+  return { ...factsOf(entry), before: { ...before, valueCents: Number(valueCents) } }
+}
+
+function gapFacts({ direction, id, operationId, valueCents, missedAt }: Gap): Document {
+  return { direction, movementId: id, operationId, valueCents: Number(valueCents), missedAt }
+}

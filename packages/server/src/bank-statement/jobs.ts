@@ -1,0 +1,117 @@
+import { limits } from '@pixgate/spec'
+import type { StatementPage, StatementPartner } from '../banks/port.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Differences } from './differences.ts'
+import { firstFrom, markAfter, type Window, WindowTotal, windowAt } from './rules.ts'
+import type { Mark, StatementStore } from './store.ts'
+
+/** Reading the bank's statement: a page at a time, with no transaction open while the bank is called. */
+export interface StatementJobs {
+  /**
+   * Begins a reading that is due, or reads the next page of the one under way.
+   * @returns whether more may be due right away
+   * @source rules#statement.1
+   */
+  processNext(): Promise<boolean>
+}
+
+/** What the jobs need. */
+export interface StatementJobsOptions {
+  readonly store: StatementStore
+  readonly partner: StatementPartner
+  readonly differences: Differences
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+}
+
+/** A reading is nobody else's for so long after each page: longer than a page takes, with all that follows it. */
+const LEASE_MS = 60_000
+
+/** A bank whose statement could not be read for so long is an error. */
+const BLIND_MS = 900_000
+
+/** A window under way. It lives in this process: whoever takes over after a crash reads the window again. */
+interface Reading {
+  readonly leaseId: string
+  readonly startedAt: number
+  readonly readFrom: number
+  readonly mark: Mark
+  readonly window: Window
+  readonly total: WindowTotal
+  readonly cursors: Set<string>
+  cursor: string | null
+}
+
+/** Makes the jobs. */
+export function createStatementJobs(options: StatementJobsOptions): StatementJobs {
+  const { store, partner, differences, clock, ids, logger } = options
+  let underWay: Reading | undefined
+
+  async function begin(): Promise<Reading | undefined> {
+    const startedAt = clock.now()
+    const leaseId = ids.uuid()
+    const mark = await store.claim(leaseId, startedAt, startedAt + LEASE_MS)
+    if (!mark) return undefined
+    const readFrom = mark.readFrom ?? firstFrom(startedAt, await store.oldestOperationAt())
+    if (mark.readFrom === null) await store.readFrom(leaseId, readFrom)
+    const window = windowAt(startedAt, readFrom, mark.matchedUntil)
+    return { leaseId, startedAt, readFrom, mark, window, total: new WindowTotal(), cursors: new Set(), cursor: null }
+  }
+
+  /** @returns the reading where it goes on, and otherwise whether another one is due right away */
+  async function step(reading: Reading): Promise<Reading | boolean> {
+    const { window, cursor } = reading
+    const answer = await partner.readStatement({ ...window, cursor })
+    if (answer.kind !== 'READ') return broken(reading, answer.reason)
+    const { page } = answer
+    await differences.keep(page.entries, clock.now())
+    reading.total.add(page.entries)
+    if (!(await store.extend(reading.leaseId, clock.now() + LEASE_MS))) return false
+    if (page.nextCursor === null) return ended(reading, page)
+    // Otherwise a bank that goes round in circles would be read for ever.
+    if (reading.cursors.has(page.nextCursor)) return broken(reading, 'the same cursor twice')
+    reading.cursors.add(page.nextCursor)
+    reading.cursor = page.nextCursor
+    return reading
+  }
+
+  async function ended(reading: Reading, page: StatementPage): Promise<boolean> {
+    const { leaseId, startedAt, readFrom, mark, window } = reading
+    if (!reading.total.accountsFor(page)) return broken(reading, 'its entries do not account for its balances')
+    const waiting = await differences.match(clock.now())
+    const isOfThePast = window.to < startedAt
+    // What our books have since then is in windows that are yet to be read.
+    if (!isOfThePast) await differences.findGaps(startedAt, readFrom)
+    const matchedUntil = markAfter(window, mark.matchedUntil, waiting, startedAt)
+    // A window of the past is followed by the next one at once, unless something in it has to wait.
+    const isMore = isOfThePast && waiting.length === 0
+    const dueAt = isMore ? startedAt : startedAt + limits.statementReadEveryMs
+    const isOurs = await store.finish(leaseId, { matchedUntil, readAt: startedAt, dueAt })
+    return isOurs && isMore
+  }
+
+  /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3 */
+  async function broken({ leaseId, startedAt, mark, window }: Reading, reason: string): Promise<boolean> {
+    const isBlind = mark.readAt !== null && startedAt - mark.readAt >= BLIND_MS
+    const facts = { reason, from: window.from, to: window.to, lastReadAt: mark.readAt }
+    logger[isBlind ? 'error' : 'warn'](facts, 'the bank’s statement could not be read; it is read again in a minute')
+    await differences.match(clock.now())
+    await store.giveUp(leaseId, startedAt + limits.statementReadEveryMs)
+    return false
+  }
+
+  return {
+    processNext: async () => {
+      const reading = underWay ?? (await begin())
+      underWay = undefined
+      if (!reading) return false
+      const next = await step(reading)
+      if (typeof next === 'boolean') return next
+      underWay = next
+      return true
+    },
+  }
+}

@@ -1,0 +1,176 @@
+import { limits } from '@pixgate/spec'
+import type { StatementEntry } from '../banks/port.ts'
+import type { OperationKind } from '../engine/operation.ts'
+
+/** Which window of the statement is read, whether it was read whole, and what an entry means to our books. Pure. */
+
+/** A window by the bank's time of booking, epoch milliseconds: `from` inclusive, `to` exclusive. */
+export interface Window {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * Where the first window begins: before our first operation nothing of ours can have moved. It is kept, so that a bank
+ * that cannot be read at first makes us miss nothing.
+ * @param oldestAt when that operation was made; `null` where there is none
+ * @source rules#statement.2
+ */
+export function firstFrom(now: number, oldestAt: number | null): number {
+  const { statementClockSkewMs, statementLookBackMs } = limits
+  return Math.min(now, Math.max(now - statementLookBackMs, oldestAt ?? now)) - statementClockSkewMs
+}
+
+/**
+ * What is read next. The bank's time may differ from ours by five minutes in either direction: a movement that it books
+ * now may bear a time five minutes old, which lies in windows that were read before, or five minutes ahead. So each
+ * window begins five minutes before the mark, which is itself five minutes behind the reading, and ends ahead of our time.
+ * @param matchedUntil the mark; `null` before a window was read whole
+ * @source rules#statement.2
+ */
+export function windowAt(now: number, readFrom: number, matchedUntil: number | null): Window {
+  const { statementClockSkewMs, statementWindowMaxMs } = limits
+  const from = matchedUntil === null ? readFrom : Math.max(readFrom, matchedUntil - statementClockSkewMs)
+  return { from, to: Math.min(from + statementWindowMaxMs, now + statementClockSkewMs) }
+}
+
+/**
+ * How far everything is matched once a window was read whole: not beyond what the bank may still book by its time, nor
+ * beyond an entry that waits to be handed to its operation. The mark never goes back.
+ * @param waiting when those entries moved or were first seen, whichever is earlier
+ * @source rules#statement.2
+ */
+export function markAfter(
+  { from, to }: Window,
+  matchedUntil: number | null,
+  waiting: readonly number[],
+  now: number,
+): number {
+  const reached = Math.min(to, now - limits.statementClockSkewMs)
+  const held = waiting.reduce((earliest, at) => Math.min(earliest, at), reached)
+  return Math.max(matchedUntil ?? from, held)
+}
+
+/** What tells an entry from every other: a tariff bears the reference of the payout that it was taken for. */
+export function keyOf({ kind, movementId }: Pick<StatementEntry, 'kind' | 'movementId'>): string {
+  return `${kind} ${movementId}`
+}
+
+/** What the entries of a window add to the account, centavos; one that was told twice counts once. */
+export class WindowTotal {
+  readonly #cents = new Map<string, bigint>()
+
+  add(entries: readonly StatementEntry[]): void {
+    for (const entry of entries) {
+      this.#cents.set(keyOf(entry), entry.direction === 'in' ? entry.valueCents : -entry.valueCents)
+    }
+  }
+
+  /** Whether the entries account for the change of the balance: only then none was left out. @source rules#statement.3 */
+  accountsFor({
+    openingCents,
+    closingCents,
+  }: {
+    readonly openingCents: bigint
+    readonly closingCents: bigint
+  }): boolean {
+    return [...this.#cents.values()].reduce((sum, cents) => sum + cents, 0n) === closingCents - openingCents
+  }
+}
+
+/** An entry that is not settled, with what our books know of it. */
+export interface OpenEntry extends StatementEntry {
+  readonly seenAt: number
+  /** When its operation was asked about; `null` where it was not yet. */
+  readonly askedAt: number | null
+  readonly reportedAt: number | null
+  /** The movement of our books that has its direction and id. */
+  readonly booked: { readonly operationId: string; readonly valueCents: bigint } | undefined
+  /** The operation whose id the bank names as what the money moved for. */
+  readonly named: Subject | undefined
+  /** Operations of the right kind that were paid, or paid, by its end-to-end id. */
+  readonly paidBy: readonly Subject[]
+  /** The charge on which the payment that was taken back is booked, also one that waits in suspense; else `null`. */
+  readonly arrivedOn: string | null
+}
+
+/** An operation that an entry could be of. */
+export interface Subject {
+  readonly id: string
+  readonly kind: OperationKind
+  readonly endToEndId: string | null
+}
+
+/**
+ * What is to be done with an open entry. `WAIT`: nothing yet. `ASK`: the bank, about the operation. `HAND_OVER`: the
+ * operation takes it from the statement. `REPORT`: an operator is told, whatever else happens.
+ */
+export type Verdict =
+  | { readonly is: 'MATCHED'; readonly operationId: string }
+  | { readonly is: 'KEPT' }
+  | { readonly is: 'DIFFERS'; readonly operationId: string; readonly reason: string }
+  | { readonly is: 'ASK' | 'HAND_OVER' | 'WAIT'; readonly operationId: string; readonly isOverdue: boolean }
+  | { readonly is: 'UNEXPLAINED'; readonly reason: string; readonly isOverdue: boolean }
+
+/** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7 */
+export function judge(entry: OpenEntry, now: number): Verdict {
+  if (entry.kind === 'TARIFF') return { is: 'KEPT' }
+  const isOverdue = entry.reportedAt === null && now - entry.seenAt >= limits.statementDifferenceMs
+  if (entry.booked) return judgeBooked(entry, entry.booked, now)
+  const subject = subjectOf(entry)
+  if (typeof subject === 'string') return { is: 'UNEXPLAINED', reason: subject, isOverdue }
+  return { is: nextStep(entry, now), operationId: subject.id, isOverdue }
+}
+
+function judgeBooked(entry: OpenEntry, booked: NonNullable<OpenEntry['booked']>, now: number): Verdict {
+  const { operationId } = booked
+  const reason = differenceOf(entry, booked)
+  if (reason === undefined) return { is: 'MATCHED', operationId }
+  // What is booked now may be only a part of what is being written.
+  if (now - entry.seenAt < limits.statementDifferenceMs) return { is: 'WAIT', operationId, isOverdue: false }
+  return { is: 'DIFFERS', operationId, reason }
+}
+
+function differenceOf({ kind, valueCents, named }: OpenEntry, booked: NonNullable<OpenEntry['booked']>) {
+  if (booked.valueCents !== valueCents) return 'our books have another amount'
+  // What the bank takes by itself is a refund of its own here, and names the charge there.
+  const isComparable = named !== undefined && named.kind === SUBJECT_KINDS[kind] && kind !== 'PAYMENT_TAKEN_BACK'
+  return isComparable && named.id !== booked.operationId ? 'our books have it as another operation’s' : undefined
+}
+
+/** The operation that takes an entry of each kind. */
+export const SUBJECT_KINDS: Readonly<Record<StatementEntry['kind'], OperationKind>> = {
+  PAYMENT_RECEIVED: 'cash_in',
+  PAYMENT_TAKEN_BACK: 'cash_in',
+  REFUND_SENT: 'refund_in',
+  PAYOUT_SENT: 'cash_out',
+  PAYOUT_RETURNED: 'cash_out',
+  TARIFF: 'cash_out',
+}
+
+/** What gives back money that moved before must name the movement that the operation had. */
+const GIVES_BACK: ReadonlySet<StatementEntry['kind']> = new Set([
+  'PAYMENT_TAKEN_BACK',
+  'REFUND_SENT',
+  'PAYOUT_RETURNED',
+])
+
+/** The operation that an entry is of, or, in words for people, why none is. */
+function subjectOf({ kind, endToEndId, named, paidBy, arrivedOn }: OpenEntry): Subject | string {
+  // A second payment of a charge is not the one that the charge is known by.
+  if (arrivedOn !== null && (named === undefined || named.id === arrivedOn)) {
+    return { id: arrivedOn, kind: 'cash_in', endToEndId }
+  }
+  if (named === undefined && paidBy.length > 1) return 'its end-to-end id is that of several operations'
+  const subject = named ?? (kind === 'REFUND_SENT' ? undefined : paidBy[0])
+  if (subject === undefined) return 'it names no operation of ours'
+  if (subject.kind !== SUBJECT_KINDS[kind]) return 'it names an operation of another kind'
+  const isOfAnother = subject.endToEndId !== null && subject.endToEndId !== endToEndId
+  return GIVES_BACK.has(kind) && isOfAnother ? 'it gives back another movement than its operation had' : subject
+}
+
+/** Asked first: the bank's answer tells who paid or was paid, the statement does not. @source rules#statement.5 */
+function nextStep({ askedAt }: OpenEntry, now: number): 'ASK' | 'WAIT' | 'HAND_OVER' {
+  if (askedAt === null) return 'ASK'
+  return now - askedAt < limits.statementAnswerWithinMs ? 'WAIT' : 'HAND_OVER'
+}

@@ -1,0 +1,419 @@
+import type { StatementEntry } from '../banks/port.ts'
+import type { OperationKind } from '../engine/operation.ts'
+import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import { type OpenEntry, SUBJECT_KINDS } from './rules.ts'
+
+/** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
+export interface StatementStore {
+  /** Takes the lease, where a reading is due and nobody has it. */
+  claim(leaseId: string, at: number, until: number): Promise<Mark | undefined>
+  /** Notes where the first window begins. */
+  readFrom(leaseId: string, from: number): Promise<void>
+  /** Goes on for so long. @returns whether the lease is still ours */
+  extend(leaseId: string, until: number): Promise<boolean>
+  /** Ends a reading that was not whole. */
+  giveUp(leaseId: string, dueAt: number): Promise<void>
+  /** Ends a reading that was whole. @returns whether the lease was still ours; otherwise nothing changed */
+  finish(leaseId: string, read: FinishedReading): Promise<boolean>
+  /** When our first operation was made; `null` where there is none. */
+  oldestOperationAt(): Promise<number | null>
+
+  /**
+   * Keeps the entries of a page.
+   * @returns those that were told otherwise before, with what was told then
+   */
+  keep(entries: readonly StatementEntry[], at: number): Promise<Retold[]>
+  /** Entries that are not settled, in a fixed order, so many after the one given. */
+  open(after: EntryKey | undefined, most: number): Promise<OpenEntry[]>
+  /** Notes what became of entries, and closes the cases that wondered about them. */
+  settle(results: readonly Settled[], at: number): Promise<void>
+  /** Notes that the bank was asked about them. */
+  noteAsked(keys: readonly EntryKey[], at: number): Promise<void>
+  /** Notes that a case was opened. */
+  noteReported(keys: readonly EntryKey[], at: number): Promise<void>
+
+  /**
+   * Notes the movements that our books had by `bookedUntil` and the statement has not. Each is looked for once: what is
+   * missing is looked for again as a gap.
+   * @param movedSince by the bank's time: what moved before was never to be read
+   */
+  noteGaps(at: number, bookedUntil: number, movedSince: number): Promise<void>
+  /** Closes what the statement has after all, with its case. */
+  fillGaps(at: number): Promise<void>
+  /** What was missed before an instant and is not reported yet, so many at most. */
+  gapsToReport(missedBefore: number, most: number): Promise<Gap[]>
+  /** Notes that a case was opened. */
+  noteGapReported(gap: Gap, at: number): Promise<void>
+}
+
+/** How far the statement was read. Epoch milliseconds; see the table for whose time. */
+export interface Mark {
+  readonly readFrom: number | null
+  readonly matchedUntil: number | null
+  readonly readAt: number | null
+}
+
+/** How a reading ended that was whole. */
+export interface FinishedReading {
+  readonly matchedUntil: number
+  readonly readAt: number
+  readonly dueAt: number
+}
+
+/** What tells an entry from every other. */
+export type EntryKey = Pick<StatementEntry, 'direction' | 'movementId' | 'kind'>
+
+/** What the statement says now, and said before under the same key. */
+export interface Retold {
+  readonly entry: StatementEntry
+  readonly before: { readonly valueCents: bigint; readonly endToEndId: string; readonly reference: string }
+}
+
+/** What became of an entry. */
+export interface Settled {
+  readonly entry: EntryKey
+  readonly outcome: 'MATCHED' | 'DIFFERS' | 'KEPT'
+  readonly operationId: string | null
+}
+
+/** A movement of our books that a whole window of the statement did not have. */
+export interface Gap {
+  readonly direction: 'in' | 'out'
+  readonly id: string
+  readonly operationId: string
+  readonly valueCents: bigint
+  readonly missedAt: number
+}
+
+/** Cases about entries and gaps are known by these. */
+export const UNEXPLAINED = 'statement_unexplained'
+export const MISSING = 'statement_missing'
+
+const claim = statement<
+  [leaseId: string, at: string, until: string],
+  { read_from: number | null; matched_until: number | null; read_at: number | null }
+>(
+  'statement.claim',
+  `UPDATE statement_mark SET lease_id = $1, lease_until = $3
+    WHERE due_at <= $2 AND (lease_until IS NULL OR lease_until <= $2)
+   RETURNING read_from, matched_until, read_at`,
+)
+
+const extend = statement<[leaseId: string, until: string], { held: boolean }>(
+  'statement.extend',
+  'UPDATE statement_mark SET lease_until = $2 WHERE lease_id = $1 RETURNING true AS held',
+)
+
+const giveUp = statement<[leaseId: string, dueAt: string]>(
+  'statement.give_up',
+  'UPDATE statement_mark SET lease_id = NULL, lease_until = NULL, due_at = $2 WHERE lease_id = $1',
+)
+
+const readFrom = statement<[leaseId: string, from: string]>(
+  'statement.read_from',
+  'UPDATE statement_mark SET read_from = $2 WHERE lease_id = $1 AND read_from IS NULL',
+)
+
+const finish = statement<[leaseId: string, matchedUntil: string, readAt: string, dueAt: string], { held: boolean }>(
+  'statement.finish',
+  `UPDATE statement_mark SET lease_id = NULL, lease_until = NULL, matched_until = $2, read_at = $3, due_at = $4
+    WHERE lease_id = $1 RETURNING true AS held`,
+)
+
+/** Ids are in the order of their making. */
+const selectOldest = statement<[], { created_at: number }>(
+  'statement.oldest',
+  'SELECT created_at FROM operation ORDER BY id LIMIT 1',
+)
+
+type EntryParameters = [
+  directions: readonly string[],
+  ids: readonly string[],
+  kinds: readonly string[],
+  endToEndIds: readonly string[],
+  references: readonly string[],
+  cents: readonly string[],
+  occurredAt: readonly string[],
+]
+
+const TOLD_ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
+  AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
+
+const insertEntries = statement<[...EntryParameters, at: string]>(
+  'statement.keep',
+  `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at)
+   SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8 FROM ${TOLD_ROWS}
+    ORDER BY t.direction, t.id, t.kind
+   ON CONFLICT DO NOTHING`,
+)
+
+const selectRetold = statement<
+  EntryParameters,
+  { ordinal: bigint; value_cents: bigint; end_to_end_id: string; reference: string }
+>(
+  'statement.retold',
+  `SELECT t.ordinal, s.value_cents, s.end_to_end_id, s.reference
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
+            WITH ORDINALITY AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, ordinal)
+     JOIN statement_entry s USING (direction, id, kind)
+    WHERE (s.value_cents, s.end_to_end_id, s.reference) <> (t.value_cents, t.end_to_end_id, t.reference)
+    ORDER BY t.ordinal`,
+)
+
+const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+
+interface OpenRow {
+  readonly direction: 'in' | 'out'
+  readonly id: string
+  readonly kind: StatementEntry['kind']
+  readonly end_to_end_id: string
+  readonly reference: string
+  readonly value_cents: bigint
+  readonly occurred_at: number
+  readonly seen_at: number
+  readonly asked_at: number | null
+  readonly reported_at: number | null
+  readonly booked_operation_id: string | null
+  readonly booked_cents: bigint | null
+  readonly named_id: string | null
+  readonly named_kind: OperationKind | null
+  readonly named_end_to_end_id: string | null
+  readonly paid_by: readonly string[] | null
+  readonly arrived_on: string | null
+}
+
+const selectOpen = statement<[direction: string, id: string, kind: string, most: number], OpenRow>(
+  'statement.open',
+  `SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
+          s.reported_at, m.operation_id AS booked_operation_id, m.value_cents AS booked_cents, n.id AS named_id,
+          n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id,
+          (SELECT array_agg(p.id::text) FROM operation p
+            WHERE p.end_to_end_id = s.end_to_end_id
+              AND p.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END) AS paid_by,
+          (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
+            WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on
+     FROM statement_entry s
+     LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
+     LEFT JOIN operation n ON n.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END
+    WHERE s.settled_at IS NULL AND (s.direction, s.id, s.kind) > ($1, $2, $3)
+    ORDER BY s.direction, s.id, s.kind LIMIT $4`,
+)
+
+type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
+
+const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[])'
+
+const settle = statement<
+  [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], at: string]
+>(
+  'statement.settle',
+  `WITH settled AS (
+     UPDATE statement_entry s SET outcome = r.outcome, operation_id = r.operation_id, settled_at = $6
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::uuid[])
+         AS r (direction, id, kind, outcome, operation_id)
+      WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.settled_at IS NULL
+     RETURNING s.kind, s.id
+   )
+   UPDATE "case" c SET closed_at = $6 FROM settled s
+    WHERE c.kind = '${UNEXPLAINED}' AND c.operation_id IS NULL AND c.reference = s.kind || ' ' || s.id
+      AND c.closed_at IS NULL`,
+)
+
+const noteAsked = statement<[...KeyParameters, at: string]>(
+  'statement.asked',
+  `UPDATE statement_entry s SET asked_at = $4 FROM ${KEY_ROWS} AS r (direction, id, kind)
+    WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.asked_at IS NULL`,
+)
+
+const noteReported = statement<[...KeyParameters, at: string]>(
+  'statement.reported',
+  `UPDATE statement_entry s SET reported_at = $4 FROM ${KEY_ROWS} AS r (direction, id, kind)
+    WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.reported_at IS NULL`,
+)
+
+/**
+ * The settlement account has an entry for every centavo that moved at the bank; versions are looked at without a gap, as
+ * a process whose clock is ahead may have written one that is too young among those that are not. What moved before the
+ * statement was first read is not looked for: the bank's time counts where our books have it, and otherwise that of the
+ * operation, before which nothing of it can have moved.
+ */
+const insertGaps = statement<[at: string, bookedUntil: string, movedSince: string, most: number]>(
+  'statement.gaps',
+  `WITH settlement AS (
+     SELECT a.id,
+            coalesce(
+              k.checked_version,
+              (SELECT o.version FROM entry o WHERE o.account_id = a.id AND o.at < $3 ORDER BY o.version DESC LIMIT 1),
+              0) AS checked
+       FROM account a, statement_mark k WHERE a.code = 'settlement'
+   ), fresh AS (
+     SELECT e.version, e.operation_id, e.reference
+       FROM settlement s JOIN entry e ON e.account_id = s.id AND e.version > s.checked
+      WHERE e.version < coalesce(
+              (SELECT y.version FROM entry y
+                WHERE y.account_id = s.id AND y.version > s.checked AND y.at > $2 ORDER BY y.version LIMIT 1),
+              ${Number.MAX_SAFE_INTEGER})
+      ORDER BY e.version LIMIT $4
+   ), checked AS (
+     UPDATE statement_mark SET checked_version = (SELECT max(version) FROM fresh) WHERE EXISTS (SELECT FROM fresh)
+   )
+   INSERT INTO statement_gap (direction, id, operation_id, value_cents, missed_at)
+   SELECT m.direction, m.id, m.operation_id, m.value_cents, $1
+     FROM fresh f
+     JOIN movement m ON m.operation_id = f.operation_id AND m.id = f.reference
+     JOIN operation o ON o.id = f.operation_id
+    WHERE coalesce(
+            to_timestamp(CASE WHEN m.id IN (o.end_to_end_id, o.facts ->> 'returnId')
+                              THEN coalesce(o.facts ->> 'confirmedAt', o.facts ->> 'paidAt')::bigint / 1000.0 END),
+            o.created_at) >= $3
+      -- What we named ourselves has no other name in the statement; its case tells of it.
+      AND m.id NOT LIKE 'unnamed %'
+      AND NOT EXISTS (SELECT FROM statement_entry s
+                       WHERE s.direction = m.direction AND s.id = m.id AND s.kind <> 'TARIFF')
+   ON CONFLICT DO NOTHING`,
+)
+
+const fillGaps = statement<[at: string]>(
+  'statement.fill_gaps',
+  `WITH filled AS (
+     UPDATE statement_gap g SET filled_at = $1
+      WHERE g.filled_at IS NULL
+        AND EXISTS (SELECT FROM statement_entry s
+                     WHERE s.direction = g.direction AND s.id = g.id AND s.kind <> 'TARIFF')
+     RETURNING g.direction, g.id
+   )
+   UPDATE "case" c SET closed_at = $1 FROM filled f
+    WHERE c.kind = '${MISSING}' AND c.operation_id IS NULL AND c.reference = f.direction || ' ' || f.id
+      AND c.closed_at IS NULL`,
+)
+
+const selectGaps = statement<
+  [missedBefore: string, most: number],
+  { direction: 'in' | 'out'; id: string; operation_id: string; value_cents: bigint; missed_at: number }
+>(
+  'statement.gaps_to_report',
+  `SELECT direction, id, operation_id, value_cents, missed_at FROM statement_gap
+    WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1 ORDER BY missed_at, direction, id LIMIT $2`,
+)
+
+const noteGapReported = statement<[direction: string, id: string, at: string]>(
+  'statement.gap_reported',
+  'UPDATE statement_gap SET reported_at = $3 WHERE direction = $1 AND id = $2',
+)
+
+/** Movements of our books that are looked for at a time: more than a minute brings. */
+const GAPS_BATCH = 100_000
+
+/** Makes the store of a database. */
+export function createStatementStore(database: Database): StatementStore {
+  return {
+    claim: async (leaseId, at, until) => {
+      const [row] = await database.rows(claim, [leaseId, instantParameter(at), instantParameter(until)])
+      return row && { readFrom: row.read_from, matchedUntil: row.matched_until, readAt: row.read_at }
+    },
+    extend: async (leaseId, until) => (await database.rows(extend, [leaseId, instantParameter(until)])).length > 0,
+    giveUp: async (leaseId, dueAt) => {
+      await database.rows(giveUp, [leaseId, instantParameter(dueAt)])
+    },
+    readFrom: async (leaseId, from) => {
+      await database.rows(readFrom, [leaseId, instantParameter(from)])
+    },
+    finish: async (leaseId, { matchedUntil, readAt, dueAt }) => {
+      const instants = [matchedUntil, readAt, dueAt].map(instantParameter) as [string, string, string]
+      return (await database.rows(finish, [leaseId, ...instants])).length > 0
+    },
+    oldestOperationAt: async () => (await database.rows(selectOldest, []))[0]?.created_at ?? null,
+    keep: async (entries, at) => {
+      if (entries.length === 0) return []
+      await database.rows(insertEntries, [...entryParameters(entries), instantParameter(at)])
+      const rows = await database.rows(selectRetold, entryParameters(entries))
+      return rows.flatMap(({ ordinal, value_cents, end_to_end_id, reference }) => {
+        const entry = entries[Number(ordinal) - 1]
+        return entry ? [{ entry, before: { valueCents: value_cents, endToEndId: end_to_end_id, reference } }] : []
+      })
+    },
+    open: async (after, most) => {
+      const { direction = '', movementId = '', kind = '' } = after ?? {}
+      return (await database.rows(selectOpen, [direction, movementId, kind, most])).map(openEntryOf)
+    },
+    settle: async (results, at) => {
+      if (results.length === 0) return
+      await database.rows(settle, [
+        ...keyParameters(results.map(({ entry }) => entry)),
+        results.map(({ outcome }) => outcome),
+        results.map(({ operationId }) => operationId),
+        instantParameter(at),
+      ])
+    },
+    noteAsked: async (keys, at) => {
+      if (keys.length > 0) await database.rows(noteAsked, [...keyParameters(keys), instantParameter(at)])
+    },
+    noteReported: async (keys, at) => {
+      if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(at)])
+    },
+    noteGaps: async (at, bookedUntil, movedSince) => {
+      const instants = [at, bookedUntil, movedSince].map(instantParameter) as [string, string, string]
+      await database.rows(insertGaps, [...instants, GAPS_BATCH])
+    },
+    fillGaps: async (at) => {
+      await database.rows(fillGaps, [instantParameter(at)])
+    },
+    gapsToReport: async (missedBefore, most) => {
+      const rows = await database.rows(selectGaps, [instantParameter(missedBefore), most])
+      return rows.map(({ direction, id, operation_id, value_cents, missed_at }) => ({
+        direction,
+        id,
+        operationId: operation_id,
+        valueCents: value_cents,
+        missedAt: missed_at,
+      }))
+    },
+    noteGapReported: async ({ direction, id }, at) => {
+      await database.rows(noteGapReported, [direction, id, instantParameter(at)])
+    },
+  }
+}
+
+function entryParameters(entries: readonly StatementEntry[]): EntryParameters {
+  return [
+    ...keyParameters(entries),
+    entries.map(({ endToEndId }) => endToEndId),
+    entries.map(({ reference }) => reference),
+    entries.map(({ valueCents }) => String(valueCents)),
+    entries.map(({ occurredAt }) => instantParameter(occurredAt)),
+  ]
+}
+
+function keyParameters(keys: readonly EntryKey[]): KeyParameters {
+  return [
+    keys.map(({ direction }) => direction),
+    keys.map(({ movementId }) => movementId),
+    keys.map(({ kind }) => kind),
+  ]
+}
+
+function openEntryOf(row: OpenRow): OpenEntry {
+  const subjectKind = SUBJECT_KINDS[row.kind]
+  return {
+    kind: row.kind,
+    direction: row.direction,
+    movementId: row.id,
+    endToEndId: row.end_to_end_id,
+    reference: row.reference,
+    valueCents: row.value_cents,
+    occurredAt: row.occurred_at,
+    seenAt: row.seen_at,
+    askedAt: row.asked_at,
+    reportedAt: row.reported_at,
+    booked:
+      row.booked_operation_id === null || row.booked_cents === null
+        ? undefined
+        : { operationId: row.booked_operation_id, valueCents: row.booked_cents },
+    named:
+      row.named_id === null || row.named_kind === null
+        ? undefined
+        : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
+    paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
+    arrivedOn: row.arrived_on,
+  }
+}

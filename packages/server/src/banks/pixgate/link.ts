@@ -1,0 +1,156 @@
+import { limits } from '@pixgate/spec'
+import { type Dispatcher, Pool } from 'undici'
+import { sleeplessClock } from '../../platform/stopwatch.ts'
+import { startTimer } from '../../platform/timer.ts'
+import type { SendWindow } from '../port.ts'
+
+/**
+ * HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read.
+ */
+export interface PartnerLink {
+  /**
+   * Does one call, once. Never follows a redirect, never throws because of the network.
+   * @param deadline ends the call before its own time limit does
+   * @param window looked at right before the first byte is written: where it is over none is
+   */
+  exchange(call: PartnerCall, deadline?: AbortSignal, window?: SendWindow): Promise<Outcome>
+  /** Waits for the calls under way, then closes the connections. */
+  close(): Promise<void>
+}
+
+/** A call: `path` is relative to the bank's address, `body` is sent as JSON. */
+export interface PartnerCall {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly body?: object
+}
+
+/**
+ * What came of a call: a whole answer, or the proof that no byte of the request left, or neither. `json` is `undefined`
+ * where the answer's body is no JSON.
+ */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly httpStatus: number; readonly json: unknown }
+  | { readonly kind: 'not sent'; readonly reason: string }
+  | { readonly kind: 'lost'; readonly reason: string }
+
+/** How a link is made. */
+export interface PartnerLinkOptions {
+  /** The bank's address; a path in it is put before every call's. */
+  readonly url: string
+  /** Sent as the bearer token. */
+  readonly token: string
+  /** For one call, from waiting for a connection to the last byte of the answer. */
+  readonly timeoutMs: number
+  /** Calls beyond it wait for a connection, and count as not sent where their time ends first. */
+  readonly connectionsMax?: number
+  /** A clock that goes on while the process sleeps, milliseconds. */
+  readonly monotonic?: () => number
+}
+
+/** Opens a link. Connections are made when they are first needed and kept for the next call. */
+export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
+  const monotonic = options.monotonic ?? sleeplessClock()
+  const { origin, pathname } = new URL(options.url)
+  const pool = new Pool(origin, {
+    connections: options.connectionsMax ?? 64,
+    connectTimeout: options.timeoutMs,
+    // HTTP/1.1 only: with several requests on one connection nobody could tell which of them were read.
+    allowH2: false,
+    maxResponseSize: limits.bodyMaxBytes,
+    // One timer rules over all phases of a call.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  return {
+    exchange: ({ method, path, body }, deadline, window) => {
+      const endsAt = monotonic() + options.timeoutMs
+      return send(
+        pool,
+        {
+          method,
+          path: pathname.replace(/\/$/, '') + path,
+          headers: {
+            authorization: `Bearer ${options.token}`,
+            accept: 'application/json',
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          body: body === undefined ? null : JSON.stringify(body),
+        },
+        { timeoutMs: options.timeoutMs, isLate: () => monotonic() > endsAt || window?.isOver() === true, deadline },
+      )
+    },
+    close: () => pool.close(),
+  }
+}
+
+/** When a call ends that has no answer. */
+interface Patience {
+  readonly timeoutMs: number
+  /**
+   * Also right where a process that slept wakes up: its connection may be there before its timers fire, and somebody
+   * else may have sent the same by now (failure-modes#CO-20).
+   */
+  readonly isLate: () => boolean
+  readonly deadline: AbortSignal | undefined
+}
+
+/**
+ * The dispatcher calls `onRequestStart` with a connection in hand, right before it writes the first byte. Until then a
+ * failure (DNS, connect, TLS, no free connection) proves that nothing was sent; from then on nothing does, not even a
+ * reset of a kept connection that the bank may have closed before.
+ */
+function send(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  { timeoutMs, isLate, deadline }: Patience,
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    if (deadline?.aborted) return resolve({ kind: 'not sent', reason: 'timeout' })
+    let hasGivenUp = false
+    let started: Dispatcher.DispatchController | undefined
+    let httpStatus = 0
+    const chunks: Buffer[] = []
+
+    function settle(outcome: Outcome): void {
+      stopTimer()
+      deadline?.removeEventListener('abort', giveUp)
+      resolve(outcome)
+    }
+    function fail(reason: string): void {
+      settle({ kind: started ? 'lost' : 'not sent', reason })
+    }
+    function giveUp(): void {
+      hasGivenUp = true
+      fail('timeout')
+      started?.abort(new Error('timeout'))
+    }
+
+    const stopTimer = startTimer(timeoutMs, giveUp)
+    deadline?.addEventListener('abort', giveUp)
+    dispatcher.dispatch(request, {
+      onRequestStart: (controller) => {
+        if (hasGivenUp || isLate()) controller.abort(new Error('timeout'))
+        else started = controller
+      },
+      onResponseStart: (_, statusCode) => {
+        httpStatus = statusCode
+      },
+      onResponseData: (_, chunk) => {
+        chunks.push(chunk)
+      },
+      onResponseEnd: () => settle({ kind: 'answered', httpStatus, json: readJson(Buffer.concat(chunks)) }),
+      onResponseError: (_, error: NodeJS.ErrnoException) => fail(error.code ?? error.name),
+    })
+  })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function readJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(body))
+  } catch {
+    return undefined
+  }
+}

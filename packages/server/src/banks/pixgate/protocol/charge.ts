@@ -1,0 +1,59 @@
+import type { PartnerCharge, PartnerChargeRequest, PartnerPayment, PartnerPaymentReturn } from '@pixgate/spec'
+import type { Charge, ChargeRequest, ChargeTerms, Payment, PaymentReturn, ToldCharge } from '../../port.ts'
+import { judgeTold } from '../classify.ts'
+import { isCharge } from './bodies.ts'
+import type { Resource } from './resource.ts'
+
+/** Charges, at `/charges/{id}`. */
+export const charges: Resource<ChargeRequest, ChargeTerms, ToldCharge> = {
+  path: '/charges',
+  holdsMoney: false,
+  bodyOf,
+  termsOf: (request) => request,
+  judge: (id, terms) => judgeTold({ isBody: isCharge, read, echo, stand }, id, terms),
+}
+
+function bodyOf({ valueCents, expiresAt, ...rest }: ChargeRequest): PartnerChargeRequest {
+  return { ...rest, valueCents: Number(valueCents), expiresAt: new Date(expiresAt).toISOString() }
+}
+
+function stand({ charge }: { charge: Charge }): ToldCharge | string {
+  const { status } = charge
+  if (status === 'ACTIVE') return { kind: 'ACCEPTED', charge: { ...charge, status } }
+  // A status word books no money: PUT does not tell payments, so GET has to.
+  if (status === 'PAID' && charge.payments.length === 0) return 'PAID without a payment'
+  return { kind: 'FINAL', charge: { ...charge, status } }
+}
+
+function echo({ charge: { id, valueCents, expiresAt } }: { charge: Charge }) {
+  return { id, valueCents, expiresAt }
+}
+
+function read(body: PartnerCharge): { charge: Charge } {
+  return {
+    charge: {
+      id: body.id,
+      transactionId: body.transactionId,
+      status: body.status,
+      valueCents: BigInt(body.valueCents),
+      pixCode: body.pixCode,
+      expiresAt: Date.parse(body.expiresAt),
+      payments: (body.payments ?? []).map(paymentOf),
+    },
+  }
+}
+
+function paymentOf({ endToEndId, valueCents, occurredAt, payer, returns }: PartnerPayment): Payment {
+  return {
+    endToEndId,
+    valueCents: BigInt(valueCents),
+    occurredAt: Date.parse(occurredAt),
+    payer: { name: payer?.name, document: payer?.document, ispb: payer?.ispb },
+    ...(returns && { returns: returns.map(returnOf) }),
+  }
+}
+
+function returnOf({ valueCents, occurredAt, ...told }: PartnerPaymentReturn): PaymentReturn {
+  const { returnId, transactionId, origin } = told
+  return { returnId, transactionId, origin, valueCents: BigInt(valueCents), occurredAt: Date.parse(occurredAt) }
+}

@@ -1,0 +1,65 @@
+import type { PartnerPayoutRequest, PartnerReturn } from '@pixgate/spec'
+import type { Payout, PayoutRequest, PayoutReturn, PayoutTerms, ToldPayout } from '../../port.ts'
+import { judgeTold } from '../classify.ts'
+import { isPayout, type PayoutBody } from './bodies.ts'
+import type { Resource } from './resource.ts'
+
+/** Payouts, at `/payouts/{id}`. */
+export const payouts: Resource<PayoutRequest, PayoutTerms, ToldPayout> = {
+  path: '/payouts',
+  holdsMoney: true,
+  bodyOf,
+  termsOf,
+  judge: (id, terms) => judgeTold({ isBody: isPayout, read, echo, stand }, id, terms),
+}
+
+function bodyOf(request: PayoutRequest): PartnerPayoutRequest {
+  return { ...request, valueCents: Number(request.valueCents) }
+}
+
+function termsOf(request: PayoutRequest): PayoutTerms {
+  const { valueCents } = request
+  return 'recipient' in request ? { valueCents, pixKey: request.recipient.pixKey } : { valueCents }
+}
+
+function stand({ payout }: { payout: Payout }): ToldPayout | string {
+  const { status, endToEndId, occurredAt } = payout
+  if (status === 'PROCESSING') return { kind: 'ACCEPTED', payout: { ...payout, status } }
+  if (status === 'FAILED') return { kind: 'FINAL', payout: { ...payout, status } }
+  // A status word books no money.
+  if (endToEndId === undefined) return `${status} without an endToEndId`
+  if (occurredAt === undefined) return `${status} without an occurredAt`
+  if (status === 'RETURNED' && payout.returns.length === 0) return 'RETURNED without a return'
+  return { kind: 'FINAL', payout: { ...payout, status, endToEndId, occurredAt } }
+}
+
+function echo({ payout: { id, valueCents, recipient } }: { payout: Payout }) {
+  return { id, valueCents, pixKey: recipient?.pixKey }
+}
+
+function read({ recipient, ...body }: PayoutBody): { payout: Payout } {
+  return {
+    payout: {
+      id: body.id,
+      transactionId: body.transactionId,
+      status: body.status,
+      valueCents: BigInt(body.valueCents),
+      feeCents: body.feeCents === undefined ? undefined : BigInt(body.feeCents),
+      endToEndId: body.endToEndId,
+      recipient: recipient && {
+        name: recipient.name,
+        document: recipient.document,
+        ispb: recipient.ispb,
+        pixKey: recipient.pixKey,
+      },
+      errorCode: body.errorCode,
+      errorMessage: body.errorMessage,
+      returns: (body.returns ?? []).map(returnOf),
+      occurredAt: body.occurredAt === undefined ? undefined : Date.parse(body.occurredAt),
+    },
+  }
+}
+
+function returnOf({ returnId, valueCents, occurredAt }: PartnerReturn): PayoutReturn {
+  return { returnId, valueCents: BigInt(valueCents), occurredAt: Date.parse(occurredAt) }
+}

@@ -1,0 +1,47 @@
+import type { PartnerRefund, PartnerRefundRequest } from '@pixgate/spec'
+import type { Refund, RefundRequest, RefundTerms, ToldRefund } from '../../port.ts'
+import { judgeTold } from '../classify.ts'
+import { isRefund } from './bodies.ts'
+import type { Resource } from './resource.ts'
+
+/** Refunds, at `/refunds/{id}`. */
+export const refunds: Resource<RefundRequest, RefundTerms, ToldRefund> = {
+  path: '/refunds',
+  holdsMoney: true,
+  bodyOf,
+  termsOf: (request) => request,
+  judge: (id, terms) => judgeTold({ isBody: isRefund, read, echo, stand }, id, terms),
+}
+
+function bodyOf(request: RefundRequest): PartnerRefundRequest {
+  return { ...request, valueCents: Number(request.valueCents) }
+}
+
+function stand({ refund }: { refund: Refund }): ToldRefund | string {
+  const { status, returnId, occurredAt } = refund
+  if (status === 'PROCESSING') return { kind: 'ACCEPTED', refund: { ...refund, status } }
+  if (status === 'FAILED') return { kind: 'FINAL', refund: { ...refund, status } }
+  // A status word books no money.
+  if (returnId === undefined) return 'CONFIRMED without a returnId'
+  if (occurredAt === undefined) return 'CONFIRMED without an occurredAt'
+  return { kind: 'FINAL', refund: { ...refund, status, returnId, occurredAt } }
+}
+
+function echo({ refund: { id, valueCents } }: { refund: Refund }) {
+  return { id, valueCents }
+}
+
+function read(body: PartnerRefund): { refund: Refund } {
+  return {
+    refund: {
+      id: body.id,
+      transactionId: body.transactionId,
+      status: body.status,
+      valueCents: BigInt(body.valueCents),
+      returnId: body.returnId,
+      errorCode: body.errorCode,
+      errorMessage: body.errorMessage,
+      occurredAt: body.occurredAt === undefined ? undefined : Date.parse(body.occurredAt),
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { limits, Refusal } from '@pixgate/spec'
+import { type Engine, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/engine.ts'
+import type { State } from '../engine/operation.ts'
+import type { Clock } from '../platform/clock.ts'
+import { type CashIn, type CashInInput, type CashInOutcome, movementOf, statusAt } from './cash-in.ts'
+import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
+import { decideCashIn } from './rules.ts'
+
+/** One function per intention; each goes through the engine. */
+export interface CashInCommands {
+  /**
+   * Commits the intent to create a charge, or finds the one that the same `Idempotency-Key` made.
+   * @throws idempotency_key_reused (422) · request_in_progress · duplicate_external_id (409) · value_not_positive ·
+   *   value_too_large · invalid_document (422)
+   * @source rules#cash-in.create.4
+   */
+  create(request: CashInRequest): Promise<Created>
+  /** Lets a cash-in take an input; `undefined` where it does not exist. */
+  apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+}
+
+/** A charge that a request made, now or when it came before. */
+export interface Created {
+  readonly cashIn: CashIn
+  readonly isReplayed: boolean
+}
+
+/** Makes the commands of an engine. */
+export function createCashInCommands(engine: Engine, clock: Clock, terms: CashInTerms): CashInCommands {
+  return {
+    create: async (request) => {
+      try {
+        const cashIn = await engine.execute({
+          reads: [],
+          creates: { kind: 'cash_in', externalId: request.externalId, idempotencyKey: request.idempotencyKey },
+          // Only until the intent is committed: what follows has none (failure-modes#CI-11).
+          request: request.live,
+          decide: (_state, now) => decideCreate(request, terms, now),
+        })
+        return { cashIn, isReplayed: false }
+      } catch (error) {
+        if (error instanceof ExternalIdTaken) throw duplicate(error.operation as CashIn, request, clock.now())
+        if (error instanceof IdempotencyKeyTaken) return repeated(error.operation as CashIn, request, clock.now())
+        throw error
+      }
+    },
+    apply: (id, input) =>
+      engine.execute<CashInOutcome | undefined>({
+        reads: [id],
+        movements: input.on === 'partner.confirmed' ? [movementOf(input.payment)] : [],
+        decide: (state, now) => {
+          const cashIn = state.operation(id) as CashIn | undefined
+          return cashIn ? decideCashIn(cashIn, withOwner(cashIn, input, state), now) : { outcome: undefined }
+        },
+      }),
+  }
+}
+
+/** What of an input the state alone can tell: whether another operation has its payment. */
+function withOwner({ id }: CashIn, input: CashInInput, state: State): CashInInput {
+  if (input.on !== 'partner.confirmed') return input
+  const booked = state.movement(movementOf(input.payment))
+  return { ...input, isElsewhere: booked !== undefined && booked.operationId !== id }
+}
+
+/** A client whose 201 was lost finds its charge in `existing`. @source rules#external-id.2 */
+function duplicate(existing: CashIn, request: CashInRequest, at: number): Refusal {
+  return new Refusal('duplicate_external_id', {
+    fields: [{ field: 'transaction.externalId', code: 'duplicate', message: 'externalId was already used' }],
+    existing: {
+      id: existing.id,
+      status: statusAt(existing, at),
+      samePayload: existing.bodyHash.equals(request.bodyHash),
+    },
+  })
+}
+
+/**
+ * What a second request with the same key gets: the first one's 201, and nothing else is ever replayed.
+ * @source rules#idempotency.2, rules#idempotency.3
+ */
+function repeated(cashIn: CashIn, request: CashInRequest, at: number): Created {
+  if (!cashIn.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
+  if (wasAnswered(cashIn)) return { cashIn, isReplayed: true }
+  if (cashIn.status === 'FAILED') throw duplicate(cashIn, request, at)
+  if (at < cashIn.createdAt + limits.abandonedIntentMs) throw new Refusal('request_in_progress')
+  return { cashIn, isReplayed: true }
+}
+
+/** Whether the partner's word, or its silence, has already made the first request's answer. */
+function wasAnswered({ facts }: CashIn): boolean {
+  return facts.pixCode !== undefined || facts.payments !== undefined || (facts.questions ?? 0) > 0
+}

@@ -1,0 +1,80 @@
+import { feeCents, limits, normaliseDocument, Refusal } from '@pixgate/spec'
+import { type Create, created, type Decision } from '../engine/operation.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
+import type { CashIn, CashInDetail } from './cash-in.ts'
+
+/** Whether a cash-in is accepted. Pure. */
+
+/** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
+export interface CashInRequest {
+  readonly id: string
+  readonly valueCents: bigint
+  readonly externalId: string
+  readonly description: string | null
+  readonly expirationSeconds: number
+  readonly generateQrCode: boolean
+  readonly payer: { readonly fullName: string; readonly document: string } | null
+  readonly correlationId: string
+  readonly bodyHash: Buffer
+  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
+  readonly idempotencyKey: string | null
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
+}
+
+/** The merchant's part of a create: configuration. */
+export interface CashInTerms {
+  readonly merchant: CashInDetail['merchant']
+  readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
+  readonly maxValueCents: bigint
+}
+
+/**
+ * Decides a create.
+ * @throws value_not_positive · value_too_large · invalid_document (422)
+ * @source rules#cash-in.create.2, rules#fees.2
+ */
+export function decideCreate(request: CashInRequest, terms: CashInTerms, now: number): Decision<CashIn> {
+  if (request.valueCents <= 0n) throw new Refusal('value_not_positive', field('transaction.value', 'not_positive'))
+  if (request.valueCents > terms.maxValueCents) {
+    throw new Refusal('value_too_large', field('transaction.value', 'too_large'))
+  }
+  const detail: CashInDetail = {
+    description: request.description,
+    generateQrCode: request.generateQrCode,
+    payer: request.payer && { ...request.payer, document: validDocument(request.payer.document) },
+    merchant: terms.merchant,
+  }
+  const fee = feeCents(request.valueCents, terms.fee)
+  const create: Create = {
+    operation: {
+      id: request.id,
+      kind: 'cash_in',
+      externalId: request.externalId,
+      status: 'PENDING',
+      valueCents: request.valueCents,
+      feeCents: fee < request.valueCents ? fee : request.valueCents,
+      correlationId: request.correlationId,
+      bodyHash: request.bodyHash,
+      idempotencyKey: request.idempotencyKey,
+      exclusiveKey: null,
+      expiresAt: now + request.expirationSeconds * 1_000,
+      dueAt: now + limits.abandonedIntentMs,
+      transactionId: null,
+      endToEndId: null,
+      detail,
+      facts: {},
+    },
+  }
+  return { creates: [create], outcome: created(create, now) as CashIn }
+}
+
+function validDocument(text: string): string {
+  const document = normaliseDocument(text)
+  if (document === null) throw new Refusal('invalid_document', field('payer.document', 'invalid_document'))
+  return document
+}
+
+function field(name: string, code: string) {
+  return { fields: [{ field: name, code, message: `${name} is not acceptable: ${code}` }] }
+}

@@ -1,0 +1,106 @@
+import type { EventQueryBudget } from '../banks/event-query-budget.ts'
+import type { ChargeAvailability, ChargePartner } from '../banks/port.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Match, PartnerReferences, ToldMovement } from '../engine/operation-store.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Pause } from '../platform/jobs/pause.ts'
+import type { Logger } from '../platform/log.ts'
+import { bookedAmount, bookedReturn, type CashInInput, type CashInOutcome } from './cash-in.ts'
+import { createCashInCommands } from './commands.ts'
+import type { CashInTerms } from './create.ts'
+import { type CashInJobs, createCashInJobs, type ReturnsOfCashIns } from './jobs.ts'
+import { type CashInHandlers, createCashInHandlers } from './routes.ts'
+import { createCashInStore } from './store.ts'
+import { createTold } from './take-told.ts'
+import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.ts'
+
+export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
+export { bookedReturn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
+export type { ReturnsOfCashIns } from './jobs.ts'
+export {
+  type AwaitedReturn,
+  explanationsOf,
+  hasReturnStep,
+  namedRefund,
+  type OpenRefund,
+  ownReference,
+  returnStep,
+  returnsAnswered,
+  type ToldReturn,
+} from './returns.ts'
+export { decideCashIn } from './rules.ts'
+
+/** Cash-ins: their endpoints, their work, and what other modules may do with them. */
+export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'takeNewReferences'> {
+  readonly handlers: CashInHandlers
+  /** Lets a cash-in take an input; `undefined` where it does not exist. */
+  apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+  /**
+   * The same with what only an event tells: it is verified with the bank where that is asked for, at once.
+   * @source rules#cash-in.credits, rules#cash-in.work.5
+   */
+  takeTold(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+  /** Whether the bank can be asked about a charge. */
+  readonly canAsk: boolean
+  /** Resolves when no status query that an event asked for is under way in this process. */
+  drained(): Promise<void>
+  /** For each set of references, every one that a reference names. */
+  match(references: readonly PartnerReferences[]): Promise<Match[][]>
+  /** Whether this very movement was booked on a cash-in: a payment of it, or a return. Amounts in centavos. */
+  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
+  exists(id: string): Promise<boolean>
+}
+
+/** What the module needs. */
+export interface CashInOptions {
+  readonly engine: Engine
+  readonly database: Database
+  readonly partner: ChargePartner & ChargeAvailability
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly pause: Pause
+  readonly terms: CashInTerms
+  readonly createBudgetMs: number
+  /** What is done about money of a payment that went back. */
+  readonly returns: ReturnsOfCashIns
+  readonly eventQueries: EventQueryBudget
+  readonly credits: CreditTerms
+  readonly logger: Logger
+}
+
+/** Builds the module. */
+export function createCashInModule(options: CashInOptions): CashInModule {
+  const { engine, database, clock, ids, terms, partner } = options
+  const store = createCashInStore(database)
+  const commands = createCashInCommands(engine, clock, terms)
+  const jobs = createCashInJobs({ ...options, commands, store })
+  const canAsk = partner.capabilities.has('query-charge')
+  const told = createTold({
+    ...options,
+    commands,
+    jobs,
+    canAsk,
+    isAlwaysVerified: partner.capabilities.has('verify-every-credit'),
+    credits: createUnverifiedCredits(store, clock, options.credits),
+  })
+  return {
+    handlers: createCashInHandlers({ commands, jobs, store, clock, ids }),
+    processNext: jobs.processNext,
+    atPartner: jobs.atPartner,
+    takeNewReferences: jobs.takeNewReferences,
+    apply: commands.apply,
+    takeTold: told.take,
+    drained: told.drained,
+    canAsk,
+    match: store.match,
+    hasBooked: async (id, { endToEndId, returnId, valueCents }) => {
+      const cashIn = await store.get(id)
+      if (!cashIn) return false
+      const booked = returnId === null ? bookedAmount(cashIn, { endToEndId }) : bookedReturn(cashIn, returnId)
+      return booked === valueCents
+    },
+    exists: async (id) => (await store.get(id)) !== undefined,
+  }
+}

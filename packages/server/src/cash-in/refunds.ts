@@ -1,0 +1,109 @@
+import type { JournalKind } from '@pixgate/spec'
+import type { Target } from '../engine/follow.ts'
+import { own } from '../platform/own.ts'
+import { type CashIn, type CashInFacts, type RefundEvent, returnedPayment, unnamedReturn } from './cash-in.ts'
+import { type AwaitedReturn, awaitedOf, type OpenRefund, type ToldReturn } from './returns.ts'
+
+/** What becomes known of a cash-in by its refunds and returns. Pure. */
+
+/** What a refund, or a return that names none, changes of what is known. @source rules#cash-in.refunds, rules#cash-in.returns */
+export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target): CashInFacts {
+  const { refundsOpenCents = 0, openRefunds, returns, awaitedReturns } = now.facts
+  switch (input.on) {
+    case 'refund.reserved': {
+      const cents = Number(input.valueCents)
+      const opened: OpenRefund = { valueCents: cents, transactionId: null }
+      return { refundsOpenCents: refundsOpenCents + cents, openRefunds: { ...openRefunds, [input.refundId]: opened } }
+    }
+    case 'refund.released':
+      return {
+        refundsOpenCents: refundsOpenCents - Number(input.valueCents),
+        openRefunds: without(openRefunds, input.refundId),
+      }
+    case 'refund.confirmed': {
+      const cents = Number(input.valueCents)
+      return {
+        refundsOpenCents: refundsOpenCents - cents,
+        openRefunds: without(openRefunds, input.refundId),
+        returns: { ...returns, [input.returnId]: cents },
+      }
+    }
+    case 'refund.taken':
+      // What was booked first stays: a person compares.
+      return { returns: { [input.returnId]: Number(input.valueCents), ...returns } }
+    case 'refund.named':
+      return { openRefunds: { ...openRefunds, [input.refundId]: namedOf(input) } }
+    case 'refund.answered':
+      return {
+        awaitedReturns: answered(awaitedReturns, input),
+        ...(input.hasEnded ? { openRefunds: without(openRefunds, input.refundId) } : {}),
+      }
+    case 'return.told':
+      return factsOfTold(now, input, row)
+    case 'return.unexplained':
+      return { awaitedReturns: held(awaitedReturns, input.returnId, input.heldCents) }
+    case 'return.known':
+      return {
+        awaitedReturns: without(awaitedReturns, input.returnId),
+        ...(unnamedReturn(now, input.returnId) && {
+          suspendedReturns: without(now.facts.suspendedReturns, input.returnId),
+        }),
+      }
+  }
+}
+
+/** The table's row says what becomes of it. */
+function factsOfTold(now: CashIn, told: ToldReturn, { when, posts }: Target): CashInFacts {
+  if (posts !== undefined) return suspended(now, told, posts)
+  const { returns, awaitedReturns, openRefunds } = now.facts
+  switch (when) {
+    case 'return restated':
+    case 'return has no id and may be known':
+      return {}
+    case 'a refund may explain it':
+      return {
+        openRefunds: { ...told.alsoOpen, ...openRefunds },
+        awaitedReturns: { ...awaitedReturns, [told.returnId]: awaitedOf(now, told) },
+      }
+    default:
+      return { returns: { ...returns, [told.returnId]: Number(told.valueCents) } }
+  }
+}
+
+/** It was not debited from the merchant: what was of a payment in suspense is taken from that. */
+function suspended(
+  now: CashIn,
+  { returnId, valueCents, endToEndId = null, isUnnamed }: ToldReturn,
+  posts: JournalKind,
+): CashInFacts {
+  const payment = posts === 'arrival_returned' ? (returnedPayment(now, endToEndId) ?? null) : null
+  const { suspendedReturns } = now.facts
+  const unnamed = isUnnamed ? { unnamedOf: returnedPayment(now, endToEndId) ?? null } : {}
+  const returned = { endToEndId: payment, cents: Number(valueCents), ...unnamed }
+  return { suspendedReturns: { ...suspendedReturns, [returnId]: returned } }
+}
+
+function namedOf({ valueCents, transactionId }: Extract<RefundEvent, { on: 'refund.named' }>): OpenRefund {
+  return { valueCents: Number(valueCents), transactionId }
+}
+
+function answered(
+  awaited: CashInFacts['awaitedReturns'],
+  { refundId, returnIds }: Extract<RefundEvent, { on: 'refund.answered' }>,
+) {
+  const after = returnIds.flatMap((returnId): [string, AwaitedReturn][] => {
+    const before = own(awaited, returnId)
+    return before ? [[returnId, { ...before, answered: [...before.answered, refundId] }]] : []
+  })
+  return { ...awaited, ...Object.fromEntries(after) }
+}
+
+function held(awaited: CashInFacts['awaitedReturns'], returnId: string, heldCents: bigint) {
+  const before = own(awaited, returnId)
+  return before ? { ...awaited, [returnId]: { ...before, heldCents: Number(heldCents) } } : { ...awaited }
+}
+
+function without<Value>(record: Readonly<Record<string, Value>> | undefined, id: string): Record<string, Value> {
+  const { [id]: _, ...others } = record ?? {}
+  return others
+}

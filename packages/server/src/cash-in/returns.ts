@@ -1,0 +1,140 @@
+import { limits } from '@pixgate/spec'
+import type { Document } from '../engine/operation.ts'
+import { own } from '../platform/own.ts'
+import { bookedReturn, type CashIn, type RefundEvent } from './cash-in.ts'
+
+/**
+ * Whose a return of a payment is that names no refund of ours: one of ours that is under way, or the bank's own. Pure.
+ * @source rules#cash-in.returns, failure-modes#RF-12
+ */
+
+/** A refund that is under way, as its cash-in knows it. */
+export interface OpenRefund extends Document {
+  readonly valueCents: number
+  /** The bank's reference of it; `null` while nobody has told it. */
+  readonly transactionId: string | null
+}
+
+/** A return of which it is not known yet whose it is. */
+export interface AwaitedReturn extends Document {
+  readonly valueCents: number
+  /** The partner's word, epoch milliseconds. */
+  readonly occurredAt: number
+  /** The reference by which it was told: of the return, or of the payment. */
+  readonly transactionId: string | null
+  /** When it was first told to us, epoch milliseconds. */
+  readonly since: number
+  /** Refunds that, as the bank answered since, are not it. */
+  readonly answered: readonly string[]
+  /** What is held of it, centavos; absent while nothing is booked. */
+  readonly heldCents?: number
+}
+
+/** A return as it is told. */
+export type ToldReturn = Extract<RefundEvent, { readonly on: 'return.told' }>
+
+/** What becomes of a return that is told. `counted`: it is the bank's own. */
+export type Fate = 'restated' | 'awaited' | 'counted'
+
+/**
+ * A reference that tells a return from others. The payment's own does not: each of its returns would have it.
+ * @source rules#refund-in.returns.4
+ */
+export function ownReference(told: string | null, { transactionId }: Pick<CashIn, 'transactionId'>): string | null {
+  return told === transactionId ? null : told
+}
+
+/**
+ * What becomes of a return that names no refund of ours.
+ * @source rules#cash-in.returns.1
+ */
+export function fateOf(now: CashIn, told: ToldReturn): Fate {
+  const awaited = own(now.facts.awaitedReturns, told.returnId)?.valueCents
+  const known = bookedReturn(now, told.returnId) ?? (awaited === undefined ? undefined : BigInt(awaited))
+  if (known !== undefined && known !== told.valueCents) return 'restated'
+  return explanationsOf(now, awaitedOf(now, told), told.alsoOpen).length > 0 ? 'awaited' : 'counted'
+}
+
+/** A return as it waits: told for the first time, or as it was. */
+export function awaitedOf({ facts }: CashIn, told: ToldReturn): AwaitedReturn {
+  const { valueCents, occurredAt, transactionId, at } = told
+  return (
+    own(facts.awaitedReturns, told.returnId) ?? {
+      valueCents: Number(valueCents),
+      occurredAt,
+      transactionId,
+      since: at,
+      answered: [],
+    }
+  )
+}
+
+/**
+ * The refunds of ours that a return may be: open, of its very amount, and neither a reference nor an answer of the bank
+ * tells otherwise.
+ * @source rules#cash-in.returns.1
+ */
+export function explanationsOf(
+  now: CashIn,
+  awaited: AwaitedReturn,
+  alsoOpen: Readonly<Record<string, OpenRefund>> = {},
+): string[] {
+  const reference = ownReference(awaited.transactionId, now)
+  const open = { ...alsoOpen, ...now.facts.openRefunds }
+  return Object.keys(open).filter((id) => {
+    const { valueCents, transactionId } = open[id] as OpenRefund
+    const isAnother = transactionId !== null && reference !== null && transactionId !== reference
+    return valueCents === awaited.valueCents && !isAnother && !awaited.answered.includes(id)
+  })
+}
+
+/** The open refund that a return names, now that the bank told the reference of it. @source rules#cash-in.returns.2 */
+export function namedRefund(now: CashIn, { transactionId, valueCents }: AwaitedReturn): string | undefined {
+  const reference = ownReference(transactionId, now)
+  const open = Object.entries(now.facts.openRefunds ?? {})
+  return reference === null
+    ? undefined
+    : open.find(([, refund]) => refund.transactionId === reference && refund.valueCents === valueCents)?.[0]
+}
+
+/** Whether it is not known of some return whose it is. */
+export function awaitsReturns({ facts }: CashIn): boolean {
+  return Object.keys(facts.awaitedReturns ?? {}).length > 0
+}
+
+/** What is to be done about an awaited return. `book`: nothing of ours can be it any more. */
+export type ReturnStep = 'wait' | 'confirm' | 'book' | 'hold'
+
+/** @source rules#cash-in.returns.2, rules#cash-in.returns.4 */
+export function returnStep(now: CashIn, awaited: AwaitedReturn, at: number): ReturnStep {
+  if (namedRefund(now, awaited) !== undefined) return 'confirm'
+  if (explanationsOf(now, awaited).length === 0) return 'book'
+  const isOverdue = awaited.heldCents === undefined && at >= overdueAt(awaited)
+  return isOverdue ? 'hold' : 'wait'
+}
+
+/** Whether something is to be done about some awaited return now. */
+export function hasReturnStep(now: CashIn, at: number): boolean {
+  return Object.values(now.facts.awaitedReturns ?? {}).some((awaited) => returnStep(now, awaited, at) !== 'wait')
+}
+
+/** When a worker must look at the returns that a cash-in awaits; `null` where it awaits none, or all are held. */
+export function returnsDueAt(now: CashIn, at: number): number | null {
+  const dues = Object.values(now.facts.awaitedReturns ?? {}).flatMap((awaited) => {
+    if (returnStep(now, awaited, at) !== 'wait') return [at]
+    return awaited.heldCents === undefined ? [overdueAt(awaited)] : []
+  })
+  return dues.length > 0 ? Math.min(...dues) : null
+}
+
+/** Returns that the bank's answer about a refund settles: it was asked after they were told. @source rules#cash-in.returns.3 */
+export function returnsAnswered(now: CashIn, refundId: string, hasEnded: boolean, at: number): string[] {
+  return Object.entries(now.facts.awaitedReturns ?? {})
+    .filter(([, awaited]) => explanationsOf(now, awaited).includes(refundId))
+    .filter(([, { since }]) => hasEnded || at - since >= limits.returnDeniedAfterMs)
+    .map(([returnId]) => returnId)
+}
+
+function overdueAt({ since }: AwaitedReturn): number {
+  return since + limits.unknownResultEscalationMs
+}

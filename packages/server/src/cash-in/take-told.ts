@@ -1,0 +1,68 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/log.ts'
+import type { CashIn, CashInInput, CashInOutcome } from './cash-in.ts'
+import type { CashInCommands } from './commands.ts'
+import type { CashInJobs } from './jobs.ts'
+import type { UnverifiedCredits } from './unverified-credits.ts'
+
+/** What only an event tells of a cash-in. */
+export interface Told {
+  /**
+   * Lets a cash-in take it; `undefined` where there is none. Where it asks for a status query, that is begun, not awaited.
+   * @source rules#cash-in.credits, rules#cash-in.work.5
+   */
+  take(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+  /** Resolves when no status query that was begun here is under way. */
+  drained(): Promise<void>
+}
+
+/** What is needed for it. */
+export interface ToldOptions {
+  readonly commands: Pick<CashInCommands, 'apply'>
+  readonly jobs: Pick<CashInJobs, 'askNow'>
+  readonly credits: UnverifiedCredits
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Whether the bank can be asked about a charge. */
+  readonly canAsk: boolean
+  /** The bank's events are never believed. */
+  readonly isAlwaysVerified: boolean
+}
+
+/** Makes it. */
+export function createTold({ commands, jobs, credits, clock, logger, ...options }: ToldOptions): Told {
+  const asking = new Set<Promise<void>>()
+
+  async function applied(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
+    if (input.on !== 'partner.confirmed' || !options.canAsk) return commands.apply(id, input)
+    const end = options.isAlwaysVerified ? undefined : await credits.admit(input.payment.valueCents)
+    try {
+      return await commands.apply(id, { ...input, unverified: end ? 'counted' : 'first' })
+    } finally {
+      end?.()
+    }
+  }
+
+  /** Where it fails, or this process dies, a worker finds it due. */
+  function ask(cashIn: CashIn): void {
+    const query = jobs
+      .askNow(cashIn)
+      .catch((error) => logger.warn({ error: String(error) }, 'a status query waits for a worker'))
+      .finally(() => asking.delete(query))
+    asking.add(query)
+  }
+
+  return {
+    take: async (id, input) => {
+      const outcome = await applied(id, input)
+      const { facts, dueAt } = outcome?.cashIn ?? {}
+      if (outcome?.result === 'APPLIED' && facts?.isQuestionWanted && dueAt != null && dueAt <= clock.now()) {
+        ask(outcome.cashIn)
+      }
+      return outcome
+    },
+    drained: async () => {
+      while (asking.size > 0) await Promise.all(asking)
+    },
+  }
+}

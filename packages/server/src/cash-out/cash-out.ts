@@ -1,0 +1,150 @@
+import { normaliseDocument, type PixKeyType } from '@pixgate/spec'
+import type { Party, PayoutReturn } from '../banks/port.ts'
+import type { Document, MovementId, Operation } from '../engine/operation.ts'
+import type { OrderInput, Result, SendFacts } from '../operations/index.ts'
+import { own } from '../platform/own.ts'
+
+/** A cash-out as the engine keeps it, and everything that can happen to it. */
+
+/** What the client asked for and the bank is told: never changes, so that every attempt is the same. */
+export interface CashOutDetail extends Document {
+  readonly description: string | null
+  readonly paymentType: 'key' | 'qrcode'
+  readonly recipient: CashOutRecipient
+  /** The code, and the bank's decoding of it that every attempt names. */
+  readonly qrCode: { readonly pixCode: string; readonly decodeId: string } | null
+}
+
+/** Who is to be paid. */
+export type CashOutRecipient = {
+  readonly name: string | null
+  readonly document: string | null
+  /** Normalised. */
+  readonly pixKey: string
+  /** `null` for a QR code: its bank knows the type. */
+  readonly pixKeyType: PixKeyType | null
+}
+
+/** What became known since. Instants are epoch milliseconds. */
+export interface CashOutFacts extends SendFacts {
+  readonly dispatchedAt?: number
+  /** Money that left, and was booked: end-to-end id → centavos. */
+  readonly movements?: Readonly<Record<string, number>>
+  /** Money that came back, and was credited: return id → centavos. */
+  readonly returns?: Readonly<Record<string, number>>
+  /** Returns that are in suspense: return id → centavos. */
+  readonly suspendedReturns?: Readonly<Record<string, number>>
+  /** Those of them that were told without an id, and not with one since: the name that stands for it → centavos. */
+  readonly unnamedReturns?: Readonly<Record<string, number>>
+  /** What may be one of those, told with its id, and is in a case only: return id → centavos. */
+  readonly returnsToldAgain?: Readonly<Record<string, number>>
+  readonly confirmedAt?: number
+  /** What the bank says it took: evidence. */
+  readonly partnerFeeCents?: number | null
+  readonly recipientName?: string | null
+  readonly recipientDocument?: string | null
+  readonly recipientIspb?: string | null
+  readonly failureCode?: string
+  readonly failureReason?: string | null
+  /** The reservation was given back. */
+  readonly isReleased?: boolean
+  /** What was reserved again after money had left nevertheless, centavos. */
+  readonly heldAgainCents?: number
+}
+
+/** A cash-out as the engine keeps it. */
+export type CashOut = Operation<CashOutDetail, CashOutFacts>
+
+/** Money that left. */
+export interface Movement {
+  readonly endToEndId: string
+  readonly valueCents: bigint
+  /** The partner's word. */
+  readonly occurredAt: number
+  readonly feeCents: bigint | undefined
+  readonly recipient: Party | null | undefined
+  /** It went to somebody else than asked for. */
+  readonly isElsewhere?: boolean
+}
+
+/** What can happen to a cash-out after its creation. `isVerified`: the bank said it when asked, not only in an event. */
+export type CashOutInput = OrderInput | ConfirmedInput | ReturnedInput
+
+/** Money of a payout left. */
+export interface ConfirmedInput {
+  readonly on: 'partner.confirmed'
+  readonly movement: Movement
+  /** `null` where the statement tells it. */
+  readonly transactionId: string | null
+  readonly isVerified: boolean
+}
+
+/** Money of a payout came back. */
+export interface ReturnedInput {
+  readonly on: 'partner.returned'
+  readonly returned: PayoutReturn
+  /** The bank told no return id, and cannot be asked: the one here was made of what it told. */
+  readonly isUnnamed?: boolean
+  readonly isVerified: boolean
+  /** Of the payment that an event says came back; absent or `null` where none is named. */
+  readonly endToEndId?: string | null
+}
+
+/** What became of a cash-out by an input. */
+export interface CashOutOutcome {
+  readonly result: Result
+  /** The cash-out as it is now. */
+  readonly cashOut: CashOut
+}
+
+/** The movements that inputs tell of. */
+export function movementsOf(inputs: readonly CashOutInput[]): MovementId[] {
+  return inputs.flatMap((input): MovementId[] => {
+    if (input.on === 'partner.confirmed') return [{ direction: 'out', id: input.movement.endToEndId }]
+    return input.on === 'partner.returned' ? [{ direction: 'in', id: input.returned.returnId }] : []
+  })
+}
+
+/** Whether an event tells a return, of this payout by its other references, by the end-to-end id of another payment. */
+export function isOfAnotherPayment(now: CashOut, input: CashOutInput): boolean {
+  if (input.on !== 'partner.returned' || input.endToEndId == null || now.endToEndId === null) return false
+  return input.endToEndId !== now.endToEndId && bookedReturn(now, input.returned.returnId) === undefined
+}
+
+/**
+ * Whether a payment went to somebody else than the document of its recipient says: the one that a code was decoded to, or
+ * that the client gave. Many banks tell a masked one, which proves nothing.
+ * @source rules#cash-out.states.12
+ */
+export function paidElsewhere({ detail }: CashOut, { recipient }: Movement): boolean {
+  const [wanted, told] = [detail.recipient.document, recipient?.document].map((text) => normaliseDocument(text ?? ''))
+  return wanted != null && told != null && wanted !== told
+}
+
+/** What was booked before under a return's id, centavos: credited, or in suspense. */
+export function bookedReturn({ facts }: CashOut, returnId: string): bigint | undefined {
+  const cents = own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)
+  return cents === undefined ? undefined : BigInt(cents)
+}
+
+/**
+ * Whether a return that is told without its id may be one that was booked, or one told with its id may be one that was
+ * booked without.
+ * @source rules#cash-out.reversal.5
+ */
+export function mayBeBooked({ facts }: CashOut, { returned, isUnnamed }: ReturnedInput): boolean {
+  const { returns, suspendedReturns, unnamedReturns } = facts
+  const likely = isUnnamed ? { ...returns, ...suspendedReturns } : unnamedReturns
+  return Object.values(likely ?? {}).includes(Number(returned.valueCents))
+}
+
+/** What was booked before under an end-to-end id, centavos. */
+export function bookedMovement({ facts }: CashOut, endToEndId: string): bigint | undefined {
+  const cents = own(facts.movements, endToEndId)
+  return cents === undefined ? undefined : BigInt(cents)
+}
+
+/** What came back so far and was credited, centavos. */
+export function reversedCents({ returns }: CashOutFacts): bigint {
+  return Object.values(returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
+}

@@ -1,0 +1,100 @@
+import { Refusal } from '@pixgate/spec'
+import { type Engine, ExclusiveKeyTaken, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/engine.ts'
+import type { Identity } from '../engine/operation.ts'
+import { type CashOut, type CashOutInput, type CashOutOutcome, movementsOf } from './cash-out.ts'
+import { type CashOutRequest, type CashOutTerms, decideCreate } from './create.ts'
+import { decideCashOut } from './rules.ts'
+
+/** One function per intention; each goes through the engine. */
+export interface CashOutCommands {
+  /**
+   * Sets value and fee aside, or finds the payout that the same `Idempotency-Key` made.
+   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409), and what `decideCreate` refuses
+   * @source rules#cash-out.create.2
+   */
+  create(request: CashOutRequest): Promise<Created>
+  /**
+   * Looks up what a create would be known by, before the bank is asked anything for it.
+   * @returns the payout that the same `Idempotency-Key` made
+   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409)
+   */
+  findRepeated(request: Known): Promise<CashOut | undefined>
+  /** Lets a cash-out take inputs, as one change; `undefined` where it does not exist. */
+  apply(id: string, inputs: readonly CashOutInput[]): Promise<CashOutOutcome | undefined>
+}
+
+/** A payout that a request made, now or when it came before. */
+export interface Created {
+  readonly cashOut: CashOut
+  readonly isReplayed: boolean
+}
+
+/** What a create is known by. */
+export type Known = Pick<CashOutRequest, 'externalId' | 'idempotencyKey' | 'exclusiveKey' | 'bodyHash'>
+
+/** Makes the commands of an engine. */
+export function createCashOutCommands(engine: Engine, terms: CashOutTerms): CashOutCommands {
+  // The total is compared by everybody who changes it: a cost that only a merchant with a cap has.
+  const dayControls = terms.cashOutDailyMaxCents === null ? [] : (['cash_out_day'] as const)
+  return {
+    create: async (request) => {
+      try {
+        const cashOut = await engine.execute({
+          reads: [],
+          controls: ['cash_out_switch', ...dayControls],
+          creates: identityOf(request),
+          request: request.live,
+          decide: (state, now) => decideCreate(request, terms, state, now),
+        })
+        return { cashOut, isReplayed: false }
+      } catch (error) {
+        return { cashOut: repeated(error, request), isReplayed: true }
+      }
+    },
+    findRepeated: async (request) => {
+      try {
+        await engine.execute({ reads: [], creates: identityOf(request), decide: () => ({ outcome: undefined }) })
+        return undefined
+      } catch (error) {
+        return repeated(error, request)
+      }
+    },
+    apply: (id, inputs) =>
+      engine.execute<CashOutOutcome | undefined>({
+        reads: [id],
+        movements: movementsOf(inputs),
+        controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch', ...dayControls] : dayControls,
+        decide: (state, now) => {
+          const cashOut = state.operation(id) as CashOut | undefined
+          return cashOut ? decideCashOut(cashOut, inputs, terms, state, now) : { outcome: undefined }
+        },
+      }),
+  }
+}
+
+function identityOf({ externalId, idempotencyKey, exclusiveKey }: Known): Identity {
+  return { kind: 'cash_out', externalId, idempotencyKey, exclusiveKey }
+}
+
+/**
+ * The payout that the same request made before; everything else is refused.
+ * @source rules#external-id.2, rules#idempotency.2, rules#cash-out.qrcode.6
+ */
+function repeated(error: unknown, request: Known): CashOut {
+  if (error instanceof IdempotencyKeyTaken) {
+    if (!error.operation.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
+    return error.operation as CashOut
+  }
+  if (error instanceof ExternalIdTaken) {
+    const { id, status, bodyHash } = error.operation
+    throw new Refusal('duplicate_external_id', {
+      fields: [{ field: 'transaction.externalId', code: 'duplicate', message: 'externalId was already used' }],
+      existing: { id, status, samePayload: bodyHash.equals(request.bodyHash) },
+    })
+  }
+  if (error instanceof ExclusiveKeyTaken) {
+    const { id, status } = error.operation
+    throw new Refusal('pix_code_in_use', { existing: { id, status } })
+  }
+  throw error
+}

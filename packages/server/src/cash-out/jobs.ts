@@ -1,0 +1,153 @@
+import { Refusal } from '@pixgate/spec'
+import type {
+  Availability,
+  Payout,
+  PayoutAnswer,
+  PayoutPartner,
+  PayoutQueryAnswer,
+  PayoutRequest,
+  QrCode,
+  SettledPayout,
+  ToldPayout,
+} from '../banks/port.ts'
+import {
+  type Asked,
+  createDispatcher,
+  type DispatchBounds,
+  type Dispatcher,
+  failureInput,
+  inputsWithoutOrder,
+  inputWithoutOrder,
+  type Orders,
+  type Tried,
+} from '../operations/index.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { CashOut, CashOutInput, Movement } from './cash-out.ts'
+import type { CashOutCommands } from './commands.ts'
+import { nextStep } from './schedule.ts'
+import type { CashOutStore } from './store.ts'
+
+/** What talks to the partner about payouts. */
+export interface CashOutJobs extends Dispatcher {
+  /**
+   * Asks the partner what a QR code asks for; nothing is stored.
+   * @throws partner_unavailable (503) no answer · pix_code_not_payable (422) the partner says so
+   * @source rules#cash-out.qrcode.3
+   */
+  decode(pixCode: string): Promise<QrCode>
+}
+
+/** What the jobs need. */
+export interface CashOutJobsOptions {
+  readonly commands: CashOutCommands
+  readonly store: CashOutStore
+  readonly partner: PayoutPartner & Availability
+  readonly clock: Clock
+  readonly bounds: DispatchBounds
+}
+
+/** How soon a client may try again when the partner did not decode a code. */
+const DECODE_RETRY_SECONDS = 5
+
+/** Makes the jobs. */
+export function createCashOutJobs({ commands, store, partner, clock, bounds }: CashOutJobsOptions): CashOutJobs {
+  const windowMs = partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0
+
+  const orders: Orders<CashOut, CashOutInput> = {
+    due: store.due,
+    nextStep,
+    take: async ({ id }, inputs) => {
+      const taken = await commands.apply(id, inputs)
+      return taken?.result === 'APPLIED' ? taken.cashOut : undefined
+    },
+    send: async (cashOut, window) =>
+      inputsOfSending(cashOut, await partner.sendPayout(cashOut.id, payoutRequest(cashOut), window)),
+    ask: async (cashOut) =>
+      inputsOfAsking(cashOut, await partner.getPayout(cashOut.id, payoutTerms(cashOut)), windowMs, clock),
+    windowMs,
+  }
+
+  return {
+    ...createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds),
+    decode: async (pixCode) => {
+      const answer = await partner.decodeQrCode(pixCode)
+      if (answer.kind === 'DECODED') return answer.qrCode
+      if (answer.kind === 'REJECTED') {
+        throw new Refusal('pix_code_not_payable', {
+          fields: [{ field: 'transaction.pixCode', code: 'not_payable', message: `the bank: ${answer.errorCode}` }],
+        })
+      }
+      throw new Refusal('partner_unavailable', { retryAfterSeconds: DECODE_RETRY_SECONDS })
+    },
+  }
+}
+
+/** What the answer to a try means. @source failure-modes#P5 */
+export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInput[] {
+  return isTold(answer) ? inputsOfPayout(tried.id, answer) : [inputWithoutOrder(tried, answer)]
+}
+
+/** What the answer to a question means. A question that failed is none: it is asked again. */
+export function inputsOfAsking(
+  asked: Asked,
+  answer: PayoutQueryAnswer,
+  windowMs: number,
+  clock?: Clock,
+): CashOutInput[] {
+  return isTold(answer)
+    ? [...inputsOfPayout(asked.id, answer), { on: 'work.done' }]
+    : inputsWithoutOrder(asked, answer, windowMs, clock)
+}
+
+function isTold(answer: PayoutAnswer | PayoutQueryAnswer): answer is ToldPayout {
+  return 'payout' in answer
+}
+
+function inputsOfPayout(id: string, answer: ToldPayout): CashOutInput[] {
+  const { payout } = answer
+  const { transactionId } = payout
+  if (answer.kind === 'CONTRADICTED') {
+    // Money that left counts, whatever else the answer says; that of another order is not this one's.
+    if (payout.id === id && isSettled(payout)) return movementInputs(payout, true)
+    return [{ on: 'send.contradicted', reason: answer.reason, transactionId: payout.id === id ? transactionId : null }]
+  }
+  const accepted: CashOutInput = { on: 'send.accepted', transactionId }
+  if (isSettled(payout)) return [accepted, ...movementInputs(payout, false)]
+  return [payout.status === 'FAILED' ? failureInput(payout) : accepted]
+}
+
+function isSettled(payout: Payout): payout is SettledPayout {
+  const { status, endToEndId, occurredAt } = payout
+  return (status === 'CONFIRMED' || status === 'RETURNED') && endToEndId !== undefined && occurredAt !== undefined
+}
+
+/** The movement, then what came back of it, in the order in which it happened. */
+function movementInputs(payout: SettledPayout, isElsewhere: boolean): CashOutInput[] {
+  const { transactionId, endToEndId, valueCents, occurredAt, feeCents, recipient, returns } = payout
+  const movement: Movement = { endToEndId, valueCents, occurredAt, feeCents, recipient, isElsewhere }
+  return [
+    { on: 'partner.confirmed', movement, transactionId, isVerified: true },
+    ...returns.map((returned) => ({ on: 'partner.returned', returned, isVerified: true }) as const),
+  ]
+}
+
+function payoutTerms({ valueCents, detail }: CashOut) {
+  return { valueCents, pixKey: detail.paymentType === 'key' ? detail.recipient.pixKey : undefined }
+}
+
+function payoutRequest({ valueCents, detail }: CashOut): PayoutRequest {
+  const { recipient, qrCode } = detail
+  const common = { valueCents, ...(detail.description === null ? {} : { description: detail.description }) }
+  if (qrCode) return { ...common, ...qrCode }
+  const { pixKey, pixKeyType, name, document } = recipient
+  if (pixKeyType === null) throw new Error('a payout to a key has a key type')
+  return {
+    ...common,
+    recipient: {
+      pixKey,
+      pixKeyType,
+      ...(name === null ? {} : { name }),
+      ...(document === null ? {} : { document }),
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { CashInModule } from '../cash-in/index.ts'
+import type { CashOutModule } from '../cash-out/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Authenticators } from '../platform/http/handler.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { Logger } from '../platform/log.ts'
+import type { RefundInModule } from '../refund-in/index.ts'
+import { createPartnerAuthenticator, type PartnerCredentials } from './authenticate.ts'
+import { createInboxCommands } from './commands.ts'
+import { createInboxJobs } from './jobs.ts'
+import { createReceivers } from './receivers.ts'
+import { createInboxHandlers, type InboxHandlers } from './routes.ts'
+import { createInboxStore } from './store.ts'
+
+/** Events of the partner: taken in, then applied. */
+export interface PartnerInboxModule {
+  readonly handlers: InboxHandlers
+  readonly authenticatePartner: Authenticators['partner']
+  /** Takes up what is due; see the worker that calls it. */
+  processNext(): Promise<boolean>
+  /** Resolves when what this process took in has been applied. */
+  drained(): Promise<void>
+}
+
+/** What the module needs. */
+export interface PartnerInboxOptions {
+  readonly database: Database
+  readonly engine: Engine
+  readonly cashIns: CashInModule
+  readonly cashOuts: CashOutModule
+  readonly refunds: RefundInModule
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly logger: Logger
+  readonly credentials: PartnerCredentials
+}
+
+/** Builds the module. */
+export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerInboxModule {
+  const { clock, logger, credentials } = options
+  const store = createInboxStore(options.database)
+  const receivers = createReceivers(options)
+  const jobs = createInboxJobs({ ...options, store, receivers })
+  const applying = new Set<Promise<void>>()
+  const commands = createInboxCommands({
+    ...options,
+    store,
+    receivers,
+    onStored: (rows) => {
+      // What fails here is taken up again from the database when the lease is over.
+      const work = jobs
+        .apply(rows)
+        .catch((error) => logger.warn({ error: String(error) }, 'events wait to be applied'))
+        .finally(() => applying.delete(work))
+      applying.add(work)
+    },
+  })
+  return {
+    handlers: createInboxHandlers(commands),
+    authenticatePartner: createPartnerAuthenticator(credentials, clock, logger, commands.askInstead),
+    processNext: jobs.processNext,
+    drained: async () => {
+      await Promise.all(applying)
+    },
+  }
+}

@@ -1,6 +1,0 @@
-export * from './attempts.ts'
-export * from './dispatcher.ts'
-export * from './inputs.ts'
-export * from './learned.ts'
-export * from './schedule.ts'
-export * from './told.ts'

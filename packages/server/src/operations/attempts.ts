@@ -1,0 +1,202 @@
+import { limits } from '@pixgate/spec'
+import type { Document } from '../engine/operation.ts'
+import type { Again } from './inputs.ts'
+
+/**
+ * What is known of sending an order to the bank, a payout or a refund: how often it was tried, whether it can have
+ * arrived, and since when its outcome is missing. Pure.
+ */
+
+/** The part of an operation's facts that tells of its sending. Instants are epoch milliseconds. */
+export interface SendFacts extends Document {
+  /** Claims for sending; each is committed before its call starts. */
+  readonly attempts?: number
+  /** Those of which it is proven that no byte left. */
+  readonly unsentAttempts?: number
+  readonly firstAttemptAt?: number
+  readonly lastAttemptAt?: number
+  /** The bank told that it has the order. */
+  readonly isAccepted?: boolean
+  /** The bank's statement shows money that left for it, and its operation has yet to take that. */
+  readonly isShown?: boolean
+  /** A person was told that the outcome is overdue. */
+  readonly isOverdue?: boolean
+  /** Since when the bank's answer is missing, and how often it was asked. */
+  readonly unknownSince?: number | null
+  readonly questions?: number
+  /** A question that somebody wants answered at once, beyond the schedule: `asked` while it is under way. */
+  readonly question?: 'wanted' | 'asked' | null
+  /** How often it was asked again because no answer told an outcome. */
+  readonly repeats?: number
+  /** When the claim of whoever works on it ends; `null` once the call has ended. */
+  readonly leaseEndsAt?: number | null
+  /** The bank refused an attempt while another one may still arrive: it is not sent again. */
+  readonly refusal?: { readonly errorCode: string; readonly errorMessage: string | null } | null
+  /** When the bank was first and last asked, since the last attempt, and said that it does not know the order. */
+  readonly notFoundSince?: number | null
+  readonly notFoundAt?: number | null
+  /**
+   * Why a case is open: an answer is `missing`, what the bank says is a `contradiction`, or sending was `unrecorded`.
+   */
+  readonly doubt?: 'missing' | 'contradiction' | 'unrecorded' | null
+}
+
+/** Facts after the doubt is over. */
+export const NO_DOUBT = { doubt: null, unknownSince: null } as const
+
+/** The first byte of an order leaves within this time of its claim, or it never does. @source failure-modes#CO-40 */
+export const SEND_WITHIN_MS = 2_000
+
+const LEASE_MARGIN_MS = 500
+
+/**
+ * A claim is nobody else's for this long: until an order may leave, then one call, and a little. It is short, so that what
+ * a process that died had claimed is taken up soon; nothing that releases money relies on it.
+ * @param callTimeoutMs how long one call to the bank may take
+ * @source rules#cash-out.work.2
+ */
+export function leaseMsFor(callTimeoutMs: number): number {
+  return SEND_WITHIN_MS + callTimeoutMs + LEASE_MARGIN_MS
+}
+
+/** Facts after a claim for sending. What was found about earlier attempts proves nothing about this one. */
+export function attempted(facts: SendFacts, at: number, leaseMs: number): SendFacts {
+  return {
+    attempts: (facts.attempts ?? 0) + 1,
+    firstAttemptAt: facts.firstAttemptAt ?? at,
+    lastAttemptAt: at,
+    leaseEndsAt: at + leaseMs,
+    notFoundSince: null,
+    notFoundAt: null,
+  }
+}
+
+/** Whether it was tried, and not one byte of any attempt left. @source failure-modes#P6 */
+export function isUnsent({ attempts = 0, unsentAttempts = 0 }: SendFacts): boolean {
+  return attempts > 0 && attempts === unsentAttempts
+}
+
+/** Whether another attempt than the latest may have arrived, or may still arrive. @source failure-modes#CO-43 */
+export function hasOtherOpenAttempts({ attempts = 0, unsentAttempts = 0 }: SendFacts): boolean {
+  return attempts - unsentAttempts > 1
+}
+
+/**
+ * Whether the same order may be put to the bank again although it may have arrived: the bank does once what it is told
+ * twice, for a while; it has neither taken the order nor refused it.
+ * @param windowMs for how long after the first attempt the bank knows a repeat; 0: not at all
+ * @source rules#cash-out.unknown.7
+ */
+export function isRepeatable(
+  { isAccepted, refusal, firstAttemptAt }: SendFacts,
+  windowMs: number,
+  at: number,
+): boolean {
+  return !isAccepted && refusal == null && at - (firstAttemptAt ?? at) < windowMs
+}
+
+/**
+ * As {@link isRepeatable}, as far as the window can be measured: a clock that was set back since the first attempt shows it
+ * longer than it is.
+ * @source failure-modes#CO-61
+ */
+export function isRepeatableAgain(facts: SendFacts, { windowMs, setBackAt }: Again, at: number): boolean {
+  return isRepeatable(facts, windowMs, at) && (setBackAt === undefined || (facts.firstAttemptAt ?? at) > setBackAt)
+}
+
+/** Whether it was tried for so long in vain that it is given up. @source rules#cash-out.states.10 */
+export function isUnsentTooLong(facts: SendFacts, at: number): boolean {
+  return isUnsent(facts) && at - (facts.firstAttemptAt ?? at) >= limits.unsentReleaseMs
+}
+
+/** Whether an answer has been missing for so long that a person is told. @source failure-modes#P8 */
+export function isUnansweredTooLong({ unknownSince }: SendFacts, at: number): boolean {
+  return at - (unknownSince ?? at) >= limits.unknownResultEscalationMs
+}
+
+/** Whether the bank has had the order for so long without an outcome that a person is to be told. @source failure-modes#CO-22 */
+export function isOverdue({ isAccepted, isOverdue: isTold, firstAttemptAt }: SendFacts, at: number): boolean {
+  return isAccepted === true && isTold !== true && at - (firstAttemptAt ?? at) >= limits.outcomeOverdueMs
+}
+
+/** Facts after one more question that told no outcome. */
+export function unanswered({ questions = 0, unknownSince }: SendFacts, at: number): SendFacts {
+  return { questions: questions + 1, unknownSince: unknownSince ?? at }
+}
+
+/**
+ * Facts after the bank said that it does not know the order. What it was asked before an attempt proves nothing about that
+ * attempt, and an answer proves nothing about the time after its question.
+ * @param askedAt when the question was claimed
+ */
+export function notFound(facts: SendFacts, askedAt: number): SendFacts {
+  if (askedAt < (facts.lastAttemptAt ?? 0)) return {}
+  return { notFoundSince: facts.notFoundSince ?? askedAt, notFoundAt: askedAt }
+}
+
+/**
+ * Whether it is proven that no attempt arrived: not found twice, a minute apart, the last time five minutes after the
+ * last attempt began, by a clock that did not step in these five minutes. A claim starts the proof anew, so that no lease
+ * is alive where this holds. What the bank once had did arrive.
+ * @param steadySince since when the clock of the process that asked last has not stepped
+ * @source failure-modes#P6
+ */
+export function isProvenNotFound(
+  { notFoundSince, notFoundAt, lastAttemptAt = 0, isAccepted }: SendFacts,
+  steadySince = 0,
+): boolean {
+  if (notFoundSince == null || notFoundAt == null || isAccepted) return false
+  return (
+    notFoundAt - notFoundSince >= limits.notFoundApartMs &&
+    notFoundAt - Math.max(lastAttemptAt, steadySince) >= limits.notFoundAfterAttemptMs
+  )
+}
+
+const FIRST_RETRY_MS = 1_000
+const LAST_DELAY_MS = 60_000
+
+/** How long until an order that never left is tried again: doubled each time, at most a minute. @source failure-modes#CO-10 */
+export function retryDelayMs({ unsentAttempts = 0 }: SendFacts): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** unsentAttempts, LAST_DELAY_MS)
+}
+
+/** How long until the next question about an unknown outcome. @source rules#partner.4 */
+export function questionDelayMs({ questions = 0 }: SendFacts): number {
+  return limits.unknownResultQueryDelaysMs[questions] ?? LAST_DELAY_MS
+}
+
+/** Waits after an answer that told no outcome, where somebody wants one at once. @source rules#cash-out.work.4 */
+const REPEAT_DELAYS_MS: readonly number[] = [1_000, 5_000, 15_000]
+
+/**
+ * What becomes of a query after its answer, which told no outcome.
+ * @param resting when the order's state alone would have it looked at; `null`: any answer is enough
+ * @param isUnanswered the bank told nothing
+ * @returns when it is asked again at the latest, where the state alone does not say it
+ */
+export function afterAnswer(
+  { question, repeats = 0 }: SendFacts,
+  resting: number | null,
+  isUnanswered: boolean,
+  at: number,
+): { readonly dueAt?: number; readonly facts: SendFacts } {
+  // One that somebody wanted meanwhile is due at once as it is.
+  if (question !== 'asked') return { facts: {} }
+  if (resting === null && !isUnanswered) return { facts: { question: null } }
+  const delayMs = REPEAT_DELAYS_MS[repeats]
+  if (delayMs !== undefined) {
+    return { dueAt: Math.min(at + delayMs, resting ?? Number.POSITIVE_INFINITY), facts: { repeats: repeats + 1 } }
+  }
+  return resting === null ? { dueAt: at + LAST_DELAY_MS, facts: {} } : { facts: { question: null } }
+}
+
+const LONGEST_POLL_MS = 15 * 60_000
+
+/**
+ * How long until the bank is asked again about an order that it has: as long as it has had it, a minute at least, a
+ * quarter of an hour at most.
+ * @source failure-modes#CO-22
+ */
+export function pollDelayMs({ lastAttemptAt }: SendFacts, at: number): number {
+  return Math.min(Math.max(at - (lastAttemptAt ?? at), LAST_DELAY_MS), LONGEST_POLL_MS)
+}

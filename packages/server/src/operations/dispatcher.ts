@@ -1,0 +1,203 @@
+import type { EventQueryBudget } from '../banks/event-query-budget.ts'
+import type { SendWindow } from '../banks/port.ts'
+import type { Document, Operation } from '../engine/operation.ts'
+import type { Clock } from '../platform/clock.ts'
+import { sleeplessClock } from '../platform/stopwatch.ts'
+import { isRepeatable, leaseMsFor, SEND_WITHIN_MS, type SendFacts } from './attempts.ts'
+import { type Again, isWithoutOutcome, notSentInput, type OrderInput } from './inputs.ts'
+import { isDueNow, type Schedule, type Step } from './schedule.ts'
+
+/**
+ * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed
+ * through the engine, then the bank is called, then its answer is another input to the engine.
+ * @source rules#partner.2, failure-modes#P1
+ */
+export interface Dispatcher {
+  /**
+   * Claims what is due and does it.
+   * @returns whether more may be due right away
+   */
+  processNext(): Promise<boolean>
+}
+
+/** An operation that the bank is told to carry out. */
+export type AnyOrder = Operation<Document, SendFacts>
+
+/** What an answer means to a kind of order. */
+export interface AnyInput {
+  readonly on: string
+}
+
+/** What the worker needs to know of a kind of order. */
+export interface Orders<Order extends AnyOrder, Input extends AnyInput> extends Pick<Schedule<Order>, 'nextStep'> {
+  /**
+   * Orders on which work is due, oldest first.
+   * @param isSending whether those that only wait to be sent are wanted too
+   */
+  due(at: number, most: number, isSending: boolean): Promise<Order[]>
+  /**
+   * Commits what happened to an order, as one change.
+   * @returns the order as it is then; `undefined` where it was not to be: another process was faster
+   */
+  take(order: Order, inputs: readonly (Input | OrderInput)[]): Promise<Order | undefined>
+  /** One try, as long as the window is open. @returns what the answer means */
+  send(order: Order, window: SendWindow): Promise<readonly (Input | OrderInput)[]>
+  /** Asks. @returns what the answer means */
+  ask(order: Order): Promise<readonly (Input | OrderInput)[]>
+  /** As {@link Again.windowMs}: 0 where the bank would do twice what it is told twice. */
+  readonly windowMs: number
+}
+
+/** What bounds the work besides the orders themselves. */
+export interface DispatchBounds {
+  /** How long one call to the bank may take. */
+  readonly callTimeoutMs: number
+  /** What events may cause, in the whole process. */
+  readonly eventQueries: EventQueryBudget
+  /** A clock that goes on while the process, or its machine, sleeps, milliseconds. */
+  readonly monotonic?: () => number
+}
+
+/** Orders worked on at the same time: their claims and results are one batch of the engine each. */
+const CONCURRENT = 128
+
+/** An order and what is done about it now. */
+interface Work<Order> {
+  readonly order: Order
+  readonly step: Step
+}
+
+/** What is done of what was found due. */
+interface Chosen<Order> {
+  readonly works: readonly Work<Order>[]
+  /** How many may be sent again after a question. */
+  readonly sendsLeft: number
+  /** Queries that events want wait for their turn. */
+  readonly isPutOff: boolean
+}
+
+/** After its claim an order is sent without another look at whether sending is wanted for this long. */
+const FRESH_MS = 500
+
+/**
+ * Makes the worker. `sendsWanted` tells how many orders may be sent now; questions are asked in any case.
+ * @source rules#cash-out.work
+ */
+export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>(
+  orders: Orders<Order, Input>,
+  clock: Clock,
+  sendsWanted: () => Promise<number>,
+  { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
+): Dispatcher {
+  const leaseMs = leaseMsFor(callTimeoutMs)
+
+  /** @returns the order as it is then, where anything became of it */
+  async function work({ order, step }: Work<Order>, mayResend: () => boolean): Promise<Order | undefined> {
+    switch (step) {
+      case 'send':
+        return sendNow(order)
+      case 'ask':
+        return askNow(order, mayResend)
+      case 'release':
+        return orders.take(order, [{ on: 'clock.released' }])
+      case 'case':
+        return orders.take(order, [{ on: 'clock.overdue' }])
+    }
+  }
+
+  /**
+   * Asks; where the bank tells no outcome and does once what it is told twice, the same order goes out again at once.
+   * @source rules#cash-out.unknown.7, failure-modes#CO-9
+   */
+  async function askNow(order: Order, mayResend: () => boolean): Promise<Order | undefined> {
+    const claimed = await orders.take(order, [{ on: 'work.claimed', leaseMs }])
+    if (!claimed) return undefined
+    const inputs = await orders.ask(claimed)
+    const asked = await orders.take(claimed, inputs)
+    if (!asked || !isWithoutOutcome(inputs) || !wasTried(asked)) return asked
+    if (!isRepeatable(asked.facts, orders.windowMs, clock.now()) || !mayResend()) return asked
+    const again = { askedAt: claimed.updatedAt, windowMs: orders.windowMs, setBackAt: clock.setBackAt?.() }
+    return sendNow(asked, again)
+  }
+
+  /**
+   * A process that slept after its claim must not send late: sending may have been stopped since, and another process may
+   * have proven by then that nothing arrived. The time counts from before the claim, and is looked at once more right
+   * before the first byte.
+   * @source failure-modes#CO-20, failure-modes#CO-40
+   */
+  async function sendNow(order: Order, again?: Again): Promise<Order | undefined> {
+    const startedAt = monotonic()
+    const elapsedMs = () => monotonic() - startedAt
+    const claimed = await orders.take(order, [{ on: 'send.claimed', leaseMs, ...(again ? { again } : {}) }])
+    if (!claimed) return undefined
+    // A process that does not know yet that its machine slept has written the claim as an old one.
+    const isOld = clock.now() - (claimed.facts.lastAttemptAt ?? clock.now()) > SEND_WITHIN_MS
+    const isStopped = elapsedMs() > FRESH_MS && (await sendsWanted()) === 0
+    const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
+    const obstacle = isStopped
+      ? 'sending was stopped'
+      : isOld || window.isOver()
+        ? 'too late after the claim'
+        : undefined
+    return orders.take(claimed, obstacle ? [notSentInput(claimed, obstacle)] : await orders.send(claimed, window))
+  }
+
+  /**
+   * While sends are few, what only waits to be sent is fetched apart: a crowd of it holds up no question.
+   * @source failure-modes#CO-10, failure-modes#P8
+   */
+  async function due(sends: number): Promise<readonly Order[]> {
+    const now = clock.now()
+    if (sends >= CONCURRENT) return orders.due(now, CONCURRENT, true)
+    const others = await orders.due(now, CONCURRENT, false)
+    if (sends === 0) return others
+    const known = new Set(others.map(({ id }) => id))
+    const all = await orders.due(now, CONCURRENT, true)
+    return [...others, ...all.filter(({ id }) => !known.has(id))]
+  }
+
+  /** What is done now. Of sends, those that were tried before come first: what was never claimed is free to wait. */
+  function chosen(found: readonly Order[], sends: number): Chosen<Order> {
+    const wanted = found.map((order) => ({ order, step: orders.nextStep(order, clock.now()) }))
+    const triedFirst = wanted
+      .filter(({ step }) => step === 'send')
+      .toSorted((one, other) => (other.order.facts.attempts ?? 0) - (one.order.facts.attempts ?? 0))
+    const others = wanted.filter(({ step }) => step !== 'send')
+    const caused = others.filter(isCausedByEvent)
+    const affordable = caused.slice(0, caused.length === 0 ? 0 : eventQueries.take(caused.length, clock.now()))
+    const sent = triedFirst.slice(0, sends)
+    return {
+      works: [...others.filter((one) => !isCausedByEvent(one)), ...affordable, ...sent],
+      sendsLeft: sends - sent.length,
+      isPutOff: affordable.length < caused.length,
+    }
+  }
+
+  return {
+    processNext: async () => {
+      const sends = await sendsWanted()
+      const found = await due(sends)
+      const { works, sendsLeft, isPutOff } = chosen(found, sends)
+      let resends = sendsLeft
+      const mayResend = () => resends-- > 0
+      const settled = await Promise.allSettled(works.map((one) => work(one, mayResend)))
+      // One that fails disturbs no other; what is claimed is taken up again when its lease is over.
+      const failed = settled.find((result) => result.status === 'rejected')
+      if (failed) throw failed.reason
+      const results = settled.filter((result) => result.status === 'fulfilled')
+      // What is wanted at once, of an order whose call has just ended, does not wait for the next look.
+      const isMoreDue = results.some(({ value }) => value !== undefined && isDueNow(value, clock))
+      return isMoreDue || (found.length >= CONCURRENT && sends > 1 && !isPutOff)
+    },
+  }
+}
+
+function wasTried({ facts }: AnyOrder): boolean {
+  return (facts.attempts ?? 0) > 0
+}
+
+/** What nobody wants at once is asked by schedule, and the schedule is bound enough. @source rules#partner.7 */
+function isCausedByEvent<Order extends AnyOrder>({ order, step }: Work<Order>): boolean {
+  return step === 'ask' && order.facts.question != null
+}

@@ -1,0 +1,74 @@
+import type { Changes } from '../engine/follow.ts'
+import type { BookedMovement, Decision } from '../engine/operation.ts'
+import { afterAnswer, type SendFacts, unanswered } from './attempts.ts'
+import type { OrderInput } from './inputs.ts'
+import { type Asking, questionWanted } from './schedule.ts'
+
+/** What becomes known of any order by each input. Pure. */
+
+/** Inputs that teach the same of every kind of order. */
+type PlainInput = Extract<
+  OrderInput,
+  {
+    readonly on: 'work.requested' | 'work.claimed' | 'work.done' | 'clock.overdue' | 'clock.escalated' | 'send.unknown'
+  }
+>
+
+/**
+ * What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due.
+ * @param resting when the state alone would have it looked at
+ */
+export function learnedOfOrder(input: PlainInput, now: Asking, resting: number | null, at: number): Changes {
+  const { facts } = now
+  switch (input.on) {
+    case 'work.requested':
+      // What the statement shows did arrive, whatever the bank says when it is asked.
+      return questionWanted(now, at, input.isShown ? { isAccepted: true, isShown: true } : {})
+    case 'work.claimed':
+      return {
+        dueAt: at + input.leaseMs,
+        facts: { leaseEndsAt: at + input.leaseMs, ...(facts.question ? { question: 'asked' } : {}) },
+      }
+    case 'work.done':
+      return afterAnswer(facts, resting, input.isUnanswered === true, at)
+    case 'clock.overdue':
+      return { dueAt: at, facts: { isOverdue: true } }
+    case 'clock.escalated':
+      return { facts: { doubt: 'missing', unknownSince: facts.unknownSince ?? at } }
+    case 'send.unknown':
+      return { facts: unanswered(facts, at) }
+  }
+}
+
+const CALL_ENDS = new Set<OrderInput['on']>([
+  'send.accepted',
+  'send.rejected',
+  'send.not_sent',
+  'send.unknown',
+  'send.contradicted',
+  'work.done',
+])
+
+/** What an input that ends a call teaches besides: nobody works on the order any more. */
+export function callEnded({ on }: { readonly on: string }, { leaseEndsAt }: SendFacts): SendFacts {
+  return leaseEndsAt != null && (CALL_ENDS as ReadonlySet<string>).has(on) ? { leaseEndsAt: null } : {}
+}
+
+/** Whether another operation has a movement that is told of this one. @source rules#ledger.movements */
+export function isBookedElsewhere({ id }: { readonly id: string }, booked: BookedMovement | undefined): boolean {
+  return booked !== undefined && booked.operationId !== id
+}
+
+/**
+ * The case of an overdue outcome closes with the outcome: nobody waits for it any more.
+ * @param isOutcome whether the order was open before, and has ended with this decision
+ * @source failure-modes#CO-41
+ */
+export function endsOverdue<Outcome>(
+  { isOverdue }: SendFacts,
+  isOutcome: boolean,
+  decision: Decision<Outcome>,
+): Decision<Outcome> {
+  if (!isOverdue || !isOutcome) return decision
+  return { ...decision, moves: (decision.moves ?? []).map((move) => ({ ...move, closesCases: true })) }
+}

@@ -1,0 +1,6 @@
+export * from './attempts.ts'
+export * from './dispatcher.ts'
+export * from './evidence.ts'
+export * from './facts.ts'
+export * from './inputs.ts'
+export * from './schedule.ts'

@@ -1,0 +1,23 @@
+import type { Engine } from '../engine/engine.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import { createOperatorCommands } from './commands.ts'
+import { createOperatorHandlers, type OperatorHandlers } from './routes.ts'
+import { createOperatorStore } from './store.ts'
+
+export type { OperatorHandlers } from './routes.ts'
+
+/** What the module needs. */
+export interface OperatorOptions {
+  readonly engine: Engine
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+/** Makes the endpoints of the operator. */
+export function createOperatorModule(options: OperatorOptions): { readonly handlers: OperatorHandlers } {
+  const store = createOperatorStore(options.database)
+  return { handlers: createOperatorHandlers(createOperatorCommands({ ...options, store }), store, options.ids) }
+}

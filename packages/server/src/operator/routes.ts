@@ -1,0 +1,59 @@
+import { type createAdjustment, type getCashOutSwitch, Refusal, type setCashOutSwitch } from '@pixgate/spec'
+import { sha256 } from '../platform/crypto.ts'
+import type { Handler, RequestContext } from '../platform/http/handler.ts'
+import { idempotencyKeyOf } from '../platform/http/idempotency-key.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { OperatorCommands } from './commands.ts'
+import type { Operator, OperatorStore } from './store.ts'
+import { adjustmentView, switchView } from './view.ts'
+
+/** The endpoints of the operator. */
+export interface OperatorHandlers {
+  readonly getCashOutSwitch: Handler<typeof getCashOutSwitch>
+  readonly setCashOutSwitch: Handler<typeof setCashOutSwitch>
+  readonly createAdjustment: Handler<typeof createAdjustment>
+}
+
+/** Makes the handlers. */
+export function createOperatorHandlers(commands: OperatorCommands, store: OperatorStore, ids: Ids): OperatorHandlers {
+  return {
+    getCashOutSwitch: async () => ({ status: 200, body: switchView(await store.readSwitch()) }),
+    setCashOutSwitch: async ({ body: { enabled, reason, version }, context }) => {
+      const seen = version == null ? undefined : BigInt(version)
+      const setting = { enabled, reason, version: seen, live: context.live }
+      return { status: 200, body: switchView(await commands.setSwitch(setting, operatorOf(context))) }
+    },
+    createAdjustment: async ({ body: { valueCents, reason }, context }) => {
+      if (valueCents === 0) throw zero()
+      const { adjustment, isReplayed } = await commands.adjust(
+        {
+          id: ids.uuid(),
+          valueCents: BigInt(valueCents),
+          reason,
+          correlationId: context.correlationId,
+          bodyHash: sha256(JSON.stringify([valueCents, reason])),
+          idempotencyKey: scopedKey(context),
+          live: context.live,
+        },
+        operatorOf(context),
+      )
+      const headers = isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}
+      return { status: 201, body: adjustmentView(adjustment), ...headers }
+    },
+  }
+}
+
+/** @source rules#adjustment.create.1 */
+function zero(): Refusal {
+  const message = 'valueCents must not be 0'
+  return new Refusal('validation_error', { message, fields: [{ field: 'valueCents', code: 'out_of_range', message }] })
+}
+
+function scopedKey({ headers, caller }: RequestContext): string | null {
+  const key = idempotencyKeyOf(headers)
+  return key === null ? null : `${caller.id} createAdjustment ${key}`
+}
+
+function operatorOf({ caller, remoteAddress }: RequestContext): Operator {
+  return { actor: caller.id, address: remoteAddress }
+}

@@ -1,0 +1,65 @@
+import { Refusal } from '@pixgate/spec'
+import { type Create, created, type Decision, type Document, type Operation, type State } from '../engine/operation.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
+
+/** What an adjustment does to the money. Pure. */
+
+/** Why the balance was adjusted. */
+export interface AdjustmentDetail extends Document {
+  readonly reason: string
+}
+
+/** An adjustment as the engine keeps it: its value without a sign, its status for the direction. */
+export type Adjustment = Operation<AdjustmentDetail>
+
+/** An adjustment as the edge hands it over. */
+export interface AdjustmentRequest {
+  readonly id: string
+  /** Positive: came in; negative: went out. Never 0. */
+  readonly valueCents: bigint
+  readonly reason: string
+  readonly correlationId: string
+  readonly bodyHash: Buffer
+  /** With its scope; `null` where the operator sent none. */
+  readonly idempotencyKey: string | null
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
+}
+
+/**
+ * Decides an adjustment: booked as a whole, or nothing is stored.
+ * @throws insufficient_balance (422) more went out than is free
+ * @source rules#adjustment.states.1, rules#adjustment.states.2, rules#adjustment.create.2
+ */
+export function decideAdjustment(request: AdjustmentRequest, state: State, now: number): Decision<Adjustment> {
+  const isCredit = request.valueCents > 0n
+  const valueCents = isCredit ? request.valueCents : -request.valueCents
+  if (!isCredit && state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
+  const { id, reason, correlationId, bodyHash, idempotencyKey } = request
+  const create: Create = {
+    operation: {
+      id,
+      kind: 'adjustment',
+      externalId: id,
+      status: isCredit ? 'CREDITED' : 'DEBITED',
+      valueCents,
+      feeCents: 0n,
+      correlationId,
+      bodyHash,
+      idempotencyKey,
+      exclusiveKey: null,
+      expiresAt: null,
+      dueAt: null,
+      transactionId: null,
+      endToEndId: null,
+      detail: { reason },
+      facts: {},
+    },
+  }
+  const kind = isCredit ? 'adjustment_credited' : 'adjustment_debited'
+  return {
+    creates: [create],
+    journals: [{ operationId: id, kind, reference: '', amounts: { v: valueCents } }],
+    outcome: created(create, now) as Adjustment,
+  }
+}

@@ -1,0 +1,162 @@
+import { Refusal } from '@pixgate/spec'
+import { type CashIn, hasReturnStep } from '../cash-in/index.ts'
+import { type Engine, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/engine.ts'
+import type { Result } from '../operations/index.ts'
+import { sha256 } from '../platform/crypto.ts'
+import type { Ids } from '../platform/ids.ts'
+import { cashInIn, decideCreate, type RefundInRequest } from './create.ts'
+import {
+  type BankReturn,
+  movementOf,
+  type RefundIn,
+  type RefundInInput,
+  type RefundInOutcome,
+  type Standing,
+} from './refund-in.ts'
+import { decideAwaited, decideReturn, type Taken } from './returns.ts'
+import { decideRefundIn } from './rules.ts'
+import type { RefundInStore } from './store.ts'
+
+/** One function per intention; each goes through the engine. */
+export interface RefundInCommands {
+  /**
+   * Sets the amount aside, or finds the refund that the same `Idempotency-Key` made.
+   * @throws idempotency_key_reused (422) · duplicate_external_id (409), and what `decideCreate` refuses
+   * @source rules#refund-in.create.2
+   */
+  create(request: RefundInRequest): Promise<Created>
+  /** Lets a refund take inputs, as one change; `undefined` where it does not exist. */
+  apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined>
+  /**
+   * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else it is the bank's own.
+   * @source rules#cash-in.returns.1
+   */
+  takeReturn(cashInId: string, returned: BankReturn): Promise<Result>
+  /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
+  settleReturns(cashIn: CashIn): Promise<void>
+  /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
+  askAboutOpen(cashInId: string): Promise<Result>
+}
+
+/** A refund that a request made, now or when it came before. */
+export interface Created {
+  readonly refund: RefundIn
+  readonly isReplayed: boolean
+}
+
+/** What the commands need. */
+export interface RefundInCommandsOptions {
+  readonly engine: Engine
+  readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining'>
+  readonly ids: Ids
+}
+
+/** Makes the commands of an engine. */
+export function createRefundInCommands({ engine, store, ids }: RefundInCommandsOptions): RefundInCommands {
+  function identityOf(cashInId: string, returnId: string) {
+    return { id: ids.uuid(), bodyHash: sha256(`${cashInId} ${returnId}`) }
+  }
+
+  async function takeReturn(cashInId: string, returned: BankReturn): Promise<Result> {
+    const identity = identityOf(cashInId, returned.returnId)
+    const explaining = await store.explaining(cashInId, returned.valueCents)
+    const { result, cashIn } = await engine.execute<Taken>({
+      reads: [cashInId, ...explaining],
+      movements: [movementOf(returned)],
+      decide: (state, now) => {
+        const known = cashInIn(state, cashInId)
+        return known
+          ? decideReturn(known, returned, identity, state, now, explaining)
+          : { outcome: { result: 'UNEXPECTED', cashIn: undefined } }
+      },
+    })
+    if (cashIn) await settleDue(cashIn)
+    return result
+  }
+
+  /** What is lost of this is taken up again from the database: the cash-in is due. */
+  async function settleDue(cashIn: CashIn): Promise<void> {
+    if (hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(cashIn)
+  }
+
+  async function settleReturns({ id, facts }: CashIn): Promise<void> {
+    const { awaitedReturns = {}, openRefunds = {} } = facts
+    const identities = new Map(Object.keys(awaitedReturns).map((returnId) => [returnId, identityOf(id, returnId)]))
+    await engine.execute<CashIn | undefined>({
+      reads: [id, ...Object.keys(openRefunds)],
+      movements: Object.keys(awaitedReturns).map((returnId) => movementOf({ returnId })),
+      decide: (state, now) => {
+        const cashIn = cashInIn(state, id)
+        return cashIn ? decideAwaited(cashIn, identities, state, now) : { outcome: undefined }
+      },
+    })
+  }
+
+  async function apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined> {
+    const known = await store.get(id)
+    if (!known) return undefined
+    const { cashInId } = known.detail
+    const told = known.detail.origin === 'PARTNER' ? inputs.find(isConfirmation) : undefined
+    if (told) return { result: await takeReturn(cashInId, { ...told, ...told.returned }), refund: known }
+    const outcome = await engine.execute<Standing | undefined>({
+      reads: [id, cashInId],
+      movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),
+      decide: (state, now) => {
+        const refund = state.operation(id) as RefundIn | undefined
+        const cashIn = cashInIn(state, cashInId)
+        return refund && cashIn ? decideRefundIn(refund, cashIn, inputs, state, now) : { outcome: undefined }
+      },
+    })
+    if (outcome) await settleDue(outcome.cashIn)
+    return outcome
+  }
+
+  return {
+    create: async (request) => {
+      const { cashInId, externalId, idempotencyKey } = request
+      try {
+        const refund = await engine.execute({
+          reads: cashInId === null ? [] : [cashInId],
+          creates: { kind: 'refund_in', externalId, idempotencyKey },
+          request: request.live,
+          decide: (state, now) => decideCreate(request, state, now),
+        })
+        return { refund, isReplayed: false }
+      } catch (error) {
+        return { refund: repeated(error, request), isReplayed: true }
+      }
+    },
+    apply,
+    takeReturn,
+    settleReturns,
+    askAboutOpen: async (cashInId) => {
+      const open = await store.open(cashInId)
+      for (const id of open) await apply(id, [{ on: 'work.requested' }])
+      return open.length > 0 ? 'APPLIED' : 'UNEXPECTED'
+    },
+  }
+}
+
+/** Another word about what the bank took by itself may be about another part of it: its cash-in knows. */
+function isConfirmation(input: RefundInInput): input is Extract<RefundInInput, { on: 'partner.confirmed' }> {
+  return input.on === 'partner.confirmed'
+}
+
+/**
+ * The refund that the same request made before; everything else is refused.
+ * @source rules#refund-in.create.6, rules#external-id.2, rules#idempotency.2
+ */
+function repeated(error: unknown, request: RefundInRequest): RefundIn {
+  if (error instanceof IdempotencyKeyTaken) {
+    if (!error.operation.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
+    return error.operation as RefundIn
+  }
+  if (error instanceof ExternalIdTaken) {
+    const { id, status, bodyHash } = error.operation
+    throw new Refusal('duplicate_external_id', {
+      fields: [{ field: 'externalId', code: 'duplicate', message: 'externalId was already used' }],
+      existing: { id, status, samePayload: bodyHash.equals(request.bodyHash) },
+    })
+  }
+  throw error
+}

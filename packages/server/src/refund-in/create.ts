@@ -1,0 +1,79 @@
+import { Refusal } from '@pixgate/spec'
+import { type CashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
+import { type Create, created, type Decision, type State, together } from '../engine/operation.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
+import type { RefundIn } from './refund-in.ts'
+import { cashInDecision } from './with-cash-in.ts'
+
+/** Whether a refund is accepted. Pure. */
+
+/** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
+export interface RefundInRequest {
+  readonly id: string
+  /** `null` where the path names nothing that could be a cash-in. */
+  readonly cashInId: string | null
+  readonly valueCents: bigint
+  /** The refund's own id where the client gave none. */
+  readonly externalId: string
+  readonly reason: string | null
+  readonly correlationId: string
+  readonly bodyHash: Buffer
+  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
+  readonly idempotencyKey: string | null
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
+}
+
+/**
+ * Decides a create. The whole amount is set aside, or nothing is stored.
+ * @throws cash_in_not_found · cash_in_not_paid · refund_value_not_positive · refund_deadline_exceeded ·
+ *   refund_exceeds_available · insufficient_balance (422)
+ * @source rules#refund-in.create.2, rules#refund-in.create.3, failure-modes#RF-2, failure-modes#RF-4
+ */
+export function decideCreate(request: RefundInRequest, state: State, now: number): Decision<RefundIn> {
+  const { valueCents } = request
+  const cashIn = cashInIn(state, request.cashInId)
+  if (!cashIn) throw new Refusal('cash_in_not_found')
+  const deadline = refundDeadline(cashIn)
+  if (cashIn.status !== 'PAID' || deadline === null) throw new Refusal('cash_in_not_paid')
+  if (valueCents <= 0n) throw new Refusal('refund_value_not_positive', field('not_positive'))
+  if (now > deadline) throw new Refusal('refund_deadline_exceeded')
+  if (valueCents > refundableCents(cashIn)) throw new Refusal('refund_exceeds_available', field('too_large'))
+  if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
+  const create: Create = {
+    operation: {
+      ...operationOf(cashIn),
+      id: request.id,
+      externalId: request.externalId,
+      status: 'PENDING',
+      valueCents,
+      correlationId: request.correlationId,
+      bodyHash: request.bodyHash,
+      idempotencyKey: request.idempotencyKey,
+      dueAt: now,
+      transactionId: null,
+      detail: { cashInId: cashIn.id, reason: request.reason, origin: 'MERCHANT' },
+      facts: {},
+    },
+  }
+  return together(cashInDecision(cashIn, { on: 'refund.reserved', refundId: request.id, valueCents }, now), {
+    creates: [create],
+    journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
+    outcome: created(create, now) as RefundIn,
+  })
+}
+
+function field(code: string) {
+  return { fields: [{ field: 'refundValue', code, message: `refundValue is not acceptable: ${code}` }] }
+}
+
+/** The cash-in that an id names: an operation of any other kind is none. @source failure-modes#RF-11 */
+export function cashInIn(state: State, id: string | null): CashIn | undefined {
+  const operation = id === null ? undefined : state.operation(id)
+  return operation?.kind === 'cash_in' ? (operation as CashIn) : undefined
+}
+
+/** What every refund of a cash-in has. A refund bears no fee. */
+export function operationOf({ endToEndId }: CashIn) {
+  return { kind: 'refund_in', feeCents: 0n, exclusiveKey: null, expiresAt: null, endToEndId } as const
+}

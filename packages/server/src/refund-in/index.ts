@@ -1,0 +1,94 @@
+import type { Availability, RefundPartner } from '../banks/port.ts'
+import type { CashIn } from '../cash-in/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Match, PartnerReferences, ToldMovement } from '../engine/operation-store.ts'
+import { type DispatchBounds, isDueNow, type Result } from '../operations/index.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import { own } from '../platform/own.ts'
+import { createRefundInCommands } from './commands.ts'
+import { createRefundInJobs } from './jobs.ts'
+import type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
+import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
+import { createRefundInStore } from './store.ts'
+
+export type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
+
+/** Refunds: their endpoints, their work, and what other modules may do with them. */
+export interface RefundInModule {
+  readonly handlers: RefundInHandlers
+  /** Does what is due; see the worker that calls it. */
+  processNext(): Promise<boolean>
+  /** Lets a refund take an input; `undefined` where it does not exist. */
+  apply(id: string, input: RefundInInput): Promise<RefundInOutcome | undefined>
+  /** For each set of references, every one that a reference names. @source rules#refund-in.told.2 */
+  match(references: readonly PartnerReferences[]): Promise<Match[][]>
+  /**
+   * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else the bank took the money
+   * back by itself (MED). Each return id is booked once.
+   * @source rules#cash-in.returns.1
+   */
+  takeReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
+  /** Takes a return that the bank told when it was asked about the charge. @source rules#cash-in.returns.6 */
+  takeTold(cashInId: string, returned: BankReturn): Promise<void>
+  /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
+  settleReturns(cashIn: CashIn): Promise<void>
+  /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
+  askAboutOpen(cashInId: string): Promise<Result>
+  /** Whether this very return was booked on a refund. */
+  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
+  exists(id: string): Promise<boolean>
+  /** Whether the bank can be asked about a refund, so that a failure need not be believed unasked. */
+  readonly canAsk: boolean
+}
+
+/** What the module needs. */
+export interface RefundInOptions {
+  readonly engine: Engine
+  readonly database: Database
+  readonly partner: RefundPartner & Availability
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly bounds: DispatchBounds
+  /** Called when there is something to send, or to ask at once. */
+  readonly onReserved: () => void
+}
+
+/** Builds the module. */
+export function createRefundInModule(options: RefundInOptions): RefundInModule {
+  const store = createRefundInStore(options.database)
+  const commands = createRefundInCommands({ ...options, store })
+  const jobs = createRefundInJobs({ ...options, commands, store })
+  return {
+    handlers: createRefundInHandlers({ ...options, commands, store }),
+    processNext: jobs.processNext,
+    apply: async (id, input) => {
+      const outcome = await commands.apply(id, [input])
+      if (outcome && isDueNow(outcome.refund, options.clock)) options.onReserved()
+      return outcome
+    },
+    match: (references) => store.match(references.map((reference) => ({ ...reference, endToEndId: null }))),
+    takeReturn: async (cashInId, returned) => ({ result: await commands.takeReturn(cashInId, returned) }),
+    takeTold: async (cashInId, returned) => {
+      const [matches = []] = await store.match([{ ...returned, externalId: null, endToEndId: null }])
+      const named = await Promise.all(matches.map(({ id }) => store.get(id)))
+      const refund = named.find((one) => one?.detail.cashInId === cashInId)
+      if (refund) await commands.apply(refund.id, [confirmation(returned)])
+      else await commands.takeReturn(cashInId, returned)
+    },
+    settleReturns: commands.settleReturns,
+    askAboutOpen: commands.askAboutOpen,
+    hasBooked: async (id, { returnId, valueCents }) => {
+      const refund = await store.get(id)
+      return returnId !== null && own(refund?.facts.returns, returnId) === Number(valueCents)
+    },
+    exists: async (id) => (await store.get(id)) !== undefined,
+    canAsk: options.partner.capabilities.has('query-refund'),
+  }
+}
+
+/** The bank said it when it was asked. */
+function confirmation({ transactionId, returnId, valueCents, occurredAt }: BankReturn): RefundInInput {
+  return { on: 'partner.confirmed', returned: { returnId, valueCents, occurredAt }, transactionId, isVerified: true }
+}

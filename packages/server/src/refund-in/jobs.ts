@@ -1,0 +1,106 @@
+import type {
+  Availability,
+  Refund,
+  RefundAnswer,
+  RefundPartner,
+  RefundQueryAnswer,
+  RefundRequest,
+  SettledRefund,
+  ToldRefund,
+} from '../banks/port.ts'
+import {
+  type Asked,
+  createDispatcher,
+  type DispatchBounds,
+  type Dispatcher,
+  failureInput,
+  inputsWithoutOrder,
+  inputWithoutOrder,
+  type Orders,
+  type Tried,
+} from '../operations/index.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { RefundInCommands } from './commands.ts'
+import type { RefundIn, RefundInInput } from './refund-in.ts'
+import { nextStep } from './schedule.ts'
+import type { RefundInStore } from './store.ts'
+
+/** What the jobs need. */
+export interface RefundInJobsOptions {
+  readonly commands: RefundInCommands
+  readonly store: RefundInStore
+  readonly partner: RefundPartner & Availability
+  readonly clock: Clock
+  readonly bounds: DispatchBounds
+}
+
+/**
+ * Makes what talks to the partner about refunds. The switch that suspends cash-outs does not stop it: what a merchant owes
+ * a payer goes back.
+ * @source rules#refund-in.work.4
+ */
+export function createRefundInJobs({ commands, store, partner, clock, bounds }: RefundInJobsOptions): Dispatcher {
+  const windowMs = partner.capabilities.has('idempotent-refund') ? partner.idempotencyWindowMs : 0
+
+  const orders: Orders<RefundIn, RefundInInput> = {
+    due: store.due,
+    nextStep,
+    take: async ({ id }, inputs) => {
+      const taken = await commands.apply(id, inputs)
+      return taken?.result === 'APPLIED' ? taken.refund : undefined
+    },
+    send: async (refund, window) =>
+      inputsOfSending(refund, await partner.sendRefund(refund.id, requestOf(refund), window)),
+    ask: async (refund) =>
+      inputsOfAsking(refund, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), windowMs, clock),
+    windowMs,
+  }
+  return createDispatcher(orders, clock, async () => partner.sendsWanted(), bounds)
+}
+
+/** What the answer to a try means. @source failure-modes#P5 */
+export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInput[] {
+  return isTold(answer) ? inputsOfRefund(tried.id, answer) : [inputWithoutOrder(tried, answer)]
+}
+
+/** What the answer to a question means. A question that failed is none: it is asked again. */
+export function inputsOfAsking(
+  asked: Asked,
+  answer: RefundQueryAnswer,
+  windowMs: number,
+  clock?: Clock,
+): RefundInInput[] {
+  return isTold(answer)
+    ? [...inputsOfRefund(asked.id, answer), { on: 'work.done' }]
+    : inputsWithoutOrder(asked, answer, windowMs, clock)
+}
+
+function isTold(answer: RefundAnswer | RefundQueryAnswer): answer is ToldRefund {
+  return 'refund' in answer
+}
+
+function inputsOfRefund(id: string, answer: ToldRefund): RefundInInput[] {
+  const { refund } = answer
+  const { transactionId } = refund
+  if (answer.kind === 'CONTRADICTED') {
+    // Money of ours that left counts, whatever else the answer says; another refund's is not ours.
+    if (isSettled(refund) && refund.id === id) return [confirmation(refund)]
+    return [{ on: 'send.contradicted', reason: answer.reason, transactionId: refund.id === id ? transactionId : null }]
+  }
+  const accepted: RefundInInput = { on: 'send.accepted', transactionId }
+  if (isSettled(refund)) return [accepted, confirmation(refund)]
+  return [refund.status === 'FAILED' ? failureInput(refund) : accepted]
+}
+
+function isSettled(refund: Refund): refund is SettledRefund {
+  return refund.status === 'CONFIRMED' && refund.returnId !== undefined && refund.occurredAt !== undefined
+}
+
+function confirmation({ transactionId, returnId, valueCents, occurredAt }: SettledRefund): RefundInInput {
+  return { on: 'partner.confirmed', returned: { returnId, valueCents, occurredAt }, transactionId, isVerified: true }
+}
+
+function requestOf({ valueCents, endToEndId, detail }: RefundIn): RefundRequest {
+  if (endToEndId === null) throw new Error('a refund is of a payment')
+  return { endToEndId, valueCents, ...(detail.reason === null ? {} : { reason: detail.reason }) }
+}

@@ -1,0 +1,102 @@
+import { limits, type RefundInOrigin } from '@pixgate/spec'
+import type { CashIn } from '../cash-in/index.ts'
+import type { Document, MovementId, Operation } from '../engine/operation.ts'
+import type { OrderInput, Result, SendFacts } from '../operations/index.ts'
+import { own } from '../platform/own.ts'
+
+/** A refund as the engine keeps it, and everything that can happen to it. */
+
+/** What was asked for and the bank is told: never changes, so that every attempt is the same. */
+export interface RefundInDetail extends Document {
+  readonly cashInId: string
+  readonly reason: string | null
+  readonly origin: RefundInOrigin
+}
+
+/** What became known since. Instants are epoch milliseconds. */
+export interface RefundInFacts extends SendFacts {
+  /** Money that left, and was booked: return id → centavos. */
+  readonly returns?: Readonly<Record<string, number>>
+  /** The one of them that was told without an id. */
+  readonly unnamedReturnId?: string
+  /** The return that confirmed it. */
+  readonly returnId?: string
+  readonly confirmedAt?: number
+  readonly failureCode?: string
+  readonly failureReason?: string | null
+  /** What was set aside again after money had left nevertheless, centavos. */
+  readonly heldAgainCents?: number
+}
+
+/** A refund as the engine keeps it; its `endToEndId` is the payment's that goes back. */
+export type RefundIn = Operation<RefundInDetail, RefundInFacts>
+
+/** Money that went back. */
+export interface Return {
+  readonly returnId: string
+  readonly valueCents: bigint
+  /** The partner's word, epoch milliseconds. */
+  readonly occurredAt: number
+}
+
+/** Money that the bank took back without being asked (MED). */
+export interface BankReturn extends Return, ReturnNames {
+  /** The partner's reference of this return, or of the payment; `null` where the statement tells it. */
+  readonly transactionId: string | null
+}
+
+/** What can happen to a refund after its creation. `isVerified`: the bank said it when asked, not only in an event. */
+export type RefundInInput = OrderInput | ReturnConfirmed
+
+/** Money went back. */
+export interface ReturnConfirmed extends ReturnNames {
+  readonly on: 'partner.confirmed'
+  readonly returned: Return
+  /** `null` where the statement tells it. */
+  readonly transactionId: string | null
+  readonly isVerified: boolean
+}
+
+/** What an event says of a return besides. */
+export interface ReturnNames {
+  /** Of the payment that went back; absent or `null` where none is named. */
+  readonly endToEndId?: string | null
+  /** The bank told no return id: the one here was made of what it told. */
+  readonly isUnnamed?: boolean
+}
+
+/** What became of a refund by an input. */
+export interface RefundInOutcome {
+  readonly result: Result
+  /** The refund as it is now. */
+  readonly refund: RefundIn
+}
+
+/** The same with the cash-in as it is now. */
+export interface Standing extends RefundInOutcome {
+  readonly cashIn: CashIn
+}
+
+/** The refund that an operation is: any other kind is none. */
+export function refundOf(operation: Operation | undefined): RefundIn | undefined {
+  return operation?.kind === 'refund_in' ? (operation as RefundIn) : undefined
+}
+
+/** The movement that a return is. */
+export function movementOf({ returnId }: Pick<Return, 'returnId'>): MovementId {
+  return { direction: 'out', id: returnId }
+}
+
+/**
+ * Whether an event tells a return, of this refund by its other references, by the end-to-end id of another payment.
+ * @source rules#refund-in.doubt.7
+ */
+export function isOfAnotherPayment(now: RefundIn, input: RefundInInput): boolean {
+  if (input.on !== 'partner.confirmed' || input.endToEndId == null) return false
+  return input.endToEndId !== now.endToEndId && own(now.facts.returns, input.returned.returnId) === undefined
+}
+
+/** Whether the bank's time lies too far in the future to be believed. */
+export function isImplausible({ occurredAt }: Return, at: number): boolean {
+  return occurredAt > at + limits.occurredAtFutureMs
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import type { JournalKind } from '@pixgate/spec'
+import { type CashIn, decideCashIn, ownReference, type RefundEvent, returnsAnswered } from '../cash-in/index.ts'
+import { type Decision, together } from '../engine/operation.ts'
+import { own } from '../platform/own.ts'
+import type { RefundIn, RefundInInput, Standing } from './refund-in.ts'
+
+/**
+ * Whatever changes what may still be refunded, or what a return may be, moves the cash-in too, so that two decisions about
+ * it cannot both hold. Pure.
+ */
+
+/**
+ * What a change of a refund means for its cash-in.
+ * @param before the refund before it
+ */
+export function withCashIn(
+  before: RefundIn,
+  decision: Decision<Standing>,
+  input: RefundInInput,
+  now: number,
+): Decision<Standing> {
+  const { journals: [journal] = [], outcome } = decision
+  const event = journal && eventOf(journal.kind, outcome.refund, input)
+  const exact = journal?.kind === 'left_after_release' ? { exact: ['available'] as const } : {}
+  const counted = event ? counting({ ...decision, ...exact }, event, now) : decision
+  const after = event && 'returnId' in event ? withKnown(counted, event.returnId, now) : counted
+  const name = nameLearned(before, after.outcome)
+  return name === undefined ? after : counting(after, name, now)
+}
+
+/**
+ * The bank was asked about a refund: what it told of no return says that those it was asked after are not this refund.
+ * @source rules#cash-in.returns.3
+ */
+export function withAnswer(decision: Decision<Standing>, input: RefundInInput, now: number): Decision<Standing> {
+  const { refund, cashIn } = decision.outcome
+  const hasEnded = refund.status !== 'PENDING'
+  if (input.on !== 'work.done' || input.isUnanswered || !(hasEnded || refund.facts.isAccepted)) return decision
+  const returnIds = returnsAnswered(cashIn, refund.id, hasEnded, now)
+  return returnIds.length === 0
+    ? decision
+    : counting(decision, { on: 'refund.answered', refundId: refund.id, returnIds, hasEnded }, now)
+}
+
+/** A decision that the cash-in counts too. */
+function counting(decision: Decision<Standing>, event: RefundEvent, now: number): Decision<Standing> {
+  const { outcome: cashIn, ...counted } = cashInDecision(decision.outcome.cashIn, event, now)
+  return together(counted, { ...decision, outcome: { ...decision.outcome, cashIn } })
+}
+
+/** What a journal of a refund means for what may still be refunded. */
+function eventOf(posted: JournalKind, { id, valueCents }: RefundIn, input: RefundInInput): RefundEvent | undefined {
+  if (posted === 'refund_in_released') return { on: 'refund.released', refundId: id, valueCents }
+  if (input.on !== 'partner.confirmed') return undefined
+  const { returnId, valueCents: leftCents } = input.returned
+  const on = posted === 'refund_in_confirmed' ? 'refund.confirmed' : 'refund.taken'
+  return { on, refundId: id, returnId, valueCents: leftCents }
+}
+
+/** Whose a return was that a refund of ours turns out to be. @source rules#cash-in.returns.5 */
+function withKnown(decision: Decision<Standing>, returnId: string, now: number): Decision<Standing> {
+  const { refund, cashIn } = decision.outcome
+  const isAwaited = own(cashIn.facts.awaitedReturns, returnId) !== undefined
+  return isAwaited ? counting(decision, { on: 'return.known', returnId, refundId: refund.id }, now) : decision
+}
+
+/** The bank's reference of a refund that a return may be, where it just became known. @source rules#cash-in.refunds.8 */
+function nameLearned(before: RefundIn, { refund, cashIn }: Standing): RefundEvent | undefined {
+  const { transactionId } = refund
+  const isListed = refund.status === 'PENDING' || own(cashIn.facts.openRefunds, refund.id) !== undefined
+  const isNew = before.transactionId === null && transactionId !== null && isListed
+  if (!isNew || ownReference(transactionId, cashIn) === null) return undefined
+  return { on: 'refund.named', refundId: refund.id, transactionId, valueCents: refund.valueCents }
+}
+
+/** A refund is never without a cash-in that counts it. */
+export function cashInDecision(cashIn: CashIn, event: RefundEvent, now: number): Decision<CashIn> {
+  const { outcome, ...decision } = decideCashIn(cashIn, event, now)
+  assert.equal(outcome.result, 'APPLIED', `cash-in ${cashIn.id} does not take ${event.on}`)
+  return { ...decision, outcome: outcome.cashIn }
+}

@@ -1,0 +1,78 @@
+import { limits } from '@pixgate/spec'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import { openGate, publicAddressGate, type Resolve } from '../platform/http-client/address-gate.ts'
+import { createGuardedAgent } from '../platform/http-client/guarded-agent.ts'
+import type { Ids } from '../platform/ids.ts'
+import { startWorker, type Worker } from '../platform/jobs/worker.ts'
+import type { Logger } from '../platform/log.ts'
+import { createDelivery, createFanOut } from './jobs.ts'
+import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
+import { openSigner } from './signer.ts'
+
+export { SigningKeyUnreadable } from './signer.ts'
+
+/** What the module works with. */
+export interface WebhooksDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly logger: Logger
+  /** `PIXGATE_ENCRYPTION_KEY`. */
+  readonly encryptionKey: string
+  /** `PIXGATE_WEBHOOK_ALLOW_PRIVATE`. */
+  readonly allowPrivate: boolean
+  /** Where names are looked up; the DNS unless a test says otherwise. */
+  readonly resolve?: Resolve
+}
+
+/** Receivers, the key they verify with, and the delivery of notifications. */
+export interface WebhooksModule {
+  readonly handlers: WebhookHandlers
+  /** Starts the workers; an API-only process does not. */
+  start(): void
+  /** Notifications were committed. */
+  wake(): void
+  /** Takes nothing new and waits for the attempts under way, at most their time limit. */
+  stop(): Promise<void>
+}
+
+/** What a worker that nobody woke looks after: retries that have become due, and what other processes committed. */
+const POLL_MS = 250
+
+/**
+ * Opens the module, making the signing key at the first start.
+ * @throws SigningKeyUnreadable where the encryption key is not the one the signing key was stored with
+ */
+export async function createWebhooksModule(dependencies: WebhooksDependencies): Promise<WebhooksModule> {
+  const { logger, allowPrivate, resolve } = dependencies
+  const signer = await openSigner(dependencies)
+  const gate = allowPrivate ? openGate() : publicAddressGate(resolve)
+  const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
+
+  const delivery = createDelivery({
+    ...dependencies,
+    signer,
+    dispatcher,
+    onAttemptEnded: () => deliveryWorker?.wake(),
+  })
+  const fanOut = createFanOut({ ...dependencies, onDeliveries: () => deliveryWorker?.wake() })
+  let deliveryWorker: Worker | undefined
+  let fanOutWorker: Worker | undefined
+
+  return {
+    handlers: createWebhookHandlers({ ...dependencies, signer, gate }),
+    start: () => {
+      deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, logger, processNext: delivery.processNext })
+      fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, logger, processNext: fanOut.processNext })
+    },
+    wake: () => fanOutWorker?.wake(),
+    stop: async () => {
+      await Promise.all([fanOutWorker?.stop(), deliveryWorker?.stop()])
+      await delivery.settled()
+      await dispatcher.destroy()
+    },
+  }
+}

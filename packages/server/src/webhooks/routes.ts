@@ -1,0 +1,47 @@
+import { type endpoints, limits } from '@pixgate/spec'
+import type { Handlers } from '../platform/http/handler.ts'
+import type { AddressGate } from '../platform/http-client/address-gate.ts'
+import { type SubscriptionDependencies, subscribe, unsubscribe } from './commands.ts'
+import { assertResolves } from './jobs.ts'
+import { receiverUrl } from './receiver-url.ts'
+import type { Signer } from './signer.ts'
+import { listSubscriptions } from './store.ts'
+import { webhookView } from './view.ts'
+
+/** The endpoints of this module, each with its handler. */
+export type WebhookHandlers = Handlers<
+  Pick<typeof endpoints, 'createWebhook' | 'listWebhooks' | 'deleteWebhook' | 'getPublicKey'>
+>
+
+/** What the handlers work with. */
+export interface WebhookHandlerDependencies extends SubscriptionDependencies {
+  readonly signer: Signer
+  readonly gate: AddressGate
+  /** Sandbox: receivers on http and private addresses are taken. */
+  readonly allowPrivate: boolean
+}
+
+/** Binds the endpoints to commands and queries. */
+export function createWebhookHandlers(dependencies: WebhookHandlerDependencies): WebhookHandlers {
+  const { database, signer, gate, allowPrivate } = dependencies
+  return {
+    createWebhook: async ({ body, context }) => {
+      const url = receiverUrl(body.url, allowPrivate)
+      if (!allowPrivate) await assertResolves(gate, url)
+      return { status: 201, body: webhookView(await subscribe(dependencies, url, body.events, context.live)) }
+    },
+    listWebhooks: async () => {
+      const subscriptions = await listSubscriptions(database)
+      return { status: 200, body: { data: subscriptions.map(webhookView) } }
+    },
+    deleteWebhook: async ({ params, context }) => {
+      await unsubscribe(dependencies, params.webhook_id, context.live)
+      return { status: 204 }
+    },
+    getPublicKey: async () => ({
+      status: 200,
+      headers: { 'cache-control': `public, max-age=${limits.publicKeyMaxAgeSeconds}`, etag: `"${signer.keyId}"` },
+      body: signer.publicPem,
+    }),
+  }
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Refusal } from '@pixgate/spec'
+import {
+  type Authenticate,
+  createAdminAuthenticator,
+  createApiKeyAuthenticator,
+} from '../../src/api-keys/authenticate.ts'
+import { type ApiKeyMode, formatKey } from '../../src/api-keys/key.ts'
+import { createVerifiedKeys } from '../../src/api-keys/verified-keys.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
+import { type Database, DatabaseUnavailable } from '../../src/platform/db/database.ts'
+
+const KEY = formatKey('sandbox', Buffer.alloc(32, 7))
+const UNKNOWN_KEY = formatKey('sandbox', Buffer.alloc(32, 8))
+const LIVE_KEY = formatKey('production', Buffer.alloc(32, 7))
+const ADMIN_TOKEN = 'the-administrative-token-of-this-test'
+
+const clock = { now: () => 0 }
+
+/** An authenticator of API keys, without a limit where none is given. */
+function keyAuthenticator(
+  database: Database,
+  { now = clock.now, mode = 'sandbox' as ApiKeyMode, rateLimitPerMinute = 0 } = {},
+): Authenticate {
+  const verified = createVerifiedKeys({ now }, 10)
+  return createApiKeyAuthenticator({ database, clock: { now }, mode, verified, rateLimitPerMinute, keysMax: 10 })
+}
+
+/** A database that knows one key and counts how often it was asked. */
+function databaseKnowing(key: string) {
+  const asked: Buffer[] = []
+  const database = {
+    rows: async (_: unknown, [hash]: readonly [Buffer]) => {
+      asked.push(hash)
+      return sha256(key).equals(hash) ? [{ id: 'key 1' }] : []
+    },
+  } as unknown as Database
+  return { database, asked }
+}
+
+/** How a request with this header ends: who it is, or the code of the refusal. */
+async function outcome(authenticate: Authenticate, authorization: string | undefined): Promise<string> {
+  try {
+    const headers = authorization === undefined ? {} : { authorization }
+    const { id } = await authenticate({ headers, remoteAddress: '203.0.113.7' })
+    return id
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    assert.deepEqual({ ...error }, { ...new Refusal('unauthorized') })
+    assert.equal(error.message, 'missing or invalid credentials')
+    return error.code
+  }
+}
+
+const refused = 'unauthorized'
+
+/** Every shape of the header, what an API key's route and the admin's make of it, and whether the database is asked. */
+const shapes: [authorization: string | undefined, apiKey: string, admin: string, asked: 0 | 1][] = [
+  [`Bearer ${KEY}`, 'key 1', refused, 1],
+  [`bearer ${KEY}`, 'key 1', refused, 1],
+  [`BEARER ${KEY}`, 'key 1', refused, 1],
+  [`bEaReR ${KEY}`, 'key 1', refused, 1],
+  [`Bearer ${UNKNOWN_KEY}`, refused, refused, 1],
+  [`Bearer ${ADMIN_TOKEN}`, refused, 'admin', 0],
+  [`bearer ${ADMIN_TOKEN}`, refused, 'admin', 0],
+
+  [undefined, refused, refused, 0],
+  ['', refused, refused, 0],
+  [' ', refused, refused, 0],
+  ['Bearer', refused, refused, 0],
+  ['Bearer ', refused, refused, 0],
+  ['Bearer  ', refused, refused, 0],
+  ['Bearer null', refused, refused, 0],
+  ['Bearer undefined', refused, refused, 0],
+  ['Bearer pix_test_', refused, refused, 0],
+
+  [KEY, refused, refused, 0],
+  [ADMIN_TOKEN, refused, refused, 0],
+  [`Basic ${KEY}`, refused, refused, 0],
+  [`Basic ${Buffer.from(`${KEY}:`).toString('base64')}`, refused, refused, 0],
+  [`Token ${KEY}`, refused, refused, 0],
+  [`Digest ${KEY}`, refused, refused, 0],
+  [`Bearer:${KEY}`, refused, refused, 0],
+  [`Bearer=${KEY}`, refused, refused, 0],
+  [`Bearer${KEY}`, refused, refused, 0],
+  [`Bearer\t${KEY}`, refused, refused, 0],
+  [`Bearer  ${KEY}`, refused, refused, 0],
+  [` Bearer ${KEY}`, refused, refused, 0],
+  [`Bearer ${KEY} `, refused, refused, 0],
+  [`Bearer ${KEY}\n`, refused, refused, 0],
+  [`Bearer ${KEY}\r\nX: y`, refused, refused, 0],
+  [`Bearer ${KEY}\u0000`, refused, refused, 0],
+  [`Bearer "${KEY}"`, refused, refused, 0],
+  [`Bearer '${KEY}'`, refused, refused, 0],
+  [`Bearer <${KEY}>`, refused, refused, 0],
+  [`Bearer Bearer ${KEY}`, refused, refused, 0],
+  [`Bearer ${KEY}, Bearer ${KEY}`, refused, refused, 0],
+  [`Bearer ${KEY},${KEY}`, refused, refused, 0],
+  [`Bearer ${KEY} ${KEY}`, refused, refused, 0],
+  [`Bearer token=${KEY}`, refused, refused, 0],
+  [`Bearer ${KEY}=`, refused, refused, 0],
+  [`Bearer ${KEY.slice(0, -1)}`, refused, refused, 0],
+  [`Bearer ${KEY}0`, refused, refused, 0],
+  [`Bearer ${KEY.toUpperCase()}`, refused, refused, 0],
+  [`Bearer ${KEY.toLowerCase()}`, refused, refused, 0],
+  [`Bearer ${KEY.replace('test', 'live')}`, refused, refused, 0],
+  [`Bearer ${LIVE_KEY}`, refused, refused, 0],
+  [`Bearer ${encodeURIComponent(`${KEY}é`)}`, refused, refused, 0],
+  [`Bearer ${KEY}é`, refused, refused, 0],
+  [`Bearer ${'0'.repeat(16_000)}`, refused, refused, 0],
+  [`Bearer ${ADMIN_TOKEN}0`, refused, refused, 0],
+  [`Bearer ${ADMIN_TOKEN.slice(1)}`, refused, refused, 0],
+  [`Bearer ${ADMIN_TOKEN.toUpperCase()}`, refused, refused, 0],
+]
+
+for (const [authorization, apiKey, admin, asked] of shapes) {
+  const shown = JSON.stringify(authorization ?? null).slice(0, 60)
+  test(`[http.6] Authorization ${shown}: ${apiKey} for the API, ${admin} for the administrator`, async () => {
+    const knowing = databaseKnowing(KEY)
+    const authenticate = keyAuthenticator(knowing.database)
+    assert.equal(await outcome(authenticate, authorization), apiKey)
+    assert.equal(knowing.asked.length, asked)
+    assert.equal(await outcome(createAdminAuthenticator({ adminToken: ADMIN_TOKEN, clock }), authorization), admin)
+  })
+}
+
+test('[api-keys.2] production takes pix_live_ keys and no pix_test_ keys', async () => {
+  const knowing = databaseKnowing(LIVE_KEY)
+  const authenticate = keyAuthenticator(knowing.database, { mode: 'production' })
+  assert.equal(await outcome(authenticate, `Bearer ${LIVE_KEY}`), 'key 1')
+  assert.equal(await outcome(authenticate, `Bearer ${KEY}`), refused)
+  assert.equal(knowing.asked.length, 1)
+})
+
+test('[api-keys.4] a known key is asked about once, an unknown one every time', async () => {
+  const knowing = databaseKnowing(KEY)
+  const authenticate = keyAuthenticator(knowing.database)
+  for (let i = 0; i < 3; i++) await outcome(authenticate, `Bearer ${KEY}`)
+  assert.equal(knowing.asked.length, 1)
+  for (let i = 0; i < 3; i++) await outcome(authenticate, `Bearer ${UNKNOWN_KEY}`)
+  assert.equal(knowing.asked.length, 4)
+})
+
+test('[api-keys.4] the 5 s begin with the question to the database, however long it takes to answer', async () => {
+  const { database, asked } = databaseKnowing(KEY)
+  let time = 0
+  const slow = {
+    rows: (...question: Parameters<Database['rows']>) => {
+      time += 5_000
+      return database.rows(...question)
+    },
+  } as unknown as Database
+  const authenticate = keyAuthenticator(slow, { now: () => time })
+  for (let i = 0; i < 2; i++) await outcome(authenticate, `Bearer ${KEY}`)
+  assert.equal(asked.length, 2)
+})
+
+test('[http.6] a database that is away says nothing of a key: never 401', async () => {
+  const away = new DatabaseUnavailable('away', false)
+  const database = { rows: () => Promise.reject(away) } as unknown as Database
+  const authenticate = keyAuthenticator(database)
+  const request = { headers: { authorization: `Bearer ${KEY}` }, remoteAddress: '203.0.113.7' }
+  await assert.rejects(authenticate(request), away)
+  assert.equal(await outcome(authenticate, 'Bearer junk'), refused)
+})

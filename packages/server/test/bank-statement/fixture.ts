@@ -1,0 +1,126 @@
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { createStatementModule, type StatementModule } from '../../src/bank-statement/index.ts'
+import type { StatementAnswer, StatementEntry, StatementPartner, StatementQuery } from '../../src/banks/port.ts'
+import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
+import { createCashInCommands } from '../../src/cash-in/commands.ts'
+import { createCashInStore } from '../../src/cash-in/store.ts'
+import { createEngine } from '../../src/engine/engine.ts'
+import type { Database } from '../../src/platform/db/database.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import type { Logger } from '../../src/platform/log.ts'
+import { openTestDatabase, testDatabase } from '../support/database.ts'
+import { cashInRequest, TERMS } from '../support/engine.ts'
+import { type SteppedClock, steppedClock } from '../support/world.ts'
+
+/** A bank's statement by script: what it answers, and what it was asked. */
+export interface ScriptedStatement extends StatementPartner {
+  readonly asked: StatementQuery[]
+  answer: (query: StatementQuery) => StatementAnswer | Promise<StatementAnswer>
+}
+
+/** Charges, and processes that read a scripted statement: no HTTP, and a clock that is stepped. */
+export interface Workshop {
+  readonly database: Database
+  readonly clock: SteppedClock
+  readonly bank: ScriptedStatement
+  /** What one process does. */
+  readonly statements: StatementModule
+  /** Another process. */
+  readonly others: StatementModule
+  /** A process at another bank. */
+  processOf(partner: StatementPartner): StatementModule
+  /** Lets a charge take an input from elsewhere. */
+  apply(id: string, input: CashInInput): Promise<unknown>
+  /** Makes a charge of R$ 100,00. */
+  charge(): Promise<CashIn>
+  read(id: string): Promise<CashIn | undefined>
+  /** Reads until nothing is due. */
+  sweep(): Promise<void>
+  /** Puts the clock forward by a minute, then reads, so often. */
+  minutes(count: number): Promise<void>
+}
+
+/** Opens one, on a statement without entries. */
+export async function workshop(t: TestContext, logger: Logger = pino({ level: 'silent' })): Promise<Workshop> {
+  const { url, database } = await testDatabase(t)
+  const connection = openTestDatabase(url, 1)
+  t.after(() => connection.close())
+  const clock = steppedClock()
+  const ids = createIds(clock)
+  const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
+  const commands = createCashInCommands(engine, clock, TERMS)
+  const store = createCashInStore(database)
+  const bank: ScriptedStatement = {
+    capabilities: new Set(['statement']),
+    asked: [],
+    answer: () => pageOf([]),
+    readStatement: async (query) => {
+      bank.asked.push(query)
+      return bank.answer(query)
+    },
+  }
+  const none = async () => undefined
+  const processOf = (partner: StatementPartner) =>
+    createStatementModule({
+      engine,
+      database,
+      partner,
+      clock,
+      ids,
+      logger,
+      cashIns: { apply: commands.apply },
+      cashOuts: { apply: none },
+      refunds: { apply: none, takeReturn: async () => ({ result: 'IGNORED' }) },
+    })
+  const statements = processOf(bank)
+  const sweep = async () => {
+    while (await statements.processNext());
+  }
+  let charges = 0
+  return {
+    database,
+    clock,
+    bank,
+    statements,
+    others: processOf(bank),
+    processOf,
+    charge: async () => {
+      charges += 1
+      return (await commands.create(cashInRequest({ id: ids.uuid(), externalId: `order-${charges}` }))).cashIn
+    },
+    apply: commands.apply,
+    read: store.get,
+    sweep,
+    minutes: async (count) => {
+      for (let minute = 0; minute < count; minute += 1) {
+        clock.advance(60_000)
+        await sweep()
+      }
+    },
+  }
+}
+
+/** A payment of a charge; what a test cares about is given. */
+export function paymentOf(
+  { id, valueCents, createdAt }: CashIn,
+  endToEndId: string,
+  given: Partial<StatementEntry> = {},
+): StatementEntry {
+  const movement = { movementId: endToEndId, endToEndId, reference: id, valueCents, occurredAt: createdAt + 1_000 }
+  return { kind: 'PAYMENT_RECEIVED', direction: 'in', ...movement, ...given }
+}
+
+/** A page with these entries, on balances that these entries, or those of the whole window, account for. */
+export function pageOf(
+  entries: readonly StatementEntry[],
+  nextCursor: string | null = null,
+  all: readonly StatementEntry[] = entries,
+): StatementAnswer {
+  const closingCents = all.reduce(
+    (sum, { direction, valueCents }) => (direction === 'in' ? sum + valueCents : sum - valueCents),
+    0n,
+  )
+  return { kind: 'READ', page: { entries, openingCents: 0n, closingCents, nextCursor } }
+}

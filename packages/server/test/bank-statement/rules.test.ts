@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limits } from '@pixgate/spec'
+import fc from 'fast-check'
+import { firstFrom, judge, markAfter, type OpenEntry, WindowTotal, windowAt } from '../../src/bank-statement/rules.ts'
+
+const NOW = Date.parse('2026-11-22T12:00:00.000Z')
+const MINUTE = 60_000
+const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const OTHER = '0198c0de-7a12-7000-8000-5f1d3c2b1a09'
+
+/** A payment that our books do not have, seen a moment ago; what a test cares about is given. */
+function open(given: Partial<OpenEntry> = {}): OpenEntry {
+  return {
+    kind: 'PAYMENT_RECEIVED',
+    direction: 'in',
+    movementId: 'E1',
+    endToEndId: 'E1',
+    reference: ID,
+    valueCents: 100_00n,
+    occurredAt: NOW,
+    seenAt: NOW,
+    askedAt: null,
+    reportedAt: null,
+    booked: undefined,
+    named: { id: ID, kind: 'cash_in', endToEndId: null },
+    paidBy: [],
+    arrivedOn: null,
+    ...given,
+  }
+}
+
+test('[statement.2] [PL-12] whenever it is read, and however far the clocks are apart within bounds, no booking is left out', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        // How long after the reading before, and by how much the bank's time is ahead of ours, during all of it.
+        waits: fc.array(fc.integer({ min: 1_000, max: 40 * 60 * MINUTE }), { minLength: 1, maxLength: 30 }),
+        skew: fc.integer({ min: -limits.statementClockSkewMs, max: limits.statementClockSkewMs }),
+        share: fc.double({ min: 0, max: 1, noNaN: true }),
+      }),
+      ({ waits, skew, share }) => {
+        const readings = waits.map((_, index) => NOW + waits.slice(0, index + 1).reduce((sum, wait) => sum + wait, 0))
+        const last = readings.at(-1) ?? NOW
+        // Something is booked between the first reading and the last one, at this instant of ours.
+        const bookedAt = Math.floor(NOW + (last - NOW) * share)
+        const [found, mark] = sweep(readings, bookedAt, bookedAt + skew)
+        const isPromised = mark !== null && bookedAt + skew < mark
+        assert.ok(found || !isPromised, 'the mark promises nothing that was not read')
+        const [isFound] = sweep([...readings, last + limits.statementClockSkewMs + MINUTE], bookedAt, bookedAt + skew)
+        assert.ok(isFound, 'it is found in the end')
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+})
+
+/** Reads at these instants, each time as long as windows of the past follow each other. */
+function sweep(readings: readonly number[], bookedAt: number, bankTime: number): [found: boolean, mark: number | null] {
+  let mark: number | null = null
+  let found = false
+  for (const now of readings) {
+    for (let isMore = true; isMore; ) {
+      const window = windowAt(now, NOW - limits.statementClockSkewMs, mark)
+      found ||= bookedAt <= now && window.from <= bankTime && bankTime < window.to
+      mark = markAfter(window, mark, [], now)
+      isMore = window.to < now
+    }
+  }
+  return [found, mark]
+}
+
+test('[statement.2] the first window begins before our first operation, and no more than a day back', () => {
+  assert.equal(firstFrom(NOW, null), NOW - 5 * MINUTE)
+  assert.equal(firstFrom(NOW, NOW - 60 * MINUTE), NOW - 65 * MINUTE)
+  assert.equal(firstFrom(NOW, NOW - 1_000 * 60 * MINUTE), NOW - 24 * 60 * MINUTE - 5 * MINUTE)
+  // A bank that cannot be read at first is read from there all the same.
+  assert.equal(windowAt(NOW, NOW - 1_000 * 60 * MINUTE, null).from, NOW - 1_000 * 60 * MINUTE)
+})
+
+test('[statement.2] what the bank shows ten minutes after its time of booking is found', () => {
+  const mark = markAfter(windowAt(NOW, 0, NOW - 6 * MINUTE), NOW - 6 * MINUTE, [], NOW)
+  assert.equal(windowAt(NOW + MINUTE, 0, mark).from, NOW - 10 * MINUTE)
+})
+
+test('[statement.2] the mark never goes back, whatever has to wait', () => {
+  const window = windowAt(NOW, 0, NOW - 6 * MINUTE)
+  assert.equal(markAfter(window, NOW - 6 * MINUTE, [], NOW), NOW - 5 * MINUTE)
+  assert.equal(markAfter(window, NOW - 6 * MINUTE, [NOW - 5.5 * MINUTE], NOW), NOW - 5.5 * MINUTE)
+  assert.equal(markAfter(window, NOW - 6 * MINUTE, [NOW - 60 * MINUTE], NOW), NOW - 6 * MINUTE)
+})
+
+test('[statement.3] a window is whole where its entries, each counted once, account for its balances', () => {
+  const total = new WindowTotal()
+  const [paid, out] = [open(), open({ kind: 'PAYOUT_SENT', direction: 'out', valueCents: 30_00n })]
+  total.add([paid, out])
+  total.add([out])
+  assert.ok(total.accountsFor({ openingCents: 5n, closingCents: 70_05n }))
+  assert.ok(!total.accountsFor({ openingCents: 5n, closingCents: 100_05n }))
+})
+
+test('[statement.5] what only the statement told is asked about, then waited for, then handed over', () => {
+  assert.deepEqual(judge(open(), NOW), { is: 'ASK', operationId: ID, isOverdue: false })
+  assert.equal(judge(open({ askedAt: NOW }), NOW + 29_999).is, 'WAIT')
+  assert.equal(judge(open({ askedAt: NOW }), NOW + 30_000).is, 'HAND_OVER')
+  assert.deepEqual(judge(open({ askedAt: NOW }), NOW + 5 * MINUTE), {
+    is: 'HAND_OVER',
+    operationId: ID,
+    isOverdue: true,
+  })
+})
+
+test('[statement.4] what our books have under its direction and id is matched', () => {
+  const booked = { operationId: ID, valueCents: 100_00n }
+  assert.deepEqual(judge(open({ booked }), NOW), { is: 'MATCHED', operationId: ID })
+  // What the bank takes by itself is a refund here.
+  const taken = open({
+    kind: 'PAYMENT_TAKEN_BACK',
+    direction: 'out',
+    movementId: 'D1',
+    booked: { ...booked, operationId: OTHER },
+  })
+  assert.deepEqual(judge(taken, NOW), { is: 'MATCHED', operationId: OTHER })
+  assert.equal(judge(open({ kind: 'TARIFF', direction: 'out' }), NOW).is, 'KEPT')
+})
+
+test('[statement.7] a difference to what is booked is told after five minutes', () => {
+  const amount = open({ booked: { operationId: ID, valueCents: 99_00n } })
+  assert.equal(judge(amount, NOW + 5 * MINUTE - 1).is, 'WAIT')
+  assert.equal(judge(amount, NOW + 5 * MINUTE).is, 'DIFFERS')
+  const operation = open({ booked: { operationId: OTHER, valueCents: 100_00n } })
+  assert.equal(judge(operation, NOW + 5 * MINUTE).is, 'DIFFERS')
+})
+
+for (const [name, given, reason] of [
+  ['names nothing of ours', { named: undefined }, 'it names no operation of ours'],
+  [
+    'names a payout',
+    { named: { id: ID, kind: 'cash_out', endToEndId: null } },
+    'it names an operation of another kind',
+  ],
+  [
+    'could be of two payments',
+    {
+      named: undefined,
+      paidBy: [
+        { id: ID, kind: 'cash_in', endToEndId: 'E1' },
+        { id: OTHER, kind: 'cash_in', endToEndId: 'E1' },
+      ],
+    },
+    'its end-to-end id is that of several operations',
+  ],
+  [
+    'gives back a second payment of its charge',
+    {
+      kind: 'PAYMENT_TAKEN_BACK',
+      direction: 'out',
+      movementId: 'D1',
+      named: { id: ID, kind: 'cash_in', endToEndId: 'E2' },
+    },
+    'it gives back another movement than its operation had',
+  ],
+  [
+    'returns another payout’s money',
+    { kind: 'PAYOUT_RETURNED', movementId: 'D1', named: { id: ID, kind: 'cash_out', endToEndId: 'E2' } },
+    'it gives back another movement than its operation had',
+  ],
+  [
+    'is a refund that we never asked for',
+    {
+      kind: 'REFUND_SENT',
+      direction: 'out',
+      movementId: 'D1',
+      named: undefined,
+      paidBy: [{ id: ID, kind: 'cash_in', endToEndId: 'E1' }],
+    },
+    'it names no operation of ours',
+  ],
+] as const satisfies readonly [string, Partial<OpenEntry>, string][]) {
+  test(`[statement.6] [PL-11] an entry that ${name} is nobody’s`, () => {
+    assert.deepEqual(judge(open(given), NOW + 5 * MINUTE), { is: 'UNEXPLAINED', reason, isOverdue: true })
+    assert.partialDeepStrictEqual(judge(open(given), NOW + 4 * MINUTE), { isOverdue: false })
+    assert.partialDeepStrictEqual(judge(open({ ...given, reportedAt: NOW }), NOW + 9 * MINUTE), { isOverdue: false })
+  })
+}
+
+test('[statement.5] an entry that names nothing is of whoever has its end-to-end id', () => {
+  const paidBy = [{ id: ID, kind: 'cash_in', endToEndId: 'E1' }] as const
+  const taken = open({ kind: 'PAYMENT_TAKEN_BACK', direction: 'out', movementId: 'D1', named: undefined, paidBy })
+  assert.deepEqual(judge(taken, NOW), { is: 'ASK', operationId: ID, isOverdue: false })
+})
+
+test('[statement.5] [PL-41] what was taken back of a charge’s second payment is handed to that charge', () => {
+  const back = { kind: 'PAYMENT_TAKEN_BACK', direction: 'out', movementId: 'D2', endToEndId: 'E2', askedAt: 0 } as const
+  const named = { id: ID, kind: 'cash_in', endToEndId: 'E1' } as const
+  const verdict = { is: 'HAND_OVER', operationId: ID, isOverdue: false }
+  assert.deepEqual(judge(open({ ...back, named, arrivedOn: ID }), NOW), verdict)
+  assert.deepEqual(judge(open({ ...back, named: undefined, arrivedOn: ID }), NOW), verdict)
+  assert.equal(judge(open({ ...back, named, arrivedOn: OTHER }), NOW).is, 'UNEXPLAINED')
+  assert.equal(judge(open({ ...back, named }), NOW).is, 'UNEXPLAINED')
+})

@@ -1,0 +1,22 @@
+import type { RefundRequest } from '../../../src/banks/port.ts'
+
+/** Our id of the refund that the tests send. */
+export const ID = '0198c0de-7a11-7000-8000-5f1d3c2b1a11'
+
+/** What the tests send. */
+export const REQUEST: RefundRequest = {
+  endToEndId: 'E9999901020261121131500aB3dE5fG7',
+  valueCents: 5_000n,
+  reason: 'Devolvido',
+}
+
+/** What a bank that does as told answers. */
+export const PROCESSING = { id: ID, transactionId: 'bank-2', status: 'PROCESSING', valueCents: 5_000 }
+
+/** What it says when it is done. */
+export const CONFIRMED = {
+  ...PROCESSING,
+  status: 'CONFIRMED',
+  returnId: 'D9999901020261121150000aB3dE5fG7',
+  occurredAt: '2026-11-21T15:00:00.250Z',
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createCashInJobs } from '../../src/cash-in/jobs.ts'
+import { CHARGED, cashInAs, NOW } from './situations.ts'
+
+const UNMADE = cashInAs('PENDING', { dueAt: NOW })
+
+/** The jobs at a bank that takes so many charges now; nothing waits, and nothing is sent. */
+function jobsAt(chargesWanted: number) {
+  const taken: string[] = []
+  const made = cashInAs('PENDING', { id: 'made', dueAt: NOW, facts: CHARGED })
+  const jobs = createCashInJobs({
+    commands: {
+      apply: async (id: string, { on }: { on: string }) => {
+        taken.push(`${id === UNMADE.id ? 'unmade' : id} ${on}`)
+        return { result: 'IGNORED', cashIn: UNMADE }
+      },
+    },
+    store: { due: async () => [UNMADE, UNMADE, made] },
+    partner: {
+      capabilities: new Set(),
+      chargesWanted: () => chargesWanted,
+      createCharge: () => assert.fail('the bank is asked'),
+    },
+    clock: { now: () => NOW },
+    pause: { for: () => assert.fail('somebody waits') },
+    createBudgetMs: 8_000,
+    returns: {},
+    eventQueries: { take: () => 0 },
+  } as unknown as Parameters<typeof createCashInJobs>[0])
+  return { jobs, taken }
+}
+
+test('[cash-in.create.7] [partner.9] while the bank is away a create neither asks it nor waits', async () => {
+  const { jobs, taken } = jobsAt(0)
+  await jobs.requestCharge(UNMADE)
+  assert.deepEqual(taken, ['unmade charge.not_sent'])
+})
+
+test('[cash-in.create.7] [partner.9] of charges that wait to be made as many are claimed as the bank takes; others do not wait', async () => {
+  for (const [chargesWanted, claims] of [
+    [0, ['made work.claimed']],
+    [1, ['made work.claimed', 'unmade work.claimed']],
+  ] as const) {
+    const { jobs, taken } = jobsAt(chargesWanted)
+    await jobs.processNext()
+    assert.deepEqual(taken, claims)
+  }
+})

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Charge, PaymentReturn } from '../../src/banks/port.ts'
+import { inputsOf, returnsIn } from '../../src/cash-in/inputs.ts'
+import { restingDueAt } from '../../src/cash-in/schedule.ts'
+import { payment } from '../support/engine.ts'
+import { PIX_CODE } from './fixture.ts'
+import { cashInAs, NOW, PAID } from './situations.ts'
+
+const CASH_IN = cashInAs('PAID', { facts: PAID })
+
+function returned(returnId: string, valueCents = 30_00n): PaymentReturn {
+  return { returnId, transactionId: `tx-${returnId}`, valueCents, occurredAt: NOW - 1_000, origin: 'BANK' }
+}
+
+/** A charge as the bank tells it, with what went back of the credited payment, and of another one. */
+function told(given: Partial<Charge> = {}, ofCredited = [returned('D1')], ofOther = [returned('D2')]) {
+  const charge: Charge<'PAID'> = {
+    id: CASH_IN.id,
+    valueCents: CASH_IN.valueCents,
+    expiresAt: CASH_IN.expiresAt ?? NOW,
+    transactionId: 'tx',
+    pixCode: PIX_CODE,
+    payments: [
+      { ...payment({ endToEndId: 'E1', occurredAt: NOW - 2_000 }), returns: ofCredited },
+      { ...payment({ endToEndId: 'E2', occurredAt: NOW - 2_000 }), returns: ofOther },
+    ],
+    ...given,
+    status: 'PAID',
+  }
+  return { kind: 'FINAL', charge } as const
+}
+
+test('[cash-in.returns.6] of an answer about this charge what went back of the credited payment is taken, by its name', () => {
+  assert.deepEqual(returnsIn(CASH_IN, told()), [{ ...returned('D1'), endToEndId: 'E1' }])
+  assert.deepEqual(returnsIn(CASH_IN, told({ id: 'another' })), [])
+  assert.deepEqual(returnsIn(CASH_IN, { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined }), [])
+})
+
+test('[cash-in.returns.6] what is debited already is no news, and with another amount it is', () => {
+  const booked = { ...CASH_IN, facts: { ...PAID, returns: { D1: 30_00 } } }
+  assert.deepEqual(returnsIn(booked, told()), [])
+  assert.equal(returnsIn(booked, told({}, [returned('D1', 29_99n)])).length, 1)
+})
+
+test('[cash-in.states.12] [P7] money that a contradicting answer tells is this charge’s, unless the answer is about another', () => {
+  const { charge } = told()
+  const inputs = (id: string) =>
+    inputsOf(CASH_IN, { kind: 'CONTRADICTED', reason: 'other', charge: { ...charge, id } }, { now: NOW, isSwept: true })
+  assert.deepEqual(
+    inputs(CASH_IN.id).map(({ on }) => on),
+    ['charge.contradicted', 'partner.confirmed', 'partner.confirmed'],
+  )
+  assert.deepEqual(
+    inputs('another').map(({ on }) => on),
+    ['charge.contradicted'],
+  )
+})
+
+test('[cash-in.returns.4] what could not be done about a return is tried again after a minute, not at once', () => {
+  const awaited = { valueCents: 30_00, occurredAt: NOW, transactionId: 'tx-b', since: NOW, answered: [] }
+  const due = cashInAs('PAID', { facts: { ...PAID, openRefunds: {}, awaitedReturns: { D1: awaited } } })
+  assert.equal(restingDueAt(due, NOW), NOW + 60_000)
+})

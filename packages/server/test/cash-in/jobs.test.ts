@@ -1,0 +1,587 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+import type { ChargeRequest } from '../../src/banks/port.ts'
+import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
+import { inputsOf } from '../../src/cash-in/inputs.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { payment } from '../support/engine.ts'
+import { cases, movesBy, openTransactions, told } from '../support/evidence.ts'
+import { wallNow } from '../support/wall-clock.ts'
+import {
+  ACCEPTED,
+  CANCELLED,
+  CONTRADICTED,
+  charge,
+  ENDED,
+  NOT_FOUND,
+  PAID,
+  PIX_CODE,
+  REJECTED,
+  TIMEOUT,
+  UNREACHABLE,
+  type Workshop,
+  workshop,
+} from './fixture.ts'
+import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
+
+const CHARGE = { on: 'charge.accepted', transactionId: 'tx', pixCode: PIX_CODE } as const
+const SWEPT = { now: NOW, isSwept: true }
+const ASK = { on: 'work.requested' } as const
+/** A payment just now: here the clock is the database's. */
+const paid = (given = {}) => confirmed({ occurredAt: wallNow(), ...given })
+
+test('[partner.2] no transaction and no lock is open while the bank is called, and others may change the cash-in', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  const seen: unknown[] = []
+  shop.partner.whileCalled = async () => {
+    seen.push(await openTransactions(shop.database))
+    await shop.apply(ASK)
+  }
+  await shop.jobs.requestCharge(await shop.read())
+  await shop.later(62_001)
+  assert.deepEqual(shop.partner.asked, ['PUT', 'GET', 'DELETE'])
+  const nothing = { transactions: 0n, locks: 0n }
+  assert.deepEqual(seen, [nothing, nothing, nothing])
+})
+
+test('[cash-in.returns.4] what is awaited is looked at whenever the bank is asked, also where it is silent', async (t) => {
+  const settled: string[] = []
+  const shop = await workshop(t, { query: TIMEOUT }, 60, async ({ id }) => void settled.push(id))
+  await shop.apply(paid())
+  await shop.awaits({ D1: { valueCents: 1_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [] } })
+  await shop.later(60_000)
+  assert.deepEqual(settled, [(await shop.read()).id])
+})
+
+test('[partner.1] every attempt carries the same id and the same request', async (t) => {
+  const requests: [string, ChargeRequest][] = []
+  const shop = await workshop(t, {
+    query: NOT_FOUND,
+    createCharge: async (id, request) => {
+      requests.push([id, request])
+      return TIMEOUT
+    },
+  })
+  const cashIn = await shop.read()
+  await shop.jobs.requestCharge(cashIn)
+  for (const wait of [5_000, 10_000, 15_000]) await shop.later(wait)
+  assert.equal(requests.length, 4)
+  const [first] = requests
+  assert.equal(first?.[0], cashIn.id)
+  assert.equal(first?.[1].expiresAt, cashIn.expiresAt)
+  for (const request of requests) assert.deepEqual(request, first)
+})
+
+test('[cash-in.states.4] [CI-4] a request that never leaves is tried again within the create, then later', async (t) => {
+  const shop = await workshop(t, { create: UNREACHABLE, query: UNREACHABLE })
+  const cashIn = await shop.jobs.requestCharge(await shop.read())
+  assert.equal(cashIn.status, 'PENDING')
+  const tries = shop.partner.asked.length
+  assert.ok(tries >= 3, 'with 100 ms, 200 ms, … between them, for half a second')
+  await shop.later(5_000)
+  shop.partner.query = NOT_FOUND
+  shop.partner.create = ACCEPTED
+  await shop.later(10_000)
+  assert.deepEqual(shop.partner.asked.slice(tries), ['GET', 'GET', 'PUT'])
+  assert.equal((await shop.read()).facts.pixCode, PIX_CODE)
+})
+
+test('[cash-in.work.4] [CI-3] a charge that nobody asked for is taken up after 15 s', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.later(14_000)
+  assert.deepEqual(shop.partner.asked, [])
+  await shop.later(1_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'PUT'])
+  assert.equal((await shop.read()).facts.pixCode, PIX_CODE)
+})
+
+test('[cash-in.states.11] the bank is asked first, and told to take no payment, before a charge is EXPIRED', async (t) => {
+  const shop = await workshop(t)
+  await shop.apply(CHARGE)
+  await shop.later(61_000)
+  assert.deepEqual(shop.partner.asked, [], 'the expiry is believed 2 s after its time')
+  await shop.later(1_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'])
+  const { status, dueAt } = await shop.read()
+  assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
+})
+
+test('[cash-in.states.11] [EX-2] a charge that was paid between the question and the cancelling is PAID', async (t) => {
+  const shop = await workshop(t, { cancel: REJECTED })
+  await shop.apply(CHARGE)
+  shop.partner.cancelCharge = async () => {
+    shop.partner.query = PAID
+    return REJECTED
+  }
+  await shop.later(62_001)
+  const { status, facts } = await shop.read()
+  assert.deepEqual([status, facts.payments], ['PAID', { E1: 100_00 }])
+  await assertBooks(shop.database)
+})
+
+test('[cash-in.states.11] [EX-3] while the bank does not answer nothing expires, and it is asked again', async (t) => {
+  for (const silence of [{ query: TIMEOUT }, { query: UNREACHABLE }, { cancel: TIMEOUT }, { cancel: UNREACHABLE }]) {
+    const shop = await workshop(t, silence)
+    await shop.apply(CHARGE)
+    await shop.later(62_001)
+    const { status, dueAt } = await shop.read()
+    assert.equal(status, 'PENDING')
+    assert.ok(dueAt !== null && dueAt > shop.clock.now() + 1_000, 'and not in a busy loop')
+    Object.assign(shop.partner, { query: ACCEPTED, cancel: CANCELLED })
+    await shop.later(60_001)
+    assert.equal((await shop.read()).status, 'EXPIRED')
+  }
+})
+
+test('[cash-in.work.6] [EX-8] about a charge whose time is over, and which the bank does not end, it is asked less and less', async (t) => {
+  // Nobody believes such a payment, and a bank that has it cancels nothing.
+  const payments = [payment({ endToEndId: 'E1', occurredAt: wallNow() + 86_400_000 })]
+  const shop = await workshop(t, { query: { kind: 'FINAL', charge: charge('PAID', { payments }) } })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  for (let second = 1; second <= 200; second++) await shop.later(1_000)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET', 'GET'], 'after one minute and two more')
+  shop.partner.query = PAID
+  await shop.later(300_001)
+  assert.equal((await shop.read()).status, 'PAID')
+})
+
+test('[cash-in.expired.3] [cash-in.expired.5] [EX-8] a bank that falls silent about what is over is asked less and less; after an hour that is a case, which its answer closes', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  for (let minute = 1; minute <= 59; minute++) await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, Array(5).fill('GET'), 'at its time, then after 1, 3, 8 and 23 minutes')
+  assert.deepEqual(await cases(shop.database), [])
+  for (let minute = 1; minute <= 300; minute++) await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, Array(10).fill('GET'), 'and each hour')
+  assert.equal((await shop.read()).status, 'PENDING')
+  assert.deepEqual(await cases(shop.database), ['end_unknown'])
+  shop.partner.query = ACCEPTED
+  await shop.later(3_600_001)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  assert.deepEqual(await cases(shop.database), ['end_unknown (closed)'])
+  assert.deepEqual(await told(shop.database), [])
+})
+
+test('[cash-in.states.15] [EX-7] one «not found» at the expiry loses no payment: it is found when the bank knows the charge again', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND, cancel: REJECTED })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  assert.equal((await shop.read()).status, 'PENDING')
+  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'], 'nobody is to pay it any more')
+  shop.partner.query = PAID
+  await shop.later(60_001)
+  assert.equal((await shop.read()).status, 'PAID')
+  assert.deepEqual(await told(shop.database), ['PAID'])
+  assert.deepEqual(await cases(shop.database), [])
+  await assertBooks(shop.database)
+})
+
+test('[cash-in.states.11] [cash-in.states.15] [EX-7] a charge that the bank took and does not know expires once that is proven', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND, cancel: NOT_FOUND })
+  await shop.apply(CHARGE)
+  const statuses: string[] = []
+  for (const wait of [62_001, 60_001, 120_001, 300_001]) {
+    await shop.later(wait)
+    statuses.push((await shop.read()).status)
+  }
+  assert.deepEqual(statuses, ['PENDING', 'PENDING', 'PENDING', 'EXPIRED'], 'five minutes after the last attempt')
+  assert.equal((await shop.read()).dueAt, null)
+  assert.deepEqual([await told(shop.database), await cases(shop.database)], [[], []])
+})
+
+test('[cash-in.states.11] [EX-7] that the bank does not know what it is told to cancel proves nothing either', async (t) => {
+  const shop = await workshop(t, { cancel: NOT_FOUND })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  assert.equal((await shop.read()).status, 'PENDING')
+  shop.partner.query = PAID
+  await shop.later(60_001)
+  assert.equal((await shop.read()).status, 'PAID')
+})
+
+test('[cash-in.expired.4] [EX-9] late money at a bank without a statement is found by asking after the expiry', async (t) => {
+  const shop = await workshop(t, { capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge']) })
+  await shop.apply(CHARGE)
+  await shop.later(62_001)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  shop.partner.query = NOT_FOUND
+  await shop.later(300_001)
+  assert.equal(shop.partner.asked.filter((call) => call === 'GET').length, 2)
+  shop.partner.query = PAID
+  await shop.later(3_300_001)
+  assert.equal((await shop.read()).status, 'PAID')
+  await assertBooks(shop.database)
+})
+
+test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its time is EXPIRED and nobody is told', async (t) => {
+  for (const query of [ENDED, CONTRADICTED]) {
+    const shop = await workshop(t, { query })
+    await shop.apply(CHARGE)
+    await shop.later(62_001)
+    assert.deepEqual(shop.partner.asked, query === CONTRADICTED ? ['GET', 'DELETE'] : ['GET'])
+    const { status, dueAt } = await shop.read()
+    assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
+    assert.deepEqual([await told(shop.database), await cases(shop.database)], [[], []])
+  }
+})
+
+test('[cash-in.unknown.6] [EX-3] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.apply(INPUTS['charge.unknown'])
+  await shop.later(62_001)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  assert.deepEqual(shop.partner.asked, ['GET'])
+})
+
+test('[cash-in.unknown.3] [CI-6] a bank that cannot recognise a repetition is never asked for a second charge', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND, create: TIMEOUT, capabilities: new Set(['query-charge']) })
+  await shop.jobs.requestCharge(await shop.read())
+  for (const wait of [5_000, 60_000]) await shop.later(wait)
+  assert.deepEqual(shop.partner.asked, ['PUT', 'GET', 'GET'])
+  assert.equal((await shop.read()).status, 'EXPIRED')
+})
+
+test('[cash-in.states.6] [CI-10] a contradicting charge is cancelled at the bank and never asked for again', async (t) => {
+  const shop = await workshop(t, { create: CONTRADICTED })
+  const cashIn = await shop.jobs.requestCharge(await shop.read())
+  assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE'])
+  shop.partner.query = NOT_FOUND
+  await shop.apply(ASK)
+  await shop.later(1)
+  for (let second = 1; second <= 60; second++) await shop.later(1_000)
+  assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE', 'GET', 'GET', 'GET', 'GET'])
+})
+
+test('[cash-in.states.15] [CI-15] one «not found» is no contradiction of a charge that can still be paid; a proof of it is', async (t) => {
+  const shop = await workshop(t, {}, 86_400)
+  await shop.apply(CHARGE)
+  shop.clock.advance(600_000)
+  shop.partner.query = NOT_FOUND
+  await shop.apply(ASK)
+  await shop.later(1)
+  assert.equal((await shop.read()).status, 'PENDING')
+  shop.partner.query = ACCEPTED
+  await shop.later(60_001)
+  assert.equal((await shop.read()).facts.notFoundSince, undefined)
+  shop.partner.query = NOT_FOUND
+  await shop.apply(ASK)
+  await shop.later(1)
+  for (const wait of [1_001, 5_001, 15_001]) await shop.later(wait)
+  assert.equal((await shop.read()).status, 'PENDING', 'less than a minute')
+  assert.deepEqual(await cases(shop.database), [])
+  await shop.later(900_001)
+  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await cases(shop.database), ['charge_contradicted'])
+  assert.ok(!shop.partner.asked.includes('PUT') && !shop.partner.asked.includes('DELETE'))
+})
+
+/** The bank tells of another amount, and of money: for the charge with this id. */
+const contradiction = (id: string) => ({
+  ...CONTRADICTED,
+  charge: charge('PAID', { id, valueCents: 99_00n, payments: [payment({ endToEndId: 'E1', valueCents: 99_00n })] }),
+})
+
+test('[cash-in.states.12] [P7] money that a contradicting answer tells of is booked in suspense, with its own case', async (t) => {
+  const shop = await workshop(t)
+  const { id } = await shop.read()
+  shop.partner.query = contradiction(id)
+  await shop.apply(CHARGE, ASK)
+  await shop.later(1)
+  const { status, facts, dueAt } = await shop.read()
+  assert.deepEqual([status, facts.payments, dueAt], ['RECONCILIATION_REQUIRED', { E1: 99_00 }, null])
+  assert.deepEqual(await balances(shop.database), { settlement: -99_00n, suspense_in: 99_00n })
+  assert.deepEqual(await cases(shop.database), ['charge_contradicted', 'amount_differs'])
+  assert.deepEqual(await told(shop.database), [])
+})
+
+test('[cash-in.states.12] [P7] money of an answer under another id is not ours', async (t) => {
+  const shop = await workshop(t, { query: contradiction('somebody else') })
+  await shop.apply(CHARGE, ASK)
+  await shop.later(1)
+  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await balances(shop.database), {})
+  assert.deepEqual(await cases(shop.database), ['charge_contradicted'])
+})
+
+test('[cash-in.states.12] [P7] money that fits is in suspense where the code that came with it is none', () => {
+  const payments = [payment({ endToEndId: 'E1' })]
+  const cashIn = charged()
+  const answer = { kind: 'FINAL', charge: charge('PAID', { id: cashIn.id, pixCode: 'no code', payments }) } as const
+  assert.deepEqual(inputsOf(cashIn, answer, SWEPT), [
+    { on: 'charge.contradicted', reason: 'pixCode is not a valid BR Code' },
+    { on: 'partner.confirmed', payment: payments[0], transactionId: 'tx', isContradicted: true },
+  ])
+})
+
+test('[cash-in.states.6] a charge whose code is none is a contradiction', async (t) => {
+  const unpayable = await workshop(t, { create: { ...ACCEPTED, charge: charge('ACTIVE', { pixCode: 'no code' }) } })
+  const cashIn = await unpayable.jobs.requestCharge(await unpayable.read())
+  assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
+  assert.equal(cashIn.facts.pixCode, undefined)
+})
+
+test('[cash-in.reconciliation.1] for want of an answer the bank is asked each minute until it gives one', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT }, 86_400)
+  await shop.apply(INPUTS['charge.unknown'])
+  await shop.later(900_001)
+  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
+  for (let minute = 1; minute <= 3; minute++) {
+    await shop.later(59_000)
+    assert.equal(shop.partner.asked.length, minute)
+    await shop.later(1_001)
+    assert.equal(shop.partner.asked.length, minute + 1)
+  }
+  shop.partner.query = PAID
+  await shop.later(60_001)
+  const { status, dueAt } = await shop.read()
+  assert.deepEqual({ status, dueAt }, { status: 'PAID', dueAt: null })
+})
+
+test('[cash-in.reconciliation.1] what the bank never saw, and whose time is over, is EXPIRED and its case closed', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(INPUTS['charge.unknown'])
+  await shop.later(900_001)
+  assert.deepEqual(await cases(shop.database), ['result_missing'])
+  shop.partner.query = NOT_FOUND
+  await shop.later(60_001)
+  const { status, dueAt, facts } = await shop.read()
+  assert.deepEqual({ status, dueAt, doubt: facts.doubt }, { status: 'EXPIRED', dueAt: null, doubt: undefined })
+  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
+})
+
+test('[cash-in.reconciliation.1] a doubt that arose and ended in one batch leaves no case open', async (t) => {
+  const shop = await workshop(t)
+  await shop.apply(INPUTS['charge.unknown'])
+  shop.clock.advance(900_001)
+  await shop.applyTogether(INPUTS['charge.unknown'], paid())
+  assert.equal((await shop.read()).status, 'PAID')
+  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
+})
+
+test('[cash-in.failed.1] [CI-9] a charge that the bank took after FAILED is cancelled there, however often it takes', async (t) => {
+  const shop = await workshop(t, { cancel: TIMEOUT })
+  await shop.apply(INPUTS['partner.failed'], CHARGE)
+  assert.deepEqual(await cases(shop.database), ['charge_after_end'])
+  await shop.later(1)
+  await shop.later(59_000)
+  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'], 'and not in a busy loop')
+  shop.partner.cancel = CANCELLED
+  await shop.later(1_001)
+  await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE', 'GET', 'DELETE'])
+  const { status, dueAt } = await shop.read()
+  assert.deepEqual({ status, dueAt }, { status: 'FAILED', dueAt: null })
+})
+
+test('[cash-in.failed.2] [CI-9] a charge that was paid before it could be cancelled is in suspense', async (t) => {
+  const shop = await workshop(t)
+  await shop.apply(INPUTS['partner.failed'], CHARGE)
+  shop.partner.cancelCharge = async () => {
+    shop.partner.query = PAID
+    return REJECTED
+  }
+  await shop.later(1)
+  const { status, facts } = await shop.read()
+  assert.deepEqual([status, facts.payments], ['RECONCILIATION_REQUIRED', { E1: 100_00 }])
+  await assertBooks(shop.database)
+})
+
+test('[cash-in.paid.5] [EV-17] after a failure of what was paid the bank is asked until it answers, and that is kept', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(CHARGE, paid(), INPUTS['partner.failed'])
+  await shop.later(1)
+  shop.partner.query = { kind: 'FINAL', charge: charge('FAILED', { payments: PAID.charge.payments }) }
+  await shop.later(60_001)
+  await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
+  const { status, dueAt, facts } = await shop.read()
+  assert.deepEqual({ status, dueAt }, { status: 'RECONCILIATION_REQUIRED', dueAt: null })
+  assert.deepEqual(facts.bankAnswer, {
+    transactionId: 'tx',
+    status: 'FAILED',
+    valueCents: 100_00,
+    expiresAt: EXPIRES_AT,
+    payments: [{ endToEndId: 'E1', valueCents: 100_00, occurredAt: PAID.charge.payments[0]?.occurredAt }],
+  })
+  assert.deepEqual(await cases(shop.database), ['failed_after_payment'])
+})
+
+test('[cash-in.work.2] [EX-5] a backlog is claimed 500 at a time, and the bank is asked 32 questions at a time', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.stock(549)
+  let calls = 0
+  let most = 0
+  shop.partner.whileCalled = async () => {
+    most = Math.max(most, ++calls)
+    await endOfTurn()
+    calls -= 1
+  }
+  shop.clock.advance(120_000)
+  assert.equal(await shop.jobs.processNext(), true, 'more is due')
+  assert.deepEqual(await movesBy(shop.database, 'work.claimed'), { moves: 500n, batches: 2n })
+  assert.equal(await shop.jobs.processNext(), false)
+  assert.equal(shop.partner.asked.length, 550)
+  assert.equal(most, 32)
+})
+
+test('[cash-in.work.2] [EX-5] what a slow bank leaves no time for is done when its lease is over, not after it', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.stock(99)
+  shop.partner.whileCalled = async () => shop.clock.advance(1_000)
+  await shop.later(120_000)
+  const asked = shop.partner.asked.length
+  assert.ok(20 < asked && asked < 32, `${asked} were begun within half a lease`)
+  shop.partner.whileCalled = async () => undefined
+  await shop.later(60_001)
+  assert.equal(shop.partner.asked.length, 100)
+})
+
+/** Cash-ins that have ended or wait for an operator, by the inputs that led there. */
+const RESTING: Readonly<Record<string, readonly CashInInput[]>> = {
+  PAID: [CHARGE, paid()],
+  'PAID before the charge was known': [paid()],
+  FAILED: [CHARGE, INPUTS['partner.failed']],
+  'FAILED at once': [INPUTS['charge.rejected']],
+  EXPIRED: [CHARGE, INPUTS['clock.expired']],
+  'RECONCILIATION_REQUIRED about the charge': [INPUTS['charge.contradicted']],
+  'RECONCILIATION_REQUIRED about a known charge': [CHARGE, INPUTS['charge.contradicted']],
+  'FAILED before the charge was known': [INPUTS['partner.failed'], CHARGE],
+  'RECONCILIATION_REQUIRED about a failure': [CHARGE, paid(), INPUTS['partner.failed']],
+  'RECONCILIATION_REQUIRED about a payment': [CHARGE, paid({ valueCents: 99_00n })],
+}
+
+const ANSWERS = { ACCEPTED, PAID, ENDED, CONTRADICTED, NOT_FOUND }
+
+for (const [situation, inputs] of Object.entries(RESTING)) {
+  test(`[cash-in.work.3] whatever the bank answers about one that is ${situation}, it rests afterwards`, async (t) => {
+    const shop = await workshop(t)
+    await shop.apply(...inputs)
+    for (const [name, query] of Object.entries(ANSWERS)) {
+      shop.partner.query = query
+      await shop.apply(ASK)
+      for (const wait of [60_001, 1_001, 5_001, 15_001]) await shop.later(wait)
+      assert.equal((await shop.read()).dueAt, null, name)
+    }
+    assert.ok(!shop.partner.asked.includes('PUT'), 'nobody wants the charge any more')
+    await assertBooks(shop.database)
+  })
+}
+
+test('[cash-in.work.1] a question that got no answer is asked again, also about one that has ended', async (t) => {
+  const shop = await workshop(t, { query: TIMEOUT })
+  await shop.apply(...(RESTING.PAID ?? []), ASK)
+  await shop.later(1)
+  await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
+})
+
+test('[cash-in.work.5] [EV-9] [EV-41] however often the bank is to be asked, one status query is under way and one is wanted', async (t) => {
+  const shop = await workshop(t, { query: PAID })
+  await shop.apply(...(RESTING.PAID ?? []))
+  const requests = Array<CashInInput>(100).fill(ASK)
+  shop.partner.whileCalled = async () => {
+    shop.partner.whileCalled = async () => undefined
+    await shop.applyTogether(...requests)
+  }
+  await shop.applyTogether(...requests)
+  await shop.later(1)
+  assert.deepEqual(shop.partner.asked, ['GET'])
+  await shop.later(1)
+  await shop.later(60_001)
+  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
+  assert.equal((await movesBy(shop.database, 'work.requested'))?.moves, 2n, 'one, and one while it is asked')
+})
+
+test('[cash-in.work.5] [partner.7] [EV-44] what finds the budget of events used up waits for it; what a schedule asks does not', async (t) => {
+  const shop = await workshop(t, { query: NOT_FOUND })
+  await shop.stock(1)
+  await shop.apply(ASK)
+  shop.budget.take(1_000, shop.clock.now())
+  await shop.later(15_001)
+  assert.equal(shop.partner.asked.length, 4, 'after 15 s the budget has one again')
+  shop.partner.asked.length = 0
+  await shop.apply(ASK)
+  // Counted as of later: until it is asked again nothing is added, however long that takes.
+  shop.budget.take(10_000, shop.clock.now() + 60_000)
+  await shop.later(1)
+  assert.deepEqual(shop.partner.asked, [])
+  await shop.later(11)
+  assert.deepEqual(shop.partner.asked, ['GET'])
+})
+
+test('[cash-in.work.5] [partner.7] [EV-44] what an event asks at once has the budget too, and stays due where none is left', async (t) => {
+  const shop = await workshop(t, { query: PAID })
+  await shop.apply(...(RESTING.PAID ?? []))
+  await shop.apply(ASK)
+  shop.partner.asked.length = 0
+  const cashIn = await shop.read()
+  // Counted as of later: until then nothing is added.
+  shop.budget.take(10_000, shop.clock.now() + 60_000)
+  await shop.jobs.askNow(cashIn)
+  assert.deepEqual(shop.partner.asked, [])
+  await shop.later(60_000)
+  assert.deepEqual(shop.partner.asked, ['GET'])
+})
+
+test('[cash-in.work.2] two processes do the same work once', async (t) => {
+  const shop: Workshop = await workshop(t, { query: NOT_FOUND })
+  shop.clock.advance(15_001)
+  await Promise.all([shop.jobs.processNext(), shop.jobs.processNext()])
+  assert.deepEqual(shop.partner.asked, ['GET', 'PUT'])
+})
+
+const charged = (): CashIn => cashInAs('PENDING', { transactionId: 'tx', facts: CHARGED })
+const inputNames = (cashIn: CashIn, answer: Parameters<typeof inputsOf>[1], now: number) =>
+  inputsOf(cashIn, answer, { now, isSwept: true }).map(({ on }) => on)
+
+test('[cash-in.states.10] a charge that ended unpaid before its time failed; after its time it expired', () => {
+  for (const status of ['FAILED', 'CANCELLED'] as const) {
+    const answer = { kind: 'FINAL', charge: charge(status) } as const
+    assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT), ['charge.accepted', 'partner.failed'])
+  }
+  for (const status of ['CANCELLED', 'EXPIRED'] as const) {
+    const answer = { kind: 'FINAL', charge: charge(status) } as const
+    assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT + 1), ['charge.accepted', 'clock.expired'])
+  }
+})
+
+test('[cash-in.paid.5] [ST-60] that what was paid ended unpaid is a contradiction, in whatever word and whenever it is told', async (t) => {
+  for (const status of ['FAILED', 'CANCELLED', 'EXPIRED'] as const) {
+    for (const at of [EXPIRES_AT, EXPIRES_AT + 1]) {
+      const paid = cashInAs('PAID', { transactionId: 'tx', facts: { ...CHARGED, payments: { E1: 100_00 } } })
+      const names = inputNames(paid, { kind: 'FINAL', charge: charge(status) }, at)
+      assert.deepEqual(names, ['charge.accepted', 'partner.failed'], `${status} ${at - EXPIRES_AT}`)
+    }
+  }
+  const shop = await workshop(t, { query: { kind: 'FINAL', charge: charge('EXPIRED') } })
+  await shop.apply(CHARGE, paid(), { on: 'work.requested' })
+  await shop.later(1)
+  assert.deepEqual(await cases(shop.database), ['failed_after_payment'])
+})
+
+test('[cash-in.states.11] a bank whose clock is ahead ends no charge before its time', () => {
+  const answer = { kind: 'FINAL', charge: charge('EXPIRED') } as const
+  assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT), ['charge.accepted'])
+})
+
+test('[cash-in.paid.4] every payment that the bank tells is judged, whatever the status word', () => {
+  const payments = [payment({ endToEndId: 'E1' }), payment({ endToEndId: 'E2' })]
+  const answer = { kind: 'FINAL', charge: charge('CANCELLED', { payments }) } as const
+  assert.deepEqual(inputNames(charged(), answer, NOW), ['charge.accepted', 'partner.confirmed', 'partner.confirmed'])
+})
+
+test('[cash-in.unknown.3] a question that failed casts no doubt on a charge that is known to exist', () => {
+  for (const answer of [TIMEOUT, UNREACHABLE]) assert.deepEqual(inputsOf(charged(), answer, SWEPT), [])
+  assert.deepEqual(inputNames(cashInAs('PENDING'), TIMEOUT, NOW), ['charge.unknown'])
+})
+
+test('[cash-in.states.3] of a refusal is kept what the detail can show', () => {
+  const refusal = { ...REJECTED, errorCode: 'x'.repeat(128), errorMessage: undefined }
+  assert.deepEqual(inputsOf(charged(), refusal, SWEPT), [
+    { on: 'charge.rejected', errorCode: 'x'.repeat(64), errorMessage: null },
+  ])
+})

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { Refusal } from '@pixgate/spec'
+import { pino } from 'pino'
+import type {
+  Availability,
+  Payout,
+  PayoutAnswer,
+  PayoutPartner,
+  PayoutQueryAnswer,
+  PayoutRequest,
+  PayoutStatus,
+  QrCode,
+  QrCodeAnswer,
+  SendWindow,
+} from '../../src/banks/port.ts'
+import { createCashInCommands } from '../../src/cash-in/commands.ts'
+import type { CashOut } from '../../src/cash-out/cash-out.ts'
+import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
+import type { CashOutTerms } from '../../src/cash-out/create.ts'
+import { type CashOutJobs, createCashOutJobs } from '../../src/cash-out/jobs.ts'
+import { type CashOutHandlers, createCashOutHandlers } from '../../src/cash-out/routes.ts'
+import { createCashOutStore } from '../../src/cash-out/store.ts'
+import { createEngine } from '../../src/engine/engine.ts'
+import type { Database } from '../../src/platform/db/database.ts'
+import { createIds, type Ids } from '../../src/platform/ids.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { openTestDatabase, testDatabase } from '../support/database.ts'
+import { TERMS as CASH_IN_TERMS, cashInRequest, payment } from '../support/engine.ts'
+import { type SteppedClock, steppedClock } from '../support/world.ts'
+import { cashOutRequest, TERMS } from './situations.ts'
+
+/** What banks answer. */
+
+const OCCURRED_AT = 1_700_000_000_000
+
+/** A payout as a bank tells it. */
+export function payout<Status extends PayoutStatus>(status: Status, given: Partial<Payout> = {}): Payout<Status> {
+  return {
+    id: 'id',
+    transactionId: 'tx',
+    valueCents: 30_00n,
+    feeCents: undefined,
+    endToEndId: undefined,
+    recipient: undefined,
+    errorCode: undefined,
+    errorMessage: undefined,
+    returns: [],
+    occurredAt: undefined,
+    ...given,
+    status,
+  }
+}
+
+const LEFT = { endToEndId: 'E1', occurredAt: OCCURRED_AT }
+
+export const PROCESSING = { kind: 'ACCEPTED', payout: payout('PROCESSING') } as const
+export const CONFIRMED = { kind: 'FINAL', payout: { ...payout('CONFIRMED'), ...LEFT } } as const
+export const RETURNED = {
+  kind: 'FINAL',
+  payout: {
+    ...payout('RETURNED'),
+    ...LEFT,
+    returns: [
+      { returnId: 'D1', valueCents: 10_00n, occurredAt: OCCURRED_AT },
+      { returnId: 'D2', valueCents: 20_00n, occurredAt: OCCURRED_AT },
+    ],
+  },
+} as const
+export const FAILED = {
+  kind: 'FINAL',
+  payout: payout('FAILED', { errorCode: 'closed_account', errorMessage: 'closed' }),
+} as const
+export const REJECTED = { kind: 'REJECTED', errorCode: 'limit', errorMessage: 'too much' } as const
+export const NOT_FOUND = { kind: 'NOT_FOUND' } as const
+export const TIMEOUT = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined } as const
+export const UNREACHABLE = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' } as const
+
+/** Calls of 3 s at most, so that a lease lasts 5.5 s; and events may cause what they like. */
+export const BOUNDS = { callTimeoutMs: 3_000, eventQueries: { take: (wanted: number) => wanted } }
+
+/** A bank that answers by script and notes what it was asked. */
+export interface ScriptedPartner extends PayoutPartner, Availability {
+  /** `PUT`, `GET` or `DECODE`, in order. */
+  readonly asked: string[]
+  /** What it was told to pay, in order. */
+  readonly told: [id: string, request: PayoutRequest][]
+  /** Until when each of these may leave. */
+  readonly windows: (SendWindow | undefined)[]
+  put: PayoutAnswer
+  query: PayoutQueryAnswer
+  qrCode: QrCodeAnswer
+  /** Looks around while the bank is being called. */
+  whileCalled: () => Promise<void>
+}
+
+/** A code as a bank decodes it; every decoding has its own id. */
+export const QR_CODE: QrCode = {
+  decodeId: 'decode',
+  valueCents: 30_00n,
+  txid: 'txid',
+  status: 'ACTIVE',
+  expiresAt: undefined,
+  recipient: { name: 'Padaria Central', document: '11222333000181', pixKey: 'padaria@example.com' },
+}
+
+/** Makes one that takes and confirms everything unless told otherwise. */
+export function scriptedPartner(answers: Partial<ScriptedPartner> = {}): ScriptedPartner {
+  const partner: ScriptedPartner = {
+    capabilities: new Set(['idempotent-payout', 'query-payout', 'decode-qr-code']),
+    idempotencyWindowMs: 86_400_000,
+    asked: [],
+    told: [],
+    windows: [],
+    put: PROCESSING,
+    query: CONFIRMED,
+    qrCode: { kind: 'DECODED', qrCode: QR_CODE },
+    whileCalled: async () => undefined,
+    sendsWanted: () => 64,
+    sendPayout: async (id, request, window) => {
+      partner.windows.push(window)
+      partner.asked.push('PUT')
+      partner.told.push([id, request])
+      await partner.whileCalled()
+      return partner.put
+    },
+    getPayout: async () => {
+      partner.asked.push('GET')
+      await partner.whileCalled()
+      return partner.query
+    },
+    decodeQrCode: async () => {
+      const count = partner.asked.push('DECODE')
+      const { qrCode } = partner
+      if (qrCode.kind !== 'DECODED') return qrCode
+      return { ...qrCode, qrCode: { ...qrCode.qrCode, decodeId: `decode-${count}` } }
+    },
+    ...answers,
+  }
+  return partner
+}
+
+/** Everything that a process has of payouts. */
+export interface Process {
+  readonly ids: Ids
+  readonly commands: CashOutCommands
+  readonly jobs: CashOutJobs
+  readonly handlers: CashOutHandlers
+  /** Adds to the merchant's balance. */
+  fund(cents: bigint): Promise<void>
+}
+
+/** A database, one process on it, and a bank: no HTTP, and a clock that is stepped. */
+export interface Workshop extends Process {
+  readonly database: Database
+  readonly databaseUrl: string
+  readonly clock: SteppedClock
+  readonly partner: ScriptedPartner
+  /** Another process, with the same bank. */
+  another(): Process
+  /** Makes a payout of R$ 30,00 and returns its id. */
+  reserve(externalId?: string): Promise<string>
+  /** Puts the clock forward, then does what is due. */
+  later(ms: number): Promise<void>
+  read(id: string): Promise<CashOut>
+}
+
+/** Opens one, with R$ 100,00 and no fee. */
+export async function workshop(
+  t: TestContext,
+  answers: Partial<ScriptedPartner> = {},
+  terms: Partial<CashOutTerms> = {},
+): Promise<Workshop> {
+  const { url, database } = await testDatabase(t)
+  const clock = steppedClock()
+  const partner = scriptedPartner(answers)
+  const store = createCashOutStore(database)
+  const configured = { ...TERMS, fee: { cents: 0n, basisPoints: 0n }, ...terms }
+
+  function another(): Process {
+    const connection = openTestDatabase(url, 1)
+    t.after(() => connection.close())
+    const ids = createIds(clock)
+    const logger = pino({ level: 'silent' })
+    const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
+    const commands = createCashOutCommands(engine, configured)
+    const jobs = createCashOutJobs({ commands, store, partner, clock, bounds: BOUNDS })
+    const cashIns = createCashInCommands(engine, clock, { ...CASH_IN_TERMS, fee: { cents: 0n, basisPoints: 0n } })
+    return {
+      ids,
+      commands,
+      jobs,
+      handlers: createCashOutHandlers({ commands, jobs, store, clock, ids, onReserved: () => undefined }),
+      fund: async (cents) => {
+        const id = ids.uuid()
+        await cashIns.create(cashInRequest({ id, externalId: id, valueCents: cents }))
+        const movement = payment({ endToEndId: `E${id}`, valueCents: cents })
+        await cashIns.apply(id, { on: 'partner.confirmed', payment: movement, transactionId: id })
+      },
+    }
+  }
+
+  const process = another()
+  await process.fund(100_00n)
+  return {
+    ...process,
+    database,
+    databaseUrl: url,
+    clock,
+    partner,
+    another,
+    reserve: async (externalId = 'payout-1') => {
+      const id = process.ids.uuid()
+      await process.commands.create(cashOutRequest({ id, externalId }))
+      return id
+    },
+    later: async (ms) => {
+      clock.advance(ms)
+      await process.jobs.processNext()
+    },
+    read: async (id) => {
+      const cashOut = await store.get(id)
+      assert.ok(cashOut)
+      return cashOut
+    },
+  }
+}
+
+/** The refusal that work ends with. */
+export async function refusalOf(work: Promise<unknown>): Promise<Refusal> {
+  const error = await work.then(
+    () => undefined,
+    (reason) => reason,
+  )
+  assert.ok(error instanceof Refusal, String(error))
+  return error
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createCashOutJobs, inputsOfSending } from '../../src/cash-out/jobs.ts'
+import { BOUNDS, CONFIRMED, payout } from './fixture.ts'
+import { SENT } from './situations.ts'
+
+const TRIED = { id: 'ours', facts: SENT }
+
+test('[cash-out.states.9] [P7] of what the bank tells of another order nothing is booked, and no reference learned', () => {
+  const told = (id: string) => {
+    const answer = { kind: 'CONTRADICTED', reason: 'other', payout: payout('PROCESSING', { id }) } as const
+    return inputsOfSending(TRIED, answer)
+  }
+  assert.deepEqual(told('ours'), [{ on: 'send.contradicted', reason: 'other', transactionId: 'tx' }])
+  assert.deepEqual(told('another'), [{ on: 'send.contradicted', reason: 'other', transactionId: null }])
+  const left = (id: string) =>
+    inputsOfSending(TRIED, { kind: 'CONTRADICTED', reason: 'other', payout: { ...CONFIRMED.payout, id } })
+  assert.deepEqual(
+    [left('ours'), left('another')].map((inputs) => inputs.map(({ on }) => on)),
+    [['partner.confirmed'], ['send.contradicted']],
+  )
+})
+
+test('[CO-30] [cash-out.work] while the switch is off nothing that only waits to be sent is looked for', async () => {
+  for (const isEnabled of [true, false]) {
+    const looked: boolean[] = []
+    const due = async (_at: number, _most: number, isSending: boolean) => {
+      looked.push(isSending)
+      return []
+    }
+    const jobs = createCashOutJobs({
+      commands: {},
+      store: { due, isEnabled: async () => isEnabled },
+      partner: { capabilities: new Set(), idempotencyWindowMs: 0, sendsWanted: () => Number.POSITIVE_INFINITY },
+      clock: { now: () => 0 },
+      bounds: BOUNDS,
+    } as unknown as Parameters<typeof createCashOutJobs>[0])
+    await jobs.processNext()
+    assert.deepEqual(looked, [isEnabled])
+  }
+})

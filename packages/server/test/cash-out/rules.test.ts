@@ -1,0 +1,1169 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type CashOutStatus, cashOut } from '@pixgate/spec'
+import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../src/cash-out/cash-out.ts'
+import { nextStep } from '../../src/cash-out/schedule.ts'
+import type { Decision, State } from '../../src/engine/operation.ts'
+import { entriesOf } from '../../src/engine/postings.ts'
+import {
+  CREATED_AT,
+  cashOutAs,
+  confirmed,
+  decide,
+  INPUTS,
+  LEFT,
+  NOW,
+  returned,
+  SENT,
+  SENT_AT,
+  stateOf,
+} from './situations.ts'
+
+type AnyRow = (typeof cashOut.rows)[number]
+
+/** What a row of the table is put to, and what must come of it besides what the row itself says. */
+interface Situation {
+  readonly before?: Partial<CashOut>
+  readonly input?: CashOutInput
+  /** What is known or recorded afterwards. */
+  readonly learns?: Partial<CashOut>
+  readonly dueAt?: number | null
+  /** What the operator of the row's case reads. */
+  readonly evidence?: Readonly<Record<string, unknown>>
+  /** The end-to-end or return id that its journal and case are known by. */
+  readonly reference?: string
+  readonly state?: State
+  /** What the caller is told: `APPLIED` unless something is said here. */
+  readonly result?: 'DISPUTED'
+}
+
+/** Another operation has every movement. */
+const TAKEN = stateOf({}, {}, () => ({ operationId: 'another', valueCents: 30_00n }))
+
+const NO_DOUBT = { doubt: null, unknownSince: null }
+const CONTRADICTION = { facts: { doubt: 'contradiction' } } as const
+const MISSING = { facts: { ...SENT, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } } as const
+/** A question is wanted at once. */
+const WANTED = { question: 'wanted' } as const
+const UNRECORDED = { facts: { doubt: 'unrecorded' } } as const
+const RELEASED = { facts: { ...SENT, isReleased: true, doubt: 'contradiction' } } as const
+/** The bank did not know it five minutes after the attempt, and more than a minute ago. */
+const LONG_SENT = { attempts: 1, firstAttemptAt: NOW - 400_000, lastAttemptAt: NOW - 400_000 }
+const NOT_FOUND_BEFORE = { ...LONG_SENT, notFoundSince: NOW - 60_000, notFoundAt: NOW - 30_000 }
+const FOR_GOOD = { on: 'partner.not_found', windowMs: 0, askedAt: NOW } as const
+
+function ended(failureCode: string, failureReason: string | null = null) {
+  return { failureCode, failureReason, isReleased: true, ...NO_DOUBT }
+}
+
+const REFUSED = { facts: ended('limit', 'too much'), exclusiveKey: null }
+const CLOSED = { transactionId: 'tx', facts: ended('closed_account', 'the account is closed'), exclusiveKey: null }
+const NEVER_ARRIVED = {
+  facts: { notFoundSince: NOW - 60_000, notFoundAt: NOW, ...ended('not_found') },
+  exclusiveKey: null,
+}
+
+/** The money left: what the bank told of the movement is known. */
+const CONFIRMED = {
+  transactionId: 'tx',
+  endToEndId: 'E1',
+  facts: {
+    movements: { E1: 30_00 },
+    confirmedAt: NOW - 1_000,
+    partnerFeeCents: null,
+    recipientName: 'João Souza',
+    recipientDocument: '11144477735',
+    recipientIspb: '99999010',
+    ...NO_DOUBT,
+  },
+}
+
+function toldMovement(valueCents = 30_00, endToEndId = 'E1', isVerified = true) {
+  return { endToEndId, valueCents, occurredAt: NOW - 1_000, isElsewhere: false, isVerified }
+}
+
+/** What left is in suspense. */
+function left(cents: number, facts: CashOutFacts = {}): Situation {
+  return {
+    learns: { transactionId: 'tx', facts: { movements: { E1: cents }, doubt: 'contradiction', ...facts } },
+    reference: 'E1',
+    evidence: toldMovement(cents),
+  }
+}
+
+/** What another operation has is in suspense here too. */
+const LEFT_ELSEWHERE: Situation = { ...left(30_00), state: TAKEN }
+const LEFT_AGAIN_ELSEWHERE: Situation = {
+  input: confirmed({ endToEndId: 'E2' }),
+  learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, doubt: 'contradiction' } },
+  reference: 'E2',
+  evidence: toldMovement(30_00, 'E2'),
+  state: TAKEN,
+}
+const OTHER_AMOUNT: Situation = { input: confirmed({ valueCents: 29_00n }), ...left(29_00) }
+const HELD_AGAIN = left(30_00, { heldAgainCents: 31_00, isReleased: false })
+const TOLD_FAILURE = { errorCode: 'closed_account', errorMessage: 'the account is closed', isVerified: true }
+const TOLD_CONTRADICTION = { reason: 'other valueCents', transactionId: 'tx' }
+/** The bank was asked just now, and is one that does once what it is told twice. */
+const SENDING_AGAIN = { ...INPUTS['send.claimed'], again: { askedAt: NOW, windowMs: 86_400_000 } } as const
+/** One more attempt, whose proof begins anew. */
+const CLAIMED_AGAIN = {
+  attempts: 2,
+  lastAttemptAt: NOW,
+  leaseEndsAt: NOW + 60_000,
+  notFoundSince: null,
+  notFoundAt: null,
+}
+const TOLD_REFUSAL = { errorCode: 'limit', errorMessage: 'too much' }
+const toldReturn = (valueCents: number) => ({
+  reference: 'D1',
+  evidence: { returnId: 'D1', valueCents, occurredAt: NOW - 1_000, isVerified: true },
+})
+const RETURNED_ELSEWHERE: Situation = {
+  learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+  ...toldReturn(10_00),
+  state: TAKEN,
+}
+
+/** The bank's answers do the same before and after a doubt. */
+function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<string, Situation> {
+  const isDoubted = state === 'PROVIDER_RESULT_UNKNOWN'
+  const questions = isDoubted ? 4 : 1
+  const unknownSince = isDoubted ? NOW - 60_000 : NOW
+  const unknown = { facts: { questions, unknownSince } }
+  return {
+    [`${state} work.done`]: { dueAt: NOW + (isDoubted ? 15_000 : 120_000) },
+    [`${state} send.accepted`]: {
+      learns: { transactionId: 'tx', facts: { isAccepted: true, ...NO_DOUBT } },
+      dueAt: NOW + 120_000,
+    },
+    [`${state} send.claimed nothing of it left`]: {
+      before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1 } },
+      learns: { facts: CLAIMED_AGAIN },
+      dueAt: NOW + 60_000,
+    },
+    [`${state} send.claimed asked in vain and safe to repeat`]: {
+      input: SENDING_AGAIN,
+      learns: { facts: CLAIMED_AGAIN },
+      dueAt: NOW + 60_000,
+    },
+    [`${state} send.rejected another attempt may arrive`]: {
+      before: { facts: { ...SENT, attempts: 2 } },
+      input: { ...INPUTS['send.rejected'], attempt: 2 },
+      learns: { facts: { refusal: TOLD_REFUSAL, ...WANTED } },
+      dueAt: NOW,
+    },
+    [`${state} send.rejected`]: { learns: REFUSED },
+    [`${state} send.not_sent`]: { learns: { facts: { unsentAttempts: 1 } }, dueAt: NOW + 1_000 },
+    [`${state} send.unknown`]: { learns: unknown, dueAt: NOW + (isDoubted ? 30_000 : 5_000) },
+    [`${state} send.contradicted`]: {
+      learns: { transactionId: 'tx', facts: { ...CONTRADICTION.facts, ...WANTED } },
+      dueAt: NOW,
+      evidence: TOLD_CONTRADICTION,
+    },
+    [`${state} partner.confirmed movement belongs to another operation`]: LEFT_ELSEWHERE,
+    [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
+    [`${state} partner.confirmed`]: { learns: CONFIRMED },
+    [`${state} partner.failed partner agrees when asked`]: { learns: CLOSED },
+    [`${state} partner.failed`]: {
+      input: { ...INPUTS['partner.failed'], isVerified: false },
+      learns: { transactionId: 'tx', facts: WANTED },
+      dueAt: NOW,
+    },
+    [`${state} partner.not_found never arrived and must not be sent again`]: {
+      before: { facts: { ...NOT_FOUND_BEFORE, unknownSince: NOW - 60_000, questions: 3 } },
+      input: FOR_GOOD,
+      learns: { ...NEVER_ARRIVED, facts: { ...NEVER_ARRIVED.facts, questions: 4 } },
+    },
+    [`${state} partner.not_found`]: {
+      learns: { facts: { ...unknown.facts, notFoundSince: NOW, notFoundAt: NOW } },
+      dueAt: NOW + (isDoubted ? 30_000 : 120_000),
+    },
+    [`${state} clock.escalated`]: {
+      ...(isDoubted
+        ? { before: { facts: { ...SENT, unknownSince: NOW - 900_000 } }, input: INPUTS['send.unknown'] }
+        : {}),
+      learns: { facts: { doubt: 'missing', unknownSince: isDoubted ? NOW - 900_000 : NOW } },
+      dueAt: NOW + 60_000,
+    },
+  }
+}
+
+/** What was given back leaves, or returns, or is accepted all the same. */
+function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
+  return {
+    [`${state} send.accepted`]: {
+      learns: { transactionId: 'tx', facts: { isAccepted: true, doubt: 'contradiction', ...WANTED } },
+      dueAt: NOW,
+      evidence: { transactionId: 'tx' },
+    },
+    [`${state} send.contradicted`]: {
+      learns: { transactionId: 'tx', facts: { doubt: 'contradiction', ...WANTED } },
+      dueAt: NOW,
+      evidence: TOLD_CONTRADICTION,
+    },
+    [`${state} partner.confirmed movement belongs to another operation`]: LEFT_ELSEWHERE,
+    [`${state} partner.returned movement belongs to another operation`]: RETURNED_ELSEWHERE,
+    [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
+    [`${state} partner.confirmed`]: HELD_AGAIN,
+    [`${state} partner.returned`]: {
+      learns: { facts: { doubt: 'contradiction', ...WANTED } },
+      dueAt: NOW,
+      ...toldReturn(10_00),
+    },
+  }
+}
+
+/** Money comes back. */
+function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, number>): Record<string, Situation> {
+  return {
+    [`${state} send.contradicted`]: { evidence: TOLD_CONTRADICTION },
+    [`${state} partner.confirmed movement belongs to another operation`]: LEFT_AGAIN_ELSEWHERE,
+    [`${state} partner.returned movement belongs to another operation`]: RETURNED_ELSEWHERE,
+    [`${state} partner.confirmed movement restated`]: {
+      input: confirmed({ valueCents: 29_00n }),
+      learns: CONTRADICTION,
+      reference: 'E1',
+      evidence: toldMovement(29_00),
+    },
+    [`${state} partner.confirmed movement is a second one`]: {
+      input: confirmed({ endToEndId: 'E2' }),
+      learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, doubt: 'contradiction' } },
+      reference: 'E2',
+      evidence: toldMovement(30_00, 'E2'),
+    },
+    [`${state} partner.returned return is of another payment`]: {
+      input: { ...returned({}, false), endToEndId: 'E9' },
+      result: 'DISPUTED',
+      learns: { facts: WANTED },
+      dueAt: NOW,
+    },
+    [`${state} partner.returned return has no id`]: {
+      input: { ...returned(), isUnnamed: true },
+      learns: { facts: { suspendedReturns: { D1: 10_00 }, unnamedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+      ...toldReturn(10_00),
+    },
+    [`${state} partner.returned returns exceed the payout`]: {
+      input: returned({ valueCents: 30_01n }),
+      learns: { facts: { suspendedReturns: { D1: 30_01 }, doubt: 'contradiction' } },
+      ...toldReturn(30_01),
+    },
+    [`${state} partner.returned`]: { learns: { facts: { returns: { ...already, D1: 10_00 } } }, reference: 'D1' },
+  }
+}
+
+/** What happens in each row, by «from on when». */
+const SITUATIONS: Readonly<Record<string, Situation>> = {
+  'RESERVED work.done': { dueAt: NOW },
+  'RECONCILIATION_REQUIRED work.done': { before: MISSING, dueAt: NOW + 60_000 },
+
+  'RESERVED send.claimed': {
+    before: { dueAt: NOW },
+    learns: {
+      facts: {
+        attempts: 1,
+        firstAttemptAt: NOW,
+        lastAttemptAt: NOW,
+        leaseEndsAt: NOW + 60_000,
+        dispatchedAt: NOW,
+        notFoundSince: null,
+        notFoundAt: null,
+      },
+    },
+    dueAt: NOW + 60_000,
+  },
+  'RESERVED clock.released': {
+    before: { createdAt: NOW - 86_400_000, dueAt: NOW },
+    learns: { facts: ended('never_sent'), exclusiveKey: null },
+  },
+  'RESERVED partner.confirmed movement belongs to another operation': LEFT_ELSEWHERE,
+  'RESERVED partner.confirmed': {
+    input: confirmed({}, false),
+    learns: { transactionId: 'tx', facts: { doubt: 'unrecorded', ...WANTED } },
+    dueAt: NOW,
+    reference: 'E1',
+    evidence: toldMovement(30_00, 'E1', false),
+  },
+
+  'DISPATCHED clock.released': {
+    before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
+    learns: { facts: ended('never_sent'), exclusiveKey: null },
+  },
+  'DISPATCHED clock.overdue': {
+    before: { dueAt: NOW, facts: { ...SENT, isAccepted: true, firstAttemptAt: NOW - 86_400_000 } },
+    learns: { facts: { isOverdue: true } },
+    dueAt: NOW,
+  },
+  ...underWay('DISPATCHED'),
+
+  'PROVIDER_RESULT_UNKNOWN clock.released': {
+    before: { dueAt: NOW, facts: { ...SENT, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
+    learns: { facts: ended('never_sent'), exclusiveKey: null },
+  },
+  ...underWay('PROVIDER_RESULT_UNKNOWN'),
+
+  'CONFIRMED send.accepted reference differs': {
+    input: { on: 'send.accepted', transactionId: 'another' },
+    learns: { facts: { isAccepted: true } },
+    evidence: { transactionId: 'another' },
+  },
+  'CONFIRMED send.accepted': {
+    before: { transactionId: null, facts: { movements: { E1: 30_00 } } },
+    learns: { transactionId: 'tx', facts: { isAccepted: true } },
+  },
+  'CONFIRMED send.rejected': { evidence: TOLD_REFUSAL },
+  'CONFIRMED partner.not_found': {
+    learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, unknownSince: NOW, questions: 1 } },
+  },
+  'CONFIRMED partner.failed': {
+    learns: { facts: { doubt: 'contradiction', ...WANTED } },
+    dueAt: NOW,
+    evidence: TOLD_FAILURE,
+  },
+  ...returning('CONFIRMED', {}),
+  ...returning('REVERSED', { D0: 5_00 }),
+  'REVERSED partner.returned return was booked otherwise': {
+    before: { facts: { ...LEFT, returns: { D1: 9_00 } } },
+    ...toldReturn(10_00),
+  },
+  'REVERSED partner.returned return may be known': {
+    before: { facts: { ...LEFT, returns: { D0: 10_00 } } },
+    input: { ...returned(), isUnnamed: true },
+    ...toldReturn(10_00),
+  },
+  ...over('FAILED'),
+  ...over('RELEASED'),
+
+  'RECONCILIATION_REQUIRED send.claimed nothing of it left': {
+    before: { dueAt: NOW, facts: { ...MISSING.facts, unsentAttempts: 1 } },
+    learns: { facts: CLAIMED_AGAIN },
+    dueAt: NOW + 60_000,
+  },
+  'RECONCILIATION_REQUIRED send.claimed asked in vain and safe to repeat': {
+    before: MISSING,
+    input: SENDING_AGAIN,
+    learns: { facts: CLAIMED_AGAIN },
+    dueAt: NOW + 60_000,
+  },
+  'RECONCILIATION_REQUIRED clock.released evidence was missing': {
+    before: { dueAt: NOW, facts: { ...MISSING.facts, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
+    learns: { facts: ended('never_sent'), exclusiveKey: null },
+  },
+  'RECONCILIATION_REQUIRED send.rejected another attempt may arrive': {
+    before: { facts: { ...MISSING.facts, attempts: 2 } },
+    input: { ...INPUTS['send.rejected'], attempt: 2 },
+    learns: { facts: { refusal: TOLD_REFUSAL, ...WANTED } },
+    dueAt: NOW,
+  },
+  'RECONCILIATION_REQUIRED send.accepted evidence was missing': {
+    before: MISSING,
+    learns: { transactionId: 'tx', facts: { isAccepted: true, ...NO_DOUBT } },
+    dueAt: NOW + 120_000,
+  },
+  'RECONCILIATION_REQUIRED send.rejected evidence was missing': { before: MISSING, learns: REFUSED },
+  'RECONCILIATION_REQUIRED partner.confirmed movement belongs to another operation': LEFT_ELSEWHERE,
+  'RECONCILIATION_REQUIRED partner.returned movement belongs to another operation': RETURNED_ELSEWHERE,
+  'RECONCILIATION_REQUIRED partner.confirmed amount differs': OTHER_AMOUNT,
+  'RECONCILIATION_REQUIRED partner.confirmed hold is gone': { ...HELD_AGAIN, before: RELEASED },
+  'RECONCILIATION_REQUIRED partner.confirmed evidence was missing': { before: MISSING, learns: CONFIRMED },
+  'RECONCILIATION_REQUIRED partner.confirmed sending was not recorded': { before: UNRECORDED, learns: CONFIRMED },
+  'RECONCILIATION_REQUIRED partner.confirmed': left(30_00),
+  'RECONCILIATION_REQUIRED partner.failed evidence was missing': { before: MISSING, learns: CLOSED },
+  'RECONCILIATION_REQUIRED partner.not_found never arrived and must not be sent again': {
+    before: { facts: { ...NOT_FOUND_BEFORE, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } },
+    input: FOR_GOOD,
+    learns: { ...NEVER_ARRIVED, facts: { ...NEVER_ARRIVED.facts, questions: 21 } },
+  },
+  'RECONCILIATION_REQUIRED partner.not_found': {
+    before: MISSING,
+    learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, questions: 21 } },
+    dueAt: NOW + 60_000,
+  },
+  'RECONCILIATION_REQUIRED send.contradicted evidence was missing': {
+    before: MISSING,
+    learns: { transactionId: 'tx', facts: { ...CONTRADICTION.facts, ...WANTED } },
+    dueAt: NOW,
+    evidence: TOLD_CONTRADICTION,
+  },
+  'RECONCILIATION_REQUIRED partner.returned return was booked otherwise': {
+    before: { facts: { ...CONTRADICTION.facts, suspendedReturns: { D1: 9_00 } } },
+    ...toldReturn(10_00),
+  },
+  'RECONCILIATION_REQUIRED partner.returned return may be known': {
+    before: { facts: { ...CONTRADICTION.facts, suspendedReturns: { U: 10_00 }, unnamedReturns: { U: 10_00 } } },
+    learns: { facts: { unnamedReturns: {}, returnsToldAgain: { D1: 10_00 } } },
+    ...toldReturn(10_00),
+  },
+  'RECONCILIATION_REQUIRED partner.returned': {
+    learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+    ...toldReturn(10_00),
+  },
+}
+
+/** Work is the same in every state but for when it is due again. */
+function situationOf({ from, on, when }: AnyRow): Situation | undefined {
+  const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
+  if (on === 'work.requested') return { learns: { facts: WANTED }, dueAt: NOW }
+  if (on === 'work.claimed') {
+    return { before: { dueAt: NOW }, learns: { facts: { leaseEndsAt: NOW + 60_000 } }, dueAt: NOW + 60_000 }
+  }
+  return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : (known ?? {})
+}
+
+const inputOf = ({ on }: AnyRow): CashOutInput | undefined => INPUTS[on as CashOutInput['on']]
+
+for (const row of cashOut.rows) {
+  const { from, on, when, to, source } = row
+  if (from === null) continue
+  test(`[${source.replace('rules#', '')}] ${from} –${on}${when ? ` (${when})` : ''}→ ${to}`, () => {
+    const situation = situationOf(row)
+    assert.ok(situation, 'every row of the table has its situation here')
+    const before = cashOutAs(from, situation.before)
+    const input = situation.input ?? inputOf(row)
+    assert.ok(input)
+    const decision = decide(before, input, NOW, situation.state)
+
+    assert.deepEqual(decision.outcome, {
+      result: situation.result ?? 'APPLIED',
+      cashOut: {
+        ...before,
+        ...situation.learns,
+        facts: { ...before.facts, ...situation.learns?.facts },
+        status: to,
+        version: before.version + 1,
+        dueAt: situation.dueAt ?? null,
+        updatedAt: NOW,
+      },
+    })
+    const [move, ...others] = decision.moves ?? []
+    assert.deepEqual(others, [])
+    assert.equal(move?.trigger, on)
+    assert.equal(move?.closesCases, from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED')
+    assert.deepEqual(journalsOf(decision), row.posts ? [journalOf(row, situation, input)] : [])
+    assert.deepEqual(
+      notificationsOf(decision),
+      row.emits ? [{ eventType: row.emits, ...notificationOf(before, input, to) }] : [],
+    )
+    assert.deepEqual(
+      decision.cases,
+      row.opens
+        ? [
+            {
+              operationId: before.id,
+              kind: row.opens,
+              reference: situation.reference ?? '',
+              facts: situation.evidence ?? {},
+            },
+          ]
+        : [],
+    )
+    assert.deepEqual(decision.exact, row.posts === 'left_after_release' ? ['available'] : [])
+  })
+}
+
+function journalsOf(decision: Decision<CashOutOutcome>) {
+  return (decision.journals ?? []).map((journal) => ({
+    kind: journal.kind,
+    reference: journal.reference,
+    entries: entriesOf(journal).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
+  }))
+}
+
+/** The entries as the ledger's documentation has them. */
+const ENTRIES: Readonly<Record<string, (cents: bigint) => unknown[][]>> = {
+  cash_out_confirmed: () => [
+    ['available', 31_00n, 'CASH_OUT_RELEASE'],
+    ['available', -30_00n, 'CASH_OUT'],
+    ['available', -1_00n, 'FEE'],
+    ['reserved', -31_00n, null],
+    ['settlement', 30_00n, null],
+    ['fees', 1_00n, null],
+  ],
+  cash_out_released: () => [
+    ['available', 31_00n, 'CASH_OUT_RELEASE'],
+    ['reserved', -31_00n, null],
+  ],
+  cash_out_returned: (cents) => [
+    ['available', cents, 'CASH_OUT_REVERSAL'],
+    ['settlement', -cents, null],
+  ],
+  left_after_release: () => [
+    ['available', -31_00n, 'CASH_OUT_RESERVE'],
+    ['reserved', 31_00n, null],
+    ['settlement', 30_00n, null],
+    ['suspense_out', -30_00n, null],
+  ],
+  left_unattributed: (cents) => [
+    ['settlement', cents, null],
+    ['suspense_out', -cents, null],
+  ],
+  arrived_unattributed: (cents) => [
+    ['settlement', -cents, null],
+    ['suspense_in', cents, null],
+  ],
+}
+
+function journalOf({ posts }: AnyRow, { reference }: Situation, input: CashOutInput) {
+  assert.ok(posts)
+  const isMovement = input.on === 'partner.confirmed'
+  const cents = isMovement
+    ? input.movement.valueCents
+    : input.on === 'partner.returned'
+      ? input.returned.valueCents
+      : 0n
+  return { kind: posts, reference: reference ?? (isMovement ? 'E1' : ''), entries: ENTRIES[posts]?.(cents) }
+}
+
+function notificationsOf({ notifications = [] }: Decision<CashOutOutcome>) {
+  return notifications.map(({ eventType, status, reference, body }) => ({
+    eventType,
+    status,
+    reference,
+    body: body.toString(),
+  }))
+}
+
+/** The bytes, written out: what is signed once is sent for ever. */
+function notificationOf(before: CashOut, input: CashOutInput, to: string) {
+  const status = to === 'RELEASED' ? 'FAILED' : to
+  const isPartners = input.on.startsWith('partner.') && input.on !== 'partner.not_found'
+  const isReturn = input.on === 'partner.returned'
+  const hasLeft = status === 'CONFIRMED' || isReturn
+  const fields = [
+    `"id":"${before.id}"`,
+    '"correlation_id":"test"',
+    '"external_id":"payout-1"',
+    `"transaction_id":${isPartners ? '"tx"' : 'null'}`,
+    `"status":"${status}"`,
+    `"value_cents":${isReturn ? 1000 : 3000}`,
+    `"end_to_end_id":${hasLeft ? '"E1"' : 'null'}`,
+    `"fee_amount_cents":${status === 'CONFIRMED' ? 100 : 0}`,
+    `"confirmed_at":${isPartners ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
+    '"created_at":"2026-11-21T13:20:00.000000000Z"',
+  ]
+  // What is older than a day was made a day ago.
+  const body = `{"event_type":"${isReturn ? 'pix_cash_out_reversal' : 'pix_cash_out'}","event":{${fields.join(',')}}}`
+  const createdAt = new Date(before.createdAt).toISOString().replace('Z', '000000Z')
+  return {
+    status,
+    reference: isReturn ? 'D1' : '',
+    body: body.replace('2026-11-21T13:20:00.000000000Z', createdAt),
+  }
+}
+
+const pairs = cashOut.states.flatMap((from) =>
+  (Object.keys(INPUTS) as (keyof typeof INPUTS)[])
+    .filter((on) => !cashOut.rows.some((row) => row.from === from && row.on === on && row.when === undefined))
+    .map((on) => [from, on] as const),
+)
+
+/** What must hold so that none of a pair's rows with a condition applies. */
+const UNCONDITIONAL: Readonly<Record<string, CashOutInput>> = {
+  // Of a movement that was booked nothing but the very same remains.
+  'CONFIRMED partner.confirmed': confirmed(),
+  'REVERSED partner.confirmed': confirmed(),
+}
+
+/** What cannot be true yet, or not at all, is neither taken nor forgotten. */
+const REFUSED_RESULTS: Readonly<Record<string, CashOutOutcome['result']>> = {
+  'RESERVED partner.failed': 'UNEXPECTED',
+  'RESERVED partner.returned': 'EARLY',
+  'DISPATCHED partner.returned': 'EARLY',
+  'PROVIDER_RESULT_UNKNOWN partner.returned': 'EARLY',
+}
+
+for (const [from, on] of pairs) {
+  test(`[engine.1] ${from} takes no ${on} where the table has no row for it`, () => {
+    const pair = `${from} ${on}`
+    const before = cashOutAs(from)
+    assertUntouched(before, UNCONDITIONAL[pair] ?? INPUTS[on], REFUSED_RESULTS[pair])
+  })
+}
+
+function assertUntouched(
+  before: CashOut,
+  input: CashOutInput,
+  result: CashOutOutcome['result'] = 'IGNORED',
+  at = NOW,
+): void {
+  const { outcome, moves, journals, notifications, cases, controls } = decide(before, input, at)
+  assert.deepEqual(outcome, { result, cashOut: before })
+  assert.deepEqual([moves, journals, notifications, cases, controls], [[], [], [], [], {}])
+}
+
+test('[partner-inbox.3] money that was booked is nothing new, in whatever state', () => {
+  for (const status of cashOut.states) {
+    assertUntouched(cashOutAs(status, { facts: { movements: { E1: 30_00 } } }), confirmed())
+    const known = cashOutAs(status, { facts: { returns: { D1: 10_00 } } })
+    assertUntouched(known, returned())
+    assertUntouched(cashOutAs(status, { facts: { suspendedReturns: { D1: 10_00 } } }), returned())
+  }
+})
+
+test('[cash-out.states.11] a time of the bank more than 300 s ahead of ours is not believed', () => {
+  const before = cashOutAs('DISPATCHED')
+  assertUntouched(before, confirmed({ occurredAt: NOW + 300_001 }), 'IMPLAUSIBLE')
+  assert.equal(decide(before, confirmed({ occurredAt: NOW + 300_000 })).outcome.cashOut.status, 'CONFIRMED')
+  const left = cashOutAs('CONFIRMED')
+  assertUntouched(left, returned({ occurredAt: NOW + 300_001 }), 'IMPLAUSIBLE')
+  assert.equal(decide(left, returned({ occurredAt: NOW + 300_000 })).outcome.cashOut.status, 'REVERSED')
+})
+
+test('[cash-out.states.12] the exact amount at another recipient is not the payout either', () => {
+  const { outcome, journals, cases } = decide(cashOutAs('DISPATCHED'), confirmed({ isElsewhere: true }))
+  assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['left_unattributed'],
+  )
+  assert.deepEqual(
+    cases?.map(({ kind }) => kind),
+    ['amount_differs'],
+  )
+})
+
+test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the bank’s answer to our question is believed', () => {
+  const told = decide(cashOutAs('RESERVED', { dueAt: NOW }), confirmed({}, false)).outcome.cashOut
+  assert.equal(told.status, 'RECONCILIATION_REQUIRED')
+  assert.equal(nextStep(told, NOW), 'ask')
+  const again = decide({ ...told, dueAt: null }, confirmed({ endToEndId: 'E9' }, false))
+  assert.deepEqual([again.outcome.cashOut.dueAt, again.journals], [NOW, []], 'another event is another question')
+  const asked = [INPUTS['send.accepted'], confirmed(), INPUTS['work.done']]
+  const { outcome, moves, journals } = decide(claimed(told), asked)
+  assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt], ['CONFIRMED', null])
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['cash_out_confirmed'],
+  )
+  assert.equal(moves?.[0]?.closesCases, true)
+})
+
+test('[cash-out.states.5] a bank that does not know what it confirmed leaves the money reserved, for a person', () => {
+  const told = decide(cashOutAs('RESERVED'), confirmed({}, false)).outcome.cashOut
+  const asked = decide(claimed(told), [FOR_GOOD, INPUTS['work.done']])
+  assert.deepEqual(asked.journals, [])
+  assert.deepEqual([asked.outcome.cashOut.status, asked.outcome.cashOut.dueAt], ['RECONCILIATION_REQUIRED', null])
+  const later = decide(asked.outcome.cashOut, [FOR_GOOD, INPUTS['work.done']], NOW + 86_400_000)
+  assert.deepEqual(later.journals, [], 'and however often it is asked')
+})
+
+test('[cash-out.states.6] the acceptance that is known changes nothing', () => {
+  const accepted = { transactionId: 'tx', facts: { ...SENT, isAccepted: true } }
+  for (const status of ['DISPATCHED', 'FAILED', 'RECONCILIATION_REQUIRED'] as const) {
+    assertUntouched(cashOutAs(status, accepted), INPUTS['send.accepted'])
+  }
+})
+
+test('[cash-out.unknown.3] a question that failed casts no doubt on an order that the bank has', () => {
+  assertUntouched(
+    cashOutAs('DISPATCHED', { transactionId: 'tx', facts: { ...SENT, isAccepted: true } }),
+    INPUTS['send.unknown'],
+  )
+})
+
+test('[partner.4] questions about an unknown result come after 5, 10, 15 and 30 s, then each minute, whatever the answer', () => {
+  for (const answers of [[INPUTS['send.unknown']], [INPUTS['partner.not_found'], INPUTS['work.done']]]) {
+    let at = NOW
+    let { cashOut: asked } = decide(cashOutAs('DISPATCHED'), INPUTS['send.unknown'], at).outcome
+    const waits = [(asked.dueAt ?? 0) - at]
+    for (let question = 0; question < 5; question++) {
+      at = asked.dueAt ?? 0
+      asked = decide(asked, [INPUTS['work.claimed'], ...answers], at).outcome.cashOut
+      waits.push((asked.dueAt ?? 0) - at)
+    }
+    assert.deepEqual(waits, [5_000, 10_000, 15_000, 30_000, 60_000, 60_000])
+  }
+})
+
+test('[cash-out.unknown.5] [partner.5] 15 minutes without an outcome make a case', () => {
+  const since = (unknownSince: number) => cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, unknownSince } })
+  assert.equal(decide(since(NOW - 899_999), INPUTS['send.unknown']).outcome.cashOut.status, 'PROVIDER_RESULT_UNKNOWN')
+  const { outcome, cases, journals } = decide(since(NOW - 900_000), INPUTS['send.unknown'])
+  assert.deepEqual([outcome.cashOut.status, outcome.cashOut.facts.doubt], ['RECONCILIATION_REQUIRED', 'missing'])
+  assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['result_missing'], []])
+})
+
+test('[cash-out.unknown.6] money is given back on a proven «not found» only: twice, a minute apart, five minutes after', () => {
+  const before = (facts: CashOutFacts) => cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, ...facts } })
+  const statusOf = (facts: CashOutFacts) => decide(before(facts), FOR_GOOD).outcome.cashOut.status
+  const proof = NOT_FOUND_BEFORE
+  assert.equal(statusOf(proof), 'FAILED')
+  assert.equal(statusOf({ ...proof, notFoundSince: null, notFoundAt: null }), 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal(statusOf({ ...proof, notFoundSince: NOW - 59_999 }), 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal(statusOf({ ...proof, lastAttemptAt: NOW - 299_999 }), 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal(decide(before(proof), INPUTS['partner.not_found']).outcome.cashOut.status, 'PROVIDER_RESULT_UNKNOWN')
+  const overdue = { ...INPUTS['partner.not_found'], windowMs: 400_000 }
+  assert.equal(decide(before(proof), overdue).outcome.cashOut.status, 'FAILED', 'the bank knows no repeat any more')
+})
+
+test('[cash-out.unknown.6] [P6] an order that the bank had is never «not found»: neither given back nor sent again', () => {
+  const had = cashOutAs('DISPATCHED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, isAccepted: true } })
+  const { outcome, journals } = decide(had, FOR_GOOD)
+  assert.deepEqual([outcome.cashOut.status, journals], ['DISPATCHED', []])
+  assert.equal(nextStep(outcome.cashOut, NOW), 'ask')
+})
+
+test('[cash-out.unknown.6] [P6] a contradiction is never ended by «not found», and nothing is given back twice', () => {
+  for (const facts of [
+    { doubt: 'contradiction' },
+    { doubt: 'unrecorded' },
+    { doubt: 'contradiction', isReleased: true },
+  ] as const) {
+    const before = cashOutAs('RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, ...facts } })
+    const { outcome, journals } = decide(before, FOR_GOOD)
+    assert.deepEqual([outcome.cashOut.status, journals], ['RECONCILIATION_REQUIRED', []])
+  }
+})
+
+test('[cash-out.states.3] [cash-out.states.10] [P6] a release is decided on the payout as it is now, not as a worker saw it', () => {
+  const claimed = { ...SENT, dueAt: NOW + 60_000, createdAt: NOW - 86_400_000 }
+  // Another process has claimed it, or tries it again, since the worker looked.
+  assertUntouched(cashOutAs('DISPATCHED', { createdAt: claimed.createdAt, facts: SENT }), INPUTS['clock.released'])
+  const tried = { ...SENT, attempts: 3, unsentAttempts: 2, firstAttemptAt: NOW - 1_800_000 }
+  assertUntouched(cashOutAs('DISPATCHED', { facts: tried }), INPUTS['clock.released'])
+  assertUntouched(cashOutAs('RESERVED', { createdAt: NOW - 86_399_999 }), INPUTS['clock.released'])
+  const unsent = { ...SENT, unsentAttempts: 1, firstAttemptAt: NOW - 1_799_999 }
+  assertUntouched(cashOutAs('DISPATCHED', { facts: unsent }), INPUTS['clock.released'])
+})
+
+test('[cash-out.unknown.1] [P6] sending is claimed only where it is due and the payout as it is now is to be sent', () => {
+  const open = cashOutAs('DISPATCHED', { dueAt: NOW })
+  assertUntouched(open, INPUTS['send.claimed'])
+  assertUntouched(cashOutAs('PROVIDER_RESULT_UNKNOWN', { dueAt: NOW }), INPUTS['send.claimed'])
+  assertUntouched(cashOutAs('RESERVED', { dueAt: NOW + 1 }), INPUTS['send.claimed'])
+  assertUntouched(cashOutAs('RESERVED', { dueAt: NOW, createdAt: NOW - 86_400_000 }), INPUTS['send.claimed'])
+})
+
+test('[cash-out.states.8] a late word about an attempt that another followed leaves that one’s lease alone', () => {
+  const before = cashOutAs('DISPATCHED', { dueAt: NOW + 50_000, facts: { ...SENT, attempts: 2 } })
+  const { cashOut: after } = decide(before, INPUTS['send.not_sent']).outcome
+  assert.deepEqual([after.dueAt, after.facts.unsentAttempts], [NOW + 50_000, 1])
+  assert.equal(nextStep(after, NOW), 'ask', 'the second attempt may have arrived')
+})
+
+test('[cash-out.work.2] [CO-21] only due work can be claimed, so that of two claims one is nothing', () => {
+  for (const on of ['work.claimed', 'send.claimed'] as const) {
+    const claimed = decide(cashOutAs('RESERVED', { dueAt: NOW }), INPUTS[on]).outcome.cashOut
+    assertUntouched(claimed, INPUTS[on])
+  }
+  assertUntouched(cashOutAs('CONFIRMED'), INPUTS['work.claimed'])
+})
+
+test('[cash-out.work.3] work that left its state at rest is no move', () => {
+  for (const status of ['CONFIRMED', 'FAILED', 'RELEASED', 'REVERSED', 'RECONCILIATION_REQUIRED'] as const) {
+    assertUntouched(cashOutAs(status), INPUTS['work.done'])
+    const asked = decide(cashOutAs(status, { dueAt: NOW + 60_000 }), INPUTS['work.done'])
+    assert.equal(asked.outcome.cashOut.dueAt, null)
+  }
+})
+
+/** Asked about now. */
+function claimed(now: CashOut): CashOut {
+  return decide({ ...now, dueAt: NOW }, INPUTS['work.claimed']).outcome.cashOut
+}
+
+test('[cash-out.work.4] a question that is wanted stays wanted until one that was claimed later is answered', () => {
+  const underQuestion = claimed(decide(cashOutAs('CONFIRMED'), INPUTS['work.requested']).outcome.cashOut)
+  assert.deepEqual([underQuestion.dueAt, underQuestion.facts.question], [NOW + 60_000, 'asked'])
+  const answered = decide(underQuestion, INPUTS['work.done']).outcome.cashOut
+  assert.deepEqual([answered.dueAt, answered.facts.question], [null, null])
+  const wantedAgain = decide(underQuestion, [INPUTS['work.requested'], INPUTS['work.done']]).outcome.cashOut
+  assert.deepEqual([wantedAgain.dueAt, wantedAgain.facts.question], [NOW, 'wanted'])
+  const learnedMore = decide(underQuestion, returned()).outcome.cashOut
+  assert.equal(learnedMore.dueAt, NOW + 60_000, 'should the process die, the lease reminds of it')
+})
+
+test('[cash-out.work.4] [EV-23] no move forgets a question that is wanted', () => {
+  const told = decide(cashOutAs('FAILED'), returned({}, false)).outcome.cashOut
+  const { cashOut: after } = decide(told, confirmed({}, false)).outcome
+  assert.deepEqual([after.status, after.dueAt], ['RECONCILIATION_REQUIRED', NOW])
+})
+
+test('[cash-out.work.4] [CO-19] a failure that is told while the call is open is asked about when that is over', () => {
+  const facts = { ...SENT, firstAttemptAt: NOW, lastAttemptAt: NOW, leaseEndsAt: NOW + 60_000 }
+  const lease = { facts, dueAt: NOW + 60_000 }
+  const unverified = { ...INPUTS['partner.failed'], isVerified: false }
+  const told = decide(cashOutAs('DISPATCHED', lease), unverified, NOW + 1_000).outcome.cashOut
+  assert.equal(told.dueAt, NOW + 60_000)
+  assert.equal(decide(told, INPUTS['send.accepted'], NOW + 2_000).outcome.cashOut.dueAt, NOW + 2_000)
+})
+
+test('[cash-out.states.7] [P5] a refusal counts only of the latest attempt, and not of what the bank has', () => {
+  const again = cashOutAs('DISPATCHED', { facts: { ...SENT, attempts: 2 } })
+  const had = cashOutAs('DISPATCHED', { facts: { ...SENT, isAccepted: true } })
+  for (const before of [again, had]) {
+    const { outcome, journals } = decide(before, INPUTS['send.rejected'])
+    assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt, journals], ['DISPATCHED', NOW, []])
+  }
+  const leaseEndsAt = NOW + 5_000
+  const underWay = { ...again, dueAt: leaseEndsAt, facts: { ...again.facts, leaseEndsAt } }
+  const { dueAt, facts } = decide(underWay, INPUTS['send.rejected']).outcome.cashOut
+  assert.deepEqual([dueAt, facts.refusal], [leaseEndsAt, undefined], 'the latest attempt goes on')
+})
+
+test('[cash-out.unknown.6] [P6] an answer proves nothing about the time after its question, nor about a later attempt', () => {
+  const before = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: NOT_FOUND_BEFORE })
+  const early = decide(before, { ...FOR_GOOD, askedAt: NOW - 390_000 }).outcome.cashOut
+  assert.equal(early.status, 'PROVIDER_RESULT_UNKNOWN')
+  const resent = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, notFoundSince: null, notFoundAt: null } })
+  const stale = decide(resent, { ...FOR_GOOD, askedAt: SENT_AT - 1 }).outcome.cashOut
+  assert.equal(stale.facts.notFoundSince, null)
+})
+
+test('[cash-out.unknown.5] [P8] an order that the bank does not know, and that is not sent again, is a case after 15 minutes', () => {
+  const facts = { ...SENT, unknownSince: NOW - 900_000, questions: 9 }
+  const { outcome, cases } = decide(cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts }), INPUTS['partner.not_found'])
+  assert.deepEqual([outcome.cashOut.status, cases?.[0]?.kind], ['RECONCILIATION_REQUIRED', 'result_missing'])
+})
+
+test('[cash-out.confirmed.3] [CO-18] the same movement, to somebody else, is other facts', () => {
+  const { outcome, cases } = decide(cashOutAs('CONFIRMED'), confirmed({ isElsewhere: true }))
+  assert.deepEqual([outcome.cashOut.status, cases?.[0]?.kind], ['RECONCILIATION_REQUIRED', 'confirmation_restated'])
+})
+
+test('[cash-out.confirmed.5] [CO-45] a second movement is booked, also where the first came back', () => {
+  for (const status of ['CONFIRMED', 'REVERSED'] as const) {
+    for (const valueCents of [30_00n, 7_00n]) {
+      const told = decide(cashOutAs(status), confirmed({ endToEndId: 'E2', valueCents }, false))
+      assert.deepEqual(
+        told.journals?.map(({ kind, reference, amounts }) => [kind, reference, amounts.p]),
+        [['left_unattributed', 'E2', valueCents]],
+      )
+      assertUntouched(told.outcome.cashOut, confirmed({ endToEndId: 'E2', valueCents }))
+    }
+  }
+})
+
+test('[cash-out.states.15] [CO-41] the case of an overdue outcome closes when the outcome comes', () => {
+  const overdue = { ...SENT, isAccepted: true, isOverdue: true }
+  const closes = (before: CashOut, input: CashOutInput) => decide(before, input).moves?.map((move) => move.closesCases)
+  for (const input of [confirmed(), INPUTS['partner.failed']]) {
+    assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), input), [true])
+    assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: SENT }), input), [false])
+  }
+  assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), INPUTS['work.requested']), [false])
+  // What is no outcome closes nothing, and what comes after it has cases of its own.
+  assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), confirmed({ valueCents: 1n })), [false])
+  assert.deepEqual(closes(cashOutAs('CONFIRMED', { facts: { ...LEFT, isOverdue: true } }), returned()), [false])
+})
+
+test('[cash-out.unknown.7] [CO-42] only what was asked about since the last attempt, and is safe to repeat, is sent again', () => {
+  const open = cashOutAs('PROVIDER_RESULT_UNKNOWN')
+  const again = (given: object) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, ...given } })
+  assert.equal(decide(open, SENDING_AGAIN).outcome.cashOut.facts.attempts, 2)
+  assertUntouched(open, again({ askedAt: SENT_AT - 1 }))
+  assertUntouched(open, again({ windowMs: 0 }))
+  assertUntouched(open, again({ windowMs: NOW - SENT_AT }))
+  assert.equal(decide(open, again({ windowMs: NOW - SENT_AT + 1 })).outcome.result, 'APPLIED')
+  for (const facts of [
+    { ...SENT, isAccepted: true },
+    { ...SENT, refusal: TOLD_REFUSAL },
+  ]) {
+    assertUntouched(cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts }), SENDING_AGAIN)
+  }
+  for (const status of ['CONFIRMED', 'FAILED', 'RELEASED', 'REVERSED', 'RECONCILIATION_REQUIRED'] as const) {
+    assertUntouched(cashOutAs(status), SENDING_AGAIN)
+  }
+})
+
+test('[cash-out.unknown.8] [CO-43] [P6] a refusal frees nothing while another attempt may arrive; the proof ends it', () => {
+  const twice = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, attempts: 2 } })
+  const refused = decide(twice, { ...INPUTS['send.rejected'], attempt: 2 })
+  assert.deepEqual([refused.journals, refused.outcome.cashOut.dueAt], [[], NOW])
+  const notFound = (at: number) => ({ ...INPUTS['partner.not_found'], askedAt: at })
+  const first = decide(refused.outcome.cashOut, notFound(NOW + 200_000), NOW + 200_000).outcome.cashOut
+  assert.equal(first.status, 'PROVIDER_RESULT_UNKNOWN')
+  const { cashOut } = decide(first, notFound(NOW + 300_000), NOW + 300_000).outcome
+  assert.deepEqual([cashOut.status, cashOut.facts.failureCode], ['FAILED', 'limit'])
+  // The others are proven not to have left: then it is definite.
+  const unsent = cashOutAs('DISPATCHED', { facts: { ...SENT, attempts: 2, unsentAttempts: 1 } })
+  const definite = decide(unsent, { ...INPUTS['send.rejected'], attempt: 2 }).outcome.cashOut
+  assert.equal(definite.status, 'FAILED')
+})
+
+test('[cash-out.states.9] [CO-44] a contradiction is asked about at once, and once', () => {
+  const lease = { dueAt: NOW + 6_500, facts: { ...SENT, leaseEndsAt: NOW + 6_500 } }
+  const told = decide(cashOutAs('DISPATCHED', lease), INPUTS['send.contradicted']).outcome.cashOut
+  assert.deepEqual([told.dueAt, told.transactionId], [NOW, 'tx'])
+  const foreign = decide(cashOutAs('DISPATCHED', lease), { ...INPUTS['send.contradicted'], transactionId: null })
+  assert.equal(foreign.outcome.cashOut.transactionId, null, 'the reference of something else is not ours')
+  const { cashOut } = decide(claimed(told), [INPUTS['send.contradicted'], INPUTS['work.done']]).outcome
+  assert.deepEqual([cashOut.dueAt, cashOut.facts.question], [null, null])
+})
+
+test('[cash-out.work.4] [CO-46] what an event wants to know is asked at once, then after 1, 5 and 15 s, then by schedule', () => {
+  const unverified = { ...INPUTS['partner.failed'], isVerified: false }
+  const answers: (readonly CashOutInput[])[] = [
+    [INPUTS['send.accepted'], INPUTS['work.done']],
+    [INPUTS['send.unknown'], { on: 'work.done', isUnanswered: true }],
+  ]
+  for (const answer of answers) {
+    let at = NOW
+    const had = cashOutAs('DISPATCHED', { transactionId: 'tx', facts: { ...SENT, isAccepted: true } })
+    let asked = decide(had, unverified).outcome.cashOut
+    const waits = [(asked.dueAt ?? 0) - at]
+    for (let question = 0; question < 4; question++) {
+      at = asked.dueAt ?? 0
+      asked = decide(asked, INPUTS['work.claimed'], at).outcome.cashOut
+      asked = decide(asked, answer, at).outcome.cashOut
+      waits.push((asked.dueAt ?? 0) - at)
+    }
+    assert.deepEqual(waits, [0, 1_000, 5_000, 15_000, at - SENT_AT])
+    const next = decide(asked, unverified, at + 1).outcome.cashOut
+    assert.deepEqual([next.dueAt, next.facts.repeats], [at + 1, 0], 'the next event is asked about at once')
+  }
+})
+
+test('[cash-out.work.4] [CO-46] while a question is under way another one waits for its answer, and no longer', () => {
+  const underQuestion = claimed(decide(cashOutAs('DISPATCHED'), INPUTS['work.requested']).outcome.cashOut)
+  const wanted = decide(underQuestion, INPUTS['work.requested'], NOW + 10).outcome.cashOut
+  assert.deepEqual([wanted.dueAt, wanted.facts.question], [NOW + 60_000, 'wanted'])
+  const answered = decide(wanted, { on: 'work.done', isUnanswered: true }, NOW + 20).outcome.cashOut
+  assert.deepEqual([answered.dueAt, answered.facts.question], [NOW + 20, 'wanted'])
+})
+
+test('[cash-out.work.4] [CO-46] what is due when a lease would have ended is no lease: an event is asked about at once', () => {
+  const sent = decide(cashOutAs('RESERVED', { dueAt: NOW }), INPUTS['send.claimed']).outcome.cashOut
+  const accepted = decide(sent, INPUTS['send.accepted']).outcome.cashOut
+  assert.equal(accepted.dueAt, sent.dueAt)
+  const told = decide(accepted, { ...INPUTS['partner.failed'], isVerified: false }, NOW + 1_000).outcome.cashOut
+  assert.equal(told.dueAt, NOW + 1_000)
+})
+
+test('[cash-out.work] a question about what has ended is asked until the bank answers, ever less often', () => {
+  let at = NOW
+  let asked = decide(cashOutAs('CONFIRMED'), INPUTS['work.requested']).outcome.cashOut
+  const waits: number[] = []
+  for (let question = 0; question < 5; question++) {
+    asked = decide(asked, INPUTS['work.claimed'], at).outcome.cashOut
+    asked = decide(asked, { on: 'work.done', isUnanswered: true }, at).outcome.cashOut
+    waits.push((asked.dueAt ?? 0) - at)
+    at = asked.dueAt ?? 0
+  }
+  assert.deepEqual(waits, [1_000, 5_000, 15_000, 60_000, 60_000])
+  assert.equal(decide(asked, INPUTS['work.done'], at).outcome.cashOut.dueAt, null)
+})
+
+test('[cash-out.work] what is due is sent, asked about, given back or made a case', () => {
+  const unsent = { ...SENT, unsentAttempts: 1 }
+  const accepted = { ...SENT, isAccepted: true }
+  const day = 86_400_000
+  const steps: [CashOutStatus, Partial<CashOut>, string][] = [
+    ['RESERVED', {}, 'send'],
+    ['RESERVED', { createdAt: NOW - day + 1 }, 'send'],
+    ['RESERVED', { createdAt: NOW - day }, 'release'],
+    ['DISPATCHED', {}, 'ask'],
+    ['DISPATCHED', { facts: unsent }, 'send'],
+    ['DISPATCHED', { facts: { ...unsent, firstAttemptAt: NOW - 1_799_999 } }, 'send'],
+    ['DISPATCHED', { facts: { ...unsent, firstAttemptAt: NOW - 1_800_000 } }, 'release'],
+    ['DISPATCHED', { facts: { ...unsent, attempts: 2, firstAttemptAt: NOW - 1_800_000 } }, 'ask'],
+    ['DISPATCHED', { facts: accepted }, 'ask'],
+    ['DISPATCHED', { facts: { ...accepted, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } }, 'ask'],
+    ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day + 1 } }, 'ask'],
+    ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day } }, 'case'],
+    ['DISPATCHED', { facts: { ...accepted, firstAttemptAt: NOW - day, isOverdue: true } }, 'ask'],
+    ['DISPATCHED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'ask'],
+    ['PROVIDER_RESULT_UNKNOWN', {}, 'ask'],
+    ['PROVIDER_RESULT_UNKNOWN', { facts: unsent }, 'send'],
+    ['PROVIDER_RESULT_UNKNOWN', { facts: { ...unsent, firstAttemptAt: NOW - 1_800_000 } }, 'release'],
+    ['PROVIDER_RESULT_UNKNOWN', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'ask'],
+    ['RECONCILIATION_REQUIRED', MISSING, 'ask'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...unsent, doubt: 'missing' } }, 'send'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'missing' } }, 'ask'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'contradiction' } }, 'ask'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...unsent, doubt: 'contradiction' } }, 'ask'],
+    ['CONFIRMED', {}, 'ask'],
+    ['FAILED', { facts: unsent }, 'ask'],
+    ['RELEASED', { createdAt: NOW - day }, 'ask'],
+    ['REVERSED', {}, 'ask'],
+  ]
+  for (const [status, given, step] of steps) {
+    assert.equal(nextStep(cashOutAs(status, given), NOW), step, `${status} ${JSON.stringify(given.facts ?? '')}`)
+  }
+})
+
+test('[cash-out.states.15] [CO-22] an order that the bank has is asked about ever less often; after a day it is a case once', () => {
+  const had = { ...SENT, isAccepted: true }
+  const waitAfter = (ms: number) => {
+    const before = cashOutAs('DISPATCHED', { transactionId: 'tx', facts: had, dueAt: SENT_AT + ms + 60_000 })
+    const { dueAt } = decide(before, [INPUTS['send.accepted'], INPUTS['work.done']], SENT_AT + ms).outcome.cashOut
+    return (dueAt ?? 0) - SENT_AT - ms
+  }
+  assert.deepEqual([1_000, 61_000, 600_000, 3_600_000].map(waitAfter), [60_000, 61_000, 600_000, 900_000])
+  const late = cashOutAs('DISPATCHED', { dueAt: NOW, facts: { ...had, firstAttemptAt: NOW - 86_400_000 } })
+  const { outcome, cases } = decide(late, INPUTS['clock.overdue'])
+  assert.deepEqual(
+    cases?.map(({ kind }) => kind),
+    ['outcome_overdue'],
+  )
+  assert.equal(nextStep(outcome.cashOut, NOW), 'ask')
+  assertUntouched(outcome.cashOut, INPUTS['clock.overdue'])
+  assertUntouched(cashOutAs('DISPATCHED', { facts: had }), INPUTS['clock.overdue'])
+})
+
+test('[cash-out.ended.2] [EV-20] what is there is held again, and no more than the payout', () => {
+  const heldOf = (available: bigint) => {
+    const { journals = [], outcome, exact } = decide(cashOutAs('FAILED'), confirmed(), NOW, stateOf({ available }))
+    assert.deepEqual(exact, ['available'])
+    assert.equal(outcome.cashOut.facts.isReleased, false)
+    return [journals[0]?.amounts.h, outcome.cashOut.facts.heldAgainCents]
+  }
+  assert.deepEqual(heldOf(0n), [0n, 0])
+  assert.deepEqual(heldOf(12_00n), [12_00n, 12_00])
+  assert.deepEqual(heldOf(500_00n), [31_00n, 31_00])
+})
+
+test('[cash-out.ended.1] [cash-out.ended.2] an answer that tells the order and its movement is one decision', () => {
+  const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
+  const { outcome, journals, cases, notifications } = decide(cashOutAs('FAILED'), asked)
+  assert.deepEqual(outcome.cashOut.facts.doubt, 'contradiction')
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['left_after_release', 'arrived_unattributed'],
+  )
+  assert.deepEqual(
+    cases?.map(({ kind }) => kind),
+    ['answer_after_end', 'confirmed_after_release', 'returned_in_doubt'],
+  )
+  assert.deepEqual(notifications, [])
+})
+
+test('[cash-out.ended.3] [EV-23] a return of what was given back is asked about, then all that moved is in suspense', () => {
+  const told = decide(cashOutAs('RELEASED'), returned({}, false))
+  assert.deepEqual([told.journals, told.outcome.cashOut.dueAt], [[], NOW])
+  const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
+  const { journals, outcome } = decide(claimed(told.outcome.cashOut), asked)
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['left_after_release', 'arrived_unattributed'],
+  )
+  assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt], ['RECONCILIATION_REQUIRED', null])
+})
+
+test('[fees.3] [CO-23] the merchant pays the configured fee, whatever the bank says it took', () => {
+  const { outcome, journals, notifications } = decide(cashOutAs('DISPATCHED'), confirmed({ feeCents: 77n }))
+  assert.equal(outcome.cashOut.facts.partnerFeeCents, 77)
+  assert.equal(journals?.[0]?.amounts.f, 1_00n)
+  assert.match(String(notifications?.[0]?.body), /"fee_amount_cents":100,/)
+})
+
+test('[cash-out.reversal.1] [EV-22] a confirmation and what came back of it are booked in order, as one change', () => {
+  const asked = [
+    INPUTS['send.accepted'],
+    confirmed(),
+    returned(),
+    returned({ returnId: 'D2', valueCents: 20_00n }),
+    INPUTS['work.done'],
+  ]
+  const { outcome, journals, notifications, moves } = decide(cashOutAs('DISPATCHED', { dueAt: NOW + 60_000 }), asked)
+  assert.deepEqual(
+    journals?.map(({ kind, reference }) => [kind, reference]),
+    [
+      ['cash_out_confirmed', 'E1'],
+      ['cash_out_returned', 'D1'],
+      ['cash_out_returned', 'D2'],
+    ],
+  )
+  assert.deepEqual(
+    notifications?.map(({ eventType, status, reference }) => [eventType, status, reference]),
+    [
+      ['pix_cash_out', 'CONFIRMED', ''],
+      ['pix_cash_out_reversal', 'REVERSED', 'D1'],
+      ['pix_cash_out_reversal', 'REVERSED', 'D2'],
+    ],
+  )
+  assert.deepEqual([outcome.result, outcome.cashOut.status, outcome.cashOut.dueAt], ['APPLIED', 'REVERSED', null])
+  assert.equal(outcome.cashOut.version, 3 + (moves?.length ?? 0))
+})
+
+test('[cash-out.reversal.2] [EV-24] returns may add up to the payout and not one centavo more', () => {
+  const before = cashOutAs('REVERSED', { facts: { ...LEFT, returns: { D0: 20_00 } } })
+  assert.equal(decide(before, returned({ valueCents: 10_00n })).outcome.cashOut.status, 'REVERSED')
+  const { outcome, journals } = decide(before, returned({ valueCents: 10_01n }))
+  assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(
+    journals?.map(({ kind, amounts }) => [kind, amounts.p]),
+    [['arrived_unattributed', 10_01n]],
+  )
+})
+
+test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event leads to a question, the answer is booked', () => {
+  const doubted = cashOutAs('RECONCILIATION_REQUIRED')
+  const { outcome, journals, moves } = decide(doubted, { ...INPUTS['partner.failed'], isVerified: false })
+  assert.deepEqual([outcome.cashOut.dueAt, journals, moves?.[0]?.trigger], [NOW, [], 'work.requested'])
+  // What the bank does not tell when asked must not be forgotten: the inbox keeps it, and asks.
+  assert.equal(decide(doubted, returned({}, false)).outcome.result, 'EARLY')
+  assert.deepEqual(
+    decide(doubted, confirmed({}, false)).journals?.map(({ kind }) => kind),
+    ['left_unattributed'],
+  )
+  assert.deepEqual(
+    decide(doubted, returned()).journals?.map(({ kind }) => kind),
+    ['arrived_unattributed'],
+  )
+})
+
+test('[cash-out.qrcode.6] [QR-8] what a payout had for itself is free once its money is given back, and at no other time', () => {
+  for (const row of cashOut.rows) {
+    const situation = situationOf(row)
+    const input = situation?.input ?? inputOf(row)
+    if (row.from === null || !situation || !input) continue
+    const { exclusiveKey } = decide(cashOutAs(row.from, situation.before), input, NOW, situation.state).outcome.cashOut
+    assert.equal(exclusiveKey === null, row.posts === 'cash_out_released', `${row.from} ${row.on}`)
+  }
+})
+
+test('[cash-out.states] the tests of this file know every trigger and every state', () => {
+  assert.equal(Object.keys(INPUTS).length, cashOut.triggers.length - 1)
+  for (const status of cashOut.states) assert.equal(cashOutAs(status).createdAt, CREATED_AT)
+})
+
+test('[cash-out.states.12] [QR-11] a confirmation that names another recipient than the code was decoded to is in suspense', () => {
+  const qrCode = { pixCode: 'code', decodeId: 'decoded' }
+  const sent = cashOutAs('DISPATCHED')
+  const recipient = { ...sent.detail.recipient, pixKeyType: null, document: '52998224725' }
+  const before = cashOutAs('DISPATCHED', { detail: { ...sent.detail, paymentType: 'qrcode', recipient, qrCode } })
+  const paid = (document: string | undefined) => confirmed({ recipient: { name: 'Ana', document, ispb: undefined } })
+  const { outcome, journals } = decide(before, paid('11144477735'))
+  assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(
+    journals?.map(({ kind }) => kind),
+    ['left_unattributed'],
+  )
+  for (const document of ['52998224725', '529.982.247-25', '***.982.247-**', undefined]) {
+    assert.equal(decide(before, paid(document)).outcome.cashOut.status, 'CONFIRMED', document)
+  }
+})
+
+test('[cash-out.unknown.7] [CO-61] what was tried before the clock was set back is not sent again: nobody knows how long ago that was', () => {
+  const before = cashOutAs('PROVIDER_RESULT_UNKNOWN')
+  const sending = (setBackAt: number) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, setBackAt } })
+  assert.equal(decide(before, sending(SENT_AT)).outcome.result, 'IGNORED')
+  assert.equal(decide(before, sending(SENT_AT - 1)).outcome.result, 'APPLIED')
+})
+
+test('[cash-out.reversal.4] a return that was booked here is restated, whichever payment it is now told of', () => {
+  const before = cashOutAs('REVERSED', { facts: { movements: { E1: 30_00 }, returns: { D1: 10_00 } } })
+  const { cases = [], outcome } = decide(before, { ...returned({ valueCents: 9_99n }), endToEndId: 'E9' })
+  assert.deepEqual([cases.map(({ kind }) => kind), outcome.result], [['return_restated'], 'APPLIED'])
+})
+
+test('[cash-out.unknown.6] [P6] five minutes that a stepping clock made up prove nothing', () => {
+  const before = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: NOT_FOUND_BEFORE })
+  const asked = (steadySince: number) => decide(before, { ...FOR_GOOD, steadySince }).outcome.cashOut.status
+  const { askedAt } = FOR_GOOD
+  assert.deepEqual([asked(askedAt - 300_000), asked(askedAt - 299_999)], ['FAILED', 'PROVIDER_RESULT_UNKNOWN'])
+})
+
+test('[statement.5] [P6] what the statement shows as sent did arrive: a failure frees nothing until it is booked', () => {
+  const before = cashOutAs('DISPATCHED', { facts: SENT })
+  const shown = decide(before, { on: 'work.requested', isShown: true }).outcome.cashOut
+  assert.deepEqual([shown.facts.isAccepted, shown.facts.isShown], [true, true])
+  const statusAfter = (now: CashOut) => decide(now, INPUTS['partner.failed']).outcome.cashOut.status
+  assert.deepEqual([statusAfter(shown), statusAfter(before)], ['DISPATCHED', 'FAILED'])
+  for (const status of ['CONFIRMED', 'FAILED'] as const) {
+    const { facts } = decide(cashOutAs(status, { facts: SENT }), { on: 'work.requested', isShown: true }).outcome
+      .cashOut
+    assert.deepEqual([facts.isAccepted, facts.isShown], [undefined, undefined], `${status} has its outcome`)
+  }
+})

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
+import { createCashOutStore } from '../../src/cash-out/store.ts'
+import { workshop } from './fixture.ts'
+import { confirmed, INPUTS, returned } from './situations.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+const AT = { occurredAt: 1_700_000_000_000 }
+
+const CLAIMED = INPUTS['send.claimed']
+const UNSENT = INPUTS['send.not_sent']
+const UNKNOWN = INPUTS['send.unknown']
+
+/** Makes payouts, named by their ids in the client's system, to which all this happened. */
+async function shelf(t: TestContext, happened: Readonly<Record<string, readonly CashOutInput[]>>) {
+  const shop = await workshop(t)
+  await shop.fund(1_000_00n)
+  for (const [name, inputs] of Object.entries(happened)) {
+    const id = await shop.reserve(name)
+    for (const input of inputs) await shop.commands.apply(id, [input])
+  }
+  const store = createCashOutStore(shop.database)
+  /** What is due later. */
+  const due = async (afterMs: number, isSending: boolean, most = 100) => {
+    const found = await store.due(shop.clock.now() + afterMs, most, isSending)
+    return found.map(({ externalId }) => externalId).toSorted()
+  }
+  return { ...shop, due }
+}
+
+test('[CO-24] [CO-10] while nothing may be sent, what waits to be sent is left out until it is given back', async (t) => {
+  const { due } = await shelf(t, {
+    reserved: [],
+    unsent: [CLAIMED, UNSENT],
+    'unsent after all': [CLAIMED, UNKNOWN, UNSENT],
+    'missing and unsent': [CLAIMED, UNKNOWN, UNSENT, INPUTS['clock.escalated']],
+  })
+  assert.deepEqual(await due(0, true), ['reserved'])
+  assert.deepEqual(await due(20 * MINUTE, true), ['missing and unsent', 'reserved', 'unsent', 'unsent after all'])
+  assert.deepEqual(await due(20 * MINUTE, false), [])
+  const unsent = ['missing and unsent', 'unsent', 'unsent after all']
+  assert.deepEqual(await due(31 * MINUTE, false), unsent)
+  assert.deepEqual(await due(DAY + MINUTE, false), ['missing and unsent', 'reserved', 'unsent', 'unsent after all'])
+})
+
+test('[CO-24] [cash-out.states.5] while nothing may be sent, questions are due: also about what was never sent', async (t) => {
+  const questions = {
+    tried: [CLAIMED, UNKNOWN],
+    accepted: [CLAIMED, UNSENT, INPUTS['send.accepted']],
+    missing: [CLAIMED, UNKNOWN, INPUTS['clock.escalated']],
+    unrecorded: [confirmed(AT, false)],
+    'left unsent': [CLAIMED, UNSENT, confirmed(AT), INPUTS['work.requested']],
+  }
+  const { due } = await shelf(t, questions)
+  assert.deepEqual(await due(20 * MINUTE, false), Object.keys(questions).toSorted())
+})
+
+test('[CO-24] [cash-out.ended.3] a payout that was given back unclaimed and then doubted is asked about', async (t) => {
+  const { due, clock, reserve, later, commands } = await shelf(t, {})
+  const id = await reserve('released')
+  clock.advance(DAY)
+  await later(0)
+  await commands.apply(id, [returned(AT, false)])
+  assert.deepEqual(await due(0, false), ['released'])
+})
+
+test('[CO-24] [P8] what waits to be sent leaves room for questions, however old it is', async (t) => {
+  const { due } = await shelf(t, { first: [], second: [], question: [CLAIMED, UNKNOWN] })
+  assert.deepEqual(await due(MINUTE, true, 1), ['first'])
+  assert.deepEqual(await due(MINUTE, false, 1), ['question'])
+})

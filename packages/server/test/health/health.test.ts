@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { pino } from 'pino'
+import { createHealthHandlers, createHealthStore, createMetrics, type HealthHandlers } from '../../src/health/index.ts'
+import { createDatabaseClock } from '../../src/platform/clock.ts'
+import type { RequestContext } from '../../src/platform/http/handler.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { testDatabase } from '../support/database.ts'
+import { testEngine } from '../support/engine.ts'
+import { tcpProxy } from '../support/tcp-proxy.ts'
+import { ADMIN_TOKEN, world } from '../support/world.ts'
+
+const input = { params: undefined, query: undefined, body: undefined, context: {} as RequestContext }
+
+const WALL_AT = Date.parse('2026-11-21T13:00:00Z')
+
+function handlers(given: { databaseNow?: () => Promise<number>; isDraining?: () => boolean } = {}): HealthHandlers {
+  const readiness = {
+    clock: createDatabaseClock(
+      () => WALL_AT,
+      () => 0,
+    ),
+    databaseNow: async () => WALL_AT,
+    isDraining: () => false,
+    ...given,
+  }
+  return createHealthHandlers(
+    readiness,
+    createMetrics({ engineWaiting: () => 0, openCases: async () => 0, lastVerification: () => undefined }),
+  )
+}
+
+test('[health.1] the process lives while it can say so, whatever else is wrong', async () => {
+  const dying = handlers({ databaseNow: () => Promise.reject(new Error('away')), isDraining: () => true })
+  assert.deepEqual(await dying.getHealth(input), { status: 200, body: { status: 'ok' } })
+})
+
+test('[health.2] ready is ready, without a reason against it', async () => {
+  assert.deepEqual(await handlers().getReadiness(input), { status: 200, body: { status: 'ready', reasons: [] } })
+})
+
+test('[health.2] not ready tells every reason at once, and nothing of the inside', async () => {
+  const away = handlers({
+    databaseNow: () => Promise.reject(new Error('password authentication failed for user "pixgate"')),
+    isDraining: () => true,
+  })
+  assert.deepEqual(await away.getReadiness(input), {
+    status: 503,
+    body: { status: 'not_ready', reasons: ['the process is shutting down', 'the database does not answer'] },
+  })
+})
+
+test('[health.2] [EX-4] a clock that is more than a second off the database is a reason, in either direction', async () => {
+  const reasonsAt = async (skewMs: number) =>
+    (await handlers({ databaseNow: async () => WALL_AT - skewMs }).getReadiness(input)).body.reasons
+  for (const skewMs of [0, 1_000, -1_000]) assert.deepEqual(await reasonsAt(skewMs), [])
+  assert.deepEqual(await reasonsAt(1_001), ["the clock of this machine is 1001 ms off the database's"])
+  assert.deepEqual(await reasonsAt(-5_000), ["the clock of this machine is -5000 ms off the database's"])
+})
+
+test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes the difference', async (t) => {
+  let isAway = false
+  const pix = await world(
+    t,
+    {},
+    {
+      reach: async (databaseUrl) => {
+        const url = new URL(databaseUrl)
+        const proxy = await tcpProxy(t, Number(url.port))
+        proxy.judge = () => (isAway ? 'cut' : 'pass')
+        url.port = String(proxy.port)
+        return url.href
+      },
+    },
+  )
+  const ask = async (path: string) => {
+    const response = await fetch(pix.url + path)
+    return [response.status, await response.json()]
+  }
+  assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
+  assert.deepEqual(await ask('/readyz'), [200, { status: 'ready', reasons: [] }])
+  isAway = true
+  assert.deepEqual(await ask('/readyz'), [503, { status: 'not_ready', reasons: ['the database does not answer'] }])
+  assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
+  isAway = false
+  assert.equal((await ask('/readyz'))[0], 200)
+})
+
+test('[health.4] the metrics tell what is so when they are asked', async () => {
+  let last: { at: number; faults: number } | undefined
+  const metrics = createMetrics({ engineWaiting: () => 3, openCases: async () => 2, lastVerification: () => last })
+  const values = async () =>
+    Object.fromEntries(
+      (await metrics.text())
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => line.split(' ')),
+    )
+  const unknown = { pixgate_ledger_faults: 'Nan', pixgate_ledger_verified_timestamp_seconds: 'Nan' }
+  assert.deepEqual(await values(), { pixgate_engine_waiting: '3', pixgate_cases_open: '2', ...unknown })
+  last = { at: WALL_AT, faults: 2 }
+  assert.deepEqual(await values(), {
+    pixgate_engine_waiting: '3',
+    pixgate_cases_open: '2',
+    pixgate_ledger_faults: '2',
+    pixgate_ledger_verified_timestamp_seconds: String(WALL_AT / 1_000),
+  })
+})
+
+test('[health.4] while the database is away the metrics tell the rest', async () => {
+  const openCases = () => Promise.reject(new Error('away'))
+  const text = await createMetrics({ engineWaiting: () => 3, openCases, lastVerification: () => undefined }).text()
+  assert.match(text, /^pixgate_engine_waiting 3$/m)
+  assert.match(text, /^pixgate_cases_open Nan$/m)
+})
+
+test('[health.4] [P8] a case is told to whoever reads the log, and counted while it is open', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const lines: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
+  const { engine } = testEngine(t, url, undefined, realPause, logger)
+  const { openCases } = createHealthStore(database)
+  assert.equal(await openCases(), 0)
+  const opened = { operationId: null, kind: 'unmatched_event', reference: 'event-1', facts: {} }
+  await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
+  assert.equal(await openCases(), 1)
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)).map(({ msg, case: kind }) => [msg, kind]),
+    [['a case waits for a person', 'unmatched_event']],
+  )
+})
+
+test('[health.4] only the administrative token reads the metrics', async (t) => {
+  const { url, call } = await world(t)
+  assert.equal((await call('GET', '/metrics')).status, 401)
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+  assert.deepEqual(
+    [response.status, response.headers.get('content-type')],
+    [200, 'text/plain; version=0.0.4; charset=utf-8'],
+  )
+  assert.match(await response.text(), /^pixgate_engine_waiting 0$/m)
+})

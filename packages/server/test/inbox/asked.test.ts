@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { pino } from 'pino'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { Case, State } from '../../src/engine/operation.ts'
+import { createInboxJobs } from '../../src/inbox/jobs.ts'
+import type { Meaning } from '../../src/inbox/meaning.ts'
+import type { Receiver, Taken } from '../../src/inbox/receivers.ts'
+import { PARKING_DELAYS_MS, POISON_FAILURES } from '../../src/inbox/rules.ts'
+import type { InboxResult, InboxRow, InboxStore } from '../../src/inbox/store.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
+
+/** What becomes of an event that is applied to nothing: who is asked, and what a person is told. */
+
+const NOW = Date.parse('2026-11-21T13:30:00.000Z')
+
+const EVENT = {
+  event: 'CashIn',
+  eventId: 'event-1',
+  transactionId: 'tx',
+  status: 'CONFIRMED',
+  endToEndId: 'E1',
+  valueCents: 1000,
+  occurredAt: '2026-11-21T13:15:00.500Z',
+}
+
+interface Given {
+  readonly event?: object
+  readonly row?: Partial<InboxRow>
+  readonly meaning?: Meaning
+  readonly taken?: Taken
+  readonly booked?: string
+  /** Neither the event can be applied nor a case be opened. */
+  readonly isBroken?: boolean
+}
+
+const ONE: Meaning = { id: 'a', among: ['a'] }
+const TWO: Meaning = { id: undefined, among: ['a', 'b'] }
+
+/** Applies one event where this is so. */
+async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED', booked, isBroken = false }: Given) {
+  const asked: string[] = []
+  const cases: Case[] = []
+  const results: InboxResult[] = []
+  const receiver: Receiver = {
+    match: async (references) => references.map(() => meaning),
+    take: async () => (isBroken ? Promise.reject(new Error('broken')) : taken),
+    ask: async (id) => void asked.push(id),
+    hasBooked: async (id) => id === booked,
+  }
+  const store: Pick<InboxStore, 'mark' | 'isOriginalDone'> = {
+    mark: async (marked) => void results.push(...marked),
+    isOriginalDone: async () => false,
+  }
+  const execute: Engine['execute'] = async ({ decide }) => {
+    if (isBroken) throw new Error('broken')
+    const decision = decide({} as State, NOW)
+    cases.push(...(decision.cases ?? []))
+    return decision.outcome
+  }
+  const jobs = createInboxJobs({
+    store: store as InboxStore,
+    receivers: { CashIn: receiver, CashInReversal: receiver, CashOut: receiver, CashOutReversal: receiver },
+    cashIns: { atPartner: async () => ({}), takeNewReferences: () => [] },
+    engine: { execute } as Engine,
+    clock: { now: () => NOW },
+    logger: pino({ level: 'silent' }),
+  })
+  const body = Buffer.from(JSON.stringify({ ...EVENT, ...event }))
+  const begun = { state: 'NEW', attempts: 1, failures: 0, parkings: 0 } as const
+  const key = { id: 'row-1', endpoint: 'cash-in', dedupeKey: 'key', body, bodyHash: sha256('content') } as const
+  await jobs.apply([{ ...key, ...begun, ...row }])
+  const [result] = results
+  assert.ok(result)
+  const { state, outcome, failures, parkings } = result
+  return { asked, cases, state, outcome, failures, parkings, kinds: cases.map(({ kind }) => kind) }
+}
+
+for (const [taken, state, kinds] of [
+  ['IMPLAUSIBLE', 'QUARANTINED', ['quarantined_event']],
+  ['EARLY', 'PARKED', []],
+  ['DISPUTED', 'PARKED', []],
+] as const)
+  test(`[partner-inbox.13] [EV-36] an event that is ${taken} makes us ask the bank, and is ${state}`, async () => {
+    const told = await applied({ taken })
+    assert.deepEqual([told.asked, told.state, told.kinds], [['a'], state, kinds])
+  })
+
+test('[partner-inbox.13] [EV-36] what cannot be read is a case, and what it names is asked about', async () => {
+  const told = await applied({ event: { valueCents: 'a lot' }, meaning: TWO })
+  assert.deepEqual([told.asked, told.state, told.kinds], [['a', 'b'], 'QUARANTINED', ['quarantined_event']])
+})
+
+test('[partner-inbox.12] [EV-26] [EV-34] an event that could mean two operations is applied to neither, and both are asked about', async () => {
+  const told = await applied({ meaning: TWO })
+  assert.deepEqual([told.asked, told.state, told.parkings, told.kinds], [['a', 'b'], 'PARKED', 1, []])
+})
+
+test('[partner-inbox.12] what no money is said to have moved by is asked about, and no case', async () => {
+  const failed = await applied({ meaning: TWO, event: { status: 'FAILED' } })
+  assert.deepEqual([failed.asked, failed.state, failed.outcome], [['a', 'b'], 'DONE', 'ASKED'])
+  const waiting = await applied({ meaning: TWO, event: { status: 'PENDING' } })
+  assert.deepEqual([waiting.asked, waiting.outcome], [[], 'IN_PROGRESS'])
+})
+
+test('[partner-inbox.12] what the bank’s answers have booked on one of them is settled', async () => {
+  const told = await applied({ meaning: TWO, booked: 'b' })
+  assert.deepEqual([told.asked, told.state, told.outcome], [[], 'DONE', 'KNOWN'])
+})
+
+for (const [meaning, kind] of [
+  [TWO, 'disputed_event'],
+  [{ id: undefined, among: [] }, 'unmatched_event'],
+] as const)
+  test(`[partner-inbox.8] [partner-inbox.13] in the end it is a case that names what it could mean: ${kind}`, async () => {
+    const told = await applied({ meaning, row: { parkings: PARKING_DELAYS_MS.length } })
+    assert.deepEqual([told.state, told.outcome, told.kinds], ['PARKED', 'CASE_OPENED', [kind]])
+    assert.deepEqual(told.cases[0]?.facts.operations, meaning.among)
+    assert.equal(told.cases[0]?.reference, sha256('content').toString('hex'), 'the same words are the same case')
+  })
+
+test('[partner-inbox.14] [EV-38] a contradiction that waits for what it contradicts has not failed', async () => {
+  const told = await applied({ row: { state: 'CONFLICT', failures: 3 } })
+  assert.deepEqual([told.state, told.outcome, told.failures], ['CONFLICT', 'WAITING', 3])
+})
+
+test('[partner-inbox.14] [EV-12] what cannot even become a case is tried again, and disturbs no other event', async () => {
+  const told = await applied({ isBroken: true, row: { failures: POISON_FAILURES } })
+  assert.deepEqual([told.state, told.outcome, told.failures], ['NEW', 'WAITING', POISON_FAILURES + 1])
+})

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import test from 'node:test'
+import { Refusal, receiveCashInEvent } from '@pixgate/spec'
+import { pino } from 'pino'
+import { createPartnerAuthenticator, type PartnerCredentials } from '../../src/inbox/authenticate.ts'
+import { inbox } from '../support/evidence.ts'
+import { paidEvent, signatureOf, tell } from '../support/partner-events.ts'
+import { PARTNER_SECRET, world } from '../support/world.ts'
+
+const NOW = Date.parse('2026-11-21T13:15:00.000Z')
+const BODY = Buffer.from('{"any": "bytes"}')
+
+interface Judgement {
+  readonly isLetIn: boolean
+  /** Whether the bank was asked instead. */
+  readonly isAskedAbout: boolean
+}
+
+async function judge(
+  headers: Record<string, string | string[]>,
+  given: { body?: Buffer; credentials?: Partial<PartnerCredentials> } = {},
+): Promise<Judgement> {
+  let isAskedAbout = false
+  const authenticate = createPartnerAuthenticator(
+    { secrets: ['current', 'previous'], apiKey: undefined, ...given.credentials },
+    { now: () => NOW },
+    pino({ level: 'silent' }),
+    async () => {
+      isAskedAbout = true
+    },
+  )
+  const request = { endpoint: receiveCashInEvent, correlationId: 'test', remoteAddress: '127.0.0.1' }
+  try {
+    await authenticate({ ...request, headers, rawBody: given.body ?? BODY })
+    return { isLetIn: true, isAskedAbout }
+  } catch (error) {
+    assert.ok(error instanceof Refusal)
+    assert.equal(error.code, 'unauthorized')
+    assert.equal(error.message, 'missing or invalid credentials', 'every refusal is the same')
+    return { isLetIn: false, isAskedAbout }
+  }
+}
+
+const LET_IN: Judgement = { isLetIn: true, isAskedAbout: false }
+const KEPT_OUT: Judgement = { isLetIn: false, isAskedAbout: false }
+
+const signed = (secret: string, timestamp = String(NOW)) => ({
+  'x-partner-signature': signatureOf(BODY, secret),
+  'x-partner-timestamp': timestamp,
+})
+
+test('[partner-inbox.1] the current and the previous secret sign, in hexadecimal of either case', async () => {
+  assert.deepEqual(await judge(signed('current')), LET_IN)
+  assert.deepEqual(await judge(signed('previous')), LET_IN)
+  const upper = signatureOf(BODY, 'current').replace(/[0-9a-f]{64}/, (hex) => hex.toUpperCase())
+  assert.deepEqual(await judge({ ...signed('current'), 'x-partner-signature': upper }), LET_IN)
+})
+
+test('[partner-inbox.1] [EV-10] no other signature lets in', async () => {
+  const hex = signatureOf(BODY, 'current').slice('sha256='.length)
+  const wrong = [
+    signatureOf(BODY, 'another'),
+    signatureOf(BODY, ''),
+    hex,
+    `SHA256=${hex}`,
+    `sha512=${hex}`,
+    `sha256=${hex.slice(1)}`,
+    `sha256=${hex}0`,
+    `sha256= ${hex}`,
+    `sha256=${hex}, sha256=${hex}`,
+    `sha256=${Buffer.from(hex, 'hex').toString('base64')}`,
+    'sha256=',
+    '',
+  ]
+  for (const signature of wrong) {
+    assert.deepEqual(await judge({ ...signed('current'), 'x-partner-signature': signature }), KEPT_OUT, signature)
+  }
+  assert.deepEqual(await judge({ 'x-partner-timestamp': String(NOW) }), KEPT_OUT)
+  assert.deepEqual(await judge({ ...signed('current'), 'x-partner-signature': [hex] }), KEPT_OUT)
+})
+
+test('[partner-inbox.1] the exact bytes are signed: one space more is another message', async () => {
+  for (const text of ['{"any":"bytes"}', '{"any": "bytes"} ', '{"any": "Bytes"}', '']) {
+    assert.deepEqual(await judge(signed('current'), { body: Buffer.from(text) }), KEPT_OUT, text)
+  }
+})
+
+test('[partner-inbox.1] where no secret was configured before, the empty one is none', async () => {
+  assert.deepEqual(await judge(signed('previous'), { credentials: { secrets: ['current'] } }), KEPT_OUT)
+})
+
+test('[partner-inbox.1] a static key counts only where one is configured, and then needs no signature', async () => {
+  const key = { 'x-partner-api-key': 'the key' }
+  assert.deepEqual(await judge(key), KEPT_OUT)
+  const credentials = { apiKey: 'the key' }
+  assert.deepEqual(await judge(key, { credentials }), LET_IN)
+  for (const other of ['the ke', 'the key ', 'The key', '', 'the key, the key']) {
+    assert.deepEqual(await judge({ 'x-partner-api-key': other }, { credentials }), KEPT_OUT, other)
+  }
+  assert.deepEqual(await judge({ ...signed('current'), 'x-partner-api-key': 'wrong' }, { credentials }), LET_IN)
+})
+
+test('[partner-inbox.2] [EV-9] signed bytes outside of 300 s are kept out, and the bank is asked instead', async () => {
+  const asked = { isLetIn: false, isAskedAbout: true }
+  for (const ms of [300_000, -300_000, 0]) assert.deepEqual(await judge(signed('current', String(NOW + ms))), LET_IN)
+  for (const timestamp of [String(NOW + 300_001), String(NOW - 300_001), 'yesterday', '']) {
+    assert.deepEqual(await judge(signed('current', timestamp)), asked, timestamp)
+  }
+  const { 'x-partner-timestamp': _, ...unstamped } = signed('current')
+  assert.deepEqual(await judge(unstamped), asked)
+  assert.deepEqual(await judge(signed('another', String(NOW - 300_001))), KEPT_OUT, 'a forger makes us ask nobody')
+})
+
+test('[partner-inbox.1] [EV-10] over HTTP: an event that is not signed is 401 and leaves nothing behind', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const charge = await pix.charge('10.00')
+  const event = JSON.stringify(paidEvent(charge))
+  for (const telling of [
+    { signature: null },
+    { signature: signatureOf(`${event} `) },
+    { secret: 'another' },
+    { signature: null, headers: { 'x-partner-api-key': PARTNER_SECRET } },
+    { signature: null, headers: { authorization: `Bearer ${pix.apiKey}` } },
+    { signature: null, timestamp: null, headers: { authorization: `Bearer ${PARTNER_SECRET}` } },
+  ]) {
+    assert.equal(await tell(pix, event, telling), 401, JSON.stringify(telling))
+  }
+  assert.deepEqual(await inbox(pix.database), [])
+  assert.equal((await pix.read(charge.id)).status, 'PENDING')
+})
+
+test('[partner-inbox.1] over HTTP: a header that comes twice is no header', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const body = JSON.stringify(paidEvent(await pix.charge('10.00')))
+  const post = (headers: readonly string[]) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect({ port: Number(new URL(pix.url).port), host: '127.0.0.1' })
+      const lines = ['POST /api/webhooks/pix/cash-in HTTP/1.1', 'Host: x', 'Connection: close', ...headers]
+      socket.write(`${lines.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+      let answer = ''
+      socket.on('data', (bytes) => {
+        answer += bytes
+      })
+      socket.on('end', () => resolve(answer.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length)))
+      socket.on('error', reject)
+    })
+  const signature = `X-Partner-Signature: ${signatureOf(body)}`
+  const timestamp = `X-Partner-Timestamp: ${pix.clock.now()}`
+  assert.equal(await post([signature, signature, timestamp]), '401')
+  assert.equal(await post([signature, timestamp, timestamp]), '401')
+  assert.deepEqual(await inbox(pix.database), [])
+  assert.equal(await post([signature, timestamp]), '200')
+})
+
+test('[partner-inbox.1] over HTTP: the previous secret and a static key count where they are configured', async (t) => {
+  const previous = 'the-secret-before-this-one-0123456789'
+  const apiKey = 'a-static-key-of-the-partner-0123456789'
+  const pix = await world(
+    t,
+    { PIXGATE_PARTNER_SECRET_PREVIOUS: previous, PIXGATE_PARTNER_INBOUND_API_KEY: apiKey },
+    { isStepped: true },
+  )
+  const one = await pix.charge('10.00')
+  const other = await pix.charge('20.00')
+  assert.equal(await tell(pix, paidEvent(one), { secret: previous }), 200)
+  assert.equal(
+    await tell(pix, paidEvent(other, { endToEndId: 'E2' }), {
+      signature: null,
+      timestamp: null,
+      headers: { 'x-partner-api-key': apiKey },
+    }),
+    200,
+  )
+  for (const { id } of [one, other]) await pix.becomes(id, 'PAID')
+})

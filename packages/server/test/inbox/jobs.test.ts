@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { Refusal } from '@pixgate/spec'
+import { pino } from 'pino'
+import type { CashInModule } from '../../src/cash-in/index.ts'
+import { createInboxCommands } from '../../src/inbox/commands.ts'
+import { createInboxJobs } from '../../src/inbox/jobs.ts'
+import type { Receiver } from '../../src/inbox/receivers.ts'
+import { cashInInput } from '../../src/inbox/rules.ts'
+import { createInboxStore } from '../../src/inbox/store.ts'
+import { testDatabase } from '../support/database.ts'
+import { testEngine } from '../support/engine.ts'
+import { cases, inbox, whileFirstIsHeld } from '../support/evidence.ts'
+import { paidEvent } from '../support/partner-events.ts'
+import { steppedClock } from '../support/world.ts'
+
+const FIRST = '0198c0de-7a11-7000-8000-000000000001'
+const SECOND = '0198c0de-7a11-7000-8000-000000000002'
+
+/** The inbox with cash-ins that do as they are told, and nobody who applies what comes in at once. */
+async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
+  const { url, database } = await testDatabase(t)
+  const { engine, ids } = testEngine(t, url)
+  const clock = steppedClock()
+  const store = createInboxStore(database)
+  const receiver: Receiver = {
+    match: async (references) =>
+      references.map(({ externalId }) => ({ id: externalId ?? undefined, among: externalId ? [externalId] : [] })),
+    hasBooked: async () => false,
+    take: async (id, event) => (await apply(id, cashInInput(event) ?? { on: 'work.requested' }))?.result,
+    ask: async () => undefined,
+  }
+  const receivers = { CashIn: receiver, CashInReversal: receiver, CashOut: receiver, CashOutReversal: receiver }
+  const cashIns = { atPartner: async () => ({ kind: 'NOT_FOUND' }), takeNewReferences: () => [] }
+  const commands = createInboxCommands({ store, receivers, clock, ids, onStored: () => undefined })
+  const jobs = createInboxJobs({ store, receivers, cashIns, engine, clock, logger: pino({ level: 'silent' }) })
+  return {
+    database,
+    accept: (id: string, valueCents = 1000) => {
+      const event = paidEvent({ id, valueCents, providerTransactionId: id })
+      return commands.accept('cash-in', Buffer.from(JSON.stringify(event)))
+    },
+    later: async (ms: number) => {
+      clock.advance(ms)
+      await jobs.processNext()
+    },
+    rows: () => inbox(database),
+  }
+}
+
+test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another when its lease is over', async (t) => {
+  const applied: string[] = []
+  const events = await inboxWith(t, async (id) => {
+    applied.push(id)
+    return undefined
+  })
+  await events.accept(SECOND)
+  await events.later(59_000)
+  assert.deepEqual(applied, [])
+  await events.later(1_001)
+  await events.later(120_000)
+  assert.deepEqual(applied, [SECOND])
+})
+
+test('[partner-inbox.7] [EV-8b] what contradicts an event is not judged before it, however long that takes', async (t) => {
+  const applied: unknown[] = []
+  const events = await inboxWith(t, async (_id, input) => {
+    if (input.on === 'partner.confirmed') applied.push(input.payment.valueCents)
+    return undefined
+  })
+  for (const valueCents of [1000, 900]) await events.accept(SECOND, valueCents)
+  for (let second = 1; second <= 30; second++) await events.later(1_001)
+  assert.deepEqual(applied, [], 'the process that took the first one in has not applied it yet')
+  await events.later(30_000)
+  await events.later(1_001)
+  assert.deepEqual(applied, [1000n, 900n])
+})
+
+test('[partner-inbox.3] [EV-6] two processes take up different events, and neither waits for the other', async (t) => {
+  const applied: string[] = []
+  const events = await inboxWith(t, async (id) => {
+    applied.push(id)
+    return undefined
+  })
+  await events.accept(FIRST)
+  await events.accept(SECOND)
+  await whileFirstIsHeld(events.database, () => events.later(60_001))
+  assert.deepEqual(applied, [SECOND])
+  await events.later(0)
+  assert.deepEqual(applied, [SECOND, FIRST])
+})
+
+test('[partner-inbox.3] [EV-12] an event that fails ten times is quarantined; the ones beside it are applied', async (t) => {
+  const applied: string[] = []
+  const events = await inboxWith(t, async (id) => {
+    if (id === FIRST) throw new Error('cannot be applied')
+    applied.push(id)
+    return undefined
+  })
+  await Promise.all([events.accept(FIRST), events.accept(SECOND)])
+  await events.later(60_001)
+  assert.deepEqual(applied, [SECOND])
+  for (let attempt = 3; attempt <= 20; attempt++) await events.later(1_001)
+  const poisoned = (await events.rows()).find(({ state }) => state === 'QUARANTINED')
+  assert.deepEqual([poisoned?.failures, poisoned?.isDone], [10, true])
+  assert.deepEqual(await cases(events.database), ['quarantined_event'])
+  assert.match(poisoned?.outcome ?? '', /cannot be applied/)
+})
+
+test('[partner-inbox.14] [EV-38] what has waited long is not put in quarantine by one failure', async (t) => {
+  let isFailing = false
+  const applied: unknown[] = []
+  const events = await inboxWith(t, async (_id, input) => {
+    if (isFailing) throw new Error('once')
+    if (input.on === 'partner.confirmed') applied.push(input.payment.valueCents)
+    return undefined
+  })
+  // The second contradicts the first, and waits for it, which this process has and does not apply: thirty times.
+  for (const valueCents of [1000, 900]) await events.accept(SECOND, valueCents)
+  for (let second = 1; second <= 30; second++) await events.later(1_001)
+  await events.later(30_000)
+  isFailing = true
+  await events.later(1_001)
+  isFailing = false
+  await events.later(1_001)
+  assert.deepEqual(applied, [1000n, 900n])
+  const [, waited] = await events.rows()
+  assert.ok((waited?.attempts ?? 0) > 30)
+  assert.deepEqual([waited?.failures, waited?.state], [1, 'CONFLICT'])
+  assert.deepEqual(await cases(events.database), [])
+})
+
+test('[partner-inbox.3] an event is not to blame for our own overload: it is tried until it is applied', async (t) => {
+  let isOverloaded = true
+  const events = await inboxWith(t, async () => {
+    if (isOverloaded) throw new Refusal('overloaded')
+    return undefined
+  })
+  await events.accept(SECOND)
+  await events.later(60_001)
+  for (let attempt = 3; attempt <= 20; attempt++) await events.later(1_001)
+  isOverloaded = false
+  await events.later(1_001)
+  const [row] = await events.rows()
+  assert.deepEqual([row?.state, row?.isDone], ['DONE', true])
+})

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Match } from '../../src/engine/operation-store.ts'
+import { meaningOf, meaningOfReversal } from '../../src/inbox/meaning.ts'
+
+function named(id: string, by: Match['by'], given: Partial<Match> = {}): Match {
+  return { id, by, of: null, isBanks: false, ...given }
+}
+
+const refund = (id: string, by: Match['by'], of = 'A') => named(id, by, { of })
+
+test('[partner-inbox.12] references agree, or none of what they name is meant', () => {
+  assert.deepEqual(meaningOf([]), { id: undefined, among: [] })
+  assert.deepEqual(meaningOf([named('A', 'id'), named('A', 'transactionId')]), { id: 'A', among: ['A'] })
+  const two = { id: undefined, among: ['A', 'B'] }
+  assert.deepEqual(meaningOf([named('A', 'externalId'), named('B', 'transactionId')]), two)
+  assert.deepEqual(meaningOf([named('A', 'id'), named('B', 'endToEndId')]), two)
+})
+
+test('[partner-inbox.12] [EV-34] where our own id stands nothing is meant that a client gave that name', () => {
+  assert.equal(meaningOf([named('A', 'id'), named('B', 'externalId')]).id, 'A')
+  assert.equal(meaningOfReversal([refund('R', 'externalId', 'B')], [named('A', 'id')]).id, 'A')
+})
+
+test('[partner-inbox.10] a refund may be named beside its cash-in, and by its cash-in’s end-to-end id', () => {
+  const cashIn = [named('A', 'endToEndId'), named('A', 'transactionId')]
+  assert.deepEqual(meaningOfReversal([refund('R', 'id')], cashIn), { id: 'R', among: ['R'] })
+  assert.deepEqual(meaningOfReversal([], cashIn), { id: 'A', among: ['A'] })
+})
+
+test('[partner-inbox.10] returns that the bank made by itself under one reference are their cash-in’s', () => {
+  const banks = ['P', 'Q'].map((id) => named(id, 'transactionId', { of: 'A', isBanks: true }))
+  assert.deepEqual(meaningOfReversal(banks, []), { id: 'A', among: ['A'] })
+  assert.equal(meaningOfReversal([...banks, refund('R', 'id')], []).id, 'R')
+})
+
+test('[partner-inbox.12] [EV-26] two refunds, or a refund and another cash-in, are asked about', () => {
+  const two = [refund('R', 'transactionId'), refund('S', 'externalId')]
+  assert.deepEqual(meaningOfReversal(two, [named('A', 'endToEndId')]), { id: undefined, among: ['R', 'S'] })
+  const other = meaningOfReversal([refund('R', 'externalId')], [named('B', 'endToEndId')])
+  assert.deepEqual(other, { id: undefined, among: ['R', 'B'] })
+})

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { endpoints } from '@pixgate/spec'
+import { pino } from 'pino'
+import { createInboxCommands } from '../../src/inbox/commands.ts'
+import type { Receiver } from '../../src/inbox/receivers.ts'
+import { createInboxHandlers } from '../../src/inbox/routes.ts'
+import { DatabaseUnavailable } from '../../src/platform/db/database.ts'
+import type { Caller } from '../../src/platform/http/handler.ts'
+import { createHttpServer } from '../../src/platform/http/http-server.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import { QueueFull } from '../../src/platform/jobs/batcher.ts'
+import { AWAKE } from '../support/live-request.ts'
+
+const ids = createIds({ now: () => 1_700_000_000_000 })
+const NOBODY: Receiver = {
+  match: async () => [],
+  take: async () => undefined,
+  ask: async () => undefined,
+  hasBooked: async () => false,
+}
+const partner: Caller = { credential: 'partner', id: 'partner' }
+
+test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is away, is 503 and says when to come again', async (t) => {
+  let error: Error = new QueueFull('full')
+  const http = createHttpServer({
+    endpoints: { receiveCashInEvent: endpoints.receiveCashInEvent, receiveCashOutEvent: endpoints.receiveCashOutEvent },
+    handlers: createInboxHandlers({ accept: () => Promise.reject(error), askInstead: async () => undefined }),
+    authenticate: { 'api-key': async () => partner, admin: async () => partner, partner: async () => partner },
+    logger: pino({ level: 'silent' }),
+    ids,
+    eventLoop: AWAKE,
+  })
+  t.after(() => http.close())
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  for (error of [
+    new QueueFull('full'),
+    new DatabaseUnavailable('away', false),
+    new DatabaseUnavailable('away', true),
+  ]) {
+    const response = await fetch(`${url}/api/webhooks/pix/cash-in`, { method: 'POST', body: '{}' })
+    const { code } = (await response.json()) as { code: string }
+    assert.deepEqual([response.status, code, response.headers.get('retry-after')], [503, 'overloaded', '1'])
+  }
+})
+
+test('[partner-inbox.3] [EV-30] a flood that cannot be committed fills a bounded queue and no more', async () => {
+  const commands = createInboxCommands({
+    store: {
+      insert: () => new Promise(() => undefined),
+      hashes: async () => new Map(),
+      insertConflicts: async () => undefined,
+      expedite: async () => undefined,
+      claim: async () => [],
+      mark: async () => undefined,
+      untilReplicated: async () => undefined,
+      isOriginalDone: async () => false,
+    },
+    receivers: { CashIn: NOBODY, CashInReversal: NOBODY, CashOut: NOBODY, CashOutReversal: NOBODY },
+    clock: { now: () => 0 },
+    ids,
+    onStored: () => undefined,
+  })
+  const accept = (event: number) => commands.accept('cash-in', Buffer.from(String(event)))
+  const refused: unknown[] = []
+  const flood = Array.from({ length: 6_000 }, (_, event) => accept(event).catch((error) => refused.push(error)))
+  await Promise.race(flood)
+  assert.equal(refused.length, 1_000)
+  for (const error of refused) assert.ok(error instanceof QueueFull)
+})

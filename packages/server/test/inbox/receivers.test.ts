@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { PartnerEvent } from '@pixgate/spec'
+import { createReceivers, type Subjects } from '../../src/inbox/receivers.ts'
+
+const EVENT: PartnerEvent = {
+  event: 'CashInReversal',
+  eventId: 'event-1',
+  transactionId: 'tx',
+  status: 'CONFIRMED',
+  returnId: 'D1',
+  valueCents: 1000,
+  occurredAt: '2026-11-21T13:15:00.500Z',
+}
+
+/** One refund and one cash-in, each known by its id and by its own `transactionId`. */
+function subjects() {
+  const done: string[] = []
+  const matching =
+    (id: string): Subjects['cashIns']['match'] =>
+    async (references) =>
+      references.map(({ transactionId }) =>
+        transactionId === 'both' || transactionId === `tx-${id}`
+          ? [{ id, by: 'transactionId', of: id === 'refund' ? 'cash-in' : null, isBanks: false }]
+          : [],
+      )
+  const given = {
+    cashIns: {
+      match: matching('cash-in'),
+      canAsk: true,
+      takeTold: async (id: string, { on }: { on: string }) => {
+        done.push(`${id} ${on}`)
+        return { result: 'APPLIED' }
+      },
+    },
+    cashOuts: {},
+    refunds: {
+      match: matching('refund'),
+      canAsk: true,
+      apply: async (id: string, { on }: { on: string }) => {
+        if (id !== 'refund') return undefined
+        done.push(`refund ${on}`)
+        return { result: 'APPLIED' }
+      },
+      takeReturn: async (id: string, { returnId, valueCents }: { returnId: string; valueCents: bigint }) => {
+        done.push(`taken of ${id}: ${valueCents} as ${returnId}`)
+        return { result: 'APPLIED' }
+      },
+      askAboutOpen: async (id: string) => {
+        done.push(`asked about ${id}`)
+        return 'APPLIED'
+      },
+    },
+  }
+  return { receiver: createReceivers(given as unknown as Subjects).CashInReversal, done, given }
+}
+
+test('[partner-inbox.10] a reversal of a cash-in is matched with our refunds first, and else with the cash-in', async () => {
+  const { receiver } = subjects()
+  const references = ['tx-refund', 'tx-cash-in', 'both', 'unknown'].map((transactionId) => ({
+    transactionId,
+    externalId: null,
+    endToEndId: null,
+  }))
+  const meant = (await receiver.match(references)).map(({ id }) => id)
+  assert.deepEqual(meant, ['refund', 'cash-in', 'refund', undefined])
+})
+
+test('[partner-inbox.10] [cash-in.returns.7] what names no refund of ours is a return, or makes us ask about those that are open', async () => {
+  const { receiver, done } = subjects()
+  assert.equal(await receiver.take('refund', EVENT), 'APPLIED')
+  assert.equal(await receiver.take('cash-in', EVENT), 'APPLIED')
+  assert.equal(await receiver.take('cash-in', { ...EVENT, status: 'FAILED' }), 'APPLIED')
+  assert.equal(await receiver.take('cash-in', { ...EVENT, status: 'PROCESSING' }), 'IN_PROGRESS')
+  assert.deepEqual(done, ['refund partner.confirmed', 'taken of cash-in: 1000 as D1', 'asked about cash-in'])
+})
+
+test('[partner-inbox.12] [EV-34] a client’s reference of a charge does not name what went back', async () => {
+  const { given } = subjects()
+  const named = (by: string) => {
+    const match = async () => [[{ id: 'cash-in', by, of: null, isBanks: false }]]
+    const refunds = { ...given.refunds, match: async () => [[]] }
+    return createReceivers({ ...given, refunds, cashIns: { ...given.cashIns, match } } as unknown as Subjects)
+  }
+  const references = [{ transactionId: null, externalId: 'order-1', endToEndId: null }]
+  const meant = async (by: string) => (await named(by).CashInReversal.match(references)).map(({ id }) => id)
+  assert.deepEqual([await meant('externalId'), await meant('endToEndId')], [[undefined], ['cash-in']])
+})
+
+test('[cash-in.refunds.10] [EV-37] what a return without its id is of is asked about, as the answer may name it', async () => {
+  const { receiver, done } = subjects()
+  await receiver.take('cash-in', { ...EVENT, returnId: null })
+  assert.equal(done.at(-1), 'cash-in work.requested')
+  await receiver.take('cash-in', EVENT)
+  assert.notEqual(done.at(-1), 'cash-in work.requested')
+})
+
+test('[partner-inbox.6] [P6] a failure that an event tells is taken as verified only where the bank cannot be asked', async () => {
+  for (const canAsk of [true, false]) {
+    const taken: unknown[] = []
+    const take = async (_id: string, { on, ...input }: { on: string; isVerified?: boolean }) => {
+      taken.push([on, input.isVerified])
+      return { result: 'APPLIED' }
+    }
+    const receivers = createReceivers({
+      cashIns: { canAsk, takeTold: take },
+      cashOuts: { canAsk, apply: take },
+      refunds: { canAsk, apply: take },
+    } as unknown as Subjects)
+    for (const event of ['CashIn', 'CashOut', 'CashInReversal'] as const)
+      await receivers[event].take('id', { ...EVENT, event, status: 'FAILED' })
+    assert.deepEqual(taken, Array(3).fill(['partner.failed', !canAsk]))
+  }
+})

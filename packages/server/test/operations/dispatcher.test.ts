@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { SendWindow } from '../../src/banks/port.ts'
+import {
+  type AnyOrder,
+  createDispatcher,
+  type DispatchBounds,
+  type Orders,
+  type SendFacts,
+  type Step,
+} from '../../src/operations/index.ts'
+import { cashOutAs } from '../cash-out/situations.ts'
+
+/** A word of the bank that only these orders know. */
+interface Answer {
+  readonly on: 'answer'
+  readonly to: 'send' | 'ask'
+}
+
+type AnyOrders = Orders<AnyOrder, Answer>
+
+/** Orders that are what a test says and note what is done with them. */
+function scripted(steps: Readonly<Record<string, Step>>, given: Partial<AnyOrders> = {}) {
+  const done: string[] = []
+  const call = (to: Answer['to']) => async (order: AnyOrder) => {
+    done.push(`${to} ${order.id}`)
+    return [{ on: 'answer', to } as const]
+  }
+  const wanted: unknown[] = []
+  const orders: AnyOrders = {
+    due: async (...asked) => {
+      wanted.push(asked)
+      return Object.keys(steps).map((id) => orderOf(id))
+    },
+    nextStep: ({ id }) => steps[id] ?? 'ask',
+    take: async (order, inputs) => {
+      for (const { on, ...facts } of inputs) done.push(`${order.id} ${on} ${JSON.stringify(facts)}`)
+      return order
+    },
+    send: call('send'),
+    ask: call('ask'),
+    windowMs: 0,
+    ...given,
+  }
+  return { orders, done, wanted }
+}
+
+const LEASE = '{"leaseMs":5500}'
+
+/** Calls of 3 s at most; events may cause what they like, and no time passes, unless a test says otherwise. */
+const BOUNDS: DispatchBounds = {
+  callTimeoutMs: 3_000,
+  eventQueries: { take: (wanted) => wanted },
+  monotonic: () => 0,
+}
+
+function dispatcher(orders: AnyOrders, sends: number, given: Partial<DispatchBounds> = {}, clock = clockAt()) {
+  return createDispatcher(orders, clock, async () => sends, { ...BOUNDS, ...given })
+}
+
+function orderOf(id: string, facts: SendFacts = {}): AnyOrder {
+  return { ...cashOutAs('RESERVED', { facts }), id }
+}
+
+const clockAt = (read: () => number = () => 0) => ({ now: read })
+
+test('[cash-out.work] each order gets its step; what is sent or asked is claimed first', async () => {
+  const { orders, done, wanted } = scripted({ a: 'send', b: 'ask', c: 'release', d: 'case' })
+  const clock = clockAt(() => 7)
+  const more = await dispatcher(orders, Number.POSITIVE_INFINITY, {}, clock).processNext()
+  assert.equal(more, false)
+  assert.deepEqual(wanted, [[7, 128, true]])
+  const of = (id: string) => done.filter((line) => line.startsWith(`${id} `) || line.endsWith(` ${id}`))
+  assert.deepEqual(of('a'), [`a send.claimed ${LEASE}`, 'send a', 'a answer {"to":"send"}'])
+  assert.deepEqual(of('b'), [`b work.claimed ${LEASE}`, 'ask b', 'b answer {"to":"ask"}'])
+  assert.deepEqual(of('c'), ['c clock.released {}'])
+  assert.deepEqual(of('d'), ['d clock.overdue {}'])
+})
+
+test('[CO-21] who loses the claim neither sends nor asks', async () => {
+  const { orders, done } = scripted({ a: 'send', b: 'ask' }, { take: async () => undefined })
+  await dispatcher(orders, 64).processNext()
+  assert.deepEqual(done, [])
+})
+
+/** A process that sleeps while its claim is written, and what is told of the order then. */
+async function sleepsAfterClaim(ms: number, sendsAfterwards = 64) {
+  let now = 1_000
+  let sends = 64
+  const taken: string[] = []
+  const { orders, done } = scripted(
+    { a: 'send' },
+    {
+      take: async (order, inputs) => {
+        taken.push(...inputs.map(({ on }) => on))
+        now += ms
+        sends = sendsAfterwards
+        return order
+      },
+    },
+  )
+  await createDispatcher(orders, clockAt(), async () => sends, { ...BOUNDS, monotonic: () => now }).processNext()
+  return { taken, done }
+}
+
+test('[CO-20] [CO-40] an order is sent within 2 s of its claim or not at all, by a clock that goes on while the process sleeps', async () => {
+  for (const [ms, told] of [
+    [2_000, 'answer'],
+    [2_001, 'send.not_sent'],
+    [600_000, 'send.not_sent'],
+  ] as const) {
+    const { taken, done } = await sleepsAfterClaim(ms)
+    assert.deepEqual(taken, ['send.claimed', told])
+    assert.deepEqual(done, told === 'answer' ? ['send a'] : [])
+  }
+})
+
+test('[CO-40] [P10] an order is not sent by a claim that turns out to be old: the clock that dated it had stood still', async () => {
+  let now = 1_000
+  const taken: string[] = []
+  const { orders, done } = scripted(
+    { a: 'send' },
+    {
+      take: async (order, inputs) => {
+        taken.push(...inputs.map(({ on }) => on))
+        const claimed = { ...order, facts: { ...order.facts, lastAttemptAt: now } }
+        // The database tells the time with its reply.
+        now = 601_000
+        return claimed
+      },
+    },
+  )
+  await dispatcher(
+    orders,
+    64,
+    {},
+    clockAt(() => now),
+  ).processNext()
+  assert.deepEqual([taken, done], [['send.claimed', 'send.not_sent'], []])
+})
+
+test('[CO-40] [CO-24] more than 500 ms after the claim it is looked once more whether anything may be sent', async () => {
+  assert.deepEqual((await sleepsAfterClaim(500, 0)).taken, ['send.claimed', 'answer'])
+  assert.deepEqual((await sleepsAfterClaim(501, 0)).taken, ['send.claimed', 'send.not_sent'])
+  assert.deepEqual((await sleepsAfterClaim(501, 1)).taken, ['send.claimed', 'answer'])
+})
+
+test('[CO-40] the window goes with the call, so that it is looked at right before the first byte', async () => {
+  let now = 0
+  let window: SendWindow | undefined
+  const { orders } = scripted(
+    { a: 'send' },
+    {
+      send: async (_order, given) => {
+        window = given
+        return []
+      },
+    },
+  )
+  await dispatcher(orders, 64, { monotonic: () => now }).processNext()
+  now = 2_000
+  assert.equal(window?.isOver(), false)
+  now = 2_001
+  assert.equal(window?.isOver(), true)
+})
+
+/** Orders of which the bank, asked, tells no outcome. */
+function asking(id: string, windowMs: number, words: readonly string[] = ['partner.not_found']) {
+  const tried = orderOf(id, { attempts: 1, firstAttemptAt: 0 })
+  return scripted(
+    { [id]: 'ask' },
+    {
+      due: async () => [tried],
+      ask: async () => words.map((on) => ({ on, to: 'ask' }) as unknown as Answer),
+      windowMs,
+    },
+  )
+}
+
+test('[CO-9] [CO-42] [cash-out.unknown.7] what the bank does not know, or tells nothing of, goes out again at once', async () => {
+  for (const words of [['partner.not_found', 'work.done'], ['send.unknown']]) {
+    const { orders, done } = asking('a', 1_000, words)
+    await dispatcher(orders, 64).processNext()
+    const again = { askedAt: orderOf('a').updatedAt, windowMs: 1_000 }
+    assert.deepEqual(done.slice(-3), [
+      `a send.claimed ${JSON.stringify({ leaseMs: 5_500, again })}`,
+      'send a',
+      'a answer {"to":"send"}',
+    ])
+  }
+})
+
+test('[CO-42] nothing goes out again where the bank told something, would do it twice, or takes nothing now', async () => {
+  for (const [windowMs, words, sends] of [
+    [1_000, ['send.accepted'], 64],
+    [0, ['partner.not_found'], 64],
+    [1_000, ['partner.not_found'], 0],
+  ] as const) {
+    const { orders, done } = asking('a', windowMs, words)
+    await dispatcher(orders, sends).processNext()
+    assert.deepEqual(
+      done.filter((line) => line.startsWith('send')),
+      [],
+    )
+  }
+})
+
+test('[CO-10] [CO-42] where the bank is tried with one order, one is sent, new or again', async () => {
+  const due = [orderOf('one', { attempts: 1 }), orderOf('two', { attempts: 1 })]
+  const { orders, done } = scripted(
+    { one: 'ask', two: 'ask' },
+    { due: async () => due, ask: async () => [{ on: 'partner.not_found' } as unknown as Answer], windowMs: 1_000 },
+  )
+  await dispatcher(orders, 1).processNext()
+  assert.equal(done.filter((line) => line.startsWith('send ')).length, 1)
+})
+
+test('[partner.7] [CO-46] what events want asked has a budget; what the schedule wants asked does not wait for it', async () => {
+  const due = [orderOf('scheduled'), orderOf('told', { question: 'wanted' }), orderOf('again', { question: 'asked' })]
+  const { orders, done } = scripted({}, { due: async () => due })
+  const taken: number[] = []
+  const eventQueries = {
+    take: (wanted: number) => {
+      taken.push(wanted)
+      return 1
+    },
+  }
+  await dispatcher(orders, 0, { eventQueries }).processNext()
+  assert.deepEqual([calls(done), taken], [['ask scheduled', 'ask told'], [2]])
+})
+
+test('[CO-46] what is wanted at once of an order whose call has ended does not wait for the next look', async () => {
+  const { orders } = scripted({ a: 'ask' }, { take: async (order) => ({ ...order, dueAt: 0 }) })
+  assert.equal(await dispatcher(orders, 0).processNext(), true)
+})
+
+test('[CO-24] [cash-out.states.3] while nothing may be sent questions are asked and money is given back', async () => {
+  const { orders, done, wanted } = scripted({ a: 'send', b: 'ask', c: 'release' })
+  await dispatcher(orders, 0).processNext()
+  assert.deepEqual(wanted, [[0, 128, false]])
+  assert.deepEqual(
+    done.toSorted(),
+    ['ask b', 'b answer {"to":"ask"}', `b work.claimed ${LEASE}`, 'c clock.released {}'].toSorted(),
+  )
+})
+
+test('[CO-10] where the bank is tried with one order, it is one that was tried before', async () => {
+  const due = [orderOf('new'), orderOf('tried', { attempts: 2, unsentAttempts: 2 }), orderOf('newer')]
+  const { orders, done } = scripted({ new: 'send', tried: 'send', newer: 'send' }, { due: async () => due })
+  const more = await dispatcher(orders, 1).processNext()
+  assert.deepEqual(done, [`tried send.claimed ${LEASE}`, 'send tried', 'tried answer {"to":"send"}'])
+  assert.equal(more, false)
+})
+
+/** What was sent, and what was asked about. */
+const calls = (done: readonly string[]) => done.filter((line) => /^(send|ask) /.test(line)).toSorted()
+
+test('[CO-10] [P8] where the bank is tried with one order, a crowd that waits to be sent holds up no question', async () => {
+  const crowd = Array.from({ length: 128 }, (_, index) => orderOf(`order-${index}`))
+  const { orders, done } = scripted(
+    {},
+    {
+      due: async (_at, _most, isSending) => (isSending ? crowd : [orderOf('question')]),
+      nextStep: ({ id }) => (id === 'question' ? 'ask' : 'send'),
+    },
+  )
+  await dispatcher(orders, 1).processNext()
+  assert.deepEqual(calls(done), ['ask question', 'send order-0'])
+})
+
+test('[CO-21] what is found twice while the bank is tried with one order is done once', async () => {
+  const { orders, done } = scripted({ a: 'send', b: 'ask' })
+  await dispatcher(orders, 1).processNext()
+  assert.deepEqual(calls(done), ['ask b', 'send a'])
+})
+
+test('[cash-out.work] a full hand is followed by another at once, unless the bank is only being tried', async () => {
+  const full = Array.from({ length: 128 }, (_, index) => orderOf(`order-${index}`))
+  const { orders } = scripted({}, { due: async () => full })
+  assert.equal(await dispatcher(orders, 64).processNext(), true)
+  assert.equal(await dispatcher(orders, 1).processNext(), false)
+  const fewer = scripted({}, { due: async () => full.slice(1) })
+  assert.equal(await dispatcher(fewer.orders, 64).processNext(), false)
+})
+
+test('[cash-out.unknown.7] what was never tried is not sent because a status query told no outcome', async () => {
+  const { orders, done } = scripted(
+    { a: 'ask' },
+    { ask: async () => [{ on: 'partner.not_found', windowMs: 0, askedAt: 0 }], windowMs: 86_400_000 },
+  )
+  await dispatcher(orders, 64).processNext()
+  assert.deepEqual(
+    done.filter((line) => line.includes('send')),
+    [],
+  )
+})
+
+test('[CO-40] [P10] by itself the worker sees that its machine slept', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000 })
+  const { orders, done } = scripted(
+    { a: 'send' },
+    {
+      take: async (order, inputs) => {
+        done.push(...inputs.map(({ on }) => on))
+        t.mock.timers.setTime(601_000)
+        return order
+      },
+    },
+  )
+  const { monotonic: _, ...bounds } = BOUNDS
+  await createDispatcher(orders, clockAt(), async () => 64, bounds).processNext()
+  assert.deepEqual(done, ['send.claimed', 'send.not_sent'])
+})

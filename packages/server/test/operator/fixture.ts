@@ -1,0 +1,96 @@
+import type { TestContext } from 'node:test'
+import type { CashOut } from '../../src/cash-out/cash-out.ts'
+import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
+import type { CashOutTerms } from '../../src/cash-out/create.ts'
+import { createOperatorCommands, type OperatorCommands } from '../../src/operator/commands.ts'
+import type { AdjustmentRequest } from '../../src/operator/rules.ts'
+import { createOperatorStore, type OperatorStore } from '../../src/operator/store.ts'
+import type { SwitchSetting } from '../../src/operator/switch.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
+import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
+import { openTestDatabase } from '../support/database.ts'
+import { type TestEngine, testEngine } from '../support/engine.ts'
+
+/** One process of a service, as far as an operator has to do with it. */
+export interface Process extends TestEngine {
+  readonly store: OperatorStore
+  readonly operator: OperatorCommands
+  readonly payouts: CashOutCommands
+  /** Books so much, as `OPERATOR` does. */
+  adjust(valueCents: bigint, given?: Partial<AdjustmentRequest>): ReturnType<OperatorCommands['adjust']>
+  /** Sets the switch, as `OPERATOR` does. */
+  switchCashOuts(
+    enabled: boolean,
+    reason?: string,
+    given?: Partial<SwitchSetting>,
+  ): ReturnType<OperatorCommands['setSwitch']>
+  /** Sets so much aside for a payout. */
+  payOut(valueCents: bigint): Promise<CashOut>
+  /** Gives back what was set aside for one: the bank refuses it. */
+  giveBack(payout: CashOut): Promise<void>
+}
+
+export const OPERATOR = { actor: 'admin', address: '203.0.113.7' }
+
+const NO_TERMS: CashOutTerms = {
+  fee: { cents: 0n, basisPoints: 0n },
+  maxValueCents: 1_000_000_00n,
+  cashOutMaxCents: null,
+  cashOutDailyMaxCents: null,
+}
+
+/** Starts a process on a test's database. */
+export function operatedProcess(
+  t: TestContext,
+  url: string,
+  terms: Partial<CashOutTerms> = {},
+  pause: Pause = realPause,
+): Process {
+  const engine = testEngine(t, url, undefined, pause)
+  const database = openTestDatabase(url)
+  t.after(() => database.close())
+  const store = createOperatorStore(database)
+  const operator = createOperatorCommands({ ...engine, store })
+  const payouts = createCashOutCommands(engine.engine, { ...NO_TERMS, ...terms })
+  return {
+    ...engine,
+    store,
+    operator,
+    payouts,
+    adjust: (valueCents, given) => operator.adjust(adjustmentRequest(engine.ids.uuid(), valueCents, given), OPERATOR),
+    switchCashOuts: (enabled, reason = 'a test', given = {}) =>
+      operator.setSwitch({ enabled, reason, ...given }, OPERATOR),
+    payOut: async (valueCents) => {
+      const id = engine.ids.uuid()
+      const recipient = { name: null, document: null, pixKey: 'joao@example.com', pixKeyType: 'email' } as const
+      const { cashOut } = await payouts.create({
+        id,
+        valueCents,
+        externalId: id,
+        detail: { description: null, paymentType: 'key', recipient, qrCode: null },
+        exclusiveKey: null,
+        correlationId: 'test',
+        bodyHash: sha256(id),
+        idempotencyKey: null,
+      })
+      return cashOut
+    },
+    giveBack: async ({ id }) => {
+      await payouts.apply(id, [
+        { on: 'send.claimed', leaseMs: 1_000 },
+        { on: 'send.rejected', attempt: 1, errorCode: 'limit', errorMessage: null },
+      ])
+    },
+  }
+}
+
+/** A valid order of an adjustment; what a test cares about is given. */
+export function adjustmentRequest(
+  id: string,
+  valueCents: bigint,
+  given: Partial<AdjustmentRequest> = {},
+): AdjustmentRequest {
+  const reason = 'Opening balance'
+  const bodyHash = sha256(JSON.stringify([Number(valueCents), reason]))
+  return { id, valueCents, reason, correlationId: 'test', bodyHash, idempotencyKey: null, ...given }
+}

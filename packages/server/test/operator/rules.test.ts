@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limits } from '@pixgate/spec'
+import fc from 'fast-check'
+import type { State } from '../../src/engine/operation.ts'
+import { entriesOf } from '../../src/engine/postings.ts'
+import { decideAdjustment } from '../../src/operator/rules.ts'
+import { adjustmentView } from '../../src/operator/view.ts'
+import { adjustmentRequest } from './fixture.ts'
+
+const NOW = Date.parse('2026-11-21T13:00:00.000Z')
+const ID = '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f'
+
+function having(available: bigint): State {
+  return {
+    operation: () => undefined,
+    movement: () => undefined,
+    balance: () => available,
+    control: () => ({}),
+    versionOf: () => 1n,
+  }
+}
+
+const decide = (valueCents: bigint, available = 0n) =>
+  decideAdjustment(adjustmentRequest(ID, valueCents), having(available), NOW)
+
+test('[adjustment.states.1] what came in is free at once, and the bank owes it', () => {
+  const { creates, journals = [], notifications, outcome } = decide(100_00n)
+  assert.equal(outcome.status, 'CREDITED')
+  assert.deepEqual([creates?.length, outcome.valueCents, outcome.feeCents, outcome.dueAt], [1, 100_00n, 0n, null])
+  assert.deepEqual(
+    journals.flatMap(entriesOf).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
+    [
+      ['available', 100_00n, 'ADJUSTMENT'],
+      ['settlement', -100_00n, null],
+    ],
+  )
+  assert.equal(notifications, undefined)
+})
+
+test('[adjustment.states.2] what went out is no longer free, nor at the bank', () => {
+  const { journals = [], notifications, outcome } = decide(-40_00n, 100_00n)
+  assert.deepEqual([outcome.status, outcome.valueCents], ['DEBITED', 40_00n])
+  assert.deepEqual(
+    journals.flatMap(entriesOf).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
+    [
+      ['available', -40_00n, 'ADJUSTMENT'],
+      ['settlement', 40_00n, null],
+    ],
+  )
+  assert.equal(notifications, undefined)
+})
+
+test('[adjustment.create.2] what is free can be taken out to the last centavo, and no further', () => {
+  assert.equal(decide(-100_00n, 100_00n).outcome.status, 'DEBITED')
+  assert.throws(() => decide(-100_01n, 100_00n), { code: 'insufficient_balance' })
+  assert.throws(() => decide(-1n), { code: 'insufficient_balance' })
+})
+
+test('[adjustment.create.1] any value is answered as it was sent, and moves what is free by it', () => {
+  const value = fc.bigInt({ min: -limits.valueMaxCents, max: limits.valueMaxCents }).filter((cents) => cents !== 0n)
+  fc.assert(
+    fc.property(value, (valueCents) => {
+      const { journals = [], outcome } = decide(valueCents, limits.valueMaxCents)
+      const moved = journals.flatMap(entriesOf).find(({ account }) => account === 'available')?.amountCents
+      assert.equal(moved, valueCents)
+      assert.deepEqual(adjustmentView(outcome), {
+        id: ID,
+        valueCents: Number(valueCents),
+        reason: 'Opening balance',
+        createdAt: '2026-11-21T13:00:00.000Z',
+      })
+    }),
+  )
+})

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import type { AccountCode } from '@pixgate/spec'
+import { created, type Decision, type Journal, moved, type Operation, type State } from '../../src/engine/operation.ts'
+import { entriesOf } from '../../src/engine/postings.ts'
+
+/** What the merchant has before anything happens. */
+export const BEGINNING_CENTS = 120_00n
+
+/** What is there, as one batch after the other would leave it. */
+export class Books implements State {
+  readonly operations = new Map<string, Operation>()
+  readonly balances = new Map<AccountCode, bigint>([['available', BEGINNING_CENTS]])
+  readonly journals: Journal[] = []
+  /** The operations that the merchant was told of. */
+  readonly told: string[] = []
+  readonly cases: string[] = []
+
+  operation(id: string) {
+    return this.operations.get(id)
+  }
+
+  versionOf() {
+    return 1n
+  }
+
+  movement() {
+    return undefined
+  }
+
+  balance(code: AccountCode) {
+    return this.balances.get(code) ?? 0n
+  }
+
+  control() {
+    return {}
+  }
+
+  take(decision: Decision<unknown>, at: number): void {
+    for (const create of decision.creates ?? []) this.operations.set(create.operation.id, created(create, at))
+    for (const move of decision.moves ?? []) {
+      const before = this.operations.get(move.operationId)
+      assert.ok(before)
+      this.operations.set(before.id, moved(before, move, at))
+    }
+    for (const journal of decision.journals ?? []) {
+      this.journals.push(journal)
+      for (const { account, amountCents } of entriesOf(journal))
+        this.balances.set(account, this.balance(account) + amountCents)
+    }
+    this.told.push(...(decision.notifications ?? []).map(({ operationId }) => operationId))
+    this.cases.push(...(decision.cases ?? []).map(({ kind }) => kind))
+  }
+}

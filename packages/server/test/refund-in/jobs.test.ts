@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Availability, Refund, RefundPartner, RefundStatus } from '../../src/banks/port.ts'
+import { createRefundInJobs, inputsOfAsking, inputsOfSending } from '../../src/refund-in/jobs.ts'
+import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
+import { NOW } from '../cash-in/situations.ts'
+import { confirmed, REFUND_ID, refundAs } from './situations.ts'
+
+function told<Status extends RefundStatus>(status: Status, given: Partial<Refund> = {}): Refund<Status> {
+  return {
+    id: REFUND_ID,
+    transactionId: 'tx-r',
+    valueCents: 30_00n,
+    returnId: undefined,
+    errorCode: undefined,
+    errorMessage: undefined,
+    occurredAt: undefined,
+    ...given,
+    status,
+  }
+}
+
+const LEFT = { returnId: 'D1', occurredAt: NOW - 1_000 }
+const ACCEPTED = { kind: 'ACCEPTED', refund: told('PROCESSING') } as const
+const SETTLED = { kind: 'FINAL', refund: { ...told('CONFIRMED'), ...LEFT } } as const
+const FAILED = { kind: 'FINAL', refund: told('FAILED', { errorCode: 'AC07', occurredAt: NOW }) } as const
+const TIMEOUT = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined } as const
+
+const accepted: RefundInInput = { on: 'send.accepted', transactionId: 'tx-r' }
+const failed: RefundInInput = {
+  on: 'partner.failed',
+  errorCode: 'AC07',
+  errorMessage: null,
+  transactionId: 'tx-r',
+  occurredAt: NOW,
+  isVerified: true,
+}
+
+const TRIED = { id: REFUND_ID, facts: {} }
+
+test('[P5] what the bank answers to a refund is what the refund is told', () => {
+  const inputs = (answer: Parameters<typeof inputsOfSending>[1]) => inputsOfSending(TRIED, answer)
+  assert.deepEqual(inputs(ACCEPTED), [accepted])
+  assert.deepEqual(inputs(SETTLED), [accepted, confirmed()])
+  assert.deepEqual(inputs(FAILED), [failed])
+  assert.deepEqual(inputs(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }])
+  const rejected = { kind: 'REJECTED', errorCode: 'x'.repeat(100), errorMessage: undefined } as const
+  assert.deepEqual(inputs(rejected), [
+    { on: 'send.rejected', attempt: 0, errorCode: 'x'.repeat(64), errorMessage: null },
+  ])
+})
+
+test('[P5] what the bank answers when asked ends the work, unless it is no answer', () => {
+  const inputs = (answer: Parameters<typeof inputsOfAsking>[1]) =>
+    inputsOfAsking({ id: REFUND_ID, updatedAt: 7 }, answer, 86_400_000)
+  const done: RefundInInput = { on: 'work.done' }
+  assert.deepEqual(inputs(ACCEPTED), [accepted, done])
+  assert.deepEqual(inputs(SETTLED), [accepted, confirmed(), done])
+  assert.deepEqual(inputs(FAILED), [failed, done])
+  assert.deepEqual(inputs({ kind: 'NOT_FOUND' }), [{ on: 'partner.not_found', windowMs: 86_400_000, askedAt: 7 }, done])
+  const unanswered: RefundInInput = { on: 'work.done', isUnanswered: true }
+  assert.deepEqual(inputs(TIMEOUT), [{ on: 'send.unknown', reason: 'timeout' }, unanswered])
+  assert.deepEqual(inputs({ kind: 'NOT_SENT', reason: 'ECONNREFUSED' }), [
+    { on: 'send.unknown', reason: 'ECONNREFUSED' },
+    unanswered,
+  ])
+})
+
+test('[P7] [refund-in.doubt.1] of an answer that contradicts, money of ours that left counts; another refund’s does not', () => {
+  const inputs = (refund: Refund) =>
+    inputsOfSending(TRIED, { kind: 'CONTRADICTED', reason: 'other valueCents', refund })
+  const contradicted = [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: 'tx-r' }]
+  assert.deepEqual(inputs(told('CONFIRMED', { ...LEFT, valueCents: 29_99n })), [confirmed({ valueCents: 29_99n })])
+  assert.deepEqual(inputs(told('CONFIRMED', { valueCents: 29_99n })), contradicted)
+  assert.deepEqual(inputs(told('PROCESSING', { valueCents: 29_99n })), contradicted)
+  const foreign = inputs(told('CONFIRMED', { ...LEFT, id: 'another' }))
+  assert.deepEqual(foreign, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
+})
+
+/** A bank that answers by script, and one refund that is due. */
+function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['capabilities'] = new Set()) {
+  const asked: string[] = []
+  const inputs: RefundInInput[] = []
+  const partner: RefundPartner & Availability = {
+    capabilities,
+    idempotencyWindowMs: 86_400_000,
+    sendsWanted: () => sends,
+    sendRefund: async (id, request, window) => {
+      assert.equal(typeof window?.isOver, 'function', 'until when it may leave')
+      asked.push(`PUT ${id} ${JSON.stringify({ ...request, valueCents: Number(request.valueCents) })}`)
+      return ACCEPTED
+    },
+    getRefund: async (id) => {
+      asked.push(`GET ${id}`)
+      return { kind: 'NOT_FOUND' }
+    },
+  }
+  const jobs = createRefundInJobs({
+    partner,
+    clock: { now: () => NOW },
+    bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wanted) => wanted } },
+    commands: {
+      create: () => assert.fail(),
+      takeReturn: () => assert.fail(),
+      settleReturns: () => assert.fail(),
+      askAboutOpen: () => assert.fail(),
+      apply: async (_id, given) => {
+        inputs.push(...given)
+        // A claim is dated when it is made.
+        const claimed = { ...refund, facts: { ...refund.facts, lastAttemptAt: NOW } }
+        return { result: 'APPLIED', refund: given.some(({ on }) => on === 'send.claimed') ? claimed : refund }
+      },
+    },
+    store: {
+      get: async () => refund,
+      list: async () => [],
+      count: async () => 0,
+      match: async () => [],
+      open: async () => [],
+      explaining: async () => [],
+      due: async (_at, _most, isSending) => {
+        asked.push(`due ${isSending}`)
+        return [refund]
+      },
+    },
+  })
+  return { jobs, asked, inputs }
+}
+
+test('[refund-in.states.2] [CO-40] every attempt asks for the same, under the refund’s id, after it was claimed', async () => {
+  const refund = refundAs('PENDING', { facts: {}, detail: { ...refundAs('PENDING').detail, reason: 'returned' } })
+  const { jobs, asked, inputs } = bench(refund, 128)
+  await jobs.processNext()
+  assert.deepEqual(asked, ['due true', `PUT ${refund.id} {"endToEndId":"E1","valueCents":3000,"reason":"returned"}`])
+  assert.deepEqual(inputs, [{ on: 'send.claimed', leaseMs: 5_500 }, accepted])
+})
+
+test('[refund-in.work.4] while the bank takes nothing no refund is claimed for sending', async () => {
+  const { jobs, asked, inputs } = bench(refundAs('PENDING', { facts: {} }), 0)
+  await jobs.processNext()
+  assert.deepEqual([asked, inputs], [['due false'], []])
+})
+
+test('[refund-in.unknown.2] [refund-in.unknown.3] only a bank that does once what it is told twice is told again', async () => {
+  for (const isIdempotent of [true, false]) {
+    const due = refundAs('PENDING')
+    const { jobs, asked, inputs } = bench(due, 128, new Set(isIdempotent ? ['idempotent-refund'] : []))
+    await jobs.processNext()
+    const windowMs = isIdempotent ? 86_400_000 : 0
+    const again = { askedAt: due.updatedAt, windowMs, setBackAt: undefined }
+    assert.deepEqual(inputs.slice(1), [
+      { on: 'partner.not_found', windowMs, askedAt: due.updatedAt },
+      { on: 'work.done' },
+      ...(isIdempotent ? [{ on: 'send.claimed', leaseMs: 5_500, again }, accepted] : []),
+    ])
+    assert.equal(asked.filter((call) => call.startsWith('PUT')).length, isIdempotent ? 1 : 0)
+  }
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { sha256 } from '../../src/platform/crypto.ts'
+import { createRefundInCommands } from '../../src/refund-in/commands.ts'
+import { createRefundInModule } from '../../src/refund-in/index.ts'
+import { createRefundInStore } from '../../src/refund-in/store.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { testDatabase } from '../support/database.ts'
+import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { cases } from '../support/evidence.ts'
+import { INPUTS } from './situations.ts'
+
+/** The module, with a bank that is never called, and a refund of R$ 40,00 that the bank took as `tx-r`. */
+async function office(t: TestContext) {
+  const { url, database } = await testDatabase(t)
+  const engine = testEngine(t, url)
+  const { cashIns, clock, ids } = engine
+  const paid = async () => {
+    const id = ids.uuid()
+    await cashIns.create(cashInRequest({ id, externalId: id }))
+    const given = payment({ endToEndId: `E-${id}`, occurredAt: clock.now() })
+    await cashIns.apply(id, { on: 'partner.confirmed', transactionId: id, payment: given })
+    return id
+  }
+  const store = createRefundInStore(database)
+  const commands = createRefundInCommands({ ...engine, store })
+  const cashInId = await paid()
+  const id = ids.uuid()
+  const wanted = { id, cashInId, externalId: id, valueCents: 40_00n, reason: null, correlationId: 'test' }
+  await commands.create({ ...wanted, idempotencyKey: null, bodyHash: sha256(id) })
+  await commands.apply(id, [INPUTS['send.claimed'], INPUTS['send.accepted']])
+  const woken: number[] = []
+  const refunds = createRefundInModule({
+    ...engine,
+    database,
+    partner: {
+      capabilities: new Set(['query-refund']),
+      idempotencyWindowMs: 0,
+      sendsWanted: () => 0,
+      sendRefund: () => assert.fail(),
+      getRefund: () => assert.fail(),
+    },
+    bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wantedNow) => wantedNow } },
+    onReserved: () => woken.push(clock.now()),
+  })
+  return { refunds, store, database, clock, cashInId, paid, id, woken }
+}
+
+test('[CO-46] [refund-in.states.9] a failure that an event tells wakes the worker', async (t) => {
+  const { refunds, id, woken } = await office(t)
+  await refunds.apply(id, { ...INPUTS['partner.failed'], isVerified: false })
+  assert.equal(woken.length, 1)
+})
+
+test('[cash-in.returns.6] [RF-18] a return that the bank tells of a charge is the refund of that charge which it names, or its own', async (t) => {
+  const { refunds, store, database, clock, cashInId, paid, id } = await office(t)
+  const another = await paid()
+  const returned = (returnId: string) =>
+    ({ returnId, valueCents: 40_00n, occurredAt: clock.now(), transactionId: 'tx-r', endToEndId: null }) as const
+  await refunds.takeTold(another, returned('D1'))
+  assert.equal((await store.get(id))?.status, 'PENDING', 'a refund of another charge is not meant')
+  await refunds.takeTold(cashInId, returned('D2'))
+  assert.equal((await store.get(id))?.facts.returnId, 'D2')
+  assert.deepEqual(await balances(database), { available: 118_00n, settlement: -120_00n, fees: 2_00n })
+  await assertBooks(database)
+})
+
+test('[partner-inbox.12] a return was booked on a refund under its id and with its amount', async (t) => {
+  const { refunds, clock, id } = await office(t)
+  const returned = { returnId: 'D1', valueCents: 40_00n, occurredAt: clock.now() }
+  await refunds.apply(id, { on: 'partner.confirmed', returned, transactionId: null, isVerified: true })
+  const has = (valueCents: bigint, returnId: string | null) =>
+    refunds.hasBooked(id, { endToEndId: 'E1', returnId, valueCents })
+  assert.deepEqual([await has(40_00n, 'D1'), await has(39_99n, 'D1'), await has(40_00n, null)], [true, false, false])
+})
+
+test('[refund-in.doubt.2] [RF-18] a return of another amount that names a refund is a case of it, not the bank’s own', async (t) => {
+  const { refunds, store, database, clock, cashInId, id } = await office(t)
+  const occurredAt = clock.now()
+  await refunds.takeTold(cashInId, { returnId: 'D1', valueCents: 39_99n, occurredAt, transactionId: 'tx-r' })
+  assert.deepEqual(await cases(database), ['amount_differs'])
+  assert.equal((await store.get(id))?.facts.doubt, 'contradiction')
+  assert.equal((await balances(database)).suspense_out, -39_99n)
+  await assertBooks(database)
+})

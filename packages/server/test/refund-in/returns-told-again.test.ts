@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
+import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
+import { decideRefundIn } from '../../src/refund-in/rules.ts'
+import { NOW } from '../cash-in/situations.ts'
+import { cashInOf, confirmed, paidCashIn, REFUND_ID, refundAs, stateOf } from './situations.ts'
+
+const IDENTITY = { id: REFUND_ID, bodyHash: sha256('D1') }
+
+for (const heldCents of [undefined, 30_00])
+  test(`[RF-20] [cash-in.returns.5] a return that nothing explains any more is booked once, told again before that was done${heldCents ? ' and held' : ''}`, () => {
+    const awaited = {
+      valueCents: 30_00,
+      occurredAt: NOW - 1_000,
+      transactionId: 'tx-b',
+      since: NOW - 900_000,
+      answered: [],
+    }
+    const facts: CashInFacts = {
+      awaitedReturns: { D1: { ...awaited, ...(heldCents === undefined ? {} : { heldCents }) } },
+      openRefunds: {},
+    }
+    const returned = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: 'tx-b' }
+    const { outcome, journals = [] } = decideReturn(paidCashIn(facts), returned, IDENTITY, stateOf(), NOW)
+    assert.deepEqual(
+      journals.map(({ kind }) => kind),
+      [...(heldCents ? ['return_known'] : []), 'taken_by_bank'],
+    )
+    assert.ok(outcome.cashIn)
+    assert.deepEqual(outcome.cashIn.facts.awaitedReturns, {})
+    assert.deepEqual(decideAwaited(outcome.cashIn, new Map([['D1', IDENTITY]]), stateOf(), NOW).journals ?? [], [])
+  })
+
+for (const order of ['without its id, then with it', 'with its id, then without it'])
+  test(`[RF-20] [refund-in.doubt.8] where the bank cannot be asked a refund’s return that is told ${order} left once`, () => {
+    const unnamed = { ...confirmed({ returnId: 'unnamed 1' }), isUnnamed: true }
+    const told = order.startsWith('without') ? [unnamed, confirmed()] : [confirmed(), unnamed]
+    const { journals = [], cases = [] } = decideRefundIn(refundAs('PENDING'), cashInOf('PENDING'), told, stateOf(), NOW)
+    assert.equal(journals.length, 1)
+    assert.ok(cases.some(({ kind }) => kind === 'return_booked_before'))
+  })
+
+for (const heldCents of [undefined, 30_00])
+  test(`[RF-20] [cash-in.refunds.12] an awaited return that turns out to be of a payment in suspense is taken from there${heldCents ? ', held or not' : ''}`, () => {
+    const awaited = {
+      valueCents: 30_00,
+      occurredAt: NOW - 1_000,
+      transactionId: null,
+      since: NOW - 900_000,
+      answered: [],
+    }
+    const cashIn = cashInOf('PENDING', {
+      payments: { E1: 100_00, E2: 30_00 },
+      awaitedReturns: { D1: { ...awaited, ...(heldCents === undefined ? {} : { heldCents }) } },
+    })
+    const told = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: null, endToEndId: 'E2' }
+    const { outcome, journals = [] } = decideReturn(cashIn, told, IDENTITY, stateOf(0n, cashIn), NOW)
+    assert.deepEqual(
+      journals.map(({ kind }) => kind),
+      ['arrival_returned', ...(heldCents ? ['return_known'] : [])],
+    )
+    assert.deepEqual(outcome.cashIn?.facts.awaitedReturns, {})
+    assert.deepEqual(outcome.cashIn?.facts.openRefunds, cashIn.facts.openRefunds)
+  })

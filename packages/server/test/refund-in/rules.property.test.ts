@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Refusal } from '@pixgate/spec'
+import fc from 'fast-check'
+import { awaitedCents, type CashIn, refundedCents } from '../../src/cash-in/cash-in.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
+import { decideCreate } from '../../src/refund-in/create.ts'
+import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
+import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
+import { decideRefundIn } from '../../src/refund-in/rules.ts'
+import { NOW } from '../cash-in/situations.ts'
+import { Books } from './books.ts'
+import { confirmed, INPUTS, paidCashIn } from './situations.ts'
+
+const { 'partner.confirmed': _, ...ANSWERS } = INPUTS
+
+const RETURN_IDS = ['D1', 'D2', 'D3']
+const CENTS = [30_00n, 30_00n, 50_00n, 1n]
+
+/** What may happen to one of three refunds of a cash-in, or to the cash-in itself. */
+const happening = fc.oneof(
+  fc.record({ create: fc.nat(2), valueCents: fc.constantFrom(...CENTS, 100_00n) }),
+  fc.record({
+    refund: fc.nat(2),
+    input: fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom<RefundInInput>(...Object.values(ANSWERS)) },
+      {
+        weight: 1,
+        arbitrary: fc
+          .record({ returnId: fc.constantFrom(...RETURN_IDS), valueCents: fc.constantFrom(...CENTS) })
+          .chain((given) => fc.boolean().map((isVerified) => confirmed(given, isVerified))),
+      },
+    ),
+  }),
+  fc.record({ returnId: fc.constantFrom('M1', ...RETURN_IDS), valueCents: fc.constantFrom(...CENTS) }),
+)
+
+test('[refund-in.create.4] [cash-in.refunds.2] whatever happens in whatever order, nobody is refunded too much by us', () => {
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 25 }), (happenings) => {
+      const books = new Books()
+      const cashIn = paidCashIn()
+      books.operations.set(cashIn.id, cashIn)
+      happenings.forEach((what, index) => {
+        happen(books, cashIn.id, what, NOW + index * 61_000)
+        settle(books, cashIn.id, NOW + index * 61_000)
+        assertCounted(books, cashIn.id)
+      })
+    }),
+    { numRuns: 10_000 },
+  )
+})
+
+type Happening = typeof happening extends fc.Arbitrary<infer What> ? What : never
+
+function happen(books: Books, cashInId: string, what: Happening, at: number): void {
+  const cashIn = books.operation(cashInId) as CashIn
+  if ('create' in what) {
+    const id = `refund-${what.create}`
+    if (!books.operation(id)) create(books, cashIn, id, what.valueCents, at)
+    return
+  }
+  if ('refund' in what) {
+    const refund = books.operation(`refund-${what.refund}`) as RefundIn | undefined
+    if (refund) books.take(decideRefundIn(refund, cashIn, [what.input], books, at), at)
+    return
+  }
+  const identity = { id: `taken-${at}`, bodyHash: sha256('') }
+  const returned = { ...what, occurredAt: NOW, transactionId: 'tx-b' }
+  books.take(decideReturn(cashIn, returned, identity, books, at), at)
+}
+
+/** What a worker does about the returns that are awaited. */
+function settle(books: Books, cashInId: string, at: number): void {
+  const cashIn = books.operation(cashInId) as CashIn
+  const returnIds = Object.keys(cashIn.facts.awaitedReturns ?? {})
+  const identities = new Map(returnIds.map((it) => [it, { id: `settled-${at}-${it}`, bodyHash: sha256('') }]))
+  books.take(decideAwaited(cashIn, identities, books, at), at)
+}
+
+function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, at: number): void {
+  const request = {
+    id,
+    cashInId: cashIn.id,
+    valueCents,
+    externalId: id,
+    reason: null,
+    correlationId: 'test',
+    bodyHash: sha256(id),
+    idempotencyKey: null,
+  }
+  const { openCents, leftCents } = sumsOf(books)
+  const isTooMuch = valueCents > cashIn.valueCents - openCents - leftCents - awaitedCents(cashIn)
+  try {
+    books.take(decideCreate(request, books, at), at)
+    assert.equal(isTooMuch, false)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    assert.ok(isTooMuch || books.balance('available') < valueCents, error.message)
+  }
+}
+
+/** What is set aside, and what left, told from the refunds alone. */
+function sumsOf(books: Books) {
+  const refunds = [...books.operations.values()].filter(({ kind }) => kind === 'refund_in') as RefundIn[]
+  const pending = refunds.filter(({ status }) => status === 'PENDING')
+  return {
+    refunds,
+    pending,
+    openCents: sum(pending.map(({ valueCents }) => valueCents)),
+    leftCents: sum(refunds.flatMap(({ facts }) => Object.values(facts.returns ?? {}))),
+  }
+}
+
+function sum(values: readonly (bigint | number | undefined)[]): bigint {
+  return values.reduce<bigint>((total, value) => total + BigInt(value ?? 0), 0n)
+}
+
+/** The cash-in counts what its refunds did, and the accounts hold what they say. */
+function assertCounted(books: Books, cashInId: string): void {
+  const { refunds, pending, openCents, leftCents } = sumsOf(books)
+  const cashIn = books.operation(cashInId) as CashIn
+
+  assert.equal(BigInt(cashIn.facts.refundsOpenCents ?? 0), openCents, 'what is open is what is pending')
+  assert.equal(refundedCents(cashIn), leftCents, 'what was counted is what left')
+  const awaited = Object.values(cashIn.facts.awaitedReturns ?? {})
+  const held = awaited.filter(({ heldCents }) => heldCents !== undefined)
+  const suspendedCents = sum(held.map(({ valueCents }) => valueCents))
+  assert.equal(books.balance('settlement'), leftCents + suspendedCents, 'every centavo that left is booked once')
+  const heldCents = sum(refunds.map(({ facts }) => facts.heldAgainCents)) + sum(held.map((it) => it.heldCents))
+  assert.equal(books.balance('reserved'), openCents + heldCents)
+  if (held.length > 0) assert.ok(books.cases.includes('return_unexplained'), 'what is held is a case')
+  if (held.length < awaited.length) assert.notEqual(cashIn.dueAt, null, 'what is awaited is looked at')
+  for (const code of ['available', 'reserved'] as const) assert.ok(books.balance(code) >= 0n, code)
+  assert.ok(books.balance('receivable') <= 0n)
+  assert.equal(sum([...books.balances.values()]), 120_00n, 'no money came to be')
+  if (leftCents > cashIn.valueCents) assert.ok(books.cases.length > 0, 'too much is always a case')
+
+  const references = books.journals.map(({ operationId, kind, reference }) => `${operationId} ${kind} ${reference}`)
+  assert.equal(new Set(references).size, references.length, 'a journal is posted once')
+  assert.equal(new Set(books.told).size, books.told.length, 'a refund is told of once')
+  const ended = refunds.filter(({ status }) => status !== 'PENDING').map(({ id }) => id)
+  assert.deepEqual(books.told.toSorted(), ended.toSorted(), 'every end is told')
+  for (const { status, dueAt, facts } of pending)
+    if (dueAt === null) assert.ok(facts.doubt && books.cases.length > 0, `nothing is forgotten: ${status}`)
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { sha256 } from '../../src/platform/crypto.ts'
+import { createRefundInCommands } from '../../src/refund-in/commands.ts'
+import type { RefundInInput } from '../../src/refund-in/refund-in.ts'
+import { createRefundInStore } from '../../src/refund-in/store.ts'
+import { testDatabase } from '../support/database.ts'
+import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { confirmed, INPUTS } from './situations.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+const CLAIMED = INPUTS['send.claimed']
+const UNSENT = INPUTS['send.not_sent']
+const UNKNOWN = INPUTS['send.unknown']
+
+/** The bank says that a refund left. */
+const left = (given: { readonly returnId: string }, isVerified = true) =>
+  confirmed({ occurredAt: 1_700_000_000_000, valueCents: 1_00n, ...given }, isVerified)
+
+/** Makes refunds of R$ 1,00 of one payment, named by their ids in the client's system, to which all this happened. */
+async function shelf(t: TestContext, happened: Readonly<Record<string, readonly RefundInInput[]>>) {
+  const { url, database } = await testDatabase(t)
+  const store = createRefundInStore(database)
+  const engine = testEngine(t, url)
+  const { cashIns, clock, ids } = engine
+  const commands = createRefundInCommands({ ...engine, store })
+  const cashInId = ids.uuid()
+  await cashIns.create(cashInRequest({ id: cashInId, externalId: 'order' }))
+  const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
+  await cashIns.apply(cashInId, { on: 'partner.confirmed', payment: paid, transactionId: 'tx' })
+  for (const [externalId, inputs] of Object.entries(happened)) {
+    const id = ids.uuid()
+    const content = { cashInId, valueCents: 1_00n, externalId, reason: null, bodyHash: sha256(externalId) }
+    await commands.create({ id, correlationId: 'test', idempotencyKey: null, ...content })
+    for (const input of inputs) await commands.apply(id, [input])
+  }
+  /** What is due later. */
+  return async (afterMs: number, isSending: boolean) => {
+    const found = await store.due(clock.now() + afterMs, 100, isSending)
+    return found.map(({ externalId }) => externalId).toSorted()
+  }
+}
+
+test('[refund-in.work.4] [CO-10] while nothing can be sent, what waits to be sent is left out until it is given back', async (t) => {
+  const due = await shelf(t, { new: [], unsent: [CLAIMED, UNSENT], 'unsent after all': [CLAIMED, UNKNOWN, UNSENT] })
+  assert.deepEqual(await due(20 * MINUTE, true), ['new', 'unsent', 'unsent after all'])
+  assert.deepEqual(await due(20 * MINUTE, false), [])
+  assert.deepEqual(await due(31 * MINUTE, false), ['unsent', 'unsent after all'])
+  assert.deepEqual(await due(DAY + MINUTE, false), ['new', 'unsent', 'unsent after all'])
+})
+
+test('[P8] [refund-in.doubt.2] while nothing can be sent, questions are due: also about what was never sent', async (t) => {
+  const questions = {
+    tried: [CLAIMED, UNKNOWN],
+    missing: [CLAIMED, UNKNOWN, INPUTS['clock.escalated']],
+    accepted: [CLAIMED, UNSENT, INPUTS['send.accepted']],
+    unrecorded: [left({ returnId: 'D1' }, false)],
+    contradicted: [CLAIMED, UNSENT, INPUTS['send.contradicted'], INPUTS['work.requested']],
+    'left unsent': [CLAIMED, UNSENT, left({ returnId: 'D2' }), INPUTS['work.requested']],
+  }
+  const due = await shelf(t, questions)
+  assert.deepEqual(await due(20 * MINUTE, false), Object.keys(questions).toSorted())
+})

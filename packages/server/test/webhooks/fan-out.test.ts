@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { requestContext, webhookWorld } from '../support/webhook-world.ts'
+
+test('[webhooks.9] [NO-9] a notification goes to the receivers of its type that were there before it', async (t) => {
+  const world = await webhookWorld(t)
+  const before = await world.subscribe('http://127.0.0.1:9/before', ['pix_cash_in', 'pix_cash_out'])
+  await world.subscribe('http://127.0.0.1:9/other-type', ['pix_cash_out'])
+  const notificationId = await world.notify('pix_cash_in')
+  world.clock.advance(1)
+  await world.subscribe('http://127.0.0.1:9/after')
+  await world.fanOut.processNext()
+  const deliveries = await world.deliveries()
+  assert.partialDeepStrictEqual(deliveries, [{ subscriptionId: before, notificationId, state: 'PENDING', attempts: 0 }])
+  assert.equal(deliveries.length, 1)
+})
+
+test('[webhooks.9] [NO-11] fanning out twice, or by two processes at once, makes each delivery once', async (t) => {
+  const world = await webhookWorld(t)
+  const other = await world.anotherProcess()
+  await world.subscribe('http://127.0.0.1:9/one')
+  await world.subscribe('http://127.0.0.1:9/two')
+  for (let count = 0; count < 30; count++) await world.notify()
+  await Promise.all([world, other, world, other].map(({ fanOut }) => fanOut.processNext()))
+  await world.fanOut.processNext()
+  assert.equal((await world.deliveries()).length, 60)
+})
+
+test('[webhooks.9] what nobody receives is fanned out to nobody, once', async (t) => {
+  const world = await webhookWorld(t)
+  await world.notify()
+  await world.fanOut.processNext()
+  await world.subscribe('http://127.0.0.1:9/')
+  await world.fanOut.processNext()
+  assert.deepEqual(await world.deliveries(), [])
+})
+
+test('[webhooks.3] [NO-8] a receiver removed while its notifications are fanned out keeps nothing pending', async (t) => {
+  const world = await webhookWorld(t)
+  const other = await world.anotherProcess()
+  const id = await world.subscribe('http://127.0.0.1:9/')
+  for (let count = 0; count < 50; count++) await world.notify()
+  await Promise.all([
+    other.fanOut.processNext(),
+    world.handlers.deleteWebhook({
+      params: { webhook_id: id },
+      query: undefined,
+      body: undefined,
+      context: requestContext,
+    }),
+  ])
+  await world.fanOut.processNext()
+  const pending = (await world.deliveries()).filter(({ state }) => state === 'PENDING')
+  assert.deepEqual(pending, [])
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Refusal } from '@pixgate/spec'
+import fc from 'fast-check'
+import { receiverUrl } from '../../src/webhooks/receiver-url.ts'
+
+/** The stored form, or the code of the refusal. */
+function judge(text: string, allowPrivate: boolean): string {
+  try {
+    return receiverUrl(text, allowPrivate).href
+  } catch (error) {
+    assert.ok(error instanceof Refusal)
+    return error.code
+  }
+}
+
+test('[webhooks.1] what is no absolute URL is malformed', () => {
+  const texts = ['loja.example', '/hook', '', 'https://', 'https://a b/', 'https://[::1', 'http://1.2.3.256/', '//a.b/']
+  for (const text of [...texts, `https://loja.example/${'é'.repeat(400)}`]) {
+    assert.equal(judge(text, false), 'validation_error', text)
+    assert.equal(judge(text, true), 'validation_error', text)
+  }
+})
+
+test('[webhooks.1] the refusal names the field', () => {
+  assert.throws(
+    () => receiverUrl('loja.example', false),
+    (error) => error instanceof Refusal && error.fields[0]?.field === 'url' && error.fields[0].code === 'format',
+  )
+})
+
+test('[webhooks.1] public https is stored as URL writes it', () => {
+  const stored: [string, string][] = [
+    ['https://loja.example', 'https://loja.example/'],
+    ['https://LOJA.example:443/a/../b?c=d e', 'https://loja.example/b?c=d%20e'],
+    ['https://pagamentos.açaí.example/x', 'https://pagamentos.xn--aa-4iaz.example/x'],
+  ]
+  for (const [text, href] of stored) assert.equal(judge(text, false), href)
+})
+
+test('[webhooks.1] in production: https, port 443, a name of the public DNS, no user info, no fragment', () => {
+  const refused = [
+    'http://loja.example/',
+    'ftp://loja.example/',
+    'mailto:pix@loja.example',
+    'javascript:alert(1)',
+    'https://loja.example:8443/',
+    'https://loja.example:80/',
+    'https://user@loja.example/',
+    'https://user:secret@loja.example/',
+    'https://loja.example/#part',
+    'https://loja.example/#',
+    'https://localhost/',
+    'https://a.localhost/',
+    'https://intranet/',
+    'https://printer.local/',
+    'https://db.internal/',
+    'https://loja.example./',
+    'https://8.8.8.8/',
+    'https://127.0.0.1/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://[::1]/',
+    'https://[2606:4700::1111]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://metadata.google.internal/',
+  ]
+  for (const url of refused) assert.equal(judge(url, false), 'webhook_url_not_allowed', url)
+})
+
+test('[webhooks.1] in the sandbox: http, any port and any host too', () => {
+  for (const url of [
+    'http://localhost:3000/',
+    'http://127.0.0.1:8080/hook',
+    'https://[::1]:9/',
+    'https://a.example/',
+  ]) {
+    assert.equal(judge(url, true), url)
+  }
+  for (const url of ['ftp://a.example/', 'http://user@localhost/', 'http://localhost/#x']) {
+    assert.equal(judge(url, true), 'webhook_url_not_allowed', url)
+  }
+})
+
+test('[webhooks.1] whatever is taken in production is https on 443 of a dotted name, and judged the same again', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.webUrl({ withFragments: true }), fc.string({ unit: 'binary' })), (text) => {
+      const verdict = judge(text, false)
+      if (verdict === 'validation_error' || verdict === 'webhook_url_not_allowed') return
+      const url = new URL(verdict)
+      assert.deepEqual([url.protocol, url.port, url.username, url.hash], ['https:', '', '', ''])
+      assert.match(url.hostname, /^[^.]+(\.[^.]+)*\.[^.]*[a-z][^.]*$/)
+      assert.equal(judge(verdict, false), verdict)
+    }),
+    { numRuns: 1_000 },
+  )
+})

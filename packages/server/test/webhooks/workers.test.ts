@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { pino } from 'pino'
+import { createWebhooksModule } from '../../src/webhooks/index.ts'
+import { hanging, startReceiver } from '../support/webhook-receiver.ts'
+import { type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
+
+async function startModule(t: TestContext, { database, clock, ids }: WebhookWorld) {
+  const module = await createWebhooksModule({
+    database,
+    clock,
+    ids,
+    random: () => 0,
+    logger: pino({ level: 'silent' }),
+    encryptionKey: 'test encryption key',
+    allowPrivate: true,
+  })
+  t.after(() => module.stop())
+  module.start()
+  return module
+}
+
+test('[webhooks.10] [NO-10] a receiver that hangs does not keep another waiting', async (t) => {
+  const world = await webhookWorld(t)
+  const slow = await startReceiver(t, hanging)
+  const healthy = await startReceiver(t)
+  await world.subscribe(slow.url)
+  await world.subscribe(healthy.url)
+  for (let count = 0; count < 40; count++) await world.notify()
+  const module = await startModule(t, world)
+  module.wake()
+  await healthy.arrived(40)
+  assert.ok(slow.received.length <= 32, `${slow.received.length} at once`)
+  await slow.close()
+})
+
+test('[PL-2] stopping takes nothing new and waits for what is under way', async (t) => {
+  const world = await webhookWorld(t)
+  const answers: (() => void)[] = []
+  const receiver = await startReceiver(t, (response) => answers.push(() => response.end()))
+  await world.subscribe(receiver.url)
+  const module = await startModule(t, world)
+  await world.notify()
+  module.wake()
+  await receiver.arrived(1)
+  const stopped = module.stop()
+  await world.notify()
+  module.wake()
+  for (const answer of answers) answer()
+  await stopped
+  await world.fanOut.processNext()
+  assert.deepEqual((await world.deliveries()).map(({ state }) => state).sort(), ['DELIVERED', 'PENDING'])
+  assert.equal(receiver.received.length, 1)
+})
