@@ -9,13 +9,13 @@ import {
   listCashIns,
   listIncomingTransactions,
   listIncomingTransactionsShort,
-} from './cash-in.ts'
-import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out.ts'
+} from './cash-in/index.ts'
+import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
-import { createRefundIn, getRefundIn, listRefundIns } from './refund-in.ts'
+import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
 import {
   changeBankBehavior,
   confirmCashOut,
@@ -32,8 +32,8 @@ import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webh
 
 export * from './api-key.ts'
 export * from './balance.ts'
-export * from './cash-in.ts'
-export * from './cash-out.ts'
+export * from './cash-in/index.ts'
+export * from './cash-out/index.ts'
 export * from './document.ts'
 export * from './endpoint.ts'
 export * from './errors.ts'
@@ -46,7 +46,7 @@ export * from './money.ts'
 export * from './operator.ts'
 export * from './partner.ts'
 export * from './pix-key.ts'
-export * from './refund-in.ts'
+export * from './refund-in/index.ts'
 export * from './sandbox.ts'
 export * from './shapes.ts'
 export * from './suspense-cases.ts'

@@ -1,7 +1,7 @@
-import { cashIn } from './cash-in.ts'
-import { cashOut } from './cash-out.ts'
+import { cashIn } from './cash-in/index.ts'
+import { cashOut } from './cash-out/index.ts'
 import { type JournalTemplate, journals } from './ledger.ts'
-import { refundIn } from './refund-in.ts'
+import { refundIn } from './refund-in/index.ts'
 
 /**
  * The kinds of cases that are opened with money in suspense. The end of a doubt closes none of them: whose that money is

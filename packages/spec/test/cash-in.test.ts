@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cashIn, createCashIn } from '../src/cash-in.ts'
+import { cashIn, createCashIn } from '../src/cash-in/index.ts'
 import { ajv } from './support/ajv.ts'
 import { rowsOf } from './support/rows.ts'
 

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashOutStatus, cashOut, createCashOut, createCashOutFromQrCode, listCashOuts } from '../src/cash-out.ts'
+import {
+  type CashOutStatus,
+  cashOut,
+  createCashOut,
+  createCashOutFromQrCode,
+  listCashOuts,
+} from '../src/cash-out/index.ts'
 import type { EventType } from '../src/events.ts'
 import { journals, type Posting } from '../src/ledger.ts'
 import { ajv } from './support/ajv.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cashIn } from '../src/cash-in.ts'
-import { cashOut } from '../src/cash-out.ts'
-import { refundIn } from '../src/refund-in.ts'
+import { cashIn } from '../src/cash-in/index.ts'
+import { cashOut } from '../src/cash-out/index.ts'
+import { refundIn } from '../src/refund-in/index.ts'
 
 /**
  * In which states each guard stands. The tables' own tests prove what is there; these miss what is not: a guard that one

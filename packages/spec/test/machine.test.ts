@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cashIn } from '../src/cash-in.ts'
-import { cashOut } from '../src/cash-out.ts'
+import { cashIn } from '../src/cash-in/index.ts'
+import { cashOut } from '../src/cash-out/index.ts'
 import { type Machine, rowFor } from '../src/machine.ts'
 import { adjustment } from '../src/operator.ts'
-import { refundIn } from '../src/refund-in.ts'
+import { refundIn } from '../src/refund-in/index.ts'
 
 const machines: readonly Machine[] = [cashIn, cashOut, refundIn, adjustment]
 

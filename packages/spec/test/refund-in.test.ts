@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { journals, type Posting } from '../src/ledger.ts'
-import { createRefundIn, listRefundIns, refundIn } from '../src/refund-in.ts'
+import { createRefundIn, listRefundIns, refundIn } from '../src/refund-in/index.ts'
 import { ajv } from './support/ajv.ts'
 import { rowsOf } from './support/rows.ts'
 

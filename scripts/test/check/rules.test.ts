@@ -17,7 +17,7 @@ const text = `# Rules
 
 const code = [
   { path: 'packages/spec/src/money.ts', text: '/** @source rules#money.1, rules#money.2. */' },
-  { path: 'packages/spec/src/cash-in.ts', text: "const row = { source: 'rules#cash-in.states.1' }" },
+  { path: 'packages/spec/src/cash-in/machine.ts', text: "const row = { source: 'rules#cash-in.states.1' }" },
 ]
 const tests = [
   { path: 'packages/spec/test/money.test.ts', text: "test('[money.1] [money.2] both ways', () => {})" },

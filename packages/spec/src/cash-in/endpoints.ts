@@ -1,0 +1,151 @@
+import { Type } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { externalId, idempotencyKey, PLAIN_TEXT, pageList, pageQuery } from '../shapes.ts'
+import { cashInCreated, cashInDetail, cashInStatus, createCashInBody } from './shapes.ts'
+
+const createdExample = {
+  id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  correlationId: 'checkout-77',
+  externalId: 'order-1001',
+  status: 'PENDING',
+  valueCents: 15000,
+  pixCode:
+    '00020101021226730014br.gov.bcb.pix2551bank.example/qr/v2/5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f5204000053039865802BR5912Loja Exemplo6009Sao Paulo62070503***6304B04F',
+  generateTime: '2026-11-21T13:14:31.902Z',
+  expirationDate: '2026-11-21T14:14:31.902Z',
+  providerTransactionId: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
+}
+
+/** @source rules#cash-in.create.1 */
+export const createCashIn = endpoint({
+  id: 'createCashIn',
+  method: 'POST',
+  path: '/api/pix/cash-in',
+  auth: 'api-key',
+  tag: 'Cash-in',
+  summary: 'Create a charge',
+  description:
+    'Asks the bank for a charge and answers with its BR Code. When the bank is slow the answer has no `pixCode` yet: read the cash-in again. Retry a lost answer with the **same** `externalId`: the 409 tells the id of the charge that exists.',
+  headers: { 'Idempotency-Key': idempotencyKey },
+  body: createCashInBody,
+  example: {
+    transaction: { value: 150, externalId: 'order-1001', description: 'Order 1001', expirationTime: 3600 },
+    payer: { fullName: 'Maria da Silva', document: '529.982.247-25' },
+  },
+  responses: { 201: { description: 'Created', schema: cashInCreated, example: createdExample } },
+  errors: [
+    'idempotency_key_reused',
+    'request_in_progress',
+    'duplicate_external_id',
+    'value_not_positive',
+    'value_too_large',
+    'invalid_document',
+    'partner_refused',
+  ],
+})
+
+const detailExample = {
+  ...createdExample,
+  status: 'PAID',
+  description: 'Order 1001',
+  payer: { fullName: 'Maria da Silva', document: '52998224725' },
+  endToEndId: 'E9999901020261121131500aB3dE5fG7',
+  paidAt: '2026-11-21T13:15:00.000Z',
+  payerName: 'Maria da Silva',
+  payerDocument: '***.982.247-**',
+  payerIspb: '99999010',
+  feeAmountCents: 0,
+  refundedCents: 0,
+  refundableCents: 15000,
+  refundDeadline: '2027-02-18T13:15:00.000Z',
+  failureCode: null,
+  failureReason: null,
+  createdAt: '2026-11-21T13:14:31.902Z',
+  updatedAt: '2026-11-21T13:15:02.417Z',
+}
+
+/** @source rules#cash-in.detail.1 */
+export const getCashIn = endpoint({
+  id: 'getCashIn',
+  method: 'GET',
+  path: '/api/pix/cash-in/{id}',
+  auth: 'api-key',
+  tag: 'Cash-in',
+  summary: 'Read a charge',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-in' }) }),
+  responses: {
+    200: {
+      description: 'The charge as it stands now',
+      schema: cashInDetail,
+      example: detailExample,
+    },
+  },
+  errors: ['not_found'],
+})
+
+const listQuery = Type.Object(
+  {
+    ...pageQuery,
+    status: Type.Optional(cashInStatus),
+    external_id: Type.Optional(externalId),
+    end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
+  },
+  { additionalProperties: false },
+)
+
+const pagination = { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false }
+
+/** @source rules#cash-in.list.1 */
+export const listCashIns = endpoint({
+  id: 'listCashIns',
+  method: 'GET',
+  path: '/api/pix/cash-in',
+  auth: 'api-key',
+  tag: 'Cash-in',
+  summary: 'List charges, newest first',
+  query: listQuery,
+  responses: {
+    200: {
+      description: 'A page of charges as they stand now',
+      schema: pageList(cashInDetail),
+      example: { data: [detailExample], pagination },
+    },
+  },
+  errors: [],
+})
+
+const incoming = Type.Object(
+  { operation: Type.Literal('cash_in'), ...cashInDetail.properties },
+  { additionalProperties: false },
+)
+
+const incomingList = {
+  method: 'GET',
+  auth: 'api-key',
+  tag: 'Transactions',
+  summary: 'List incoming transactions, newest first',
+  description: 'The cash-in list under the path that aggregates transactions; each item tells its operation.',
+  query: listQuery,
+  responses: {
+    200: {
+      description: 'A page of incoming transactions',
+      schema: pageList(incoming),
+      example: { data: [{ operation: 'cash_in', ...detailExample }], pagination },
+    },
+  },
+  errors: [],
+} as const
+
+/** @source rules#cash-in.list.5 */
+export const listIncomingTransactions = endpoint({
+  ...incomingList,
+  id: 'listIncomingTransactions',
+  path: '/api/transactions/cash-in',
+})
+
+/** The same under its short path. @source rules#cash-in.list.5 */
+export const listIncomingTransactionsShort = endpoint({
+  ...incomingList,
+  id: 'listIncomingTransactionsShort',
+  path: '/transactions/cash-in',
+})

@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { cents, externalId, instant, nullable, reais, text, uuid } from '../shapes.ts'
+import { cashIn } from './machine.ts'
+
+/** What a client sends. @source rules#cash-in.create.1 */
+export const createCashInBody = Type.Object(
+  {
+    transaction: Type.Object(
+      {
+        value: reais,
+        externalId,
+        description: Type.Optional(text(limits.descriptionMaxLength, 'What the payer reads')),
+        expirationTime: Type.Optional(
+          Type.Integer({
+            minimum: limits.expirationMinSeconds,
+            maximum: limits.expirationMaxSeconds,
+            default: limits.expirationDefaultSeconds,
+            description: 'Seconds until the charge expires',
+          }),
+        ),
+        generateQrCode: Type.Optional(Type.Boolean({ default: true, description: 'Whether to return `pixCode`' })),
+      },
+      { additionalProperties: false },
+    ),
+    payer: Type.Optional(
+      Type.Object(
+        {
+          fullName: text(limits.nameMaxLength),
+          document: text(18, 'CPF or CNPJ, with or without punctuation'),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** A status, as clients name it. */
+export const cashInStatus = Type.Enum([...cashIn.states])
+
+const created = {
+  id: uuid,
+  correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
+  externalId,
+  status: cashInStatus,
+  valueCents: cents(),
+  pixCode: Type.Optional(Type.String({ maxLength: limits.pixCodeMaxLength, description: 'BR Code to copy or draw' })),
+  generateTime: instant,
+  expirationDate: instant,
+  providerTransactionId: nullable(Type.String({ maxLength: 128 })),
+}
+
+/** What is told of one that was just made. */
+export const cashInCreated = Type.Object(created, {
+  additionalProperties: false,
+  description: 'A charge just created.',
+})
+
+/** Everything that a client is shown of one. @source rules#cash-in.detail.1 */
+export const cashInDetail = Type.Object(
+  {
+    ...created,
+    description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
+    payer: nullable(Type.Object({ fullName: Type.String(), document: Type.String() }, { additionalProperties: false })),
+    endToEndId: nullable(Type.String({ maxLength: 64 })),
+    paidAt: nullable(instant),
+    payerName: nullable(Type.String({ maxLength: limits.nameMaxLength })),
+    payerDocument: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
+    payerIspb: nullable(Type.String({ maxLength: 8, description: "ISPB of the payer's bank" })),
+    feeAmountCents: cents(),
+    refundedCents: cents(),
+    refundableCents: cents(),
+    refundDeadline: nullable(instant),
+    failureCode: nullable(Type.String({ maxLength: 64 })),
+    failureReason: nullable(Type.String({ maxLength: 200 })),
+    createdAt: instant,
+    updatedAt: instant,
+  },
+  { additionalProperties: false, description: 'Everything known of a charge. The authoritative view.' },
+)

@@ -1,0 +1,163 @@
+import { Type } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { externalId, idempotencyKey, PLAIN_TEXT, pageList, pageQuery } from '../shapes.ts'
+import {
+  cashOutCreated,
+  cashOutDetail,
+  cashOutStatus,
+  createCashOutBody,
+  createCashOutFromQrCodeBody,
+} from './shapes.ts'
+
+const createdExample = {
+  id: '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
+  correlationId: 'payroll-12',
+  externalId: 'payout-2001',
+  status: 'RESERVED',
+  valueCents: 3000,
+  description: 'Invoice 77',
+  recipient: { name: 'João Souza', pixKey: 'joao@example.com' },
+  paymentType: 'key',
+  createdAt: '2026-11-21T13:20:00.114Z',
+}
+
+const CREATE_ERRORS = [
+  'idempotency_key_reused',
+  'duplicate_external_id',
+  'cash_out_suspended',
+  'value_not_positive',
+  'value_too_large',
+  'invalid_document',
+  'limit_exceeded',
+  'receivable_outstanding',
+  'insufficient_balance',
+] as const
+
+const RETRYING =
+  'Retry a lost answer with the **same** `externalId`: the 409 tells the id of the payout that exists. Never send a payout again under another one because its outcome is unknown.'
+
+/** @source rules#cash-out.create.1 */
+export const createCashOut = endpoint({
+  id: 'createCashOut',
+  method: 'POST',
+  path: '/api/pix/cash-out',
+  auth: 'api-key',
+  tag: 'Cash-out',
+  summary: 'Send money to a Pix key',
+  description: `Sets value and fee aside at once and answers; the bank is called afterwards. ${RETRYING}`,
+  headers: { 'Idempotency-Key': idempotencyKey },
+  body: createCashOutBody,
+  example: {
+    transaction: { value: 30, externalId: 'payout-2001', description: 'Invoice 77' },
+    recipient: { pixKey: 'joao@example.com', pixKeyType: 'email', name: 'João Souza' },
+  },
+  responses: { 201: { description: 'Accepted', schema: cashOutCreated, example: createdExample } },
+  errors: [...CREATE_ERRORS, 'pix_key_type_mismatch'],
+})
+
+/** @source rules#cash-out.qrcode.1 */
+export const createCashOutFromQrCode = endpoint({
+  id: 'createCashOutFromQrCode',
+  method: 'POST',
+  path: '/api/pix/cash-out-qrcode',
+  auth: 'api-key',
+  tag: 'Cash-out',
+  summary: 'Pay a Pix QR code',
+  description: `Asks the bank what the code asks for, sets value and fee aside and answers. ${RETRYING}`,
+  headers: { 'Idempotency-Key': idempotencyKey },
+  body: createCashOutFromQrCodeBody,
+  example: {
+    transaction: {
+      pixCode:
+        '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D',
+      value: 30,
+      externalId: 'payout-2002',
+    },
+  },
+  responses: {
+    201: {
+      description: 'Accepted',
+      schema: cashOutCreated,
+      example: {
+        ...createdExample,
+        externalId: 'payout-2002',
+        description: null,
+        recipient: { name: 'Fulano de Tal', pixKey: '123e4567-e12b-12d1-a456-426655440000' },
+        paymentType: 'qrcode',
+      },
+    },
+  },
+  errors: [
+    ...CREATE_ERRORS,
+    'invalid_pix_code',
+    'pix_code_in_use',
+    'pix_code_not_payable',
+    'pix_code_value_mismatch',
+    'partner_unavailable',
+  ],
+})
+
+const detailExample = {
+  ...createdExample,
+  status: 'CONFIRMED',
+  recipient: {
+    ...createdExample.recipient,
+    pixKeyType: 'email',
+    document: '***.444.777-**',
+    ispb: '99999010',
+  },
+  max_fee_cents: 0,
+  reserved_total_cents: 3000,
+  endToEndId: 'E9999901020261121132000bC4eF6gH8',
+  transactionId: '7c2d4e6f8a0b4c1d9e3f5a7b9c1d3e5f',
+  feeAmountCents: 0,
+  reversedCents: 0,
+  failureCode: null,
+  failureReason: null,
+  dispatchedAt: '2026-11-21T13:20:00.131Z',
+  confirmedAt: '2026-11-21T13:20:00.902Z',
+  updatedAt: '2026-11-21T13:20:00.951Z',
+}
+
+/** @source rules#cash-out.detail.1 */
+export const getCashOut = endpoint({
+  id: 'getCashOut',
+  method: 'GET',
+  path: '/api/pix/cash-out/{id}',
+  auth: 'api-key',
+  tag: 'Cash-out',
+  summary: 'Read a payout',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-out' }) }),
+  responses: { 200: { description: 'The payout as it stands now', schema: cashOutDetail, example: detailExample } },
+  errors: ['not_found'],
+})
+
+/** @source rules#cash-out.list.1 */
+export const listCashOuts = endpoint({
+  id: 'listCashOuts',
+  method: 'GET',
+  path: '/api/pix/cash-out',
+  auth: 'api-key',
+  tag: 'Cash-out',
+  summary: 'List payouts, newest first',
+  query: Type.Object(
+    {
+      ...pageQuery,
+      status: Type.Optional(cashOutStatus),
+      external_id: Type.Optional(externalId),
+      end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of payouts as they stand now',
+      schema: pageList(cashOutDetail),
+      example: {
+        data: [detailExample],
+        pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false },
+      },
+    },
+  },
+  errors: [],
+})

@@ -1,0 +1,113 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { pixKeyTypes } from '../pix-key.ts'
+import { cents, externalId, instant, nullable, reais, text, uuid } from '../shapes.ts'
+import { cashOut } from './machine.ts'
+
+const transactionShape = {
+  externalId,
+  description: Type.Optional(text(limits.descriptionMaxLength)),
+}
+
+const recipientDocument = Type.Optional(
+  text(18, 'CPF or CNPJ, with or without punctuation; the bank checks that it owns the key'),
+)
+
+/** What a client sends. @source rules#cash-out.create.1 */
+export const createCashOutBody = Type.Object(
+  {
+    transaction: Type.Object({ value: reais, ...transactionShape }, { additionalProperties: false }),
+    recipient: Type.Object(
+      {
+        pixKey: text(limits.pixKeyInputMaxLength, 'Masks and upper case are tidied'),
+        pixKeyType: Type.String({
+          pattern: `^(?:${[...pixKeyTypes, 'random'].map(inAnyCase).join('|')})$`,
+          maxLength: 6,
+          description: `One of ${pixKeyTypes.join(', ')}, in any case; \`random\` is \`evp\``,
+        }),
+        name: Type.Optional(text(limits.nameMaxLength)),
+        document: recipientDocument,
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+function inAnyCase(word: string): string {
+  return [...word].map((letter) => `[${letter.toUpperCase()}${letter}]`).join('')
+}
+
+/** What a client sends. @source rules#cash-out.qrcode.1 */
+export const createCashOutFromQrCodeBody = Type.Object(
+  {
+    transaction: Type.Object(
+      {
+        pixCode: Type.String({
+          minLength: 1,
+          maxLength: limits.pixCodeInputMaxLength,
+          description: 'The BR Code («copia e cola»)',
+        }),
+        value: Type.Optional(reais),
+        ...transactionShape,
+      },
+      { additionalProperties: false },
+    ),
+    recipient: Type.Optional(Type.Object({ document: recipientDocument }, { additionalProperties: false })),
+  },
+  { additionalProperties: false },
+)
+
+/** A status, as clients name it. */
+export const cashOutStatus = Type.Enum([...cashOut.states])
+
+const recipient = {
+  name: nullable(Type.String({ maxLength: limits.nameMaxLength })),
+  pixKey: Type.String({ maxLength: limits.pixKeyMaxLength }),
+}
+
+const created = {
+  id: uuid,
+  correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
+  externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
+  status: cashOutStatus,
+  valueCents: cents(),
+  description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
+  recipient: Type.Object(recipient, { additionalProperties: false }),
+  paymentType: Type.Enum(['key', 'qrcode']),
+  createdAt: instant,
+}
+
+/** What is told of one that was just made. */
+export const cashOutCreated = Type.Object(created, {
+  additionalProperties: false,
+  description: 'A payout just accepted.',
+})
+
+/** Everything that a client is shown of one. @source rules#cash-out.detail.1 */
+export const cashOutDetail = Type.Object(
+  {
+    ...created,
+    recipient: Type.Object(
+      {
+        ...recipient,
+        pixKeyType: nullable(Type.Enum([...pixKeyTypes])),
+        document: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
+        ispb: nullable(Type.String({ maxLength: 8, description: "ISPB of the recipient's bank" })),
+      },
+      { additionalProperties: false },
+    ),
+    max_fee_cents: cents('Reserved for the fee'),
+    reserved_total_cents: cents('Value and fee'),
+    endToEndId: nullable(Type.String({ maxLength: 64 })),
+    transactionId: nullable(Type.String({ maxLength: 128 })),
+    feeAmountCents: cents(),
+    reversedCents: cents('What came back of it'),
+    failureCode: nullable(Type.String({ maxLength: 64 })),
+    failureReason: nullable(Type.String({ maxLength: 200 })),
+    dispatchedAt: nullable(instant),
+    confirmedAt: nullable(instant),
+    updatedAt: instant,
+  },
+  { additionalProperties: false, description: 'Everything known of a payout. The authoritative view.' },
+)

@@ -1,0 +1,98 @@
+import { Type } from 'typebox'
+import { endpoint } from '../endpoint.ts'
+import { externalId, idempotencyKey, PLAIN_TEXT, pageList, pageQuery, uuid } from '../shapes.ts'
+import { createRefundInBody, refundInCreated, refundInDetail, refundInStatus } from './shapes.ts'
+
+const createdExample = {
+  id: '0198c0e4-51d7-7000-8000-3b4c5d6e7f80',
+  cashInId: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  externalId: 'refund-3001',
+  status: 'PENDING',
+  valueCents: 5000,
+  reason: 'One item returned',
+  createdAt: '2026-11-21T13:25:00.310Z',
+}
+
+/** @source rules#refund-in.create.1 */
+export const createRefundIn = endpoint({
+  id: 'createRefundIn',
+  method: 'POST',
+  path: '/api/pix/refund-in/{id}',
+  auth: 'api-key',
+  tag: 'Refund-in',
+  summary: 'Give a payment back',
+  description:
+    'Sets the amount aside at once and answers; the bank is called afterwards. Several partial refunds are possible. Give an `externalId`: with it, a retry of a lost answer is told the id of the refund that exists; without one, look for it with `GET /api/pix/refund?cash_in_id=…` first.',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-in' }) }),
+  headers: { 'Idempotency-Key': idempotencyKey },
+  body: createRefundInBody,
+  example: { refundValue: 50, reason: 'One item returned', externalId: 'refund-3001' },
+  responses: { 201: { description: 'Accepted', schema: refundInCreated, example: createdExample } },
+  errors: [
+    'idempotency_key_reused',
+    'duplicate_external_id',
+    'cash_in_not_found',
+    'cash_in_not_paid',
+    'refund_value_not_positive',
+    'refund_deadline_exceeded',
+    'refund_exceeds_available',
+    'insufficient_balance',
+  ],
+})
+
+const detailExample = {
+  ...createdExample,
+  status: 'CONFIRMED',
+  transactionId: '9a1b3c5d7e9f4a2b8c6d0e1f2a3b4c5d',
+  endToEndId: 'E9999901020261121131500aB3dE5fG7',
+  returnId: 'D9999901020261121132500dE5fG7hI9',
+  confirmedAt: '2026-11-21T13:25:01.120Z',
+  failureCode: null,
+  failureReason: null,
+  origin: 'MERCHANT',
+  updatedAt: '2026-11-21T13:25:01.164Z',
+}
+
+/** @source rules#refund-in.detail.1 */
+export const getRefundIn = endpoint({
+  id: 'getRefundIn',
+  method: 'GET',
+  path: '/api/pix/refund/{id}',
+  auth: 'api-key',
+  tag: 'Refund-in',
+  summary: 'Read a refund',
+  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the refund' }) }),
+  responses: { 200: { description: 'The refund as it stands now', schema: refundInDetail, example: detailExample } },
+  errors: ['not_found'],
+})
+
+/** @source rules#refund-in.list.1 */
+export const listRefundIns = endpoint({
+  id: 'listRefundIns',
+  method: 'GET',
+  path: '/api/pix/refund',
+  auth: 'api-key',
+  tag: 'Refund-in',
+  summary: 'List refunds, newest first',
+  query: Type.Object(
+    {
+      ...pageQuery,
+      status: Type.Optional(refundInStatus),
+      external_id: Type.Optional(externalId),
+      end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
+      cash_in_id: Type.Optional(uuid),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of refunds as they stand now',
+      schema: pageList(refundInDetail),
+      example: {
+        data: [detailExample],
+        pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false },
+      },
+    },
+  },
+  errors: [],
+})

@@ -1,0 +1,55 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { cents, externalId, instant, nullable, reais, text, uuid } from '../shapes.ts'
+import { refundIn } from './machine.ts'
+
+/** Who had the money given back. */
+export const refundInOrigins = ['MERCHANT', 'PARTNER'] as const
+
+/** See {@link refundInOrigins}. */
+export type RefundInOrigin = (typeof refundInOrigins)[number]
+
+/** What a client sends. @source rules#refund-in.create.1 */
+export const createRefundInBody = Type.Object(
+  {
+    refundValue: reais,
+    reason: Type.Optional(text(limits.reasonMaxLength)),
+    externalId: Type.Optional(externalId),
+  },
+  { additionalProperties: false },
+)
+
+/** A status, as clients name it. */
+export const refundInStatus = Type.Enum([...refundIn.states])
+
+const created = {
+  id: uuid,
+  cashInId: uuid,
+  externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
+  status: refundInStatus,
+  valueCents: cents(),
+  reason: nullable(Type.String({ maxLength: limits.reasonMaxLength })),
+  createdAt: instant,
+}
+
+/** What is told of one that was just made. */
+export const refundInCreated = Type.Object(created, {
+  additionalProperties: false,
+  description: 'A refund just accepted.',
+})
+
+/** Everything that a client is shown of one. @source rules#refund-in.detail.1 */
+export const refundInDetail = Type.Object(
+  {
+    ...created,
+    transactionId: nullable(Type.String({ maxLength: 128, description: "The bank's reference of this return" })),
+    endToEndId: nullable(Type.String({ maxLength: 64, description: 'Of the payment that is given back' })),
+    returnId: nullable(Type.String({ maxLength: 128 })),
+    confirmedAt: nullable(instant),
+    failureCode: nullable(Type.String({ maxLength: 64 })),
+    failureReason: nullable(Type.String({ maxLength: 200 })),
+    origin: Type.Enum([...refundInOrigins]),
+    updatedAt: instant,
+  },
+  { additionalProperties: false, description: 'Everything known of a refund. The authoritative view.' },
+)
