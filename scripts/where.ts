@@ -1,13 +1,23 @@
 import { FAILURE_MODES, failureModeCitationsIn, failureModeProofsIn, failureModesIn } from './check/citations.ts'
 import { readText, repositoryFiles } from './check/repository.ts'
-import { type Citation, CODE, citationsIn, proofsIn, RULES, rulesIn, specMachines, TESTS } from './check/rules.ts'
+import {
+  type Citation,
+  CODE,
+  citationsIn,
+  proofsIn,
+  RULES,
+  rulesIn,
+  rulesOf,
+  specMachines,
+  TESTS,
+} from './check/rules.ts'
 
 /**
  * `npm run where -- word`: the rules and failure modes that speak of a word, the code that follows them, the tests that
  * prove them.
  */
 const word = process.argv.slice(2).join(' ').toLowerCase()
-const rules = rulesIn(readText(RULES) ?? '')
+const rules = [...rulesIn(readText(RULES) ?? ''), ...rulesOf(specMachines)]
 const failureModes = failureModesIn(readText(FAILURE_MODES) ?? '').map(({ id, text }) => ({ anchor: id, text }))
 const found = [...rules, ...failureModes].filter(({ anchor, text }) => `${anchor} ${text}`.toLowerCase().includes(word))
 const code = repositoryFiles(CODE)

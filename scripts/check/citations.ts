@@ -1,6 +1,6 @@
 import type { Check } from './check.ts'
 import { readText, repositoryFiles, repositoryPaths, type SourceFile } from './repository.ts'
-import { type Citation, matchesIn, RULES, TESTS } from './rules.ts'
+import { type Citation, matchesIn, RULES, rulesOf, specMachines, TESTS } from './rules.ts'
 
 /** Where failure modes are written. */
 export const FAILURE_MODES = 'docs/failure-modes.md'
@@ -100,6 +100,10 @@ export const citations: Check = {
         citable.add(`${document}#${anchor}`)
         names.add(anchor)
       }
+    }
+    for (const { anchor } of rulesOf(specMachines)) {
+      citable.add(`rules#${anchor}`)
+      names.add(anchor)
     }
     return [
       ...citationProblems(citable, repositoryFiles(CITING)),

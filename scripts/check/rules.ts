@@ -16,8 +16,10 @@ export interface Citation {
   readonly line: number
 }
 
-/** A state machine under the name it is exported by; its rows cite the rules they follow. */
-export type Machines = Readonly<Record<string, { readonly rows: readonly { readonly source: string }[] }>>
+/** A state machine under the name it is exported by; its lines are rules themselves. */
+export type Machines = Readonly<
+  Record<string, { readonly lines: readonly { readonly rule: string; readonly says: string }[] }>
+>
 
 /** Where rules are written. */
 export const RULES = 'docs/rules.md'
@@ -51,9 +53,9 @@ export function citationsIn(files: readonly SourceFile[]): Citation[] {
  * file over `cashIn.rows` or `rowsOf(cashIn)` makes one test per row of that machine, and so names the rule of each row.
  */
 export function proofsIn(files: readonly SourceFile[], machines: Machines): Citation[] {
-  const rows = Object.entries(machines).flatMap(([name, { rows }]) =>
+  const rows = Object.entries(machines).flatMap(([name, { lines }]) =>
     matchesIn(files, new RegExp(`^for \\(.+ of (?:${name}\\.rows|rowsOf\\(${name}\\))\\)`, 'g')).flatMap((place) =>
-      rows.map(({ source }) => ({ ...place, anchor: source.replace('rules#', '') })),
+      lines.map(({ rule }) => ({ ...place, anchor: rule })),
     ),
   )
   return [...matchesIn(files, new RegExp(`(?<=['"\`]|\\] )\\[(${ANCHOR})\\]`, 'g')), ...rows]
@@ -72,12 +74,13 @@ export function ruleProblems(
   tests: readonly SourceFile[],
   machines: Machines,
 ): string[] {
-  const rules = rulesIn(text)
+  const lines = rulesOf(machines)
+  const rules = [...rulesIn(text), ...lines]
   const written = new Set(rules.map(({ anchor }) => anchor))
   const sections = new Set(rules.map(({ anchor }) => sectionOf(anchor)))
   const citations = citationsIn(code)
   const proofs = proofsIn(tests, machines)
-  const cited = new Set(citations.map(({ anchor }) => anchor))
+  const cited = new Set([...citations, ...lines].map(({ anchor }) => anchor))
   const proven = new Set(proofs.map(({ anchor }) => anchor))
   const leaves = rules.filter(({ isGroup }) => !isGroup)
 
@@ -87,10 +90,20 @@ export function ruleProblems(
       .map(({ anchor }) => `${RULES}: [${anchor}] is written twice`),
     ...[...citations, ...proofs.filter(({ anchor }) => sections.has(sectionOf(anchor)))]
       .filter(({ anchor }) => !written.has(anchor))
-      .map(({ anchor, path, line }) => `${path}:${line} names [${anchor}], which is not in ${RULES}`),
+      .map(({ anchor, path, line }) => `${path}:${line} names [${anchor}], which is not in ${RULES} nor in a table`),
     ...leaves.filter(({ anchor }) => !cited.has(anchor)).map(({ anchor }) => `[${anchor}] is cited by no code`),
     ...leaves.filter(({ anchor }) => !proven.has(anchor)).map(({ anchor }) => `[${anchor}] is named by no test`),
   ]
+}
+
+/** The rules that the lines of the tables are. */
+export function rulesOf(machines: Machines): Rule[] {
+  const lines = Object.values(machines).flatMap(({ lines }) => lines)
+  const anchors = [...new Set(lines.map(({ rule }) => rule))]
+  return anchors.map((anchor) => {
+    const told = lines.filter(({ rule }) => rule === anchor)
+    return { anchor, text: told.map(({ says }) => says).join(' '), isGroup: false }
+  })
 }
 
 /** The check of docs/rules.md against the packages. */

@@ -4,12 +4,13 @@ import { errorsDocument } from './errors.ts'
 import { eventSchemaDocuments } from './event-schemas.ts'
 import { ledgerDocument } from './ledger.ts'
 import { openApi } from './openapi.ts'
-import { statesDocument } from './states.ts'
+import { releasesDocument, statesDocument } from './states.ts'
 
 /** Every document that is made from the code. */
 export function documents(): GeneratedDocument[] {
   return [
     statesDocument(),
+    releasesDocument(),
     ledgerDocument(),
     errorsDocument(),
     ...eventSchemaDocuments(),

@@ -2,67 +2,169 @@ import type { EventType } from './events.ts'
 import type { JournalKind } from './ledger.ts'
 
 /**
- * State machines as data. A machine is a table of rows; everything that depends on states (status unions, list
- * filters, diagrams, the database's guard, one test per row) is derived from it and never typed again.
+ * State machines as data. A machine is a table of lines; everything that depends on states (status unions, list filters,
+ * documentation, the database's guard, one test per row) is derived from it and never typed again.
  */
 
-/** One line of a machine: in `from`, on `on`, if `when` holds, go to `to` and do what stands beside it. */
-export interface Row<State extends string, Trigger extends string, Guard extends string, CaseKind extends string> {
-  /** `null`: the operation does not exist yet. */
-  readonly from: State | null
-  readonly on: Trigger
-  /** Rows of the same (from, on) are tried in their order; a row without `when` always holds. */
-  readonly when?: Guard
-  readonly to: State
+/**
+ * A line of a table: in `from`, on `on`, where every guard of `when` holds and none of `unless`, go to `to` and do what
+ * stands beside it. Lines are tried in their order; the first that applies counts.
+ */
+export interface Line<
+  State extends string = string,
+  Reason extends string = string,
+  Trigger extends string = string,
+  Guard extends string = string,
+  CaseKind extends string = string,
+> {
+  /**
+   * Where it applies; `null`: the operation does not exist yet. `STATE:reason` is the state in doubt for that reason,
+   * `STATE` the state without doubt, `STATE:*` both.
+   */
+  readonly from: OneOrMore<State | `${State}:${Reason}` | `${State}:*`> | null
+  readonly on: OneOrMore<Trigger>
+  readonly when?: OneOrMore<Guard>
+  readonly unless?: OneOrMore<Guard>
+  /** `same` keeps state and reason, `same:reason` the state; `ignored`: nothing at all is written. */
+  readonly to: State | `${State}:${Reason}` | 'same' | `same:${Reason}` | 'ignored'
   /** The journal posted with the move. */
   readonly posts?: JournalKind
   /** The notification sent with the move. */
   readonly emits?: EventType
   /** The case opened for an operator. */
   readonly opens?: CaseKind
-  /** Anchor in docs/rules.md. */
-  readonly source: string
+  /** The bank is asked about the operation as soon as nothing else is under way. */
+  readonly asks?: true
+  /** What the line is for, as a sentence. */
+  readonly says: string
+  /** The name of the rule, and its anchor in docs/generated/states.md; lines that tell parts of one rule share it. */
+  readonly rule: string
 }
 
-/** A resource's whole life. `states` lists them in the order of the documentation. */
-export interface Machine<
+/** One, or a list. */
+export type OneOrMore<T> = T | readonly T[]
+
+/** A line as it applies to one state and trigger. */
+export interface Row<
   State extends string = string,
+  Reason extends string = string,
   Trigger extends string = string,
   Guard extends string = string,
   CaseKind extends string = string,
+> extends Pick<Line<State, Reason, Trigger, Guard, CaseKind>, 'posts' | 'emits' | 'opens' | 'asks' | 'says' | 'rule'> {
+  readonly from: State | null
+  /** The reason of the doubt in which it applies; `null`: in none, `*`: in any. */
+  readonly because: Reason | '*' | null
+  readonly on: Trigger
+  readonly when: readonly Guard[]
+  readonly unless: readonly Guard[]
+  readonly to: State
+  /** Why it is in doubt afterwards; `null`: it is not, `same`: as before. */
+  readonly reason: Reason | 'same' | null
+  /** Nothing is written. */
+  readonly isIgnored: boolean
+}
+
+/** What a table is made of. */
+interface Declarations<
+  State extends string,
+  Reason extends string,
+  Trigger extends string,
+  Guard extends string,
+  CaseKind extends string,
 > {
   readonly resource: string
+  /** In the order of the documentation. */
   readonly states: readonly State[]
+  /** Why an operation may be in doubt, each with the sentence that explains it. */
+  readonly reasons: Readonly<Record<Reason, string>>
   readonly triggers: readonly Trigger[]
-  /** Conditions a row may name, each with the sentence that explains it. */
+  /** Conditions a line may name, each with the sentence that explains it. */
   readonly guards: Readonly<Record<Guard, string>>
   /** Reasons to open a case, each with the sentence an operator reads. */
   readonly cases: Readonly<Record<CaseKind, string>>
-  readonly rows: readonly Row<State, Trigger, Guard, CaseKind>[]
+}
+
+/** A resource's whole life. */
+export interface Machine<
+  State extends string = string,
+  Reason extends string = string,
+  Trigger extends string = string,
+  Guard extends string = string,
+  CaseKind extends string = string,
+> extends Declarations<State, Reason, Trigger, Guard, CaseKind> {
+  readonly lines: readonly Line<State, Reason, Trigger, Guard, CaseKind>[]
+  /** The lines, one by one for each state and trigger. */
+  readonly rows: readonly Row<State, Reason, Trigger, Guard, CaseKind>[]
 }
 
 /**
- * Declares a machine. A state, trigger, guard or case that is not declared, or a journal or event that does not exist,
- * is a type error.
+ * Declares a machine. A state, reason, trigger, guard or case that is not declared, or a journal or event that does not
+ * exist, is a type error.
  */
 export function machine<
   const State extends string,
+  const Reason extends string,
   const Trigger extends string,
   const Guard extends string,
   const CaseKind extends string,
->(definition: {
-  readonly resource: string
-  readonly states: readonly State[]
-  readonly triggers: readonly Trigger[]
-  readonly guards: Readonly<Record<Guard, string>>
-  readonly cases: Readonly<Record<CaseKind, string>>
-  readonly rows: readonly Row<NoInfer<State>, NoInfer<Trigger>, NoInfer<Guard>, NoInfer<CaseKind>>[]
-}): Machine<State, Trigger, Guard, CaseKind> {
-  return definition
+>(
+  definition: Declarations<State, Reason, Trigger, Guard, CaseKind> & {
+    readonly lines: readonly Line<
+      NoInfer<State>,
+      NoInfer<Reason>,
+      NoInfer<Trigger>,
+      NoInfer<Guard>,
+      NoInfer<CaseKind>
+    >[]
+  },
+): Machine<State, Reason, Trigger, Guard, CaseKind> {
+  return { ...definition, rows: definition.lines.flatMap(rowsOfLine) }
+}
+
+/** A line for each of its states and triggers. */
+export function rowsOfLine<
+  State extends string,
+  Reason extends string,
+  Trigger extends string,
+  Guard extends string,
+  CaseKind extends string,
+>(line: Line<State, Reason, Trigger, Guard, CaseKind>): Row<State, Reason, Trigger, Guard, CaseKind>[] {
+  const { from, on, when = [], unless = [], to, ...effects } = line
+  const places = from === null ? [null] : listOf(from)
+  return places.flatMap((place) =>
+    listOf(on).map((trigger) => {
+      const [state, because = null] = split<State, Reason | '*'>(place)
+      const isKept = to === 'ignored' || to === 'same' || to.startsWith('same:')
+      const [toState, toReason = null] = split<State, Reason>(to)
+      return {
+        ...effects,
+        from: state,
+        because,
+        on: trigger,
+        when: listOf(when),
+        unless: listOf(unless),
+        to: (isKept ? state : toState) as State,
+        reason: to === 'same' || to === 'ignored' ? 'same' : toReason,
+        isIgnored: to === 'ignored',
+      }
+    }),
+  )
+}
+
+function listOf<T>(given: OneOrMore<T>): readonly T[] {
+  return Array.isArray(given) ? given : [given as T]
+}
+
+function split<State extends string, Reason extends string>(place: string | null): [State | null, Reason?] {
+  return (place?.split(':') ?? [null]) as [State | null, Reason?]
 }
 
 /** The union of a machine's states. */
 export type StateOf<M> = M extends { readonly states: readonly (infer State)[] } ? State : never
+
+/** The union of the reasons for which a machine's operations are in doubt. */
+export type ReasonOf<M> = M extends { readonly reasons: Readonly<Record<infer Reason, string>> } ? Reason : never
 
 /** The union of a machine's triggers. */
 export type TriggerOf<M> = M extends { readonly triggers: readonly (infer Trigger)[] } ? Trigger : never
@@ -70,17 +172,36 @@ export type TriggerOf<M> = M extends { readonly triggers: readonly (infer Trigge
 /** The union of a machine's guards. */
 export type GuardOf<M> = M extends { readonly guards: Readonly<Record<infer Guard, string>> } ? Guard : never
 
+/** Where an operation stands. */
+export interface Standing<State extends string, Reason extends string> {
+  /** `null`: it does not exist yet. */
+  readonly status: State | null
+  /** Why it is in doubt; `null`: it is not. */
+  readonly reason: Reason | null
+}
+
 /**
  * The row that applies, or `undefined`: a pair with no row changes nothing and is kept as evidence only.
  * @param holds tells whether a guard holds for the input at hand
  */
-export function rowFor<State extends string, Trigger extends string, Guard extends string, CaseKind extends string>(
-  definition: Machine<State, Trigger, Guard, CaseKind>,
-  from: State | null,
+export function rowFor<
+  State extends string,
+  Reason extends string,
+  Trigger extends string,
+  Guard extends string,
+  CaseKind extends string,
+>(
+  { rows }: Pick<Machine<State, Reason, Trigger, Guard, CaseKind>, 'rows'>,
+  { status, reason }: Standing<State, Reason>,
   on: Trigger,
   holds: (guard: Guard) => boolean,
-): Row<State, Trigger, Guard, CaseKind> | undefined {
-  return definition.rows.find(
-    (row) => row.from === from && row.on === on && (row.when === undefined || holds(row.when)),
+): Row<State, Reason, Trigger, Guard, CaseKind> | undefined {
+  return rows.find(
+    (row) =>
+      row.from === status &&
+      row.on === on &&
+      (row.because === '*' || row.because === reason) &&
+      row.when.every(holds) &&
+      !row.unless.some(holds),
   )
 }

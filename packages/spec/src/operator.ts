@@ -11,29 +11,19 @@ import { cents, idempotencyKey, instant, nullable, text, uuid } from './shapes.t
 
 /**
  * An adjustment is over when it is made: its state tells its direction.
- * @source rules#adjustment.states
+ * @source rules#adjustment.create.2
  */
 export const adjustment = machine({
   resource: 'adjustment',
   states: ['CREDITED', 'DEBITED'],
+  reasons: {},
   triggers: ['operator.credited', 'operator.debited'],
   guards: {},
   cases: {},
-  rows: [
-    {
-      from: null,
-      on: 'operator.credited',
-      to: 'CREDITED',
-      posts: 'adjustment_credited',
-      source: 'rules#adjustment.states.1',
-    },
-    {
-      from: null,
-      on: 'operator.debited',
-      to: 'DEBITED',
-      posts: 'adjustment_debited',
-      source: 'rules#adjustment.states.2',
-    },
+  // biome-ignore format: one line of the table is one line
+  lines: [
+    { from: null, on: 'operator.credited', to: 'CREDITED', posts: 'adjustment_credited', rule: 'adjustment.states.1', says: 'What came in is `CREDITED`: it is free at once and repays a debt first. The ledger shows an `ADJUSTMENT` with the reason.' },
+    { from: null, on: 'operator.debited', to: 'DEBITED', posts: 'adjustment_debited', rule: 'adjustment.states.2', says: 'What went out is `DEBITED`. The merchant’s servers are told of neither.' },
   ],
 })
 

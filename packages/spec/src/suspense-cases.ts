@@ -9,8 +9,8 @@ import { refundIn } from './refund-in/index.ts'
  * @source rules#ledger.suspense
  */
 export const suspenseCases: ReadonlySet<string> = new Set(
-  [...cashIn.rows, ...cashOut.rows, ...refundIn.rows].flatMap((row) =>
-    'opens' in row && 'posts' in row && movesSuspense(journals[row.posts]) ? [row.opens] : [],
+  [...cashIn.lines, ...cashOut.lines, ...refundIn.lines].flatMap(({ posts, opens }) =>
+    posts !== undefined && opens !== undefined && movesSuspense(journals[posts]) ? [opens] : [],
   ),
 )
 

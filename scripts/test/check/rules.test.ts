@@ -12,18 +12,23 @@ const text = `# Rules
 
 ### <a id="cash-in.states"></a>States
 
-- <a id="cash-in.states.1"></a>**[cash-in.states.1]** It starts \`PENDING\`.
+What stands here is no row.
+
+- <a id="cash-in.states.2"></a>**[cash-in.states.2]** It is never forgotten.
 `
 
 const code = [
   { path: 'packages/spec/src/money.ts', text: '/** @source rules#money.1, rules#money.2. */' },
-  { path: 'packages/spec/src/cash-in/machine.ts', text: "const row = { source: 'rules#cash-in.states.1' }" },
+  { path: 'packages/spec/src/cash-in/machine.ts', text: '/** @source rules#cash-in.states.2 */' },
 ]
 const tests = [
   { path: 'packages/spec/test/money.test.ts', text: "test('[money.1] [money.2] both ways', () => {})" },
-  { path: 'packages/spec/test/cash-in.test.ts', text: 'for (const { row } of rowsOf(cashIn)) {' },
+  {
+    path: 'packages/spec/test/cash-in.test.ts',
+    text: "for (const { row } of rowsOf(cashIn)) {\ntest('[cash-in.states.2] never', () => {})",
+  },
 ]
-const machines = { cashIn: { rows: [{ source: 'rules#cash-in.states.1' }] } }
+const machines = { cashIn: { lines: [{ rule: 'cash-in.states.1', says: 'It starts `PENDING`.' }] } }
 
 test('a rule is its anchor and its text; a group has rules beneath it', () => {
   assert.deepEqual(rulesIn(text), [
@@ -31,7 +36,7 @@ test('a rule is its anchor and its text; a group has rules beneath it', () => {
     { anchor: 'money.1', text: 'An amount is a JSON number.', isGroup: false },
     { anchor: 'money.2', text: 'Centavos are integers.', isGroup: false },
     { anchor: 'cash-in.states', text: 'States', isGroup: true },
-    { anchor: 'cash-in.states.1', text: 'It starts `PENDING`.', isGroup: false },
+    { anchor: 'cash-in.states.2', text: 'It is never forgotten.', isGroup: false },
   ])
 })
 
@@ -41,7 +46,9 @@ test('rules that are cited and proven are no problem', () => {
 
 test('a rule that code cites must be written', () => {
   const more = [...code, { path: 'a.ts', text: '\n// rules#money.3' }]
-  assert.deepEqual(ruleProblems(text, more, tests, machines), ['a.ts:2 names [money.3], which is not in docs/rules.md'])
+  assert.deepEqual(ruleProblems(text, more, tests, machines), [
+    'a.ts:2 names [money.3], which is not in docs/rules.md nor in a table',
+  ])
 })
 
 test('a rule that a test names must be written, if it is of a section of the rules', () => {
@@ -51,7 +58,7 @@ test('a rule that a test names must be written, if it is of a section of the rul
     { path: 'b.test.ts', text: "test('[brcode.parse] elsewhere', () => balances[money.length])" },
   ]
   assert.deepEqual(ruleProblems(text, code, more, machines), [
-    'a.test.ts:1 names [money.3], which is not in docs/rules.md',
+    'a.test.ts:1 names [money.3], which is not in docs/rules.md nor in a table',
   ])
 })
 
@@ -61,6 +68,15 @@ test('a rule must be cited and proven', () => {
     '[money.2] is cited by no code',
     '[money.1] is named by no test',
     '[money.2] is named by no test',
+  ])
+})
+
+test('a line of a table is a rule that is told there alone', () => {
+  const told = `${text}- <a id="cash-in.states.1"></a>**[cash-in.states.1]** It starts.\n`
+  assert.deepEqual(ruleProblems(told, code, tests, machines), ['docs/rules.md: [cash-in.states.1] is written twice'])
+  assert.deepEqual(ruleProblems(text, code, tests.slice(0, 1), machines), [
+    '[cash-in.states.2] is named by no test',
+    '[cash-in.states.1] is named by no test',
   ])
 })
 

@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { Payment } from '../banks/port.ts'
 import type { Document, MovementId, Operation } from '../engine/operation.ts'
+import type { StoredReason } from '../engine/reason.ts'
 import { own } from '../platform/own.ts'
 import type { AwaitedReturn, OpenRefund } from './returns.ts'
 
@@ -56,8 +57,8 @@ export interface CashInFacts extends Document {
   /** Cases of these kinds are open until what they wait for comes. */
   readonly isEndCaseOpen?: boolean
   readonly isPaymentCaseOpen?: boolean
-  /** Why a case is open. */
-  readonly doubt?: 'missing' | 'contradiction' | null
+  /** See {@link reasonOf}. */
+  readonly doubt?: StoredReason
   /** What the bank said when it was asked about a contradiction: for the person who decides. */
   readonly bankAnswer?: Document
   /** What refunds under way have set aside, centavos. */
@@ -277,7 +278,7 @@ export function suspendedCents({ facts }: CashIn, endToEndId: string): bigint {
 }
 
 /** What was booked before under a return's id, centavos: debited, or in suspense. */
-export function bookedReturn({ facts }: CashIn, returnId: string): bigint | undefined {
+export function bookedReturn({ facts }: Pick<CashIn, 'facts'>, returnId: string): bigint | undefined {
   const cents = own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)?.cents
   return cents === undefined ? undefined : BigInt(cents)
 }
@@ -319,8 +320,8 @@ export function bookedAmount({ facts }: CashIn, { endToEndId }: Pick<Payment, 'e
   return cents === undefined ? undefined : BigInt(cents)
 }
 
-/** An input that the table may see. */
-export type Judged = CashInInput | RefundEvent | { readonly on: 'clock.escalated' }
+/** Anything that can happen to a cash-in after its creation. */
+export type CashInEvent = CashInInput | RefundEvent
 
 /**
  * The status a client sees: a charge expires the moment its time is over, whoever has noticed.

@@ -1,10 +1,11 @@
 import type { Changes, Target } from '../engine/follow.ts'
+import { reasonAfter, reasonOf } from '../engine/reason.ts'
 import {
   type CashIn,
+  type CashInEvent,
   type CashInFacts,
   type CashInInput,
   isKnownAtBank,
-  type Judged,
   unnamedReturn,
 } from './cash-in.ts'
 import { notFound } from './not-found.ts'
@@ -15,9 +16,9 @@ import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule
 /** What becomes known of a cash-in by each input. Pure. */
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
-export function changesOf(now: CashIn, input: Judged, row: Target, at: number): Changes {
-  const changes = withCases(now, row, { ...learned(now, input, row, at) })
-  const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
+export function changesOf(now: CashIn, input: CashInEvent, row: Target, at: number): Changes {
+  const changes = withCases(now, row, { ...factsAfter(now, input, row, at) })
+  const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts, ...reasonAfter(now, row) } }
   if (input.on === 'work.done') {
     const { dueAt, facts } = afterQuery(after, input, at)
     return { ...changes, dueAt, facts: { ...changes.facts, ...facts } }
@@ -51,7 +52,7 @@ function withCases({ facts: before }: CashIn, row: Target, changes: Changes): Ch
 const ASKED_BY_EVENT = { isQuestionWanted: true, eventQueries: 0 } as const
 
 /** What an input teaches. A `dueAt` here is a status query to make soon; otherwise the state says when work is due. */
-function learned(now: CashIn, input: Judged, row: Target, at: number): Changes {
+function factsAfter(now: CashIn, input: CashInEvent, row: Target, at: number): Changes {
   switch (input.on) {
     case 'work.requested':
       return { dueAt: now.dueAt, facts: ASKED_BY_EVENT }
@@ -67,25 +68,25 @@ function learned(now: CashIn, input: Judged, row: Target, at: number): Changes {
     case 'work.done':
       return {
         facts: {
-          ...(now.facts.doubt === 'contradiction' && input.isAnswered ? { bankAnswer: input.bankAnswer } : {}),
+          ...(reasonOf(now) === 'conflict' && input.isAnswered ? { bankAnswer: input.bankAnswer } : {}),
           ...(row.opens === 'end_unknown' ? { isEndCaseOpen: true } : {}),
           ...(row.opens === 'payment_unconfirmed' ? { isPaymentCaseOpen: true } : {}),
         },
       }
     case 'clock.expired':
       return expired(now.facts, input.isSwept, at)
-    case 'clock.escalated':
-      return { facts: { doubt: 'missing' } }
     case 'charge.accepted':
+      if (row.opens === 'charge_contradicted') return {}
       return {
         transactionId: input.transactionId,
-        facts: { pixCode: input.pixCode, ...found(now.facts), ...(row.to === 'PENDING' ? NO_DOUBT : {}) },
+        facts: { pixCode: input.pixCode, ...found(now.facts), ...(row.to === 'PENDING' ? ANSWERED : {}) },
         ...(row.to === 'FAILED' ? askedAtOnce(now, at) : {}),
       }
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
     case 'charge.not_sent':
     case 'charge.unknown':
+      if (row.opens === 'result_missing') return {}
       return {
         dueAt: at + questionDelayMs(now),
         facts: {
@@ -95,15 +96,10 @@ function learned(now: CashIn, input: Judged, row: Target, at: number): Changes {
         },
       }
     case 'charge.contradicted':
-      return { facts: { doubt: 'contradiction' } }
+      return {}
     case 'charge.not_found':
       if (row.to === 'EXPIRED') return expired(now.facts, input.isSwept, at)
-      return {
-        facts: {
-          ...notFound(now.facts, input.askedAt),
-          ...(row.opens === undefined ? {} : { doubt: 'contradiction' }),
-        },
-      }
+      return { facts: notFound(now.facts, input.askedAt) }
     case 'partner.confirmed':
       return learnedOfPayment(now, input, row, at)
     case 'refund.reserved':
@@ -142,7 +138,7 @@ function learnedOfFailure(
             ...(now.facts.toldFailure ? { toldFailure: null } : {}),
           },
         }
-      : { facts: { doubt: 'contradiction' }, ...askedAtOnce(now, at) }),
+      : askedAtOnce(now, at)),
   }
 }
 
@@ -154,7 +150,7 @@ function claimedUnsent({ unsent }: CashInFacts): CashInFacts {
 /** The status query that told it has ended with it. */
 function expired({ leaseUntil }: CashInFacts, isSwept: boolean, at: number): Changes {
   return {
-    facts: { ...NO_DOUBT, ...(leaseUntil == null ? {} : { leaseUntil: null }), ...(isSwept ? {} : { expiredAt: at }) },
+    facts: { ...ANSWERED, ...(leaseUntil == null ? {} : { leaseUntil: null }), ...(isSwept ? {} : { expiredAt: at }) },
   }
 }
 
@@ -168,10 +164,11 @@ function askedAtOnce({ dueAt }: CashIn, at: number): Changes {
   return { dueAt: dueAt ?? at }
 }
 
-const NO_DOUBT = { doubt: null, unknownSince: null } as const
+/** Facts after the bank's answer came. */
+const ANSWERED = { unknownSince: null } as const
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
-  return { failureCode: errorCode, failureReason: errorMessage, ...NO_DOUBT }
+  return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
 }
 
 function learnedOfPayment(
@@ -181,7 +178,7 @@ function learnedOfPayment(
   at: number,
 ): Changes {
   const { [payment.endToEndId]: told, ...othersTold } = now.facts.toldPayments ?? {}
-  if (isVerifiedFirst(row)) {
+  if (row.asks) {
     const { valueCents, occurredAt } = payment
     const toldPayment = told ?? { valueCents: Number(valueCents), occurredAt, since: at }
     return {
@@ -205,17 +202,11 @@ function learnedOfPayment(
         payerIspb: ispb ?? null,
         ...(unverified ? { isUnverified: true } : {}),
         ...settled,
-        ...NO_DOUBT,
+        ...ANSWERED,
       },
     }
   }
-  const doubt = row.to === 'RECONCILIATION_REQUIRED' ? ({ doubt: 'contradiction' } as const) : {}
-  return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...settled, ...doubt } }
-}
-
-/** The row that books nothing and opens nothing is the one that asks the bank. */
-function isVerifiedFirst({ posts, opens }: Target): boolean {
-  return posts === undefined && opens === undefined
+  return { ...ids, facts: { ...(row.posts ? { payments } : {}), ...settled } }
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
   Unknown,
 } from '../banks/port.ts'
 import type { Document } from '../engine/operation.ts'
+import { reasonOf } from '../engine/reason.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
@@ -71,7 +72,7 @@ export interface CashInJobsOptions {
 /** A claimed cash-in is nobody else's for this long: longer than any one step takes. */
 const LEASE_MS = 60_000
 
-/** Cash-ins claimed together. */
+/** Cash-ins claimed together. @source rules#cash-in.work.2 */
 const BATCH = 500
 
 /** Questions to the partner at the same time. */
@@ -255,7 +256,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     }
     for (const returned of returnsIn(after, answer)) await returns.take(after, returned)
     if (cashIn.transactionId === null && after.transactionId !== null) newReferences.add(after.transactionId)
-    if (after.facts.doubt === 'contradiction' && after.transactionId === null) await partner.cancelCharge(cashIn.id)
+    if (reasonOf(after) === 'conflict' && after.transactionId === null) await partner.cancelCharge(cashIn.id)
     return after
   }
 
@@ -275,8 +276,9 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
 }
 
 /** Whether a charge is still to be had: once something contradicts, an operator decides. */
-function isWanted({ status, facts }: CashIn): boolean {
-  return status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || facts.doubt === 'missing'
+function isWanted(cashIn: CashIn): boolean {
+  const { status } = cashIn
+  return status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
 }
 
 function isSilence(answer: ChargeQueryAnswer): answer is NotSent | Unknown {

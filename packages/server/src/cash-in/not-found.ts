@@ -1,5 +1,5 @@
 import { limits } from '@pixgate/spec'
-import { type CashIn, type CashInFacts, isKnownAtBank, isOver } from './cash-in.ts'
+import type { CashIn, CashInFacts } from './cash-in.ts'
 
 /** What it means that the bank says it does not know a charge. Pure. */
 
@@ -24,13 +24,4 @@ export function isProvenNotFound({ facts, createdAt }: CashIn, askedAt: number):
   return (
     notFoundAt - notFoundSince >= limits.notFoundApartMs && notFoundAt - lastAttemptAt >= limits.notFoundAfterAttemptMs
   )
-}
-
-/**
- * Whether a charge that the bank does not know has expired: nobody can have paid what it never took, and what it did take
- * must be proven not to be there.
- * @source rules#cash-in.states.11, rules#cash-in.states.15
- */
-export function isSettledByAbsence(cashIn: CashIn, askedAt: number, at: number): boolean {
-  return isOver(cashIn, at) && (!isKnownAtBank(cashIn) || isProvenNotFound(cashIn, askedAt))
 }

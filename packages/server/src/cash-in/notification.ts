@@ -1,12 +1,12 @@
 import { nanosecondText } from '@pixgate/spec'
 import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
-import type { CashIn, Judged } from './cash-in.ts'
+import type { CashIn, CashInEvent } from './cash-in.ts'
 
 /** What the merchant and the operator are told of a cash-in. */
 
 /** The bytes of `pix_cash_in`. @source rules#events.3 */
-export function notificationBody(now: CashIn, input: Judged, status: string): Buffer {
+export function notificationBody(now: CashIn, input: CashInEvent, status: string): Buffer {
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined
   const failedAt = input.on === 'partner.failed' ? (now.facts.toldFailure ?? input).occurredAt : null
   const occurredAt = payment?.occurredAt ?? failedAt
@@ -28,7 +28,7 @@ export function notificationBody(now: CashIn, input: Judged, status: string): Bu
 }
 
 /** What the operator of a case is told. */
-export function evidenceOf(now: CashIn, input: Judged): Document {
+export function evidenceOf(now: CashIn, input: CashInEvent): Document {
   switch (input.on) {
     case 'partner.confirmed':
       return {
@@ -48,7 +48,10 @@ export function evidenceOf(now: CashIn, input: Judged): Document {
         ? { bankAnswer: input.bankAnswer, toldPayments: now.facts.toldPayments }
         : { bankAnswer: input.bankAnswer }
     case 'charge.accepted':
-      return { transactionId: input.transactionId }
+      // Another reference for the same charge is a contradiction; else it is an answer that came late.
+      return now.transactionId !== null && now.transactionId !== input.transactionId
+        ? { reason: 'another transactionId for the same charge' }
+        : { transactionId: input.transactionId }
     case 'refund.confirmed':
     case 'refund.taken':
       return { returnId: input.returnId, valueCents: Number(input.valueCents) }

@@ -2,7 +2,7 @@ import type { JournalKind } from '@pixgate/spec'
 import type { Target } from '../engine/follow.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, type RefundEvent, returnedPayment, unnamedReturn } from './cash-in.ts'
-import { type AwaitedReturn, awaitedOf, type OpenRefund, type ToldReturn } from './returns.ts'
+import { type AwaitedReturn, awaitedOf, fateOf, type OpenRefund, type ToldReturn } from './returns.ts'
 
 /** What becomes known of a cash-in by its refunds and returns. Pure. */
 
@@ -53,21 +53,17 @@ export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target): Ca
 }
 
 /** The table's row says what becomes of it. */
-function factsOfTold(now: CashIn, told: ToldReturn, { when, posts }: Target): CashInFacts {
+function factsOfTold(now: CashIn, told: ToldReturn, { posts, opens }: Target): CashInFacts {
   if (posts !== undefined) return suspended(now, told, posts)
+  if (opens === 'return_restated' || opens === 'return_unnamed') return {}
   const { returns, awaitedReturns, openRefunds } = now.facts
-  switch (when) {
-    case 'return restated':
-    case 'return has no id and may be known':
-      return {}
-    case 'a refund may explain it':
-      return {
-        openRefunds: { ...told.alsoOpen, ...openRefunds },
-        awaitedReturns: { ...awaitedReturns, [told.returnId]: awaitedOf(now, told) },
-      }
-    default:
-      return { returns: { ...returns, [told.returnId]: Number(told.valueCents) } }
+  if (opens === undefined && fateOf(now, told) === 'awaited') {
+    return {
+      openRefunds: { ...told.alsoOpen, ...openRefunds },
+      awaitedReturns: { ...awaitedReturns, [told.returnId]: awaitedOf(now, told) },
+    }
   }
+  return { returns: { ...returns, [told.returnId]: Number(told.valueCents) } }
 }
 
 /** It was not debited from the merchant: what was of a payment in suspense is taken from that. */

@@ -1,4 +1,5 @@
 import { limits } from '@pixgate/spec'
+import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, type CashInFacts, isKnownAtBank, isOver } from './cash-in.ts'
 import { returnsDueAt } from './returns.ts'
 
@@ -41,7 +42,7 @@ function returnsAfterPause(cashIn: CashIn, at: number): number | null {
 
 function dueByState(cashIn: CashIn, at: number): number | null {
   const { status, expiresAt, facts } = cashIn
-  const isMissing = status === 'RECONCILIATION_REQUIRED' && facts.doubt === 'missing'
+  const isMissing = status === 'RECONCILIATION_REQUIRED' && reasonOf(cashIn) === 'no_answer'
   if (status === 'PENDING') {
     const expiryAt = (expiresAt ?? at) + EXPIRY_SAFETY_MS
     if (expiryAt <= at) return at + inconclusiveDelayMs(facts)
@@ -140,7 +141,7 @@ function plannedAfter(after: CashIn, isAnswered: boolean, { dueAt, facts }: Cash
 /** Whether the bank is asked until it tells an end. */
 function isUnsettled(cashIn: CashIn, at: number): boolean {
   const { status, facts } = cashIn
-  const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || facts.doubt === 'missing'
+  const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
   return (isOpen && (isOver(cashIn, at) || facts.notFoundSince != null)) || isAskedForPayment(cashIn, at)
 }
 

@@ -1,5 +1,6 @@
 import { type createCashIn, type getCashIn, maskTold } from '@pixgate/spec'
 import type { Static } from 'typebox'
+import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, refundableCents, refundDeadline, refundedCents, statusAt } from './cash-in.ts'
 
 /** Rows of cash-ins as clients read them. */
@@ -66,9 +67,9 @@ function common(cashIn: CashIn) {
  * Nobody shall pay by a code that the client did not want, that the bank contradicts, or whose charge failed.
  * @source rules#cash-in.states.6, rules#cash-in.failed.1
  */
-function shownPixCode({ status, detail, facts }: CashIn): string | undefined {
-  const isPayable = detail.generateQrCode && facts.doubt !== 'contradiction' && status !== 'FAILED'
-  return isPayable ? facts.pixCode : undefined
+function shownPixCode(cashIn: CashIn): string | undefined {
+  const isPayable = cashIn.detail.generateQrCode && reasonOf(cashIn) !== 'conflict' && cashIn.status !== 'FAILED'
+  return isPayable ? cashIn.facts.pixCode : undefined
 }
 
 function instantText(at: number | null | undefined): string | null {

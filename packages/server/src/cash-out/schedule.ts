@@ -1,33 +1,28 @@
 import { limits } from '@pixgate/spec'
-import { isOverdue, isUnsent, isUnsentTooLong, pollDelayMs, questionDelayMs, type Step } from '../operations/index.ts'
+import { reasonOf } from '../engine/reason.ts'
+import { pollDelayMs, questionDelayMs, type Step, stepBy } from '../operations/index.ts'
 import type { CashOut } from './cash-out.ts'
+import { applies } from './guards.ts'
 
 /** When a cash-out needs work, and what. Pure. */
 
 /** When a worker must look at a cash-out that nobody is working on. @source rules#cash-out.work */
-export function restingDueAt({ status, facts }: CashOut, at: number): number | null {
-  if (status === 'RESERVED') return at
-  if (status === 'DISPATCHED') return at + pollDelayMs(facts, at)
+export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
+  const { status, facts } = cashOut
+  if (status === 'RESERVED') return nowMs
+  if (status === 'DISPATCHED') return nowMs + pollDelayMs(facts, nowMs)
   // The last question is counted already.
-  if (status === 'PROVIDER_RESULT_UNKNOWN') return at + questionDelayMs({ questions: (facts.questions ?? 1) - 1 })
-  if (status === 'RECONCILIATION_REQUIRED' && facts.doubt === 'missing') return at + limits.notFoundApartMs
-  return null
+  if (status === 'PROVIDER_RESULT_UNKNOWN') return nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 })
+  return reasonOf(cashOut) === 'no_answer' ? nowMs + limits.notFoundApartMs : null
 }
 
-/**
- * What is to be done about a cash-out that is due.
- * @source rules#cash-out.work
- */
-export function nextStep(now: CashOut, at: number): Step {
-  const { status, facts, createdAt } = now
-  if (status === 'RESERVED') return at - createdAt >= limits.unclaimedReleaseMs ? 'release' : 'send'
-  if (!isOpen(now)) return 'ask'
-  if (facts.isAccepted) return isOverdue(facts, at) ? 'case' : 'ask'
-  if (isUnsentTooLong(facts, at)) return 'release'
-  return isUnsent(facts) ? 'send' : 'ask'
+/** What is to be done about a cash-out that is due: its table says it. @source rules#cash-out.work */
+export function nextStep(cashOut: CashOut, nowMs: number): Step {
+  return stepBy((input) => applies(cashOut, input, nowMs))
 }
 
 /** Whether the bank's answer alone decides: it may be under way, and nothing contradicts that. */
-export function isOpen({ status, facts }: CashOut): boolean {
-  return status === 'DISPATCHED' || status === 'PROVIDER_RESULT_UNKNOWN' || facts.doubt === 'missing'
+export function isOpen(cashOut: CashOut): boolean {
+  const { status } = cashOut
+  return status === 'DISPATCHED' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashOut) === 'no_answer'
 }

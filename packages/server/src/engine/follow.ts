@@ -8,22 +8,20 @@ import {
   type Notification,
   type Operation,
 } from './operation.ts'
+import { reasonAfter, reasonOf } from './reason.ts'
 
-/** What a move may change besides the status. */
+/** What a move may change besides status and reason. */
 export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey' | 'closes'>
 
-/**
- * What of a row decides about a move's changes: its condition, the state it leads to, the journal that it posts, and the
- * case that it opens.
- */
-export type Target = Pick<Row<string, string, string, string>, 'when' | 'to' | 'posts' | 'opens'>
+/** What of a row decides about a move's changes. */
+export type Target = Pick<Row, 'to' | 'reason' | 'posts' | 'opens' | 'asks'>
 
 /** One input to a state machine, with everything a row may need. */
 export interface Step<Trigger extends string, Guard extends string, Outcome> {
   readonly on: Trigger
   /** Whether a condition of the table holds for this input. */
   readonly holds: (guard: Guard) => boolean
-  /** What the move changes besides the status, should there be one. */
+  /** What the move changes besides status and reason, should there be one. */
   readonly changes?: (row: Target) => Changes
   /** Amounts of the journal, should the row post one. */
   readonly amounts?: Journal['amounts']
@@ -33,12 +31,9 @@ export interface Step<Trigger extends string, Guard extends string, Outcome> {
   readonly notification?: (to: string) => Pick<Notification, 'status' | 'reference' | 'body'>
   /** What a case tells its operator. */
   readonly evidence?: Document
-  /** What the caller is told, given the operation as it will be; `false`: the table has no row for this. */
+  /** What the caller is told, given the operation as it will be; `false`: the table has no row for this, or ignores it. */
   readonly outcome: (after: Operation, isApplied: boolean) => Outcome
 }
-
-/** The state whose entering opens a doubt and whose leaving ends it. */
-const DOUBT = 'RECONCILIATION_REQUIRED'
 
 /**
  * Looks the input up in the resource's table and decides what its row says. No row: nothing changes.
@@ -51,13 +46,14 @@ export function follow<
   CaseKind extends string,
   Outcome,
 >(
-  machine: Machine<State, Trigger, Guard, CaseKind>,
+  machine: Pick<Machine<State, string, Trigger, Guard, CaseKind>, 'rows'>,
   operation: Operation,
   step: Step<Trigger, Guard, Outcome>,
   now: number,
 ): Decision<Outcome> {
-  const row = rowFor(machine, operation.status as State, step.on, step.holds)
-  if (!row) return { outcome: step.outcome(operation, false) }
+  const standing = { status: operation.status as State, reason: reasonOf(operation) }
+  const row = rowFor(machine, standing, step.on, step.holds)
+  if (!row || row.isIgnored) return { outcome: step.outcome(operation, false) }
   const evidence = step.evidence ?? {}
   const move = { ...moveOf(operation, row, step), ...(row.opens ? { evidence } : {}) }
   return {
@@ -76,12 +72,15 @@ export function follow<
   }
 }
 
+/** The end of a doubt closes its cases. */
 function moveOf(operation: Operation, row: Target, step: Step<string, never, unknown>): Move {
+  const changes = step.changes?.(row)
   return {
     operationId: operation.id,
     trigger: step.on,
     to: row.to,
-    closesCases: operation.status === DOUBT && row.to !== DOUBT,
-    ...step.changes?.(row),
+    closesCases: reasonOf(operation) !== null && row.reason === null,
+    ...changes,
+    facts: { ...changes?.facts, ...reasonAfter(operation, row) },
   }
 }

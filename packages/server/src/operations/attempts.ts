@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Document } from '../engine/operation.ts'
+import type { StoredReason } from '../engine/reason.ts'
 import type { Again } from './inputs.ts'
 
 /**
@@ -35,14 +36,12 @@ export interface SendFacts extends Document {
   /** When the bank was first and last asked, since the last attempt, and said that it does not know the order. */
   readonly notFoundSince?: number | null
   readonly notFoundAt?: number | null
-  /**
-   * Why a case is open: an answer is `missing`, what the bank says is a `contradiction`, or sending was `unrecorded`.
-   */
-  readonly doubt?: 'missing' | 'contradiction' | 'unrecorded' | null
+  /** See {@link reasonOf}. */
+  readonly doubt?: StoredReason
 }
 
-/** Facts after the doubt is over. */
-export const NO_DOUBT = { doubt: null, unknownSince: null } as const
+/** Facts after the bank's answer came. */
+export const ANSWERED = { unknownSince: null } as const
 
 /** The first byte of an order leaves within this time of its claim, or it never does. @source failure-modes#CO-40 */
 export const SEND_WITHIN_MS = 2_000
@@ -104,9 +103,17 @@ export function isRepeatableAgain(facts: SendFacts, { windowMs, setBackAt }: Aga
   return isRepeatable(facts, windowMs, at) && (setBackAt === undefined || (facts.firstAttemptAt ?? at) > setBackAt)
 }
 
-/** Whether it was tried for so long in vain that it is given up. @source rules#cash-out.states.10 */
-export function isUnsentTooLong(facts: SendFacts, at: number): boolean {
-  return isUnsent(facts) && at - (facts.firstAttemptAt ?? at) >= limits.unsentReleaseMs
+/** Whether nobody has tried to send it for as long as it may wait. @source rules#cash-out.states.3 */
+export function isUnclaimedTooLong(
+  order: { readonly createdAt: number; readonly facts: SendFacts },
+  at: number,
+): boolean {
+  return (order.facts.attempts ?? 0) === 0 && at - order.createdAt >= limits.unclaimedReleaseMs
+}
+
+/** Whether it has been tried for as long as an order is tried that never leaves. @source rules#cash-out.states.10 */
+export function isTriedLongEnough({ firstAttemptAt }: SendFacts, at: number): boolean {
+  return at - (firstAttemptAt ?? at) >= limits.unsentReleaseMs
 }
 
 /** Whether an answer has been missing for so long that a person is told. @source failure-modes#P8 */

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import { sleeplessClock } from '../platform/stopwatch.ts'
 import { isRepeatable, leaseMsFor, SEND_WITHIN_MS, type SendFacts } from './attempts.ts'
 import { type Again, isWithoutOutcome, notSentInput, type OrderInput } from './inputs.ts'
-import { isDueNow, type Schedule, type Step } from './schedule.ts'
+import { isDueNow, type Step } from './schedule.ts'
 
 /**
  * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed
@@ -29,7 +29,9 @@ export interface AnyInput {
 }
 
 /** What the worker needs to know of a kind of order. */
-export interface Orders<Order extends AnyOrder, Input extends AnyInput> extends Pick<Schedule<Order>, 'nextStep'> {
+export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
+  /** What is to be done about an order that is due. */
+  nextStep(order: Order, nowMs: number): Step
   /**
    * Orders on which work is due, oldest first.
    * @param isSending whether those that only wait to be sent are wanted too

@@ -2,7 +2,7 @@ import type { Changes } from '../engine/follow.ts'
 import type { BookedMovement, Decision } from '../engine/operation.ts'
 import { afterAnswer, type SendFacts, unanswered } from './attempts.ts'
 import type { OrderInput } from './inputs.ts'
-import { type Asking, questionWanted } from './schedule.ts'
+import type { Asking } from './schedule.ts'
 
 /** What becomes known of any order by each input. Pure. */
 
@@ -10,7 +10,7 @@ import { type Asking, questionWanted } from './schedule.ts'
 type PlainInput = Extract<
   OrderInput,
   {
-    readonly on: 'work.requested' | 'work.claimed' | 'work.done' | 'clock.overdue' | 'clock.escalated' | 'send.unknown'
+    readonly on: 'work.requested' | 'work.claimed' | 'work.done' | 'clock.overdue' | 'send.unknown'
   }
 >
 
@@ -18,12 +18,12 @@ type PlainInput = Extract<
  * What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due.
  * @param resting when the state alone would have it looked at
  */
-export function learnedOfOrder(input: PlainInput, now: Asking, resting: number | null, at: number): Changes {
+export function factsAfterWork(input: PlainInput, now: Asking, resting: number | null, at: number): Changes {
   const { facts } = now
   switch (input.on) {
     case 'work.requested':
       // What the statement shows did arrive, whatever the bank says when it is asked.
-      return questionWanted(now, at, input.isShown ? { isAccepted: true, isShown: true } : {})
+      return input.isShown ? { facts: { isAccepted: true, isShown: true } } : {}
     case 'work.claimed':
       return {
         dueAt: at + input.leaseMs,
@@ -33,8 +33,6 @@ export function learnedOfOrder(input: PlainInput, now: Asking, resting: number |
       return afterAnswer(facts, resting, input.isUnanswered === true, at)
     case 'clock.overdue':
       return { dueAt: at, facts: { isOverdue: true } }
-    case 'clock.escalated':
-      return { facts: { doubt: 'missing', unknownSince: facts.unknownSince ?? at } }
     case 'send.unknown':
       return { facts: unanswered(facts, at) }
   }
@@ -49,9 +47,15 @@ const CALL_ENDS = new Set<OrderInput['on']>([
   'work.done',
 ])
 
+/** Whether an input is the answer to the call that is under way: not one to an attempt that another followed. */
+export function endsCall(input: { readonly on: string; readonly attempt?: number }, { attempts }: SendFacts): boolean {
+  const isLate = input.attempt !== undefined && input.attempt !== attempts
+  return (CALL_ENDS as ReadonlySet<string>).has(input.on) && !isLate
+}
+
 /** What an input that ends a call teaches besides: nobody works on the order any more. */
-export function callEnded({ on }: { readonly on: string }, { leaseEndsAt }: SendFacts): SendFacts {
-  return leaseEndsAt != null && (CALL_ENDS as ReadonlySet<string>).has(on) ? { leaseEndsAt: null } : {}
+export function callEnded(input: { readonly on: string; readonly attempt?: number }, facts: SendFacts): SendFacts {
+  return facts.leaseEndsAt != null && endsCall(input, facts) ? { leaseEndsAt: null } : {}
 }
 
 /** Whether another operation has a movement that is told of this one. @source rules#ledger.movements */

@@ -11,7 +11,6 @@ export type OrderInput =
   | WorkInput
   /** `isShown`: because the bank's statement shows money that left for it. */
   | { readonly on: 'work.requested'; readonly isShown?: boolean }
-  | { readonly on: 'clock.escalated' }
   | { readonly on: 'send.accepted'; readonly transactionId: string }
   | {
       readonly on: 'send.rejected'

@@ -8,12 +8,14 @@ import type { WorkInput } from './inputs.ts'
 /** What is to be done about an order that is due. */
 export type Step = 'send' | 'ask' | 'release' | 'case'
 
-/** When a kind of order needs work, and what. */
-export interface Schedule<Order> {
-  /** What is to be done about an order that is due. */
-  nextStep(order: Order, at: number): Step
-  /** When a worker must look at an order that nobody is working on. */
-  restingDueAt(order: Order, at: number): number | null
+/**
+ * What is to be done about an order that is due: what its table lets a worker do, else the bank is asked.
+ * @param applies whether a row of the table applies to the input of a worker for whom it is due
+ */
+export function stepBy(applies: (input: WorkInput) => boolean): Step {
+  if (applies({ on: 'clock.released' })) return 'release'
+  if (applies({ on: 'clock.overdue' })) return 'case'
+  return applies({ on: 'send.claimed', leaseMs: 0 }) ? 'send' : 'ask'
 }
 
 /** Whether a worker has something to do about an order right now. */
@@ -28,15 +30,15 @@ export interface Asking {
 }
 
 /**
- * A question is wanted at once. It stays wanted until a question that was claimed later is answered. While the order is
- * being sent, or asked about, it waits for that to end: one call at a time, and one that is wanted after it.
- * @param facts what else became known
+ * A status query is requested. It stays so until one that was claimed later is answered. While the order is being sent, or
+ * asked about, it waits for that to end: one call at a time, and one that is requested after it.
+ * @param endsCall the input that requests it is the answer to the call under way
  * @source rules#cash-out.work.4, failure-modes#CO-19
  */
-export function questionWanted({ dueAt, facts: before }: Asking, at: number, facts: SendFacts = {}): Changes {
-  const isUnderWay = dueAt !== null && dueAt > at && dueAt === before.leaseEndsAt
-  const repeats = before.repeats ? { repeats: 0 } : {}
-  return { dueAt: isUnderWay ? dueAt : at, facts: { ...facts, ...repeats, question: 'wanted' } }
+export function queryRequested({ dueAt, facts }: Asking, endsCall: boolean, nowMs: number): Changes {
+  const isUnderWay = !endsCall && dueAt !== null && dueAt > nowMs && dueAt === facts.leaseEndsAt
+  const repeats = facts.repeats ? { repeats: 0 } : {}
+  return { dueAt: isUnderWay ? dueAt : nowMs, facts: { ...repeats, question: 'wanted' } }
 }
 
 /**
@@ -52,29 +54,12 @@ export function nextDueAt(before: Asking, after: SendFacts, resting: number | nu
 }
 
 /**
- * Whether there is still to be done what a worker does: between its look and its word another process may have been
- * faster.
+ * Whether a status query that has ended is forgotten already, and nothing follows from it: between a worker's look and its
+ * word another process may have been faster.
+ * @param resting when the order's state alone would have it looked at
  * @source failure-modes#CO-21
  */
-export function isStillToDo<Order extends Asking>(
-  input: WorkInput,
-  order: Order,
-  { nextStep, restingDueAt }: Schedule<Order>,
-  at: number,
-): boolean {
-  const isDue = order.dueAt !== null && order.dueAt <= at
-  switch (input.on) {
-    case 'work.claimed':
-      return isDue
-    case 'send.claimed':
-      // After a question that told no outcome the claim to ask passes into one to send: its row says whether it may.
-      return input.again !== undefined || (isDue && nextStep(order, at) === 'send')
-    case 'clock.released':
-      return nextStep(order, at) === 'release'
-    case 'clock.overdue':
-      return nextStep(order, at) === 'case'
-    case 'work.done':
-      if (order.facts.question === 'wanted') return !isDue
-      return order.facts.question === 'asked' || order.dueAt !== restingDueAt(order, at)
-  }
+export function isAtRest({ dueAt, facts }: Asking, resting: number | null, nowMs: number): boolean {
+  if (facts.question === 'wanted') return dueAt !== null && dueAt <= nowMs
+  return facts.question !== 'asked' && dueAt === resting
 }

@@ -1,112 +1,129 @@
 import { type CashIn, ownReference } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
+import { reasonAfter } from '../engine/reason.ts'
 import {
+  ANSWERED,
   attempted,
   callEnded,
-  learnedOfOrder,
-  NO_DOUBT,
+  endsCall,
+  factsAfterWork,
   nextDueAt,
   notFound,
-  questionWanted,
+  queryRequested,
   retryDelayMs,
   unanswered,
 } from '../operations/index.ts'
-import { isOfAnotherPayment, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
+import {
+  isOfAnotherPayment,
+  type RefundIn,
+  type RefundInFacts,
+  type RefundInInput,
+  type ReturnConfirmed,
+} from './refund-in.ts'
 import { restingDueAt, waitsForPerson } from './schedule.ts'
 
 /** What becomes known of a refund by each input. Pure. */
 
-/** What a move changes besides the status: what the input teaches, and when the next work is due. */
+/**
+ * What a move changes besides status and reason: what the input teaches, and when the next work is due.
+ * @param heldCents what is there of what left
+ */
 export function changesOf(
-  now: RefundIn,
+  refund: RefundIn,
   cashIn: CashIn,
   input: RefundInInput,
   row: Target,
-  at: number,
-  held: bigint,
+  nowMs: number,
+  heldCents: bigint,
 ): Changes {
-  const known = learned(now, input, row, at, held)
-  const facts = { ...known.facts, ...callEnded(input, now.facts) }
-  const changes = { ...referenceLearned(now, cashIn, input), ...known, facts }
-  const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts } }
+  const known = factsAfter(refund, input, row, nowMs, heldCents)
+  const asked = row.asks ? queryRequested(refund, endsCall(input, refund.facts), nowMs) : {}
+  const facts = { ...known.facts, ...asked.facts, ...callEnded(input, refund.facts), ...reasonAfter(refund, row) }
+  const after = { ...refund, status: row.to, facts: { ...refund.facts, ...facts } }
+  const dueAt = asked.dueAt ?? known.dueAt
   return {
-    ...changes,
-    dueAt: changes.dueAt === undefined ? nextDueAt(now, after.facts, restingDueAt(after, at), at) : changes.dueAt,
+    ...referenceLearned(refund, cashIn, input),
+    facts,
+    dueAt: dueAt === undefined ? nextDueAt(refund, after.facts, restingDueAt(after, nowMs), nowMs) : dueAt,
   }
 }
 
 /** The bank's reference of the refund, where the input is the first to tell it. */
-export function referenceLearned(now: RefundIn, cashIn: CashIn, input: RefundInInput): Changes {
+export function referenceLearned(refund: RefundIn, cashIn: CashIn, input: RefundInInput): Changes {
   // What goes by another payment's name teaches nothing of this refund.
-  if (isOfAnotherPayment(now, input)) return {}
+  if (isOfAnotherPayment(refund, input)) return {}
   const told = 'transactionId' in input && input.transactionId !== null ? input.transactionId : undefined
   const reference = told === undefined ? null : ownReference(told, cashIn)
-  return now.transactionId === null && reference !== null ? { transactionId: reference } : {}
+  return refund.transactionId === null && reference !== null ? { transactionId: reference } : {}
 }
 
-/** What an input teaches. A `dueAt` here is a question to ask soon; otherwise the state says when work is due. */
-function learned(now: RefundIn, input: RefundInInput, row: Target, at: number, held: bigint): Changes {
-  const { facts } = now
+/** What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due. */
+function factsAfter(
+  refund: RefundIn,
+  input: RefundInInput,
+  row: Target,
+  nowMs: number,
+  heldCents: bigint,
+): Pick<Changes, 'facts' | 'dueAt'> {
+  const { facts } = refund
   switch (input.on) {
     case 'send.claimed':
-      return { dueAt: at + input.leaseMs, facts: attempted(facts, at, input.leaseMs) }
+      return { dueAt: nowMs + input.leaseMs, facts: attempted(facts, nowMs, input.leaseMs) }
     case 'send.accepted':
-      return { facts: { isAccepted: true, ...(row.to === 'PENDING' ? NO_DOUBT : {}) } }
+      return { facts: { isAccepted: true, ...(row.to === 'PENDING' ? ANSWERED : {}) } }
     case 'send.rejected':
-      if (row.to === 'FAILED') return { facts: failure(input) }
-      return row.to === 'PENDING' ? { ...questionWanted(now, at, { refusal: refusalOf(input) }), dueAt: at } : {}
+      return { facts: row.to === 'FAILED' ? failure(input) : refusal(refund, input) }
     case 'send.not_sent':
       return {
         // A late word about an attempt that another one followed does not disturb that one's lease.
-        dueAt: input.attempt === facts.attempts && !waitsForPerson(now) ? at + retryDelayMs(facts) : now.dueAt,
+        dueAt: input.attempt === facts.attempts && !waitsForPerson(refund) ? nowMs + retryDelayMs(facts) : refund.dueAt,
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
-    case 'send.contradicted':
-      // The call is over, whatever else is under way: the bank is asked once more, at once.
-      return row.to === 'PENDING' ? { ...questionWanted(now, at, { doubt: 'contradiction' }), dueAt: at } : {}
     case 'partner.not_found':
       return {
         facts: {
           ...notFound(facts, input.askedAt),
-          ...(row.to === 'PENDING' ? unanswered(facts, at) : {}),
+          ...(row.to === 'PENDING' ? unanswered(facts, nowMs) : {}),
           ...(row.to === 'FAILED' ? failure(facts.refusal ?? { errorCode: 'not_found', errorMessage: null }) : {}),
         },
       }
     case 'partner.confirmed':
-      return learnedOfReturn(now, input, row, at, held)
+      return { facts: factsAfterReturn(refund, input, row, heldCents) }
     case 'partner.failed':
-      if (row.to === 'FAILED') return { facts: failure(input) }
-      // Only an event says so yet: the bank is asked.
-      return row.to === 'PENDING' ? questionWanted(now, at) : { facts: { doubt: 'contradiction' } }
+      return { facts: row.to === 'FAILED' ? failure(input) : {} }
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
+    case 'send.contradicted':
+      return {}
     default:
-      return learnedOfOrder(input, now, restingDueAt(now, at), at)
+      return factsAfterWork(input, refund, restingDueAt(refund, nowMs), nowMs)
   }
 }
 
-function refusalOf({ errorCode, errorMessage }: Extract<RefundInInput, { on: 'send.rejected' }>) {
-  return { errorCode, errorMessage }
+/** Refused, and yet another attempt may arrive: nothing more is sent. */
+function refusal(
+  { status, facts }: RefundIn,
+  { attempt, errorCode, errorMessage }: Extract<RefundInInput, { on: 'send.rejected' }>,
+): RefundInFacts {
+  const isNews = status === 'PENDING' && attempt === facts.attempts && !facts.isAccepted
+  return isNews ? { refusal: { errorCode, errorMessage } } : {}
 }
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {
-  return { failureCode: errorCode, failureReason: errorMessage, ...NO_DOUBT }
+  return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
 }
 
-function learnedOfReturn(now: RefundIn, input: ReturnConfirmed, { posts }: Target, at: number, held: bigint): Changes {
-  if (isOfAnotherPayment(now, input)) return questionWanted(now, at)
-  const { status, facts } = now
-  const { returned, isVerified } = input
+function factsAfterReturn(
+  { facts }: RefundIn,
+  { returned, isUnnamed }: ReturnConfirmed,
+  { posts }: Target,
+  heldCents: bigint,
+): RefundInFacts {
+  if (posts === undefined) return {}
   const { returnId, valueCents, occurredAt } = returned
-  if (posts === undefined) {
-    const isUnrecorded = status === 'PENDING' && !isVerified && (facts.attempts ?? 0) === 0
-    return isUnrecorded ? questionWanted(now, at, { doubt: 'unrecorded' }) : { facts: { doubt: 'contradiction' } }
-  }
-  const unnamed = input.isUnnamed ? { unnamedReturnId: returnId } : {}
   const returns = { ...facts.returns, [returnId]: Number(valueCents) }
-  if (posts === 'refund_in_confirmed') {
-    return { facts: { returns, returnId, confirmedAt: occurredAt, ...NO_DOUBT } }
-  }
-  const again = posts === 'left_after_release' ? { heldAgainCents: Number(held) } : {}
-  return { facts: { returns, ...unnamed, doubt: 'contradiction', ...again } }
+  if (posts === 'refund_in_confirmed') return { returns, returnId, confirmedAt: occurredAt, ...ANSWERED }
+  const unnamed = isUnnamed ? { unnamedReturnId: returnId } : {}
+  const again = posts === 'left_after_release' ? { heldAgainCents: Number(heldCents) } : {}
+  return { returns, ...unnamed, ...again }
 }

@@ -12,7 +12,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { openTestDatabase, testDatabase } from '../support/database.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
-import { type SteppedClock, steppedClock } from '../support/world.ts'
+import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 
 /** A bank's statement by script: what it answers, and what it was asked. */
 export interface ScriptedStatement extends StatementPartner {

@@ -134,7 +134,7 @@ for (const [what, echo] of Object.entries(contradictions)) {
   })
 }
 
-test('[cash-in.paid.1] [CI-9] a payment that is told before the charge was answered counts, and the answer fills in', async (t) => {
+test('[cash-in.expired.1] [CI-9] a payment that is told before the charge was answered counts, and the answer fills in', async (t) => {
   let pix: World
   const bank = await scriptedBank(t, async (response, request) => {
     const [, id = ''] = request.path?.slice(1).split('/') ?? []

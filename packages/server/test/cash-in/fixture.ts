@@ -22,7 +22,7 @@ import { createIds } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, TERMS } from '../support/engine.ts'
-import { type SteppedClock, steppedClock } from '../support/world.ts'
+import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 import { EXPIRES_AT } from './situations.ts'
 
 /** What banks answer. */

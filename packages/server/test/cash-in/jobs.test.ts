@@ -228,7 +228,7 @@ test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its 
   }
 })
 
-test('[cash-in.unknown.6] [EX-3] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
+test('[cash-in.states.11] [EX-3] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
   const shop = await workshop(t, { query: NOT_FOUND })
   await shop.apply(INPUTS['charge.unknown'])
   await shop.later(62_001)

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashInStatus, cashIn, type JournalKind, limits, Refusal } from '@pixgate/spec'
+import { type CashInStatus, cashIn, type JournalKind, limits, Refusal, type TriggerOf } from '@pixgate/spec'
 import type { CashIn, CashInFacts, CashInOutcome } from '../../src/cash-in/cash-in.ts'
 import { decideCreate } from '../../src/cash-in/create.ts'
 import type { ToldReturn } from '../../src/cash-in/returns.ts'
-import { type CashInTrigger, decideCashIn } from '../../src/cash-in/rules.ts'
+import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Decision } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
+import { type Outcome, outcomesOf } from '../support/outcomes.ts'
+import { OUTCOMES } from './outcomes.ts'
 import {
   CHARGED,
   CREATED_AT,
@@ -19,8 +21,6 @@ import {
   NOW,
   PAID,
 } from './situations.ts'
-
-type AnyRow = (typeof cashIn.rows)[number]
 
 /** What a row of the table is put to, and what must come of it besides what the row itself says. */
 interface Situation {
@@ -35,7 +35,8 @@ interface Situation {
   readonly reference?: string
 }
 
-const NO_DOUBT = { doubt: null, unknownSince: null }
+/** The bank's answer came. */
+const SETTLED = { unknownSince: null }
 /** Of the R$ 100,00 that were paid R$ 30,00 are about to go back, and R$ 60,00 went. */
 const OPEN_REFUND = { 'refund-1': { valueCents: 30_00, transactionId: null } }
 const REFUNDED = {
@@ -140,10 +141,10 @@ function refunded(refundsOpenCents: number, returns: Readonly<Record<string, num
 
 const MISSING = { facts: { doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 9 } } as const
 const DOUBTED = { facts: { doubt: 'contradiction' } } as const
-const REFUSED = { facts: { failureCode: 'limit', failureReason: 'too much', ...NO_DOUBT } }
+const REFUSED = { facts: { failureCode: 'limit', failureReason: 'too much', ...SETTLED } }
 const REMOVED = {
   transactionId: 'tx',
-  facts: { failureCode: 'removed', failureReason: 'removed by the bank', ...NO_DOUBT },
+  facts: { failureCode: 'removed', failureReason: 'removed by the bank', ...SETTLED },
 }
 const CHARGE = { transactionId: 'tx', facts: CHARGED }
 const RESTING = EXPIRES_AT + 2_000
@@ -189,7 +190,7 @@ const CREDITED = {
     payerName: 'Maria da Silva',
     payerDocument: '52998224725',
     payerIspb: '99999010',
-    ...NO_DOUBT,
+    ...SETTLED,
   },
 }
 
@@ -239,7 +240,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PENDING charge.not_found absence settles it': {
     before: { expiresAt: NOW - 60_000, facts: { ...CHARGED, ...ABSENT } },
-    learns: { facts: NO_DOUBT },
+    learns: { facts: SETTLED },
   },
   'PENDING charge.not_found absence contradicts': {
     before: { facts: { ...CHARGED, ...ABSENT } },
@@ -253,7 +254,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PROVIDER_RESULT_UNKNOWN charge.not_found absence settles it': {
     before: { expiresAt: NOW - 60_000 },
-    learns: { facts: NO_DOUBT },
+    learns: { facts: SETTLED },
   },
   'PROVIDER_RESULT_UNKNOWN charge.not_found': {
     learns: { facts: { notFoundSince: NOW - 1_000, notFoundAt: NOW - 1_000 } },
@@ -261,14 +262,14 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'RECONCILIATION_REQUIRED charge.not_found absence settles what was missing': {
     before: { ...MISSING, expiresAt: NOW - 60_000 },
-    learns: { facts: NO_DOUBT },
+    learns: { facts: SETTLED },
   },
   'PENDING partner.confirmed payment is older than the charge': EARLY,
   'PROVIDER_RESULT_UNKNOWN partner.confirmed payment is older than the charge': EARLY,
   'EXPIRED partner.confirmed payment is older than the charge': EARLY,
   'RECONCILIATION_REQUIRED partner.confirmed payment is older than the charge': EARLY,
 
-  'PENDING charge.accepted': { learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } }, dueAt: RESTING },
+  'PENDING charge.accepted': { learns: { transactionId: 'tx', facts: { ...CHARGED, ...SETTLED } }, dueAt: RESTING },
   'PENDING charge.rejected': { learns: REFUSED },
   'PENDING charge.not_sent': { learns: { facts: { questions: 1 } }, dueAt: NOW + 5_000 },
   'PENDING charge.unknown': { learns: { facts: { questions: 1, unknownSince: NOW } }, dueAt: NOW + 5_000 },
@@ -279,10 +280,10 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING partner.confirmed answer contradicts': IN_CONTRADICTION,
   'PENDING partner.confirmed': { learns: CREDITED },
   'PENDING partner.failed': { learns: REMOVED },
-  'PENDING clock.expired': { learns: { facts: NO_DOUBT } },
+  'PENDING clock.expired': { learns: { facts: SETTLED } },
 
   'PROVIDER_RESULT_UNKNOWN charge.accepted': {
-    learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } },
+    learns: { transactionId: 'tx', facts: { ...CHARGED, ...SETTLED } },
     dueAt: RESTING,
   },
   'PROVIDER_RESULT_UNKNOWN charge.rejected': { learns: REFUSED },
@@ -300,10 +301,24 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PROVIDER_RESULT_UNKNOWN partner.confirmed answer contradicts': IN_CONTRADICTION,
   'PROVIDER_RESULT_UNKNOWN partner.confirmed': { learns: CREDITED },
   'PROVIDER_RESULT_UNKNOWN partner.failed': { learns: REMOVED },
-  'PROVIDER_RESULT_UNKNOWN clock.expired': { learns: { facts: NO_DOUBT } },
-  'PROVIDER_RESULT_UNKNOWN clock.escalated': {
+  'PROVIDER_RESULT_UNKNOWN clock.expired': { learns: { facts: SETTLED } },
+  'PROVIDER_RESULT_UNKNOWN charge.not_sent for 15 minutes': {
     before: { facts: { unknownSince: NOW - 900_000, questions: 17 } },
-    input: INPUTS['charge.unknown'],
+    learns: { facts: { doubt: 'missing' } },
+    dueAt: NOW + 60_000,
+  },
+  'PENDING charge.accepted by another reference': {
+    before: { transactionId: 'tx-0' },
+    learns: DOUBTED,
+    evidence: { reason: 'another transactionId for the same charge' },
+  },
+  'PROVIDER_RESULT_UNKNOWN charge.accepted by another reference': {
+    before: { transactionId: 'tx-0' },
+    learns: DOUBTED,
+    evidence: { reason: 'another transactionId for the same charge' },
+  },
+  'PROVIDER_RESULT_UNKNOWN charge.unknown for 15 minutes': {
+    before: { facts: { unknownSince: NOW - 900_000, questions: 17 } },
     learns: { facts: { doubt: 'missing' } },
     dueAt: NOW + 60_000,
   },
@@ -396,19 +411,19 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'RECONCILIATION_REQUIRED partner.failed evidence was missing': { before: MISSING, learns: REMOVED },
   'RECONCILIATION_REQUIRED charge.accepted evidence was missing': {
     before: MISSING,
-    learns: { transactionId: 'tx', facts: { ...CHARGED, ...NO_DOUBT } },
+    learns: { transactionId: 'tx', facts: { ...CHARGED, ...SETTLED } },
     dueAt: RESTING,
   },
-  'RECONCILIATION_REQUIRED clock.expired evidence was missing': { before: MISSING, learns: { facts: NO_DOUBT } },
+  'RECONCILIATION_REQUIRED clock.expired evidence was missing': { before: MISSING, learns: { facts: SETTLED } },
   'RECONCILIATION_REQUIRED charge.rejected evidence was missing': { before: MISSING, learns: REFUSED },
 }
 
 /** Work is the same in every state but for when it is due again. */
-function situationOf({ from, on, when }: AnyRow): Situation | undefined {
-  const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
-  if (when === 'payment is to be verified') return VERIFIED_FIRST
-  if (when === 'only an event tells it') return ONLY_TOLD
-  if (when === 'payment told is unconfirmed for too long') {
+function situationOf(situation: string, { from, on }: Outcome): Situation | undefined {
+  const known = SITUATIONS[situation]
+  if (situation.endsWith('payment is to be verified')) return VERIFIED_FIRST
+  if (situation.endsWith('only an event tells it')) return ONLY_TOLD
+  if (situation.endsWith('payment told is unconfirmed for too long')) {
     return from === 'PROVIDER_RESULT_UNKNOWN' ? { ...UNCONFIRMED, dueAt: NOW + 60_000 } : UNCONFIRMED
   }
   if (on === 'work.requested') return { learns: { facts: ASKED }, dueAt: NOW }
@@ -423,25 +438,22 @@ function situationOf({ from, on, when }: AnyRow): Situation | undefined {
   return on === 'work.done' ? { ...ENDED_QUERY, ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : known
 }
 
-const inputOf = ({ on }: AnyRow): Happening | undefined => INPUTS[on as Happening['on']]
-
-for (const row of cashIn.rows) {
-  const { from, on, when, to, source } = row
-  if (from === null) continue
-  test(`[${source.replace('rules#', '')}] ${from} –${on}${when ? ` (${when})` : ''}→ ${to}`, () => {
-    const situation = situationOf(row)
-    assert.ok(situation, 'every row of the table has its situation here')
-    const before = cashInAs(from, situation.before)
-    const input = situation.input ?? inputOf(row)
-    assert.ok(input)
+for (const [name, outcome] of outcomesOf(OUTCOMES)) {
+  const { from, on, rule, to, posts, emits, opens } = outcome
+  test(`[${rule}] ${name} → ${to}`, () => {
+    const situation = situationOf(name, outcome)
+    assert.ok(situation, 'every outcome has its situation here')
+    const before = cashInAs(from as CashInStatus, situation.before)
+    const input = situation.input ?? INPUTS[on as Happening['on']]
     const decision = decideCashIn(before, input, NOW)
+    const endsDoubt = from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED'
 
     assert.deepEqual(decision.outcome, {
       result: 'APPLIED',
       cashIn: {
         ...before,
         ...situation.learns,
-        facts: { ...before.facts, ...situation.learns?.facts },
+        facts: { ...before.facts, ...situation.learns?.facts, ...(endsDoubt ? { doubt: null } : {}) },
         status: to,
         version: before.version + 1,
         dueAt: situation.dueAt ?? null,
@@ -451,24 +463,20 @@ for (const row of cashIn.rows) {
     const [move, ...others] = decision.moves ?? []
     assert.deepEqual(others, [])
     assert.equal(move?.trigger, on)
-    assert.equal(move?.closesCases, from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED')
-    assert.deepEqual(journalsOf(decision), row.posts ? [journalOf(row, situation, input)] : [])
-    assert.deepEqual(notificationsOf(decision), row.emits ? [{ status: to, body: bodyOf(before, input, to) }] : [])
-    assert.deepEqual(
-      decision.cases,
-      row.opens
-        ? [
-            {
-              operationId: before.id,
-              kind: row.opens,
-              reference: situation.reference ?? '',
-              facts: situation.evidence ?? {},
-            },
-          ]
-        : [],
-    )
+    assert.equal(move?.closesCases, endsDoubt)
+    assert.deepEqual(journalsOf(decision), posts ? [journalOf(posts, situation, input)] : [])
+    assert.deepEqual(notificationsOf(decision), emits ? [{ status: to, body: bodyOf(before, input, to) }] : [])
+    const told = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
+    assert.deepEqual(decision.cases, opens ? [{ operationId: before.id, kind: opens, ...told }] : [])
   })
 }
+
+test('[cash-in.states] every situation has its outcome', () => {
+  assert.deepEqual(
+    Object.keys(SITUATIONS).filter((name) => OUTCOMES[name] === undefined),
+    [],
+  )
+})
 
 function journalsOf(decision: Decision<CashInOutcome>) {
   return (decision.journals ?? []).map((journal) => ({
@@ -479,7 +487,7 @@ function journalsOf(decision: Decision<CashInOutcome>) {
 }
 
 /** The entries as the ledger's documentation has them: J1, J10, J11r, J9a, J12h and J12k. */
-function journalOf({ posts }: AnyRow, { reference = 'E1' }: Situation, input: Happening) {
+function journalOf(posts: JournalKind, { reference = 'E1' }: Situation, input: Happening) {
   const moved = input.on === 'partner.confirmed' ? input.payment.valueCents : 30_00n
   const entries: Partial<Record<JournalKind, unknown[][]>> = {
     return_held: [
@@ -513,7 +521,6 @@ function journalOf({ posts }: AnyRow, { reference = 'E1' }: Situation, input: Ha
       ['suspense_out', -moved, null],
     ],
   }
-  assert.ok(posts)
   return { kind: posts, reference, entries: entries[posts] }
 }
 
@@ -546,7 +553,7 @@ function bodyOf(before: CashIn, input: Happening, status: string): string {
 
 const pairs = cashIn.states.flatMap((from) =>
   (Object.keys(INPUTS) as (keyof typeof INPUTS)[])
-    .filter((on) => !cashIn.rows.some((row) => row.from === from && row.on === on && row.when === undefined))
+    .filter((on) => OUTCOMES[`${from} ${on}`] === undefined)
     .map((on) => [from, on] as const),
 )
 
@@ -971,13 +978,13 @@ test('[cash-in.create.7] from its claim on an attempt may leave; a second claim 
   assert.deepEqual([claimed('proven'), claimed('claimed')], ['claimed', null])
 })
 
-/** Every trigger that a cash-in can be given has an input here; the other two are the table's own. */
-const TRIGGERS: Readonly<Record<Exclude<CashInTrigger, 'create' | 'clock.escalated'>, unknown>> = INPUTS
+/** Every trigger that a cash-in can be given has an input here; the other one is the table's own. */
+const TRIGGERS: Readonly<Record<Exclude<TriggerOf<typeof cashIn>, 'create'>, unknown>> = INPUTS
 /** Every state has a situation. */
 const STATES: readonly CashInStatus[] = cashIn.states
 
 test('[engine.1] the tests of this file know every trigger and every state', () => {
-  assert.equal(Object.keys(TRIGGERS).length, cashIn.triggers.length - 2)
+  assert.equal(Object.keys(TRIGGERS).length, cashIn.triggers.length - 1)
   assert.deepEqual(
     STATES.map((status) => cashInAs(status).status),
     STATES,

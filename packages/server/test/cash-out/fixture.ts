@@ -27,7 +27,7 @@ import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { openTestDatabase, testDatabase } from '../support/database.ts'
 import { TERMS as CASH_IN_TERMS, cashInRequest, payment } from '../support/engine.ts'
-import { type SteppedClock, steppedClock } from '../support/world.ts'
+import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 import { cashOutRequest, TERMS } from './situations.ts'
 
 /** What banks answer. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type CashOutStatus, cashOut } from '@pixgate/spec'
+import { type CashOutStatus, cashOut, type JournalKind } from '@pixgate/spec'
 import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../src/cash-out/cash-out.ts'
 import { nextStep } from '../../src/cash-out/schedule.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
+import { outcomesOf } from '../support/outcomes.ts'
+import { OUTCOMES } from './outcomes.ts'
 import {
   CREATED_AT,
   cashOutAs,
@@ -18,8 +20,6 @@ import {
   SENT_AT,
   stateOf,
 } from './situations.ts'
-
-type AnyRow = (typeof cashOut.rows)[number]
 
 /** What a row of the table is put to, and what must come of it besides what the row itself says. */
 interface Situation {
@@ -40,7 +40,8 @@ interface Situation {
 /** Another operation has every movement. */
 const TAKEN = stateOf({}, {}, () => ({ operationId: 'another', valueCents: 30_00n }))
 
-const NO_DOUBT = { doubt: null, unknownSince: null }
+/** The bank's answer came. */
+const ANSWERED = { unknownSince: null }
 const CONTRADICTION = { facts: { doubt: 'contradiction' } } as const
 const MISSING = { facts: { ...SENT, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } } as const
 /** A question is wanted at once. */
@@ -53,7 +54,7 @@ const NOT_FOUND_BEFORE = { ...LONG_SENT, notFoundSince: NOW - 60_000, notFoundAt
 const FOR_GOOD = { on: 'partner.not_found', windowMs: 0, askedAt: NOW } as const
 
 function ended(failureCode: string, failureReason: string | null = null) {
-  return { failureCode, failureReason, isReleased: true, ...NO_DOUBT }
+  return { failureCode, failureReason, isReleased: true, ...ANSWERED }
 }
 
 const REFUSED = { facts: ended('limit', 'too much'), exclusiveKey: null }
@@ -74,7 +75,7 @@ const CONFIRMED = {
     recipientName: 'João Souza',
     recipientDocument: '11144477735',
     recipientIspb: '99999010',
-    ...NO_DOUBT,
+    ...ANSWERED,
   },
 }
 
@@ -134,7 +135,7 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
   return {
     [`${state} work.done`]: { dueAt: NOW + (isDoubted ? 15_000 : 120_000) },
     [`${state} send.accepted`]: {
-      learns: { transactionId: 'tx', facts: { isAccepted: true, ...NO_DOUBT } },
+      learns: { transactionId: 'tx', facts: { isAccepted: true, ...ANSWERED } },
       dueAt: NOW + 120_000,
     },
     [`${state} send.claimed nothing of it left`]: {
@@ -179,12 +180,25 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
       learns: { facts: { ...unknown.facts, notFoundSince: NOW, notFoundAt: NOW } },
       dueAt: NOW + (isDoubted ? 30_000 : 120_000),
     },
-    [`${state} clock.escalated`]: {
-      ...(isDoubted
-        ? { before: { facts: { ...SENT, unknownSince: NOW - 900_000 } }, input: INPUTS['send.unknown'] }
-        : {}),
-      learns: { facts: { doubt: 'missing', unknownSince: isDoubted ? NOW - 900_000 : NOW } },
+    [`${state} send.unknown for 15 minutes`]: {
+      before: { facts: { ...SENT, unknownSince: NOW - 900_000 } },
+      learns: { facts: { doubt: 'missing', questions: 1 } },
       dueAt: NOW + 60_000,
+    },
+    [`${state} partner.not_found for 15 minutes`]: {
+      before: { facts: { ...SENT, unknownSince: NOW - 900_000 } },
+      learns: { facts: { doubt: 'missing', questions: 1, notFoundSince: NOW, notFoundAt: NOW } },
+      dueAt: NOW + 60_000,
+    },
+    [`${state} send.rejected of an attempt that another one followed`]: {
+      before: { facts: { ...SENT, attempts: 2 } },
+      learns: { facts: WANTED },
+      dueAt: NOW,
+    },
+    [`${state} send.rejected of what the bank has`]: {
+      before: { facts: { ...SENT, isAccepted: true } },
+      learns: { facts: WANTED },
+      dueAt: NOW,
     },
   }
 }
@@ -357,7 +371,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'RECONCILIATION_REQUIRED send.accepted evidence was missing': {
     before: MISSING,
-    learns: { transactionId: 'tx', facts: { isAccepted: true, ...NO_DOUBT } },
+    learns: { transactionId: 'tx', facts: { isAccepted: true, ...ANSWERED } },
     dueAt: NOW + 120_000,
   },
   'RECONCILIATION_REQUIRED send.rejected evidence was missing': { before: MISSING, learns: REFUSED },
@@ -401,8 +415,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 }
 
 /** Work is the same in every state but for when it is due again. */
-function situationOf({ from, on, when }: AnyRow): Situation | undefined {
-  const known = SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
+function situationOf(situation: string, on: string): Situation | undefined {
+  const known = SITUATIONS[situation]
   if (on === 'work.requested') return { learns: { facts: WANTED }, dueAt: NOW }
   if (on === 'work.claimed') {
     return { before: { dueAt: NOW }, learns: { facts: { leaseEndsAt: NOW + 60_000 } }, dueAt: NOW + 60_000 }
@@ -410,25 +424,22 @@ function situationOf({ from, on, when }: AnyRow): Situation | undefined {
   return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : (known ?? {})
 }
 
-const inputOf = ({ on }: AnyRow): CashOutInput | undefined => INPUTS[on as CashOutInput['on']]
-
-for (const row of cashOut.rows) {
-  const { from, on, when, to, source } = row
-  if (from === null) continue
-  test(`[${source.replace('rules#', '')}] ${from} –${on}${when ? ` (${when})` : ''}→ ${to}`, () => {
-    const situation = situationOf(row)
-    assert.ok(situation, 'every row of the table has its situation here')
-    const before = cashOutAs(from, situation.before)
-    const input = situation.input ?? inputOf(row)
-    assert.ok(input)
+for (const [name, outcome] of outcomesOf(OUTCOMES)) {
+  const { from, on, rule, to, posts, emits, opens } = outcome
+  test(`[${rule}] ${name} → ${to}`, () => {
+    const situation = situationOf(name, on)
+    assert.ok(situation, 'every outcome has its situation here')
+    const before = cashOutAs(from as CashOutStatus, situation.before)
+    const input = situation.input ?? INPUTS[on as CashOutInput['on']]
     const decision = decide(before, input, NOW, situation.state)
+    const endsDoubt = from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED'
 
     assert.deepEqual(decision.outcome, {
       result: situation.result ?? 'APPLIED',
       cashOut: {
         ...before,
         ...situation.learns,
-        facts: { ...before.facts, ...situation.learns?.facts },
+        facts: { ...before.facts, ...situation.learns?.facts, ...(endsDoubt ? { doubt: null } : {}) },
         status: to,
         version: before.version + 1,
         dueAt: situation.dueAt ?? null,
@@ -438,28 +449,24 @@ for (const row of cashOut.rows) {
     const [move, ...others] = decision.moves ?? []
     assert.deepEqual(others, [])
     assert.equal(move?.trigger, on)
-    assert.equal(move?.closesCases, from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED')
-    assert.deepEqual(journalsOf(decision), row.posts ? [journalOf(row, situation, input)] : [])
+    assert.equal(move?.closesCases, endsDoubt)
+    assert.deepEqual(journalsOf(decision), posts ? [journalOf(posts, situation, input)] : [])
     assert.deepEqual(
       notificationsOf(decision),
-      row.emits ? [{ eventType: row.emits, ...notificationOf(before, input, to) }] : [],
+      emits ? [{ eventType: emits, ...notificationOf(before, input, to) }] : [],
     )
-    assert.deepEqual(
-      decision.cases,
-      row.opens
-        ? [
-            {
-              operationId: before.id,
-              kind: row.opens,
-              reference: situation.reference ?? '',
-              facts: situation.evidence ?? {},
-            },
-          ]
-        : [],
-    )
-    assert.deepEqual(decision.exact, row.posts === 'left_after_release' ? ['available'] : [])
+    const told = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
+    assert.deepEqual(decision.cases, opens ? [{ operationId: before.id, kind: opens, ...told }] : [])
+    assert.deepEqual(decision.exact, posts === 'left_after_release' ? ['available'] : [])
   })
 }
+
+test('[cash-out.states] every situation has its outcome', () => {
+  assert.deepEqual(
+    Object.keys(SITUATIONS).filter((name) => OUTCOMES[name] === undefined),
+    [],
+  )
+})
 
 function journalsOf(decision: Decision<CashOutOutcome>) {
   return (decision.journals ?? []).map((journal) => ({
@@ -503,8 +510,7 @@ const ENTRIES: Readonly<Record<string, (cents: bigint) => unknown[][]>> = {
   ],
 }
 
-function journalOf({ posts }: AnyRow, { reference }: Situation, input: CashOutInput) {
-  assert.ok(posts)
+function journalOf(posts: JournalKind, { reference }: Situation, input: CashOutInput) {
   const isMovement = input.on === 'partner.confirmed'
   const cents = isMovement
     ? input.movement.valueCents
@@ -553,7 +559,7 @@ function notificationOf(before: CashOut, input: CashOutInput, to: string) {
 
 const pairs = cashOut.states.flatMap((from) =>
   (Object.keys(INPUTS) as (keyof typeof INPUTS)[])
-    .filter((on) => !cashOut.rows.some((row) => row.from === from && row.on === on && row.when === undefined))
+    .filter((on) => OUTCOMES[`${from} ${on}`] === undefined)
     .map((on) => [from, on] as const),
 )
 
@@ -1087,10 +1093,18 @@ test('[cash-out.reversal.2] [EV-24] returns may add up to the payout and not one
   )
 })
 
+test('[cash-out.reconciliation.1] where only the answer was missing one clear answer settles it, in a conflict none does', () => {
+  const settling = { 'send.accepted': 'DISPATCHED', 'send.rejected': 'FAILED', 'partner.failed': 'FAILED' } as const
+  for (const [on, to] of Object.entries(settling) as [keyof typeof settling, string][]) {
+    assert.equal(decide(cashOutAs('RECONCILIATION_REQUIRED', MISSING), INPUTS[on]).outcome.cashOut.status, to)
+    assertUntouched(cashOutAs('RECONCILIATION_REQUIRED'), INPUTS[on])
+  }
+})
+
 test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event leads to a question, the answer is booked', () => {
   const doubted = cashOutAs('RECONCILIATION_REQUIRED')
-  const { outcome, journals, moves } = decide(doubted, { ...INPUTS['partner.failed'], isVerified: false })
-  assert.deepEqual([outcome.cashOut.dueAt, journals, moves?.[0]?.trigger], [NOW, [], 'work.requested'])
+  const { outcome, journals } = decide(doubted, { ...INPUTS['partner.failed'], isVerified: false })
+  assert.deepEqual([outcome.cashOut.dueAt, journals, outcome.cashOut.facts.question], [NOW, [], 'wanted'])
   // What the bank does not tell when asked must not be forgotten: the inbox keeps it, and asks.
   assert.equal(decide(doubted, returned({}, false)).outcome.result, 'EARLY')
   assert.deepEqual(
@@ -1104,12 +1118,12 @@ test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event 
 })
 
 test('[cash-out.qrcode.6] [QR-8] what a payout had for itself is free once its money is given back, and at no other time', () => {
-  for (const row of cashOut.rows) {
-    const situation = situationOf(row)
-    const input = situation?.input ?? inputOf(row)
-    if (row.from === null || !situation || !input) continue
-    const { exclusiveKey } = decide(cashOutAs(row.from, situation.before), input, NOW, situation.state).outcome.cashOut
-    assert.equal(exclusiveKey === null, row.posts === 'cash_out_released', `${row.from} ${row.on}`)
+  for (const [name, { from, on, posts }] of outcomesOf(OUTCOMES)) {
+    const situation = situationOf(name, on)
+    const input = situation?.input ?? INPUTS[on as CashOutInput['on']]
+    const before = cashOutAs(from as CashOutStatus, situation?.before)
+    const { exclusiveKey } = decide(before, input, NOW, situation?.state).outcome.cashOut
+    assert.equal(exclusiveKey === null, posts === 'cash_out_released', name)
   }
 })
 
@@ -1166,4 +1180,16 @@ test('[statement.5] [P6] what the statement shows as sent did arrive: a failure 
       .cashOut
     assert.deepEqual([facts.isAccepted, facts.isShown], [undefined, undefined], `${status} has its outcome`)
   }
+})
+
+test('[cash-out.reversal.3] [cash-out.states.16] a return that is in suspense here, as another operation has it, is not booked again', () => {
+  const before = cashOutAs('RECONCILIATION_REQUIRED', {
+    facts: { ...CONTRADICTION.facts, suspendedReturns: { D1: 9_00 } },
+  })
+  const { journals, cases } = decide(before, returned(), NOW, TAKEN)
+  assert.deepEqual(journals, [])
+  assert.deepEqual(
+    cases?.map(({ kind }) => kind),
+    ['return_restated'],
+  )
 })

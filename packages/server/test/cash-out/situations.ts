@@ -142,7 +142,6 @@ export const INPUTS = {
   'partner.not_found': { on: 'partner.not_found', windowMs: 86_400_000, askedAt: NOW },
   'partner.returned': returned(),
   'clock.released': { on: 'clock.released' },
-  'clock.escalated': { on: 'clock.escalated' },
   'clock.overdue': { on: 'clock.overdue' },
 } as const satisfies Readonly<Record<CashOutInput['on'], CashOutInput>>
 

@@ -8,30 +8,19 @@ import type { Operation } from '../../src/engine/operation.ts'
 const DOOR = machine({
   resource: 'door',
   states: ['OPEN', 'SHUT', 'RECONCILIATION_REQUIRED'],
-  triggers: ['push', 'pull', 'doubt'],
+  reasons: { no_answer: 'Nobody answers the bell.', conflict: 'Two say different things.' },
+  triggers: ['push', 'pull', 'doubt', 'knock'],
   guards: { 'is heavy': 'the door is heavy', 'is locked': 'the door is locked' },
   cases: { stuck: 'The door is stuck.' },
-  rows: [
-    { from: 'OPEN', on: 'push', when: 'is locked', to: 'OPEN', source: 'rules#door.1' },
-    {
-      from: 'OPEN',
-      on: 'push',
-      when: 'is heavy',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'stuck',
-      source: 'rules#door.2',
-    },
-    { from: 'OPEN', on: 'push', to: 'SHUT', emits: 'pix_cash_in', source: 'rules#door.3' },
-    { from: 'SHUT', on: 'pull', to: 'OPEN', source: 'rules#door.4' },
-    { from: 'RECONCILIATION_REQUIRED', on: 'pull', to: 'OPEN', source: 'rules#door.5' },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'doubt',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'stuck',
-      source: 'rules#door.6',
-    },
+  // biome-ignore format: one line of the table is one line
+  lines: [
+    { from: 'OPEN', on: 'push', when: 'is locked', to: 'same', rule: 'door.1', says: 'A locked door does not move.' },
+    { from: 'OPEN', on: 'push', when: 'is heavy', to: 'RECONCILIATION_REQUIRED:conflict', posts: 'arrived_unattributed', opens: 'stuck', rule: 'door.2', says: 'A heavy door sticks.' },
+    { from: 'OPEN', on: 'push', to: 'SHUT', emits: 'pix_cash_in', rule: 'door.3', says: 'Any other shuts.' },
+    { from: 'SHUT', on: 'knock', to: 'ignored', rule: 'door.7', says: 'Nobody hears.' },
+    { from: 'SHUT', on: 'pull', to: 'OPEN', rule: 'door.4', says: 'It opens.' },
+    { from: 'RECONCILIATION_REQUIRED:conflict', on: 'pull', to: 'OPEN', rule: 'door.5', says: 'So does a stuck one.' },
+    { from: 'RECONCILIATION_REQUIRED:*', on: 'doubt', to: 'same', opens: 'stuck', rule: 'door.6', says: 'A doubt stays one.' },
   ],
 })
 
@@ -54,7 +43,7 @@ const door = (status: string): Operation => ({
   transactionId: null,
   endToEndId: null,
   detail: {},
-  facts: { colour: 'red' },
+  facts: { colour: 'red', ...(status === 'RECONCILIATION_REQUIRED' ? { doubt: 'contradiction' } : {}) },
   createdAt: 1,
   updatedAt: 1,
 })

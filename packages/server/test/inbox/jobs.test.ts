@@ -12,7 +12,7 @@ import { testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
 import { cases, inbox, whileFirstIsHeld } from '../support/evidence.ts'
 import { paidEvent } from '../support/partner-events.ts'
-import { steppedClock } from '../support/world.ts'
+import { steppedClock } from '../support/stepped-clock.ts'
 
 const FIRST = '0198c0de-7a11-7000-8000-000000000001'
 const SECOND = '0198c0de-7a11-7000-8000-000000000002'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type JournalKind, refundIn } from '@pixgate/spec'
+import { type JournalKind, type RefundInStatus, refundIn } from '@pixgate/spec'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
@@ -8,9 +8,9 @@ import type { RefundIn, RefundInFacts, RefundInInput } from '../../src/refund-in
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { nextStep } from '../../src/refund-in/schedule.ts'
 import { NOW } from '../cash-in/situations.ts'
+import { outcomesOf } from '../support/outcomes.ts'
+import { OUTCOMES } from './outcomes.ts'
 import { cashInOf, confirmed, INPUTS, REFUND_ID, refundAs, SENT, stateOf, TAKEN } from './situations.ts'
-
-type AnyRow = (typeof refundIn.rows)[number]
 
 /** What a row of the table is put to, and what must come of it besides what the row itself says. */
 interface Situation {
@@ -30,9 +30,10 @@ interface Situation {
   readonly result?: 'DISPUTED'
 }
 
-const NO_DOUBT = { doubt: null, unknownSince: null }
+/** The bank's answer came. */
+const ANSWERED = { unknownSince: null }
 const CONTRADICTED = { ...SENT, doubt: 'contradiction' } as const
-const REFUSED = { failureCode: 'AC07', failureReason: 'account closed', ...NO_DOUBT }
+const REFUSED = { failureCode: 'AC07', failureReason: 'account closed', ...ANSWERED }
 const REFUSAL = { errorCode: 'AC07', errorMessage: 'account closed' }
 /** An attempt that begins now. */
 const CLAIMED = { lastAttemptAt: NOW, leaseEndsAt: NOW + 60_000, notFoundSince: null, notFoundAt: null }
@@ -80,7 +81,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     dueAt: NOW,
   },
   'PENDING send.accepted': {
-    learns: { transactionId: 'tx-r', facts: { isAccepted: true, ...NO_DOUBT } },
+    learns: { transactionId: 'tx-r', facts: { isAccepted: true, ...ANSWERED } },
     dueAt: NOW + 60_000,
     counts: NAMED,
   },
@@ -88,7 +89,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING send.not_sent': { learns: { facts: { unsentAttempts: 1 } }, dueAt: NOW + 1_000 },
   'PENDING clock.released': {
     before: { facts: { ...SENT, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
-    learns: { facts: { failureCode: 'never_sent', failureReason: null, ...NO_DOUBT } },
+    learns: { facts: { failureCode: 'never_sent', failureReason: null, ...ANSWERED } },
     counts: FREED,
   },
   'PENDING send.unknown': { learns: { facts: { questions: 1, unknownSince: NOW } }, dueAt: NOW + 5_000 },
@@ -160,7 +161,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING partner.confirmed': {
     learns: {
       transactionId: 'tx-r',
-      facts: { returns: { D1: 30_00 }, returnId: 'D1', confirmedAt: NOW - 1_000, ...NO_DOUBT },
+      facts: { returns: { D1: 30_00 }, returnId: 'D1', confirmedAt: NOW - 1_000, ...ANSWERED },
     },
     counts: { ...FREED, returns: { D1: 30_00 } },
   },
@@ -176,18 +177,32 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PENDING partner.not_found never arrived and must not be sent again': {
     before: { facts: { attempts: 1, lastAttemptAt: NOW - 300_000, notFoundSince: NOW - 60_000 } },
-    learns: { facts: { notFoundAt: NOW, failureCode: 'not_found', failureReason: null, ...NO_DOUBT } },
+    learns: { facts: { notFoundAt: NOW, failureCode: 'not_found', failureReason: null, ...ANSWERED } },
     counts: FREED,
   },
   'PENDING partner.not_found': {
     learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, questions: 1, unknownSince: NOW } },
     dueAt: NOW + 5_000,
   },
-  'PENDING clock.escalated': {
+  'PENDING send.unknown for 15 minutes': {
     before: { facts: { ...SENT, unknownSince: NOW - 900_000, questions: 17 } },
-    input: INPUTS['send.unknown'],
-    learns: { facts: { doubt: 'missing' } },
+    learns: { facts: { doubt: 'missing', questions: 18 } },
     dueAt: NOW + 60_000,
+  },
+  'PENDING partner.not_found for 15 minutes': {
+    before: { facts: { ...SENT, unknownSince: NOW - 900_000, questions: 17 } },
+    learns: { facts: { doubt: 'missing', questions: 18, notFoundSince: NOW, notFoundAt: NOW } },
+    dueAt: NOW + 60_000,
+  },
+  'PENDING send.rejected of an attempt that another one followed': {
+    before: { facts: { ...SENT, attempts: 2 } },
+    learns: { facts: WANTED },
+    dueAt: NOW,
+  },
+  'PENDING send.rejected of what the bank has': {
+    before: { facts: { ...SENT, isAccepted: true } },
+    learns: { facts: WANTED },
+    dueAt: NOW,
   },
   'PENDING clock.overdue': {
     before: { facts: { ...SENT, isAccepted: true, firstAttemptAt: NOW - 86_400_000 } },
@@ -254,24 +269,21 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 }
 
 /** Work is the same in every state but for when it is due again. */
-function situationOf({ from, on, when }: AnyRow): Situation | undefined {
+function situationOf(situation: string, on: string): Situation | undefined {
   if (on === 'work.requested') return { learns: { facts: WANTED }, dueAt: NOW }
   if (on === 'work.claimed') {
     return { before: { dueAt: NOW }, learns: { facts: { leaseEndsAt: NOW + 60_000 } }, dueAt: NOW + 60_000 }
   }
-  return SITUATIONS[[from, on, when].filter(Boolean).join(' ')]
+  return SITUATIONS[situation]
 }
 
-for (const row of refundIn.rows) {
-  const { from, on, when, to, source } = row
-  if (from === null) continue
-  test(`[${source.replace('rules#', '')}] ${from} –${on}${when ? ` (${when})` : ''}→ ${to}`, () => {
-    const situation = situationOf(row)
-    assert.ok(situation, 'every row of the table has its situation here')
-    const before = refundAs(from, situation.before)
-    const cashIn = cashInOf(from, situation.counted)
+for (const [name, { from, on, rule, to, posts, emits, opens }] of outcomesOf(OUTCOMES)) {
+  test(`[${rule}] ${name} → ${to}`, () => {
+    const situation = situationOf(name, on)
+    assert.ok(situation, 'every outcome has its situation here')
+    const before = refundAs(from as RefundInStatus, situation.before)
+    const cashIn = cashInOf(from as RefundInStatus, situation.counted)
     const input = situation.input ?? INPUTS[on as keyof typeof INPUTS]
-    assert.ok(input)
     const decision = decideRefundIn(before, cashIn, [input], situation.state ?? stateOf(), NOW)
 
     const { outcome, moves = [] } = decision
@@ -287,17 +299,24 @@ for (const row of refundIn.rows) {
     })
     assert.deepEqual(outcome.cashIn.facts, { ...cashIn.facts, ...situation.counts }, 'the cash-in counts along')
     const moved = moves.map(({ operationId, trigger }) => [operationId, trigger])
-    const counts = row.posts ? [[cashIn.id, COUNTS[row.posts]]] : []
+    const counts = posts ? [[cashIn.id, COUNTS[posts]]] : []
     const names = to === 'PENDING' && situation.learns?.transactionId ? [[cashIn.id, 'refund.named']] : []
     assert.deepEqual(moved.toSorted(), [[before.id, on], ...counts, ...names].toSorted())
-    assert.deepEqual(journalsOf(decision), row.posts ? [journalOf(row.posts, input)] : [])
-    assert.deepEqual(toldBy(decision), row.emits ? [bodyOf(before, input, to)] : [])
+    assert.deepEqual(journalsOf(decision), posts ? [journalOf(posts, input)] : [])
+    assert.deepEqual(toldBy(decision), emits ? [bodyOf(before, input, to)] : [])
     assert.deepEqual(
       (decision.cases ?? []).map(({ kind, facts }) => [kind, facts]),
-      row.opens ? [[row.opens, situation.evidence ?? {}]] : [],
+      opens ? [[opens, situation.evidence ?? {}]] : [],
     )
   })
 }
+
+test('[refund-in.states] every situation has its outcome', () => {
+  assert.deepEqual(
+    Object.keys(SITUATIONS).filter((name) => OUTCOMES[name] === undefined),
+    [],
+  )
+})
 
 /** What the cash-in is told of each journal. */
 const COUNTS: Partial<Record<JournalKind, string>> = {
@@ -390,7 +409,7 @@ function assertIgnored(before: RefundIn, input: RefundInInput, result = 'IGNORED
 
 const pairs = refundIn.states.flatMap((from) =>
   (Object.keys(INPUTS) as (keyof typeof INPUTS)[])
-    .filter((on) => !refundIn.rows.some((row) => row.from === from && row.on === on))
+    .filter((on) => !Object.keys(OUTCOMES).some((name) => name.startsWith(`${from} ${on}`)))
     .map((on) => [from, on] as const),
 )
 
@@ -450,7 +469,6 @@ test('[refund-in.doubt.6] what waits for a person takes no answer but money, and
       'partner.failed',
       'partner.not_found',
       'clock.released',
-      'clock.escalated',
       'clock.overdue',
     ] as const) {
       assertIgnored(before, INPUTS[on])
@@ -567,7 +585,7 @@ test('[refund-in.unknown.1] a question that failed says nothing of an order that
   assertIgnored(refundAs('PENDING', { facts: { ...SENT, isAccepted: true } }), INPUTS['send.unknown'])
 })
 
-test('[refund-in.work.2] only due work can be claimed, and only what is to be sent is claimed for sending', () => {
+test('[refund-in.work.6] only due work can be claimed, and only what is to be sent is claimed for sending', () => {
   assertIgnored(refundAs('PENDING', { dueAt: NOW + 1 }), INPUTS['work.claimed'])
   assertIgnored(refundAs('PENDING'), INPUTS['work.claimed'])
   assertIgnored(refundAs('PENDING', { dueAt: NOW + 1, facts: {} }), INPUTS['send.claimed'])

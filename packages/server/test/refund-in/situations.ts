@@ -105,6 +105,5 @@ export const INPUTS = {
   },
   'partner.not_found': { on: 'partner.not_found', windowMs: 0, askedAt: NOW },
   'clock.released': { on: 'clock.released' },
-  'clock.escalated': { on: 'clock.escalated' },
   'clock.overdue': { on: 'clock.overdue' },
 } as const satisfies Readonly<Record<RefundInInput['on'], RefundInInput>>

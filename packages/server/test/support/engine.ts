@@ -4,19 +4,19 @@ import type { Payment } from '../../src/banks/port.ts'
 import { type CashInCommands, createCashInCommands } from '../../src/cash-in/commands.ts'
 import type { CashInRequest } from '../../src/cash-in/create.ts'
 import { createEngine, type Engine, type EngineBounds } from '../../src/engine/engine.ts'
-import { createDatabaseClock, type DatabaseClock } from '../../src/platform/clock.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { openTestDatabase } from './database.ts'
+import { type SteppedClock, steppedClock } from './stepped-clock.ts'
 import { wallNow } from './wall-clock.ts'
 
 /** An engine as one process has it: a connection, a cache and a clock of its own. */
 export interface TestEngine {
   readonly engine: Engine
   readonly cashIns: CashInCommands
-  readonly clock: DatabaseClock
+  readonly clock: SteppedClock
   readonly ids: Ids
 }
 
@@ -30,7 +30,7 @@ export function testEngine(
 ): TestEngine {
   const database = openTestDatabase(url, 1)
   t.after(() => database.close())
-  const clock = createDatabaseClock()
+  const clock = steppedClock()
   const ids = createIds(clock)
   const engine = createEngine({
     database,

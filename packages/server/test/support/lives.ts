@@ -13,13 +13,14 @@ import {
 } from '@pixgate/spec'
 import { follow } from '../../src/engine/follow.ts'
 import type { Command, Decision, Document, Journal, MovementId, Operation, State } from '../../src/engine/operation.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import type { TestEngine } from './engine.ts'
 
 /**
  * Operations of every kind, led through their tables without their modules: for what must hold whatever modules do.
  */
 
-type MachineRow = Row<string, string, string, string>
+type MachineRow = Row
 
 /** The kinds of operation that have a table. */
 export const MACHINES = { cash_in: cashIn, cash_out: cashOut, refund_in: refundIn } as const
@@ -71,12 +72,13 @@ export function lead(
       const machine: Machine = MACHINES[operation.kind as Kind]
       const row = choose(machine.rows.filter((candidate) => applies(candidate, operation)))
       if (!row) return { outcome: undefined }
+      // Alone, so that no line before it applies instead.
       const decision = follow(
-        machine,
+        { rows: [row] },
         operation,
         {
           on: row.on,
-          holds: (guard) => guard === row.when,
+          holds: (guard) => row.when.includes(guard),
           reference,
           changes: () => ({ facts: factsAfter(row, state) }),
           outcome: ({ status }) => status,
@@ -113,23 +115,21 @@ function newOperation(id: string, kind: Kind, status: string): Operation {
   }
 }
 
-/** These end a doubt only where no answer came. */
-const MISSING = ['evidence was missing', 'absence settles what was missing']
-
 /** The conditions that the machine leaves to the modules: why there is a doubt, and whether there is a hold. */
-function applies({ from, when, posts }: MachineRow, { status, facts }: Operation): boolean {
-  if (from !== status || (MISSING.includes(when ?? '') && !facts.isMissing)) return false
-  if (posts === 'return_held') return heldOf(facts) === undefined && !facts.isMissing
+function applies({ from, because, posts, isIgnored }: MachineRow, operation: Operation): boolean {
+  const { status, facts } = operation
+  const reason = reasonOf(operation)
+  if (from !== status || (because !== '*' && because !== reason) || isIgnored) return false
+  if (posts === 'return_held') return heldOf(facts) === undefined && reason !== 'no_answer'
   if (posts === 'return_known') return heldOf(facts) !== undefined
   const change = posts ? reservedChange(posts) : undefined
   return change === undefined || (change === 'frees' ? !facts.isFree : facts.isFree === true && !facts.isLate)
 }
 
-function factsAfter({ on, to, posts }: MachineRow, state: State) {
+function factsAfter({ posts }: MachineRow, state: State) {
   return {
     ...(posts === 'return_held' ? { awaitedReturns: { any: { heldCents: Number(takenOf(state)) } } } : {}),
     ...(posts === 'return_known' ? { awaitedReturns: {} } : {}),
-    ...(to === 'RECONCILIATION_REQUIRED' ? { isMissing: on === 'clock.escalated' } : {}),
     ...(posts && posts !== 'return_known' && reservedChange(posts) === 'frees' ? { isFree: true } : {}),
     ...(posts === 'left_after_release' ? { isLate: true } : {}),
   }

@@ -8,13 +8,13 @@ import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import { pino } from 'pino'
 import { compose, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
-import { createDatabaseClock, type DatabaseClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
 import { testPort } from './port.ts'
+import { type SteppedClock, steppedClock } from './stepped-clock.ts'
 import { type Receiver, startReceiver } from './webhook-receiver.ts'
 
 /**
@@ -71,31 +71,6 @@ export interface World {
   later(ms: number): Promise<void>
   /** Our books against all invariants and against the bank's own. */
   assertBooksAgree(): Promise<void>
-}
-
-/** A clock that follows the database and can be put forward. */
-export interface SteppedClock extends DatabaseClock {
-  advance(ms: number): void
-}
-
-/**
- * Follows the database, plus everything it was put forward. One that stands takes its time from the first observation and
- * moves only when it is put forward: nothing becomes due because a machine is slow.
- */
-export function steppedClock({ stands = false } = {}): SteppedClock {
-  const clock = createDatabaseClock()
-  let [ahead, stoodAt]: [number, number | undefined] = [0, undefined]
-  return {
-    ...clock,
-    observe: (databaseAt) => {
-      clock.observe(databaseAt)
-      if (stands) stoodAt ??= clock.now()
-    },
-    now: () => (stoodAt ?? clock.now()) + ahead,
-    advance: (ms) => {
-      ahead += ms
-    },
-  }
 }
 
 export const PARTNER_TOKEN = 'partner-token-of-the-tests-0123456789'

@@ -1,231 +1,33 @@
-import { machine, type StateOf } from '../machine.ts'
+import { machine, type ReasonOf, type StateOf } from '../machine.ts'
+
+/** Cash-in: a charge that a payer pays. Money that arrived is always booked. */
+
+/** Places a table speaks of again and again. */
+const ANY = ['PENDING', 'PAID', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:*'] as const
+/** The bank’s answer about the charge is missing: one clear answer settles it. @source rules#cash-in.reconciliation.1 */
+const UNANSWERED = ['PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:no_answer'] as const
+const OPEN = ['PENDING', ...UNANSWERED] as const
+/** No payment was booked yet, and one may come. */
+const PAYABLE = ['PENDING', 'PROVIDER_RESULT_UNKNOWN', 'EXPIRED'] as const
+const DOUBT = 'RECONCILIATION_REQUIRED:*'
+const CREDITED = ['PAID', DOUBT] as const
+const NO_ANSWER = 'RECONCILIATION_REQUIRED:no_answer'
+const CONFLICT = 'RECONCILIATION_REQUIRED:conflict'
 
 /**
- * Cash-in: a charge that a payer pays.
- */
-
-const cashInStates = [
-  'PENDING',
-  'PAID',
-  'EXPIRED',
-  'FAILED',
-  'PROVIDER_RESULT_UNKNOWN',
-  'RECONCILIATION_REQUIRED',
-] as const
-
-type CashInState = (typeof cashInStates)[number]
-
-/** Asking the partner is possible in every state and changes none by itself; it says when to ask (again). */
-function work<const State extends string>(state: State) {
-  return [
-    { from: state, on: 'work.requested', to: state, source: 'rules#cash-in.work.1' },
-    { from: state, on: 'work.claimed', to: state, source: 'rules#cash-in.work.2' },
-    {
-      from: state,
-      on: 'work.done',
-      when: 'payment told is unconfirmed for too long',
-      to: state,
-      opens: 'payment_unconfirmed',
-      source: 'rules#cash-in.credits.4',
-    },
-    { from: state, on: 'work.done', to: state, source: 'rules#cash-in.work.3' },
-  ] as const
-}
-
-/** A credited cash-in keeps count of what goes back, in doubt too: that changes no state. */
-function refunds<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: State) {
-  return [
-    {
-      from: state,
-      on: 'refund.confirmed',
-      when: 'returns exceed the payment',
-      to: state,
-      opens: 'returned_too_much',
-      source: 'rules#cash-in.refunds.5',
-    },
-    { from: state, on: 'refund.confirmed', to: state, source: 'rules#cash-in.refunds.2' },
-    { from: state, on: 'refund.released', to: state, source: 'rules#cash-in.refunds.3' },
-    { from: state, on: 'refund.named', to: state, source: 'rules#cash-in.refunds.8' },
-    { from: state, on: 'refund.answered', to: state, source: 'rules#cash-in.returns.3' },
-    {
-      from: state,
-      on: 'refund.taken',
-      when: 'return restated',
-      to: state,
-      opens: 'return_restated',
-      source: 'rules#cash-in.refunds.6',
-    },
-    {
-      from: state,
-      on: 'refund.taken',
-      when: 'returns exceed the payment',
-      to: state,
-      opens: 'returned_too_much',
-      source: 'rules#cash-in.refunds.5',
-    },
-    { from: state, on: 'refund.taken', to: state, source: 'rules#cash-in.refunds.4' },
-  ] as const
-}
-
-/** One movement is one operation's: told for another one too, it waits in suspense for a person. */
-function bookedElsewhere<const State extends Exclude<CashInState, 'PAID'>>(state: State) {
-  return {
-    from: state,
-    on: 'partner.confirmed',
-    when: 'movement belongs to another operation',
-    to: 'RECONCILIATION_REQUIRED',
-    posts: 'arrived_unattributed',
-    opens: 'movement_elsewhere',
-    source: 'rules#cash-in.states.13',
-  } as const
-}
-
-/** A return that names no refund of ours is the bank's own only once no refund of ours can be it. */
-function returns<const State extends 'PAID' | 'RECONCILIATION_REQUIRED'>(state: State) {
-  return [
-    {
-      from: state,
-      on: 'return.told',
-      when: 'return restated',
-      to: state,
-      opens: 'return_restated',
-      source: 'rules#cash-in.refunds.6',
-    },
-    {
-      from: state,
-      on: 'return.told',
-      when: 'movement belongs to another operation',
-      to: state,
-      posts: 'left_unattributed',
-      opens: 'movement_elsewhere',
-      source: 'rules#cash-in.refunds.11',
-    },
-    {
-      from: state,
-      on: 'return.told',
-      when: 'return has no id and may be known',
-      to: state,
-      opens: 'return_unnamed',
-      source: 'rules#cash-in.refunds.10',
-    },
-    {
-      from: state,
-      on: 'return.told',
-      when: 'return has no id',
-      to: state,
-      posts: 'left_unattributed',
-      opens: 'return_unnamed',
-      source: 'rules#cash-in.refunds.10',
-    },
-    {
-      from: state,
-      on: 'return.told',
-      when: 'payment is in suspense',
-      to: state,
-      posts: 'arrival_returned',
-      opens: 'suspended_payment_returned',
-      source: 'rules#cash-in.refunds.12',
-    },
-    {
-      from: state,
-      on: 'return.told',
-      when: 'payment cannot be told',
-      to: state,
-      posts: 'left_unattributed',
-      opens: 'return_unattributed',
-      source: 'rules#cash-in.refunds.9',
-    },
-    { from: state, on: 'return.told', when: 'a refund may explain it', to: state, source: 'rules#cash-in.returns.1' },
-    {
-      from: state,
-      on: 'return.told',
-      when: 'returns exceed the payment',
-      to: state,
-      opens: 'returned_too_much',
-      source: 'rules#cash-in.refunds.5',
-    },
-    { from: state, on: 'return.told', to: state, source: 'rules#cash-in.returns.2' },
-    {
-      from: state,
-      on: 'return.unexplained',
-      to: state,
-      posts: 'return_held',
-      opens: 'return_unexplained',
-      source: 'rules#cash-in.returns.4',
-    },
-    {
-      from: state,
-      on: 'return.known',
-      when: 'money of it is held',
-      to: state,
-      posts: 'return_known',
-      source: 'rules#cash-in.returns.5',
-    },
-    { from: state, on: 'return.known', to: state, source: 'rules#cash-in.returns.5' },
-  ] as const
-}
-
-/** What an event alone tells of a payment is verified with the bank before it is booked. */
-function verifiedFirst<const State extends CashInState>(state: State) {
-  return {
-    from: state,
-    on: 'partner.confirmed',
-    when: 'payment is to be verified',
-    to: state,
-    source: 'rules#cash-in.credits.1',
-  } as const
-}
-
-/** What an event alone tells of a failure changes nothing; the bank is asked. */
-function failureOnlyTold<const State extends CashInState>(state: State) {
-  return {
-    from: state,
-    on: 'partner.failed',
-    when: 'only an event tells it',
-    to: state,
-    source: 'rules#cash-in.states.10',
-  } as const
-}
-
-/** No charge is paid before it exists. */
-function paidBeforeCharge<
-  const State extends 'PENDING' | 'PROVIDER_RESULT_UNKNOWN' | 'EXPIRED' | 'RECONCILIATION_REQUIRED',
->(state: State) {
-  return {
-    from: state,
-    on: 'partner.confirmed',
-    when: 'payment is older than the charge',
-    to: 'RECONCILIATION_REQUIRED',
-    posts: 'arrived_unattributed',
-    opens: 'paid_before_charge',
-    source: 'rules#cash-in.states.14',
-  } as const
-}
-
-/** Money counts, whatever else the answer that tells of it says. */
-function paidInContradiction<
-  const State extends 'PENDING' | 'PROVIDER_RESULT_UNKNOWN' | 'EXPIRED' | 'RECONCILIATION_REQUIRED',
->(state: State) {
-  return {
-    from: state,
-    on: 'partner.confirmed',
-    when: 'answer contradicts',
-    to: 'RECONCILIATION_REQUIRED',
-    posts: 'arrived_unattributed',
-    opens: 'paid_in_doubt',
-    source: 'rules#cash-in.states.12',
-  } as const
-}
-
-/**
- * The life of a cash-in. `charge.*` is what the partner answered to our own calls, `partner.*` what it reports of the
- * payment (by webhook or when asked), `clock.*` the passing of time, `refund.*` what becomes of its refunds,
- * `return.*` what becomes of a return that names none of them.
+ * The life of a cash-in. `charge.*` is what the bank answered to our own calls, `partner.*` what it reports of the payment
+ * (by webhook or when asked), `clock.*` the passing of time, `refund.*` what becomes of its refunds, `return.*` what
+ * becomes of a return that names none of them.
  * @source rules#cash-in.states
  */
 export const cashIn = machine({
   resource: 'cash_in',
-  states: cashInStates,
+  states: ['PENDING', 'PAID', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
+  reasons: {
+    no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
+    conflict:
+      'What the bank says contradicts what was asked, what it said before, or what is booked. A person decides.',
+  },
   triggers: [
     'create',
     'work.requested',
@@ -240,7 +42,6 @@ export const cashIn = machine({
     'partner.confirmed',
     'partner.failed',
     'clock.expired',
-    'clock.escalated',
     'refund.reserved',
     'refund.confirmed',
     'refund.released',
@@ -252,29 +53,30 @@ export const cashIn = machine({
     'return.known',
   ],
   guards: {
-    'movement belongs to another operation': 'this end-to-end id, or return id, was booked on another operation',
+    'work is due': 'its time has come, and no other process has claimed it',
+    'its time is over': '`expirationDate` has passed',
+    'the bank took it': 'its Pix code or the bank’s reference is known: somebody may pay it',
+    'absence is proven':
+      'the bank said at least twice, 60 s apart, that it does not know the charge, the last time 5 minutes after the last attempt to make it began, and has not known it in between',
+    'no answer for 15 minutes': 'its outcome has been missing for 15 minutes',
+    'reference differs': 'the bank names another reference than before',
+    'only an event tells it': 'the bank can be asked, and has not said it when asked',
     'payment is to be verified':
-      'only an event tells it, and its amount, what was booked unverified, its time, or what an event told of it before asks for more',
-    'only an event tells it': 'the partner has not said it when asked',
+      'only an event tells it, and its amount, what was booked unverified, its time, what an event told of it before, or the bank’s connector asks for more',
     'payment is older than the charge': 'it is dated more than 300 s before the charge was made',
-    'absence settles it':
-      'the time is over, and the partner never took the charge, or does not know it when asked twice, 60 s apart and 5 minutes after the last attempt',
-    'absence contradicts':
-      'the partner took the charge, and does not know it when asked twice, 60 s apart and 5 minutes after the last attempt',
-    'absence settles what was missing': 'the case was opened only because no answer came, and absence settles it',
-    'end is unknown for too long': 'the time has been over for an hour, and the partner has not ended the charge',
+    'end is unknown for too long': 'the time has been over for an hour, and no case of it is open',
     'payment told is unconfirmed for too long':
-      'an event told a payment 15 minutes ago that the partner, asked, has not confirmed',
+      'an event told a payment 15 minutes ago that the bank, asked, has not confirmed, and no case of it is open',
+    'movement belongs to another operation': 'this end-to-end id, or return id, was booked on another operation',
     'payment restated': 'this end-to-end id was booked before, with another amount',
     'payment is a second one': 'another end-to-end id was booked before',
-    'amount differs': 'the partner states another amount than the charge',
+    'amount differs': 'the bank states another amount than the charge',
     'settled late': 'the payment settled more than 60 s after `expirationDate`',
-    'answer contradicts': 'the partner tells it in an answer that contradicts what was asked',
-    'evidence was missing': 'the case was opened only because no answer came',
+    'answer contradicts': 'the bank tells it in an answer that contradicts what was asked',
     'return restated': 'this return id was booked before, with another amount',
     'returns exceed the payment': 'all that went back together exceeds the value',
     'a refund may explain it':
-      'a refund of this payment is open and of this very amount, and no reference tells that the return is not its own',
+      'a refund of this payment is open, or failed and may have arrived, and of this very amount, and no reference tells that the return is not its own',
     'money of it is held':
       'it was not known for 15 minutes whose it is, and what was there of it is held; or it was told without an id before, and is in suspense',
     'payment is in suspense':
@@ -282,8 +84,7 @@ export const cashIn = machine({
     'payment cannot be told':
       'which of several payments the bank gave back is not told, or less of it is in suspense than went back',
     'return has no id': 'the bank told no return id, so that it could be told again as another return',
-    'return has no id and may be known':
-      'the bank told no return id, and a return of the same amount was booked or is awaited, or a refund is under way',
+    'return may be known': 'a return of the same amount was booked or is awaited, or a refund is under way',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
@@ -308,338 +109,93 @@ export const cashIn = machine({
     return_unattributed: 'Money went back, and which payment it was of is unclear. It is in suspense.',
     return_unnamed: 'The bank tells a return without its id. It is in suspense, unless one like it was told before.',
   },
-  rows: [
-    {
-      from: 'PENDING',
-      on: 'work.done',
-      when: 'end is unknown for too long',
-      to: 'PENDING',
-      opens: 'end_unknown',
-      source: 'rules#cash-in.expired.5',
-    },
-    ...cashInStates.flatMap(work),
+  // biome-ignore format: one line of the table is one line
+  lines: [
+    { from: null, on: 'create', to: 'PENDING', rule: 'cash-in.states.1', says: 'An accepted request makes a `PENDING` cash-in.' },
 
-    { from: null, on: 'create', to: 'PENDING', source: 'rules#cash-in.states.1' },
+    // What reads as `EXPIRED`, written or not, changes by money alone.
+    { from: 'PENDING', on: ['charge.rejected', 'charge.unknown', 'charge.contradicted', 'partner.failed'], when: 'its time is over', to: 'ignored', rule: 'cash-in.expired.3', says: 'What reads as `EXPIRED`, written or not, changes by money alone: a failure, a refusal, a contradiction or silence of the bank is nothing then, and nobody is told.' },
+    { from: 'PENDING', on: 'charge.accepted', when: ['reference differs', 'its time is over'], to: 'ignored', rule: 'cash-in.expired.3', says: 'So is another reference.' },
 
-    { from: 'PENDING', on: 'charge.accepted', to: 'PENDING', source: 'rules#cash-in.states.2' },
-    { from: 'PENDING', on: 'charge.rejected', to: 'FAILED', emits: 'pix_cash_in', source: 'rules#cash-in.states.3' },
-    { from: 'PENDING', on: 'charge.not_sent', to: 'PENDING', source: 'rules#cash-in.states.4' },
-    { from: 'PENDING', on: 'charge.unknown', to: 'PROVIDER_RESULT_UNKNOWN', source: 'rules#cash-in.states.5' },
-    {
-      from: 'PENDING',
-      on: 'charge.contradicted',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'charge_contradicted',
-      source: 'rules#cash-in.states.6',
-    },
-    {
-      from: 'PENDING',
-      on: 'charge.not_found',
-      when: 'absence settles it',
-      to: 'EXPIRED',
-      source: 'rules#cash-in.states.11',
-    },
-    {
-      from: 'PENDING',
-      on: 'charge.not_found',
-      when: 'absence contradicts',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'charge_contradicted',
-      source: 'rules#cash-in.states.15',
-    },
-    { from: 'PENDING', on: 'charge.not_found', to: 'PENDING', source: 'rules#cash-in.states.15' },
-    verifiedFirst('PENDING'),
-    bookedElsewhere('PENDING'),
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-in.states.8',
-    },
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      when: 'settled late',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'paid_after_expiry',
-      source: 'rules#cash-in.states.9',
-    },
-    paidBeforeCharge('PENDING'),
-    paidInContradiction('PENDING'),
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      to: 'PAID',
-      posts: 'cash_in_paid',
-      emits: 'pix_cash_in',
-      source: 'rules#cash-in.states.7',
-    },
-    failureOnlyTold('PENDING'),
-    { from: 'PENDING', on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', source: 'rules#cash-in.states.10' },
-    { from: 'PENDING', on: 'clock.expired', to: 'EXPIRED', source: 'rules#cash-in.states.11' },
+    // The charge at the bank.
+    { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], on: 'charge.accepted', when: 'reference differs', to: CONFLICT, opens: 'charge_contradicted', rule: 'cash-in.states.6', says: 'Another reference for the same charge contradicts what was asked: a case.' },
+    { from: ['EXPIRED', 'PAID', 'FAILED', DOUBT], on: 'charge.accepted', when: 'reference differs', to: 'ignored', rule: 'cash-in.states.16', says: 'Another reference that comes after the end is nothing.' },
+    { from: 'PENDING', on: 'charge.accepted', to: 'same', rule: 'cash-in.states.2', says: 'The bank took the charge: its id and its Pix code are stored.' },
+    { from: UNANSWERED, on: 'charge.accepted', to: 'PENDING', rule: 'cash-in.unknown.1', says: 'The bank turns out to have the charge: `PENDING` again, now with its Pix code.' },
+    { from: ['EXPIRED', 'PAID'], on: 'charge.accepted', to: 'same', rule: 'cash-in.expired.1', says: 'A late acceptance of the charge only fills in what was missing.' },
+    { from: 'FAILED', on: 'charge.accepted', to: 'same', opens: 'charge_after_end', rule: 'cash-in.failed.1', says: 'A late acceptance of a charge that failed is a case, and the charge is cancelled at the bank. Its Pix code is never shown.' },
+    { from: 'PENDING', on: 'charge.rejected', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.states.3', says: 'The bank refused the charge: `FAILED`, and the merchant is told.' },
+    { from: UNANSWERED, on: 'charge.rejected', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.unknown.2', says: 'The bank turns out to have refused: `FAILED`, and the merchant is told.' },
+    { from: 'PAID', on: 'charge.rejected', to: 'same', opens: 'charge_after_end', rule: 'cash-in.paid.2', says: 'A late refusal of the charge is a case.' },
+    { from: 'PROVIDER_RESULT_UNKNOWN', on: ['charge.not_sent', 'charge.unknown'], when: 'no answer for 15 minutes', to: NO_ANSWER, opens: 'result_missing', rule: 'cash-in.unknown.7', says: 'After 15 minutes without an outcome it is in doubt, with a case. A bank that cannot be reached answers no more than one that is silent.' },
+    { from: 'PENDING', on: 'charge.not_sent', to: 'same', rule: 'cash-in.states.4', says: 'A call that failed before its first byte left is tried again with the same id until the charge expires.' },
+    { from: 'PENDING', on: 'charge.unknown', to: 'PROVIDER_RESULT_UNKNOWN', rule: 'cash-in.states.5', says: 'Of a call whose outcome is not known nobody is told, and the bank is asked.' },
+    { from: 'PROVIDER_RESULT_UNKNOWN', on: ['charge.not_sent', 'charge.unknown'], to: 'same', rule: 'cash-in.unknown.3', says: 'Another call without an outcome changes nothing; the bank is asked again.' },
+    { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], on: 'charge.contradicted', to: CONFLICT, opens: 'charge_contradicted', rule: 'cash-in.states.6', says: 'An answer that contradicts what was asked is a case, and the Pix code is withheld.' },
 
-    { from: 'PROVIDER_RESULT_UNKNOWN', on: 'charge.accepted', to: 'PENDING', source: 'rules#cash-in.unknown.1' },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'charge.rejected',
-      to: 'FAILED',
-      emits: 'pix_cash_in',
-      source: 'rules#cash-in.unknown.2',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'charge.not_sent',
-      to: 'PROVIDER_RESULT_UNKNOWN',
-      source: 'rules#cash-in.unknown.3',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'charge.unknown',
-      to: 'PROVIDER_RESULT_UNKNOWN',
-      source: 'rules#cash-in.unknown.3',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'charge.contradicted',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'charge_contradicted',
-      source: 'rules#cash-in.states.6',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'charge.not_found',
-      when: 'absence settles it',
-      to: 'EXPIRED',
-      source: 'rules#cash-in.unknown.6',
-    },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'charge.not_found',
-      to: 'PROVIDER_RESULT_UNKNOWN',
-      source: 'rules#cash-in.unknown.3',
-    },
-    verifiedFirst('PROVIDER_RESULT_UNKNOWN'),
-    bookedElsewhere('PROVIDER_RESULT_UNKNOWN'),
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-in.states.8',
-    },
-    paidBeforeCharge('PROVIDER_RESULT_UNKNOWN'),
-    paidInContradiction('PROVIDER_RESULT_UNKNOWN'),
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'partner.confirmed',
-      to: 'PAID',
-      posts: 'cash_in_paid',
-      emits: 'pix_cash_in',
-      source: 'rules#cash-in.unknown.4',
-    },
-    failureOnlyTold('PROVIDER_RESULT_UNKNOWN'),
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'partner.failed',
-      to: 'FAILED',
-      emits: 'pix_cash_in',
-      source: 'rules#cash-in.unknown.5',
-    },
-    { from: 'PROVIDER_RESULT_UNKNOWN', on: 'clock.expired', to: 'EXPIRED', source: 'rules#cash-in.unknown.6' },
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'clock.escalated',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'result_missing',
-      source: 'rules#cash-in.unknown.7',
-    },
+    // The end without a payment.
+    { from: OPEN, on: 'clock.expired', to: 'EXPIRED', rule: 'cash-in.states.11', says: 'Once `expirationDate` has passed, and the bank, asked first, tells that the charge ended or cancels it, and knows of no payment, it is `EXPIRED`; nobody is told.' },
+    { from: OPEN, on: 'charge.not_found', when: 'its time is over', unless: 'the bank took it', to: 'EXPIRED', rule: 'cash-in.states.11', says: 'So it is where the bank, which never took it, does not know it.' },
+    { from: OPEN, on: 'charge.not_found', when: ['its time is over', 'absence is proven'], to: 'EXPIRED', rule: 'cash-in.states.11', says: 'That the bank does not know a charge which it took must be proven.' },
+    { from: 'PENDING', on: 'charge.not_found', when: ['the bank took it', 'absence is proven'], to: CONFLICT, opens: 'charge_contradicted', rule: 'cash-in.states.15', says: 'Proven within its time it is a contradiction: a case.' },
+    { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], on: 'charge.not_found', to: 'same', rule: 'cash-in.states.15', says: 'Until that is proven it stays as it is, and is cancelled at the bank if its time is over.' },
+    { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN', ...CREDITED], on: 'partner.failed', when: 'only an event tells it', to: 'same', asks: true, rule: 'cash-in.states.10', says: 'A failure that only an event tells changes no state: the bank is asked at once. Where a bank cannot be asked its event counts.' },
+    { from: 'PENDING', on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.states.10', says: 'A failure that the bank tells when asked makes it `FAILED`, and the merchant is told, in the words of the event where one told it.' },
+    { from: UNANSWERED, on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.unknown.5', says: 'So does one that it tells where its answer was missing.' },
+    { from: 'PAID', on: 'partner.failed', to: CONFLICT, opens: 'failed_after_payment', asks: true, rule: 'cash-in.paid.5', says: 'That the charge failed, expired or was cancelled, which the bank tells when asked, and no payment beside it, after the payment was booked is a case; nothing is debited. Its answer is kept for the person who decides.' },
 
-    { from: 'EXPIRED', on: 'charge.accepted', to: 'EXPIRED', source: 'rules#cash-in.expired.1' },
-    verifiedFirst('EXPIRED'),
-    bookedElsewhere('EXPIRED'),
-    {
-      from: 'EXPIRED',
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-in.states.8',
-    },
-    {
-      from: 'EXPIRED',
-      on: 'partner.confirmed',
-      when: 'settled late',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'paid_after_expiry',
-      source: 'rules#cash-in.states.9',
-    },
-    paidBeforeCharge('EXPIRED'),
-    paidInContradiction('EXPIRED'),
-    {
-      from: 'EXPIRED',
-      on: 'partner.confirmed',
-      to: 'PAID',
-      posts: 'cash_in_paid',
-      emits: 'pix_cash_in',
-      source: 'rules#cash-in.expired.2',
-    },
+    // Money that arrives.
+    { from: 'PAID', on: 'partner.confirmed', when: 'payment restated', to: 'same', opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same end-to-end id with another amount is a case; nothing is booked again. So is an event that told the other amount before the bank was asked and confirmed this one.' },
+    { from: DOUBT, on: 'partner.confirmed', when: 'payment restated', to: CONFLICT, opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same in doubt.' },
+    { from: ANY, on: 'partner.confirmed', when: 'payment is to be verified', to: 'same', asks: true, rule: 'cash-in.credits.1', says: 'A payment that only an event tells is verified with the bank before it is booked where its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, where too much was booked unverified, where it is dated before its charge, where an event told it before that is to be verified, and always where the bank’s connector asks for that. The event books nothing then; the bank is asked at once, and its answer is booked as any other is.' },
+    { from: [...PAYABLE, 'FAILED', DOUBT], on: 'partner.confirmed', when: 'movement belongs to another operation', to: CONFLICT, posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.states.13', says: 'One movement is one operation’s: a payment under an end-to-end id that was booked on another operation is in suspense, with a case, whatever the state.' },
+    { from: 'PAID', on: 'partner.confirmed', when: 'movement belongs to another operation', to: 'same', posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.states.13', says: 'What was paid stays `PAID`.' },
+    { from: DOUBT, on: 'partner.confirmed', when: 'payment is a second one', to: CONFLICT, posts: 'arrived_unattributed', opens: 'second_payment', rule: 'cash-in.reconciliation.2', says: 'In doubt a payment beside the one that was booked is in suspense with a case.' },
+    { from: [...PAYABLE, DOUBT], on: 'partner.confirmed', when: 'amount differs', to: CONFLICT, posts: 'arrived_unattributed', opens: 'amount_differs', rule: 'cash-in.states.8', says: 'A payment of another amount is in suspense, with a case.' },
+    { from: ['PENDING', 'EXPIRED'], on: 'partner.confirmed', when: 'settled late', to: CONFLICT, posts: 'arrived_unattributed', opens: 'paid_after_expiry', rule: 'cash-in.states.9', says: 'A payment that settled more than 60 s after `expirationDate` is in suspense, with a case.' },
+    { from: [...PAYABLE, DOUBT], on: 'partner.confirmed', when: 'payment is older than the charge', to: CONFLICT, posts: 'arrived_unattributed', opens: 'paid_before_charge', rule: 'cash-in.states.14', says: 'No charge is paid before it exists: such a payment is in suspense, with a case. Where only an event tells it, it is verified first.' },
+    { from: [...PAYABLE, DOUBT], on: 'partner.confirmed', when: 'answer contradicts', to: CONFLICT, posts: 'arrived_unattributed', opens: 'paid_in_doubt', rule: 'cash-in.states.12', says: 'Money counts, whatever else the answer that tells of it says: it is in suspense, with a case. What such an answer tells under another id is not ours.' },
+    { from: 'PENDING', on: 'partner.confirmed', to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', rule: 'cash-in.states.7', says: 'A confirmed payment of the exact value: the merchant is credited and told.' },
+    { from: UNANSWERED, on: 'partner.confirmed', to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', rule: 'cash-in.unknown.4', says: 'The same where the bank’s answer was missing.' },
+    { from: 'EXPIRED', on: 'partner.confirmed', to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', rule: 'cash-in.expired.2', says: 'The same where it settled no later than 60 s after `expirationDate`.' },
+    { from: 'PAID', on: 'partner.confirmed', to: 'same', posts: 'arrived_unattributed', opens: 'second_payment', rule: 'cash-in.paid.4', says: 'Another end-to-end id is a second payment: it is in suspense with a case, and the cash-in stays `PAID`.' },
+    { from: 'FAILED', on: 'partner.confirmed', to: CONFLICT, posts: 'arrived_unattributed', opens: 'paid_after_failure', rule: 'cash-in.failed.2', says: 'A payment of a charge that failed is in suspense, with a case.' },
+    { from: DOUBT, on: 'partner.confirmed', to: CONFLICT, posts: 'arrived_unattributed', opens: 'paid_in_doubt', rule: 'cash-in.reconciliation.3', says: 'Any other payment in doubt is in suspense with a case and waits for a person.' },
 
-    { from: 'PAID', on: 'charge.accepted', to: 'PAID', source: 'rules#cash-in.paid.1' },
-    { from: 'PAID', on: 'charge.rejected', to: 'PAID', opens: 'charge_after_end', source: 'rules#cash-in.paid.2' },
-    {
-      from: 'PAID',
-      on: 'partner.confirmed',
-      when: 'payment restated',
-      to: 'PAID',
-      opens: 'payment_restated',
-      source: 'rules#cash-in.paid.3',
-    },
-    verifiedFirst('PAID'),
-    {
-      from: 'PAID',
-      on: 'partner.confirmed',
-      when: 'movement belongs to another operation',
-      to: 'PAID',
-      posts: 'arrived_unattributed',
-      opens: 'movement_elsewhere',
-      source: 'rules#cash-in.states.13',
-    },
-    {
-      from: 'PAID',
-      on: 'partner.confirmed',
-      when: 'payment is a second one',
-      to: 'PAID',
-      posts: 'arrived_unattributed',
-      opens: 'second_payment',
-      source: 'rules#cash-in.paid.4',
-    },
-    failureOnlyTold('PAID'),
-    {
-      from: 'PAID',
-      on: 'partner.failed',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'failed_after_payment',
-      source: 'rules#cash-in.paid.5',
-    },
-    { from: 'PAID', on: 'refund.reserved', to: 'PAID', source: 'rules#cash-in.refunds.1' },
-    ...refunds('PAID'),
-    ...returns('PAID'),
+    // Its refunds: a credited cash-in keeps count of what goes back, in doubt too; that changes no state.
+    { from: 'PAID', on: 'refund.reserved', to: 'same', rule: 'cash-in.refunds.1', says: 'A refund that is accepted sets its amount aside on the `PAID` cash-in.' },
+    { from: CREDITED, on: ['refund.taken', 'return.told'], when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-in.refunds.6', says: 'The same return id with another amount is a case; nothing is booked again.' },
+    { from: CREDITED, on: ['refund.confirmed', 'refund.taken'], when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back where the bank does as it likes; then it is a case.' },
+    { from: CREDITED, on: 'refund.confirmed', to: 'same', rule: 'cash-in.refunds.2', says: 'A refund that was confirmed counts as gone back, no longer as set aside.' },
+    { from: CREDITED, on: 'refund.released', to: 'same', rule: 'cash-in.refunds.3', says: 'What a refund that failed had set aside can be refunded again.' },
+    { from: CREDITED, on: 'refund.taken', to: 'same', rule: 'cash-in.refunds.4', says: 'Money that went back beside what was set aside counts too: the bank took it, or it left for a refund in doubt or after its failure.' },
+    { from: CREDITED, on: 'refund.named', to: 'same', rule: 'cash-in.refunds.8', says: 'The cash-in knows its refunds under way: the amount of each, and the bank’s reference of it as soon as that is told.' },
+    { from: CREDITED, on: 'refund.answered', to: 'same', rule: 'cash-in.returns.3', says: 'Where the bank names a return only by the payment, a refund is not it that has ended otherwise, or that the bank, asked 10 s or more after the return was told, still has under way. That the bank does not know a refund says nothing here.' },
 
-    {
-      from: 'FAILED',
-      on: 'charge.accepted',
-      to: 'FAILED',
-      opens: 'charge_after_end',
-      source: 'rules#cash-in.failed.1',
-    },
-    verifiedFirst('FAILED'),
-    bookedElsewhere('FAILED'),
-    {
-      from: 'FAILED',
-      on: 'partner.confirmed',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'paid_after_failure',
-      source: 'rules#cash-in.failed.2',
-    },
+    // A return that names no refund of ours is the bank’s own only once no refund of ours can be it.
+    { from: CREDITED, on: 'return.told', when: 'movement belongs to another operation', to: 'same', posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.refunds.11', says: 'A return id that is booked on another operation is in suspense here and a case.' },
+    { from: CREDITED, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is awaited, or a refund is under way, one without an id may be that one: then it is a case only.' },
+    { from: CREDITED, on: 'return.told', when: 'return has no id', to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'A return of the bank’s own without an id, of which the bank cannot be asked, is in suspense and a case. Where a return of that amount is told with its id afterwards it is that one: it is booked as what it is, and its suspense (J12k) and its case end.' },
+    { from: CREDITED, on: 'return.told', when: 'payment is in suspense', to: 'same', posts: 'arrival_returned', opens: 'suspended_payment_returned', rule: 'cash-in.refunds.12', says: 'What the bank gives back of a payment that is in suspense is taken from suspense and is a case; the merchant, who was not credited with it, is not debited. Without an end-to-end id the only payment is meant.' },
+    { from: CREDITED, on: 'return.told', when: 'payment cannot be told', to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', rule: 'cash-in.refunds.9', says: 'Where it is not told which of several payments went back, or more went back than is in suspense of it, what left is in suspense and a case. While a payment of the charge is still to be verified such a return waits.' },
+    { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is awaited while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. It is told to the merchant once it is known.' },
+    { from: CREDITED, on: 'return.told', when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back by the bank’s own returns too; then it is a case.' },
+    { from: CREDITED, on: 'return.told', to: 'same', rule: 'cash-in.returns.2', says: 'Where no refund can be it any more, as each ended otherwise or has another reference, it is the bank’s own (J12). So is one of another amount than any refund under way, at once.' },
+    { from: CREDITED, on: 'return.unexplained', to: 'same', posts: 'return_held', opens: 'return_unexplained', rule: 'cash-in.returns.4', says: 'After 15 minutes without an answer it is a case: what left is in suspense, and what is there of it is held (J12h). Nothing is owed for it.' },
+    { from: CREDITED, on: 'return.known', when: 'money of it is held', to: 'same', posts: 'return_known', rule: 'cash-in.returns.5', says: 'Once it is known whose it is, ours or the bank’s, its hold and its suspense end in the same instant in which it is booked (J12k), and the case closes.' },
+    { from: CREDITED, on: 'return.known', to: 'same', rule: 'cash-in.returns.5', says: 'Known before anything of it was held, it is awaited no more.' },
 
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'payment restated',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'payment_restated',
-      source: 'rules#cash-in.paid.3',
-    },
-    verifiedFirst('RECONCILIATION_REQUIRED'),
-    bookedElsewhere('RECONCILIATION_REQUIRED'),
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'payment is a second one',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'second_payment',
-      source: 'rules#cash-in.reconciliation.2',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-in.states.8',
-    },
-    paidBeforeCharge('RECONCILIATION_REQUIRED'),
-    paidInContradiction('RECONCILIATION_REQUIRED'),
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'evidence was missing',
-      to: 'PAID',
-      posts: 'cash_in_paid',
-      emits: 'pix_cash_in',
-      source: 'rules#cash-in.reconciliation.1',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'paid_in_doubt',
-      source: 'rules#cash-in.reconciliation.3',
-    },
-    failureOnlyTold('RECONCILIATION_REQUIRED'),
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.failed',
-      when: 'evidence was missing',
-      to: 'FAILED',
-      emits: 'pix_cash_in',
-      source: 'rules#cash-in.reconciliation.1',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'clock.expired',
-      when: 'evidence was missing',
-      to: 'EXPIRED',
-      source: 'rules#cash-in.reconciliation.1',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'charge.not_found',
-      when: 'absence settles what was missing',
-      to: 'EXPIRED',
-      source: 'rules#cash-in.reconciliation.1',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'charge.accepted',
-      when: 'evidence was missing',
-      to: 'PENDING',
-      source: 'rules#cash-in.reconciliation.1',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'charge.rejected',
-      when: 'evidence was missing',
-      to: 'FAILED',
-      emits: 'pix_cash_in',
-      source: 'rules#cash-in.reconciliation.1',
-    },
-    ...refunds('RECONCILIATION_REQUIRED'),
-    ...returns('RECONCILIATION_REQUIRED'),
+    // Work.
+    { from: ANY, on: 'work.requested', to: 'same', asks: true, rule: 'cash-in.work.1', says: 'Whatever casts doubt on a cash-in may request that the bank be asked now; this changes no state.' },
+    { from: ANY, on: 'work.claimed', when: 'work is due', to: 'same', rule: 'cash-in.work.7', says: 'Work is claimed by a move with a lease, so that one process does it; the call follows with no transaction open.' },
+    { from: 'PENDING', on: 'work.done', when: 'end is unknown for too long', to: 'same', opens: 'end_unknown', rule: 'cash-in.expired.5', says: 'Where the bank has not told for an hour after `expirationDate` how the charge ended, it is a case: long enough for most outages to pass by themselves, short enough for somebody to look at the bank’s own portal before the payer asks. It closes when the end is known.' },
+    { from: ANY, on: 'work.done', when: 'payment told is unconfirmed for too long', to: 'same', opens: 'payment_unconfirmed', rule: 'cash-in.credits.4', says: 'A payment that an event told and the bank, asked, has not confirmed within 15 minutes is a case, which closes when it is confirmed. It is asked about for a day.' },
+    { from: ANY, on: 'work.done', to: 'same', rule: 'cash-in.work.3', says: 'Work that changed nothing is due again when the state says so.' },
   ],
 })
 
 /** A state of a cash-in. */
 export type CashInStatus = StateOf<typeof cashIn>
+
+/** Why a cash-in is in doubt. */
+export type CashInReason = ReasonOf<typeof cashIn>

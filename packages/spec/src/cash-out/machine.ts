@@ -1,11 +1,9 @@
-import { machine, type StateOf } from '../machine.ts'
+import { machine, type ReasonOf, type StateOf } from '../machine.ts'
 
-/**
- * Cash-out: money sent to a Pix key or paid from a QR code. A doubt never releases
- * money.
- */
+/** Cash-out: money sent to a Pix key or paid from a QR code. A doubt never releases money. */
 
-const cashOutStates = [
+/** Places a table speaks of again and again. */
+const ANY = [
   'RESERVED',
   'DISPATCHED',
   'CONFIRMED',
@@ -13,286 +11,41 @@ const cashOutStates = [
   'REVERSED',
   'RELEASED',
   'PROVIDER_RESULT_UNKNOWN',
-  'RECONCILIATION_REQUIRED',
+  'RECONCILIATION_REQUIRED:*',
 ] as const
-
-/** Asking the partner is possible in every state and changes none by itself; it says when to ask (again). */
-function work<const State extends string>(state: State) {
-  return [
-    { from: state, on: 'work.requested', to: state, source: 'rules#cash-out.work.1' },
-    { from: state, on: 'work.claimed', to: state, source: 'rules#cash-out.work.2' },
-    { from: state, on: 'work.done', to: state, source: 'rules#cash-out.work.3' },
-  ] as const
-}
-
-type CashOutState = (typeof cashOutStates)[number]
-
-/** One movement is one operation's: told for another one too, it waits in suspense for a person. */
-function leftElsewhere<const State extends CashOutState>(state: State) {
-  return {
-    from: state,
-    on: 'partner.confirmed',
-    when: 'movement belongs to another operation',
-    to: 'RECONCILIATION_REQUIRED',
-    posts: 'left_unattributed',
-    opens: 'movement_elsewhere',
-    source: 'rules#cash-out.states.16',
-  } as const
-}
-
-/** The same of what comes back: it is credited to nobody a second time. */
-function returnedElsewhere<const State extends CashOutState>(state: State) {
-  return {
-    from: state,
-    on: 'partner.returned',
-    when: 'movement belongs to another operation',
-    to: 'RECONCILIATION_REQUIRED',
-    posts: 'arrived_unattributed',
-    opens: 'movement_elsewhere',
-    source: 'rules#cash-out.states.16',
-  } as const
-}
-
-/** The only conditions under which a payout that was tried is sent once more, in whatever state. */
-function sendingAgain<const State extends 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN' | 'RECONCILIATION_REQUIRED'>(
-  state: State,
-) {
-  return [
-    {
-      from: state,
-      on: 'send.claimed',
-      when: 'nothing of it left',
-      to: state,
-      source: 'rules#cash-out.unknown.1',
-    },
-    {
-      from: state,
-      on: 'send.claimed',
-      when: 'asked in vain and safe to repeat',
-      to: state,
-      source: 'rules#cash-out.unknown.7',
-    },
-  ] as const
-}
-
-/** What the partner's answers do to a payout that may be under way: the same before and after a doubt about it. */
-function underWay<const State extends 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'>(state: State) {
-  return [
-    ...sendingAgain(state),
-    {
-      from: state,
-      on: 'send.rejected',
-      when: 'another attempt may arrive',
-      to: state,
-      source: 'rules#cash-out.unknown.8',
-    },
-    {
-      from: state,
-      on: 'send.rejected',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.7',
-    },
-    { from: state, on: 'send.not_sent', to: state, source: 'rules#cash-out.states.8' },
-    { from: state, on: 'send.unknown', to: 'PROVIDER_RESULT_UNKNOWN', source: 'rules#cash-out.unknown.3' },
-    {
-      from: state,
-      on: 'send.contradicted',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'send_contradicted',
-      source: 'rules#cash-out.states.9',
-    },
-    leftElsewhere(state),
-    {
-      from: state,
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-out.states.12',
-    },
-    {
-      from: state,
-      on: 'partner.confirmed',
-      to: 'CONFIRMED',
-      posts: 'cash_out_confirmed',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.11',
-    },
-    {
-      from: state,
-      on: 'partner.failed',
-      when: 'partner agrees when asked',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.13',
-    },
-    { from: state, on: 'partner.failed', to: state, source: 'rules#cash-out.states.14' },
-    {
-      from: state,
-      on: 'partner.not_found',
-      when: 'never arrived and must not be sent again',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.unknown.6',
-    },
-    { from: state, on: 'partner.not_found', to: state, source: 'rules#cash-out.unknown.4' },
-    {
-      from: state,
-      on: 'clock.escalated',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'result_missing',
-      source: 'rules#cash-out.unknown.5',
-    },
-  ] as const
-}
-
-/** Money that was given back and then left all the same. */
-function ended<const State extends 'FAILED' | 'RELEASED'>(state: State) {
-  return [
-    {
-      from: state,
-      on: 'send.accepted',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.ended.1',
-    },
-    {
-      from: state,
-      on: 'send.contradicted',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.ended.1',
-    },
-    leftElsewhere(state),
-    {
-      from: state,
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-out.states.12',
-    },
-    {
-      from: state,
-      on: 'partner.confirmed',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_after_release',
-      opens: 'confirmed_after_release',
-      source: 'rules#cash-out.ended.2',
-    },
-    returnedElsewhere(state),
-    {
-      from: state,
-      on: 'partner.returned',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'returned_without_sending',
-      source: 'rules#cash-out.ended.3',
-    },
-  ] as const
-}
-
-/** Another word about a return that was booked changes nothing that was. */
-function restated<const State extends 'REVERSED' | 'RECONCILIATION_REQUIRED'>(state: State) {
-  return {
-    from: state,
-    on: 'partner.returned',
-    when: 'return was booked otherwise',
-    to: state,
-    opens: 'return_restated',
-    source: 'rules#cash-out.reversal.3',
-  } as const
-}
-
-/** Another word about what left: about the same movement it books nothing, another movement is booked in any case. */
-function confirmedAgain<const State extends 'CONFIRMED' | 'REVERSED'>(state: State) {
-  return [
-    leftElsewhere(state),
-    {
-      from: state,
-      on: 'partner.confirmed',
-      when: 'movement restated',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'confirmation_restated',
-      source: 'rules#cash-out.confirmed.3',
-    },
-    {
-      from: state,
-      on: 'partner.confirmed',
-      when: 'movement is a second one',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_unattributed',
-      opens: 'second_payment',
-      source: 'rules#cash-out.confirmed.5',
-    },
-  ] as const
-}
-
-/** What may be a return that is booked is not booked again for want of its id, nor once that is told. */
-function returnedBefore<const State extends 'REVERSED' | 'RECONCILIATION_REQUIRED'>(state: State) {
-  return {
-    from: state,
-    on: 'partner.returned',
-    when: 'return may be known',
-    to: state,
-    opens: 'return_told_before',
-    source: 'rules#cash-out.reversal.5',
-  } as const
-}
-
-/** A confirmed payout that comes back. */
-function returning<const State extends 'CONFIRMED' | 'REVERSED'>(state: State) {
-  return [
-    {
-      from: state,
-      on: 'partner.returned',
-      when: 'return is of another payment',
-      to: state,
-      source: 'rules#cash-out.reversal.4',
-    },
-    returnedElsewhere(state),
-    {
-      from: state,
-      on: 'partner.returned',
-      when: 'return has no id',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'return_unnamed',
-      source: 'rules#cash-out.reversal.5',
-    },
-    {
-      from: state,
-      on: 'partner.returned',
-      when: 'returns exceed the payout',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'returned_too_much',
-      source: 'rules#cash-out.reversal.2',
-    },
-    {
-      from: state,
-      on: 'partner.returned',
-      to: 'REVERSED',
-      posts: 'cash_out_returned',
-      emits: 'pix_cash_out_reversal',
-      source: 'rules#cash-out.reversal.1',
-    },
-  ] as const
-}
+/** It may be under way, and nothing contradicts that: the bank's answer alone decides. @source rules#cash-out.reconciliation.1 */
+const OPEN = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:no_answer'] as const
+/** The same before a person was told that the answer is missing. */
+const AWAITED = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const
+const LEFT = ['CONFIRMED', 'REVERSED'] as const
+const GIVEN_BACK = ['FAILED', 'RELEASED'] as const
+const DOUBT = 'RECONCILIATION_REQUIRED:*'
+const NO_ANSWER = 'RECONCILIATION_REQUIRED:no_answer'
+const CONFLICT = 'RECONCILIATION_REQUIRED:conflict'
+const NOT_DISPATCHED = 'RECONCILIATION_REQUIRED:not_dispatched'
 
 /**
- * The life of a cash-out. `send.*` is what the partner answered to our own call, `partner.*` what it reports (by
- * webhook or when asked), `clock.*` the passing of time.
+ * The life of a cash-out. `send.*` is what the bank answered to our own call, `partner.*` what it reports (by webhook or
+ * when asked), `clock.*` the passing of time.
  * @source rules#cash-out.states
  */
 export const cashOut = machine({
   resource: 'cash_out',
-  states: cashOutStates,
+  states: [
+    'RESERVED',
+    'DISPATCHED',
+    'CONFIRMED',
+    'FAILED',
+    'REVERSED',
+    'RELEASED',
+    'PROVIDER_RESULT_UNKNOWN',
+    'RECONCILIATION_REQUIRED',
+  ],
+  reasons: {
+    no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
+    conflict: 'What the bank says contradicts what was sent, what it said before, or what is booked. A person decides.',
+    not_dispatched: 'An event confirms a payout that we have no record of sending. The bank’s own answer settles it.',
+  },
   triggers: [
     'create',
     'work.requested',
@@ -309,32 +62,40 @@ export const cashOut = machine({
     'partner.not_found',
     'partner.returned',
     'clock.released',
-    'clock.escalated',
     'clock.overdue',
   ],
   guards: {
-    'movement belongs to another operation': 'this end-to-end or return id was booked on another operation',
-    'partner agrees when asked': 'the partner says it when asked by us, not only in an event',
-    'amount differs': 'the partner states another amount than the payout',
-    'movement restated': 'the confirmation names the end-to-end id that was booked, and another amount or recipient',
-    'movement is a second one': 'the confirmation names another end-to-end id than the one that was booked',
-    'reference differs': 'the partner names another reference than before',
-    'return was booked otherwise': 'the return id was booked before with another amount',
-    'returns exceed the payout': 'all returns together would exceed the value',
-    'nothing of it left': 'its outcome is open, and no byte of any attempt left',
+    'payouts are enabled': 'the switch of payouts is on when this is committed, whatever a worker has read before',
+    'work is due': 'its time has come, and no other process has claimed it',
+    'it was not claimed within 24 hours': 'it was made 24 hours ago or more, and never claimed for sending',
+    'it was tried for 30 minutes': 'the first attempt was 30 minutes ago or more',
+    'nothing of it left': 'it was tried, and no byte of any attempt left',
     'asked in vain and safe to repeat':
-      'its outcome is open, the partner was asked since the last attempt and told none, it does once what it is told twice, still knows the first attempt, and has refused none',
-    'another attempt may arrive': 'an attempt before the refused one may have arrived, or may still arrive',
+      'the bank was asked since the last attempt and told no outcome, it does once what it is told twice, still knows the first attempt by a clock that was not set back since, and has neither taken nor refused the order',
+    'the bank has it': 'the bank said before that it has the order, or its statement shows it',
+    'refusal is of the latest attempt': 'no other attempt followed the one that was refused',
+    'another attempt may arrive': 'an attempt besides the refused one may have arrived, or may still arrive',
+    'no answer for 15 minutes': 'its outcome has been missing for 15 minutes',
+    'the bank has had it for a day': 'it was first tried a day ago, and no person was told yet',
+    'only an event tells it': 'the bank can be asked, and has not said it when asked',
+    'the statement shows it': 'the bank’s statement shows money that left for it, which is yet to be booked',
+    'absence is proven':
+      'the bank, asked twice, a minute apart and the last time five minutes after the last attempt, does not know the order and never had it; an answer counts for what was before its question, and the five minutes run anew after a step of the clock of more than 30 s and after the start of the process that asks',
+    'it may be sent again':
+      'the bank does once what it is told twice, still knows the first attempt, and has neither taken nor refused the order',
+    'movement belongs to another operation': 'this end-to-end or return id was booked on another operation',
+    'amount or recipient differs':
+      'the bank states another amount than the payout, or a payment to somebody else: to another key, or another whole document than the code was decoded to or the client gave',
+    'the reservation was given back': 'its money was released before',
+    'movement restated': 'the confirmation names the end-to-end id that was booked, and another amount or recipient',
+    'reference differs': 'the bank names another reference than before',
     'return is of another payment': 'an event names another end-to-end id than the payout’s as the one that came back',
+    'return restated': 'the return id was booked before with another amount',
     'return may be known':
       'a return of the same amount was booked, and one of the two, this one or that one, was told without its id',
     'return has no id':
       'the bank, who cannot be asked, told no return id, so that it could be told again as another return',
-    'never arrived and must not be sent again':
-      'the partner, who never had it, was asked twice, a minute apart and five minutes after the last attempt, and it is not to be sent again: the partner would do it twice, has refused it, or knows the first attempt no longer',
-    'evidence was missing': 'the case was opened only because no answer came',
-    'sending was not recorded': 'the case was opened because we have no record of sending',
-    'hold is gone': 'the reservation was given back before',
+    'returns exceed the payout': 'all returns together would exceed the value',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
@@ -356,235 +117,80 @@ export const cashOut = machine({
     result_missing: 'The partner gave no answer within 15 minutes.',
     outcome_overdue: 'The partner has had the order for a day and tells no outcome.',
   },
-  rows: [
-    ...cashOutStates.flatMap(work),
+  // biome-ignore format: one line of the table is one line
+  lines: [
+    { from: null, on: 'create', to: 'RESERVED', posts: 'cash_out_reserved', rule: 'cash-out.states.1', says: 'An accepted request sets value and fee aside at once, or nothing is stored.' },
 
-    { from: null, on: 'create', to: 'RESERVED', posts: 'cash_out_reserved', source: 'rules#cash-out.states.1' },
+    // What frees the money, on its way or not: each row has what proves that nothing left or will leave.
+    { from: 'RESERVED', on: 'clock.released', when: 'it was not claimed within 24 hours', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.3', says: 'Not claimed within 24 hours, the money is free again and the merchant is told `FAILED`.' },
+    { from: OPEN, on: 'clock.released', when: ['nothing of it left', 'it was tried for 30 minutes'], unless: 'the bank has it', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.10', says: 'Where every attempt of 30 minutes failed before its first byte, nothing was sent, also where the bank, asked meanwhile, gave no answer. Decided on the payout as it is then, not as a worker saw it.' },
+    { from: OPEN, on: 'send.rejected', when: 'refusal is of the latest attempt', unless: ['the bank has it', 'another attempt may arrive'], to: 'FAILED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.7', says: 'A definite refusal frees the money and the merchant is told: of the latest attempt, of what the bank does not have, and while no other attempt may arrive.' },
+    { from: OPEN, on: 'partner.failed', unless: ['only an event tells it', 'the statement shows it'], to: 'FAILED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.13', says: 'A failure that the bank tells when asked frees the money and the merchant is told. An event is enough where the bank cannot be asked.' },
+    { from: OPEN, on: 'partner.not_found', when: 'absence is proven', unless: 'it may be sent again', to: 'FAILED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.unknown.6', says: 'Where it is not to be sent again it is `FAILED` once it is proven that it never arrived. Nothing that contradicts itself ends like this.' },
 
-    { from: 'RESERVED', on: 'send.claimed', to: 'DISPATCHED', source: 'rules#cash-out.states.2' },
-    {
-      from: 'RESERVED',
-      on: 'clock.released',
-      to: 'RELEASED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.3',
-    },
-    leftElsewhere('RESERVED'),
-    {
-      from: 'RESERVED',
-      on: 'partner.confirmed',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'confirmed_without_sending',
-      source: 'rules#cash-out.states.5',
-    },
+    // What does not free it.
+    { from: OPEN, on: 'send.rejected', when: 'refusal is of the latest attempt', unless: 'the bank has it', to: 'same', asks: true, rule: 'cash-out.unknown.8', says: 'A refusal frees nothing while another attempt may have arrived, or may still arrive: that one may be carried out. The order is not sent again; what the bank tells when asked ends it, or the proof that it never arrived.' },
+    { from: OPEN, on: 'send.rejected', to: 'same', asks: true, rule: 'cash-out.states.7', says: 'A refusal of an attempt that another one followed, or of what the bank has, proves nothing: the bank is asked.' },
+    { from: OPEN, on: 'partner.failed', when: 'the statement shows it', unless: 'only an event tells it', to: 'ignored', rule: 'cash-out.states.17', says: 'What the statement shows as sent is booked first; a failure frees nothing meanwhile.' },
+    { from: [...AWAITED, DOUBT], on: 'partner.failed', when: 'only an event tells it', to: 'same', asks: true, rule: 'cash-out.states.14', says: 'A failure that only an event tells changes no state and no money: the bank is asked.' },
+    { from: AWAITED, on: ['send.unknown', 'partner.not_found'], when: 'no answer for 15 minutes', unless: 'the bank has it', to: NO_ANSWER, opens: 'result_missing', rule: 'cash-out.unknown.5', says: 'After 15 minutes without an outcome it is in doubt, with a case. A timeout never releases money.' },
+    { from: AWAITED, on: 'send.unknown', when: 'the bank has it', to: 'ignored', rule: 'cash-out.unknown.9', says: 'A question that fails casts no doubt on an order that the bank has.' },
+    { from: AWAITED, on: 'send.unknown', to: 'PROVIDER_RESULT_UNKNOWN', rule: 'cash-out.unknown.3', says: 'Of a call whose outcome is not known nobody is told, and the bank is asked. A timeout never releases money.' },
+    { from: [...AWAITED, DOUBT], on: 'partner.not_found', to: 'same', rule: 'cash-out.unknown.4', says: 'That the bank does not know the order changes no state and no money by itself.' },
 
-    { from: 'DISPATCHED', on: 'send.accepted', to: 'DISPATCHED', source: 'rules#cash-out.states.6' },
-    {
-      from: 'DISPATCHED',
-      on: 'clock.released',
-      to: 'RELEASED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.10',
-    },
-    {
-      from: 'DISPATCHED',
-      on: 'clock.overdue',
-      to: 'DISPATCHED',
-      opens: 'outcome_overdue',
-      source: 'rules#cash-out.states.15',
-    },
-    ...underWay('DISPATCHED'),
+    // Sending.
+    { from: 'RESERVED', on: 'send.claimed', when: ['payouts are enabled', 'work is due'], unless: 'it was not claimed within 24 hours', to: 'DISPATCHED', rule: 'cash-out.states.2', says: 'Claimed for sending it is `DISPATCHED`, before the call to the bank starts.' },
+    { from: OPEN, on: 'send.claimed', when: ['payouts are enabled', 'work is due', 'nothing of it left'], unless: ['the bank has it', 'it was tried for 30 minutes'], to: 'same', rule: 'cash-out.unknown.1', says: 'Sending again is a new claim and uses the same id: where no byte of any attempt left, for 30 minutes.' },
+    { from: OPEN, on: 'send.claimed', when: ['payouts are enabled', 'asked in vain and safe to repeat'], to: 'same', rule: 'cash-out.unknown.7', says: 'A bank with idempotent orders does once what it is told twice, for as long as it states. Once no lease is alive it is asked first; where it does not know the order, or gives no answer, the same bytes go out again at once under the same id.' },
+    { from: 'DISPATCHED', on: 'send.accepted', to: 'same', rule: 'cash-out.states.6', says: 'The bank took the order: it stays `DISPATCHED` until the bank tells the outcome.' },
+    { from: ['PROVIDER_RESULT_UNKNOWN', NO_ANSWER], on: 'send.accepted', to: 'DISPATCHED', rule: 'cash-out.unknown.2', says: 'The bank turns out to have the order: it is under way again.' },
+    { from: AWAITED, on: 'send.not_sent', to: 'same', rule: 'cash-out.states.8', says: 'A call that failed before its first byte left is tried again with the same id after 1, 2, 4 … s, at most a minute.' },
+    { from: OPEN, on: 'send.contradicted', to: CONFLICT, opens: 'send_contradicted', asks: true, rule: 'cash-out.states.9', says: 'An answer that contradicts what was sent leaves the money reserved, with a case. The bank is asked once more, at once. Where the answer is about our id, the reference it tells is kept: what names that reference later means this cash-out.' },
+    { from: 'DISPATCHED', on: 'clock.overdue', when: 'the bank has had it for a day', to: 'same', opens: 'outcome_overdue', rule: 'cash-out.states.15', says: 'An order that the bank has had for a day without an outcome is a case, once. It is asked about as before; when the outcome comes the case closes.' },
 
-    {
-      from: 'PROVIDER_RESULT_UNKNOWN',
-      on: 'clock.released',
-      to: 'RELEASED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.10',
-    },
-    { from: 'PROVIDER_RESULT_UNKNOWN', on: 'send.accepted', to: 'DISPATCHED', source: 'rules#cash-out.unknown.2' },
-    ...underWay('PROVIDER_RESULT_UNKNOWN'),
+    // Money that left.
+    { from: NOT_DISPATCHED, on: 'partner.confirmed', when: 'only an event tells it', to: 'same', asks: true, rule: 'cash-out.states.5', says: 'An event that confirms once more what we have no record of sending: the bank is asked.' },
+    { from: ANY, on: 'partner.confirmed', when: 'movement belongs to another operation', to: CONFLICT, posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'cash-out.states.16', says: 'One movement is one operation’s: a payment under an end-to-end id that was booked on another operation is in suspense, with a case, whatever the state.' },
+    { from: 'RESERVED', on: 'partner.confirmed', when: 'only an event tells it', to: NOT_DISPATCHED, opens: 'confirmed_without_sending', asks: true, rule: 'cash-out.states.5', says: 'An event that confirms what we have no record of sending is a case: the money stays reserved, the payout is not sent, and the bank is asked.' },
+    { from: 'RESERVED', on: 'partner.confirmed', to: CONFLICT, opens: 'confirmed_without_sending', asks: true, rule: 'cash-out.states.5', says: 'So is an answer of the bank that confirms it before it was sent.' },
+    { from: [...AWAITED, ...GIVEN_BACK, DOUBT], on: 'partner.confirmed', when: 'amount or recipient differs', to: CONFLICT, posts: 'left_unattributed', opens: 'amount_differs', rule: 'cash-out.states.12', says: 'What left by a confirmation of another amount, or of a payment to somebody else, is in suspense, with a case; the reservation stays.' },
+    { from: GIVEN_BACK, on: 'partner.confirmed', to: CONFLICT, posts: 'left_after_release', opens: 'confirmed_after_release', rule: 'cash-out.ended.2', says: 'Money that left although its reservation was given back is a case; what is there of value and fee is held again.' },
+    { from: DOUBT, on: 'partner.confirmed', when: 'the reservation was given back', to: CONFLICT, posts: 'left_after_release', opens: 'confirmed_after_release', rule: 'cash-out.ended.2', says: 'The same in doubt: what is there of value and fee is held again.' },
+    { from: OPEN, on: 'partner.confirmed', to: 'CONFIRMED', posts: 'cash_out_confirmed', emits: 'pix_cash_out', rule: 'cash-out.states.11', says: 'A confirmation of the exact amount: the money has left and the merchant is told. A time of the bank more than 300 s ahead of ours is not believed.' },
+    { from: NOT_DISPATCHED, on: 'partner.confirmed', to: 'CONFIRMED', posts: 'cash_out_confirmed', emits: 'pix_cash_out', rule: 'cash-out.states.4', says: 'Where the bank, asked by us, confirms what we have no record of sending it is `CONFIRMED`. The case stays as evidence, closed.' },
+    { from: DOUBT, on: 'partner.confirmed', to: CONFLICT, posts: 'left_unattributed', opens: 'confirmed_in_doubt', rule: 'cash-out.reconciliation.2', says: 'Any other money that left in doubt is in suspense with a case, beside the reservation.' },
+    { from: LEFT, on: 'partner.confirmed', when: 'movement restated', to: CONFLICT, opens: 'confirmation_restated', rule: 'cash-out.confirmed.3', says: 'A confirmation of the end-to-end id that was booked, with another amount or recipient, is a case and books nothing.' },
+    { from: LEFT, on: 'partner.confirmed', to: CONFLICT, posts: 'left_unattributed', opens: 'second_payment', rule: 'cash-out.confirmed.5', says: 'Another end-to-end id is a second payment: what left is in suspense, with a case, also after the first came back.' },
 
-    {
-      from: 'CONFIRMED',
-      on: 'send.accepted',
-      when: 'reference differs',
-      to: 'CONFIRMED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.confirmed.2',
-    },
-    { from: 'CONFIRMED', on: 'send.accepted', to: 'CONFIRMED', source: 'rules#cash-out.confirmed.1' },
-    {
-      from: 'CONFIRMED',
-      on: 'send.rejected',
-      to: 'CONFIRMED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.confirmed.2',
-    },
-    {
-      from: 'CONFIRMED',
-      on: 'partner.not_found',
-      to: 'CONFIRMED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.confirmed.2',
-    },
-    ...confirmedAgain('CONFIRMED'),
-    {
-      from: 'CONFIRMED',
-      on: 'partner.failed',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'failed_after_confirmation',
-      source: 'rules#cash-out.confirmed.4',
-    },
-    {
-      from: 'CONFIRMED',
-      on: 'send.contradicted',
-      to: 'CONFIRMED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.confirmed.2',
-    },
-    ...returning('CONFIRMED'),
-    {
-      from: 'REVERSED',
-      on: 'send.contradicted',
-      to: 'REVERSED',
-      opens: 'answer_after_end',
-      source: 'rules#cash-out.confirmed.2',
-    },
-    ...confirmedAgain('REVERSED'),
-    restated('REVERSED'),
-    returnedBefore('REVERSED'),
-    ...returning('REVERSED'),
+    // Money that comes back.
+    { from: DOUBT, on: 'partner.returned', when: 'only an event tells it', to: 'ignored', rule: 'cash-out.reconciliation.4', says: 'What only an event tells of money that came back in doubt is kept until the bank, asked, has told of it.' },
+    { from: LEFT, on: 'partner.returned', when: 'return is of another payment', to: 'same', asks: true, rule: 'cash-out.reversal.4', says: 'A return that an event tells by another payment’s end-to-end id credits nothing: the bank is asked.' },
+    { from: ['REVERSED', DOUBT], on: 'partner.returned', when: 'return restated', to: 'same', opens: 'return_restated', rule: 'cash-out.reversal.3', says: 'A return that is told again with another amount is a case and is not booked again.' },
+    { from: [...LEFT, ...GIVEN_BACK, DOUBT], on: 'partner.returned', when: 'movement belongs to another operation', to: CONFLICT, posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-out.states.16', says: 'The same of a return id that was booked on another operation: it is credited to nobody a second time.' },
+    { from: ['REVERSED', DOUBT], on: 'partner.returned', when: 'return may be known', to: 'same', opens: 'return_told_before', rule: 'cash-out.reversal.5', says: 'Where a return of that amount was booked, one without an id may be that one: then it is a case only. So is a return of that amount that is told with its id afterwards, once.' },
+    { from: LEFT, on: 'partner.returned', when: 'return has no id', to: CONFLICT, posts: 'arrived_unattributed', opens: 'return_unnamed', rule: 'cash-out.reversal.5', says: 'A return without an id, where the bank cannot be asked, is in suspense, with a case.' },
+    { from: LEFT, on: 'partner.returned', when: 'returns exceed the payout', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_too_much', rule: 'cash-out.reversal.2', says: 'Where more comes back than was sent, the last return is in suspense, with a case.' },
+    { from: LEFT, on: 'partner.returned', to: 'REVERSED', posts: 'cash_out_returned', emits: 'pix_cash_out_reversal', rule: 'cash-out.reversal.1', says: 'Money that comes back, whole or in part, is credited once for each return id, and told once; the fee is kept. A return that overtakes its confirmation waits for it, and both are booked in their order.' },
+    { from: GIVEN_BACK, on: 'partner.returned', to: CONFLICT, opens: 'returned_without_sending', asks: true, rule: 'cash-out.ended.3', says: 'A return of what was never confirmed is a case and is not credited, as the reservation was given back already. The bank is asked.' },
+    { from: DOUBT, on: 'partner.returned', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_in_doubt', rule: 'cash-out.reconciliation.3', says: 'Money that came back in doubt is in suspense with a case, once the bank, asked by us, tells of it.' },
 
-    ...ended('FAILED'),
-    ...ended('RELEASED'),
+    // What comes after the end.
+    { from: 'CONFIRMED', on: 'send.accepted', when: 'reference differs', to: 'same', opens: 'answer_after_end', rule: 'cash-out.confirmed.2', says: 'After the confirmation another reference that comes late is a case.' },
+    { from: 'CONFIRMED', on: 'send.accepted', to: 'same', rule: 'cash-out.confirmed.1', says: 'A late answer to our call only fills in what was missing.' },
+    { from: 'CONFIRMED', on: ['send.rejected', 'partner.not_found'], to: 'same', opens: 'answer_after_end', rule: 'cash-out.confirmed.2', says: 'So is a refusal, and a «not found».' },
+    { from: LEFT, on: 'send.contradicted', to: 'same', opens: 'answer_after_end', rule: 'cash-out.confirmed.2', says: 'So is an answer that contradicts what was sent.' },
+    { from: 'CONFIRMED', on: 'partner.failed', to: CONFLICT, opens: 'failed_after_confirmation', asks: true, rule: 'cash-out.confirmed.4', says: 'A failure reported after the confirmation is a case; nothing is released, and the bank is asked.' },
+    { from: GIVEN_BACK, on: ['send.accepted', 'send.contradicted'], to: CONFLICT, opens: 'answer_after_end', asks: true, rule: 'cash-out.ended.1', says: 'A late acceptance, or an answer that contradicts what was sent, is a case. The bank is asked.' },
 
-    ...sendingAgain('RECONCILIATION_REQUIRED'),
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'clock.released',
-      when: 'evidence was missing',
-      to: 'RELEASED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.10',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'send.accepted',
-      when: 'evidence was missing',
-      to: 'DISPATCHED',
-      source: 'rules#cash-out.reconciliation.1',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'send.rejected',
-      when: 'another attempt may arrive',
-      to: 'RECONCILIATION_REQUIRED',
-      source: 'rules#cash-out.unknown.8',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'send.rejected',
-      when: 'evidence was missing',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.reconciliation.1',
-    },
-    leftElsewhere('RECONCILIATION_REQUIRED'),
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#cash-out.states.12',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'hold is gone',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_after_release',
-      opens: 'confirmed_after_release',
-      source: 'rules#cash-out.ended.2',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'evidence was missing',
-      to: 'CONFIRMED',
-      posts: 'cash_out_confirmed',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.reconciliation.1',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      when: 'sending was not recorded',
-      to: 'CONFIRMED',
-      posts: 'cash_out_confirmed',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.states.4',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.confirmed',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'left_unattributed',
-      opens: 'confirmed_in_doubt',
-      source: 'rules#cash-out.reconciliation.2',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.failed',
-      when: 'evidence was missing',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.reconciliation.1',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.not_found',
-      when: 'never arrived and must not be sent again',
-      to: 'FAILED',
-      posts: 'cash_out_released',
-      emits: 'pix_cash_out',
-      source: 'rules#cash-out.unknown.6',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.not_found',
-      to: 'RECONCILIATION_REQUIRED',
-      source: 'rules#cash-out.unknown.4',
-    },
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'send.contradicted',
-      when: 'evidence was missing',
-      to: 'RECONCILIATION_REQUIRED',
-      opens: 'send_contradicted',
-      source: 'rules#cash-out.states.9',
-    },
-    returnedElsewhere('RECONCILIATION_REQUIRED'),
-    restated('RECONCILIATION_REQUIRED'),
-    returnedBefore('RECONCILIATION_REQUIRED'),
-    {
-      from: 'RECONCILIATION_REQUIRED',
-      on: 'partner.returned',
-      to: 'RECONCILIATION_REQUIRED',
-      posts: 'arrived_unattributed',
-      opens: 'returned_in_doubt',
-      source: 'rules#cash-out.reconciliation.3',
-    },
+    // Work.
+    { from: ANY, on: 'work.requested', to: 'same', asks: true, rule: 'cash-out.work.1', says: 'Whatever casts doubt on a cash-out may request that the bank be asked now; this changes no state.' },
+    { from: ANY, on: 'work.claimed', when: 'work is due', to: 'same', rule: 'cash-out.work.5', says: 'Asking is claimed by a move with a lease, so that one process does it; the call follows with no transaction open.' },
+    { from: ANY, on: 'work.done', to: 'same', rule: 'cash-out.work.3', says: 'Work that changed nothing is due again when the state says so.' },
   ],
 })
 
 /** A state of a cash-out. */
 export type CashOutStatus = StateOf<typeof cashOut>
+
+/** Why a cash-out is in doubt. */
+export type CashOutReason = ReasonOf<typeof cashOut>

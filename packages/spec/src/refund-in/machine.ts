@@ -1,55 +1,28 @@
-import { machine, type StateOf } from '../machine.ts'
+import { machine, type ReasonOf, type StateOf } from '../machine.ts'
 
 /**
- * Refund-in: all or part of a paid cash-in goes back, because the merchant or the bank says so. Doubt shows as a case, never as a state of its own.
+ * Refund-in: all or part of a paid cash-in goes back, because the merchant or the bank says so. The merchant sees three
+ * states; a doubt shows as its reason and as a case, and what was set aside stays so.
  */
 
-const refundInStates = ['PENDING', 'CONFIRMED', 'FAILED'] as const
-
-/** Asking the partner is possible in every state and changes none by itself; it says when to ask (again). */
-function work<const State extends string>(state: State) {
-  return [
-    { from: state, on: 'work.requested', to: state, source: 'rules#refund-in.work.1' },
-    { from: state, on: 'work.claimed', to: state, source: 'rules#refund-in.work.2' },
-    { from: state, on: 'work.done', to: state, source: 'rules#refund-in.work.3' },
-  ] as const
-}
-
-/** One movement is one operation's: told for another one too, it waits in suspense for a person. */
-function leftElsewhere<const State extends string>(state: State) {
-  return {
-    from: state,
-    on: 'partner.confirmed',
-    when: 'movement belongs to another operation',
-    to: state,
-    posts: 'left_unattributed',
-    opens: 'movement_elsewhere',
-    source: 'rules#refund-in.doubt.9',
-  } as const
-}
-
-/** What went back of another payment is not this refund: the bank is asked what became of it. */
-function ofAnotherPayment<const State extends string>(state: State) {
-  return {
-    from: state,
-    on: 'partner.confirmed',
-    when: 'another payment went back',
-    to: state,
-    source: 'rules#refund-in.doubt.7',
-  } as const
-}
-
-/** The end of a refund of which nothing left. */
-const released = { to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal' } as const
+/** Places a table speaks of again and again. */
+const ANY = ['PENDING:*', 'CONFIRMED:*', 'FAILED:*'] as const
+/** It may be under way, and nothing contradicts that: the bank's answer alone decides. */
+const OPEN = ['PENDING', 'PENDING:no_answer'] as const
 
 /**
- * The life of a refund-in. `send.*` is what the partner answered to our own call, `partner.*` what it reports (by webhook
- * or when asked), `clock.*` the passing of time. A return that the bank made by itself (MED) is born `CONFIRMED`.
+ * The life of a refund-in. `send.*` is what the bank answered to our own call, `partner.*` what it reports (by webhook or
+ * when asked), `clock.*` the passing of time. A return that the bank made by itself (MED) is born `CONFIRMED`.
  * @source rules#refund-in.states
  */
 export const refundIn = machine({
   resource: 'refund_in',
-  states: refundInStates,
+  states: ['PENDING', 'CONFIRMED', 'FAILED'],
+  reasons: {
+    no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
+    conflict: 'What the bank says contradicts what was sent, what it said before, or what is booked. A person decides.',
+    not_dispatched: 'An event confirms a refund that we have no record of sending. The bank’s own answer settles it.',
+  },
   triggers: [
     'create',
     'work.requested',
@@ -66,30 +39,38 @@ export const refundIn = machine({
     'partner.not_found',
     'partner.returned',
     'clock.released',
-    'clock.escalated',
     'clock.overdue',
   ],
   guards: {
-    'movement belongs to another operation': 'this return id was booked on an operation that is not of this payment',
-    'partner agrees when asked': 'the partner says it when asked by us, not only in an event',
-    'sending was not recorded': 'it was never claimed for sending, and only an event says that it was sent',
-    'return was booked before':
-      'the return id was booked as another movement of the cash-in, or one of both was told without an id and is of the same amount',
-    'amount differs': 'the partner states another amount than the refund',
-    'another payment went back': 'an event names another end-to-end id than that of the payment which the refund is of',
-    'return has no id':
-      'the bank, who cannot be asked, told no return id, so that it could be told again as another return',
-    'waits for a person': 'what the partner said before contradicts what was sent',
-    'return restated': 'the confirmation names the return id that was booked, and another amount',
-    'return is a second one': 'the confirmation names another return id than the one that was booked',
-    'reference differs': 'the partner names another reference than before',
-    'money is held again': 'money had left after the end before, and what was there of it is held',
+    'the bank made it by itself': 'no order of ours made it',
+    'work is due': 'its time has come, and no other process has claimed it',
+    'it was never claimed': 'nobody has tried to send it',
+    'the time to send it is over':
+      'it was made 24 hours ago and never claimed for sending, or first tried 30 minutes ago',
     'nothing of it left': 'it was never claimed for sending, or no byte of any attempt left',
     'asked in vain and safe to repeat':
-      'the partner was asked since the last attempt and told no outcome, it does once what it is told twice, still knows the first attempt, and has refused none',
-    'another attempt may arrive': 'an attempt before the refused one may have arrived, or may still arrive',
-    'never arrived and must not be sent again':
-      'the partner, who never had it, was asked twice, a minute apart and five minutes after the last attempt, and it is not to be sent again: the partner would do it twice, has refused it, or knows the first attempt no longer',
+      'the bank was asked since the last attempt and told no outcome, it does once what it is told twice, still knows the first attempt by a clock that was not set back since, and has neither taken nor refused the order',
+    'the bank has it': 'the bank said before that it has the order, or its statement shows it',
+    'refusal is of the latest attempt': 'no other attempt followed the one that was refused',
+    'another attempt may arrive': 'an attempt besides the refused one may have arrived, or may still arrive',
+    'no answer for 15 minutes': 'its outcome has been missing for 15 minutes',
+    'the bank has had it for a day': 'it was first tried a day ago, and no person was told yet',
+    'only an event tells it': 'the bank can be asked, and has not said it when asked',
+    'the statement shows it': 'the bank’s statement shows money that left for it, which is yet to be booked',
+    'absence is proven':
+      'the bank, asked twice, a minute apart and the last time five minutes after the last attempt, does not know the order and never had it; an answer counts for what was before its question, and the five minutes run anew after a step of the clock of more than 30 s and after the start of the process that asks',
+    'it may be sent again':
+      'the bank does once what it is told twice, still knows the first attempt, and has neither taken nor refused the order',
+    'movement belongs to another operation': 'this return id was booked on an operation that is not of this payment',
+    'another payment went back': 'an event names another end-to-end id than that of the payment which the refund is of',
+    'amount differs': 'the bank states another amount than the refund',
+    'return has no id':
+      'the bank, who cannot be asked, told no return id, so that it could be told again as another return',
+    'return was booked before':
+      'the return id was booked as another movement of the cash-in, or one of both was told without an id and is of the same amount',
+    'return restated': 'the confirmation names the return id that was booked, and another amount',
+    'reference differs': 'the bank names another reference than before',
+    'money is held again': 'money had left after the end before, and what was there of it is held',
   },
   cases: {
     movement_elsewhere: 'The partner tells a movement that was booked on another operation. It is in suspense here.',
@@ -108,244 +89,68 @@ export const refundIn = machine({
     result_missing: 'The partner gave no answer within 15 minutes.',
     outcome_overdue: 'The partner has had the order for a day and tells no outcome.',
   },
-  rows: [
-    ...refundInStates.flatMap(work),
+  // biome-ignore format: one line of the table is one line
+  lines: [
+    { from: null, on: 'create', to: 'PENDING', posts: 'refund_in_reserved', rule: 'refund-in.states.1', says: 'An accepted request sets the amount aside at once.' },
+    { from: null, on: 'partner.returned', to: 'CONFIRMED', posts: 'taken_by_bank', emits: 'pix_cash_in_reversal', rule: 'refund-in.returns.1', says: 'Money that the bank took back by itself (MED) is a refund too, born `CONFIRMED`: it is debited as far as the balance goes, the rest is owed, the merchant is told. It is never refused, whatever is left to refund.' },
 
-    { from: null, on: 'create', to: 'PENDING', posts: 'refund_in_reserved', source: 'rules#refund-in.states.1' },
-    {
-      from: null,
-      on: 'partner.returned',
-      to: 'CONFIRMED',
-      posts: 'taken_by_bank',
-      emits: 'pix_cash_in_reversal',
-      source: 'rules#refund-in.returns.1',
-    },
+    // What frees the money: each row has what proves that nothing left or will leave.
+    { from: OPEN, on: 'clock.released', when: ['nothing of it left', 'the time to send it is over'], unless: 'the bank has it', to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.6', says: 'Where every attempt of 30 minutes failed before its first byte, or 24 hours passed without one, it is `FAILED` with the code `never_sent`.' },
+    { from: OPEN, on: 'send.rejected', when: 'refusal is of the latest attempt', unless: ['the bank has it', 'another attempt may arrive'], to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.4', says: 'A definite refusal frees the money and the merchant is told: of the latest attempt, of what the bank does not have, and while no other attempt may arrive.' },
+    { from: OPEN, on: 'partner.failed', unless: ['only an event tells it', 'the statement shows it', 'it was never claimed'], to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.8', says: 'A failure that the bank reports, and confirms when asked, frees the money and the merchant is told.' },
+    { from: OPEN, on: 'partner.not_found', when: 'absence is proven', unless: 'it may be sent again', to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.unknown.3', says: 'Where it is not to be sent again it is `FAILED` once it is proven that it never arrived.' },
 
-    {
-      from: 'PENDING',
-      on: 'send.claimed',
-      when: 'nothing of it left',
-      to: 'PENDING',
-      source: 'rules#refund-in.states.2',
-    },
-    {
-      from: 'PENDING',
-      on: 'send.claimed',
-      when: 'asked in vain and safe to repeat',
-      to: 'PENDING',
-      source: 'rules#refund-in.unknown.2',
-    },
-    { from: 'PENDING', on: 'send.accepted', to: 'PENDING', source: 'rules#refund-in.states.3' },
-    {
-      from: 'PENDING',
-      on: 'send.rejected',
-      when: 'another attempt may arrive',
-      to: 'PENDING',
-      source: 'rules#refund-in.unknown.5',
-    },
-    { from: 'PENDING', on: 'send.rejected', ...released, source: 'rules#refund-in.states.4' },
-    { from: 'PENDING', on: 'send.not_sent', to: 'PENDING', source: 'rules#refund-in.states.5' },
-    { from: 'PENDING', on: 'clock.released', ...released, source: 'rules#refund-in.states.6' },
-    { from: 'PENDING', on: 'send.unknown', to: 'PENDING', source: 'rules#refund-in.unknown.1' },
-    {
-      from: 'PENDING',
-      on: 'send.contradicted',
-      to: 'PENDING',
-      opens: 'send_contradicted',
-      source: 'rules#refund-in.doubt.1',
-    },
-    ofAnotherPayment('PENDING'),
-    leftElsewhere('PENDING'),
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      when: 'sending was not recorded',
-      to: 'PENDING',
-      opens: 'confirmed_without_sending',
-      source: 'rules#refund-in.doubt.2',
-    },
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      when: 'return was booked before',
-      to: 'PENDING',
-      opens: 'return_booked_before',
-      source: 'rules#refund-in.doubt.3',
-    },
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      when: 'return has no id',
-      to: 'PENDING',
-      posts: 'left_unattributed',
-      opens: 'confirmed_unnamed',
-      source: 'rules#refund-in.doubt.8',
-    },
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      when: 'amount differs',
-      to: 'PENDING',
-      posts: 'left_unattributed',
-      opens: 'amount_differs',
-      source: 'rules#refund-in.doubt.4',
-    },
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      when: 'waits for a person',
-      to: 'PENDING',
-      posts: 'left_unattributed',
-      opens: 'confirmed_in_doubt',
-      source: 'rules#refund-in.doubt.5',
-    },
-    {
-      from: 'PENDING',
-      on: 'partner.confirmed',
-      to: 'CONFIRMED',
-      posts: 'refund_in_confirmed',
-      emits: 'pix_cash_in_reversal',
-      source: 'rules#refund-in.states.7',
-    },
-    {
-      from: 'PENDING',
-      on: 'partner.failed',
-      when: 'partner agrees when asked',
-      ...released,
-      source: 'rules#refund-in.states.8',
-    },
-    { from: 'PENDING', on: 'partner.failed', to: 'PENDING', source: 'rules#refund-in.states.9' },
-    {
-      from: 'PENDING',
-      on: 'partner.not_found',
-      when: 'never arrived and must not be sent again',
-      ...released,
-      source: 'rules#refund-in.unknown.3',
-    },
-    { from: 'PENDING', on: 'partner.not_found', to: 'PENDING', source: 'rules#refund-in.unknown.2' },
-    {
-      from: 'PENDING',
-      on: 'clock.escalated',
-      to: 'PENDING',
-      opens: 'result_missing',
-      source: 'rules#refund-in.unknown.4',
-    },
-    {
-      from: 'PENDING',
-      on: 'clock.overdue',
-      to: 'PENDING',
-      opens: 'outcome_overdue',
-      source: 'rules#refund-in.states.10',
-    },
+    // What does not free it. In conflict it is neither sent nor given back, and of the bank's answers only money that left is taken.
+    { from: OPEN, on: 'send.rejected', when: 'refusal is of the latest attempt', unless: 'the bank has it', to: 'same', asks: true, rule: 'refund-in.unknown.5', says: 'A refusal frees nothing while another attempt may have arrived, or may still arrive. It is not sent again; what the bank tells when asked ends it, or the proof that it never arrived.' },
+    { from: OPEN, on: 'send.rejected', to: 'same', asks: true, rule: 'refund-in.states.4', says: 'A refusal of an attempt that another one followed, or of what the bank has, proves nothing: the bank is asked.' },
+    { from: OPEN, on: 'partner.failed', when: 'it was never claimed', to: 'ignored', rule: 'refund-in.doubt.2', says: 'A failure of what was never sent cannot be true.' },
+    { from: OPEN, on: 'partner.failed', when: 'the statement shows it', unless: 'only an event tells it', to: 'ignored', rule: 'refund-in.states.11', says: 'What the statement shows as sent is booked first; a failure frees nothing meanwhile.' },
+    { from: OPEN, on: 'partner.failed', to: 'same', asks: true, rule: 'refund-in.states.9', says: 'A failure that only an event tells frees nothing: the bank is asked at once.' },
+    { from: 'PENDING', on: ['send.unknown', 'partner.not_found'], when: 'no answer for 15 minutes', unless: 'the bank has it', to: 'PENDING:no_answer', opens: 'result_missing', rule: 'refund-in.unknown.4', says: 'After 15 minutes without an outcome it is in doubt, with a case. One clear answer of the bank ends the doubt and closes it.' },
+    { from: OPEN, on: 'send.unknown', when: 'the bank has it', to: 'ignored', rule: 'refund-in.unknown.6', says: 'A question that fails casts no doubt on an order that the bank has.' },
+    { from: OPEN, on: 'send.unknown', to: 'same', rule: 'refund-in.unknown.1', says: 'A call whose outcome is not known leaves it `PENDING` and its amount set aside; the bank is asked. A timeout never releases money.' },
+    { from: OPEN, on: 'partner.not_found', to: 'same', rule: 'refund-in.unknown.7', says: 'That the bank does not know the order changes no state and no money by itself.' },
 
-    {
-      from: 'CONFIRMED',
-      on: 'send.accepted',
-      when: 'reference differs',
-      to: 'CONFIRMED',
-      opens: 'answer_after_end',
-      source: 'rules#refund-in.ended.2',
-    },
-    { from: 'CONFIRMED', on: 'send.accepted', to: 'CONFIRMED', source: 'rules#refund-in.ended.1' },
-    {
-      from: 'CONFIRMED',
-      on: 'send.rejected',
-      to: 'CONFIRMED',
-      opens: 'answer_after_end',
-      source: 'rules#refund-in.ended.2',
-    },
-    {
-      from: 'CONFIRMED',
-      on: 'send.contradicted',
-      to: 'CONFIRMED',
-      opens: 'answer_after_end',
-      source: 'rules#refund-in.ended.2',
-    },
-    {
-      from: 'CONFIRMED',
-      on: 'partner.not_found',
-      to: 'CONFIRMED',
-      opens: 'answer_after_end',
-      source: 'rules#refund-in.ended.2',
-    },
-    ofAnotherPayment('CONFIRMED'),
-    leftElsewhere('CONFIRMED'),
-    {
-      from: 'CONFIRMED',
-      on: 'partner.confirmed',
-      when: 'return restated',
-      to: 'CONFIRMED',
-      opens: 'confirmation_restated',
-      source: 'rules#refund-in.ended.3',
-    },
-    {
-      from: 'CONFIRMED',
-      on: 'partner.confirmed',
-      when: 'return was booked before',
-      to: 'CONFIRMED',
-      opens: 'return_booked_before',
-      source: 'rules#refund-in.doubt.3',
-    },
-    {
-      from: 'CONFIRMED',
-      on: 'partner.confirmed',
-      when: 'return is a second one',
-      to: 'CONFIRMED',
-      posts: 'left_unattributed',
-      opens: 'second_payment',
-      source: 'rules#refund-in.ended.8',
-    },
-    {
-      from: 'CONFIRMED',
-      on: 'partner.failed',
-      to: 'CONFIRMED',
-      opens: 'failed_after_confirmation',
-      source: 'rules#refund-in.ended.4',
-    },
+    // Sending.
+    { from: OPEN, on: 'send.claimed', when: ['work is due', 'nothing of it left'], unless: ['the bank has it', 'the time to send it is over'], to: 'same', rule: 'refund-in.states.2', says: 'Sending is claimed before the call to the bank starts; sending again is a new claim and uses the same id.' },
+    { from: OPEN, on: 'send.claimed', when: 'asked in vain and safe to repeat', to: 'same', rule: 'refund-in.unknown.2', says: 'What the bank, asked, does not know, or gives no answer about, is sent again with the same id where the bank does once what it is told twice.' },
+    { from: OPEN, on: 'send.accepted', to: 'PENDING', rule: 'refund-in.states.3', says: 'The bank took the order: it stays `PENDING` until the bank tells the outcome.' },
+    { from: 'PENDING:*', on: 'send.not_sent', to: 'same', rule: 'refund-in.states.5', says: 'A call that failed before its first byte left is tried again with the same id.' },
+    { from: OPEN, on: 'send.contradicted', to: 'PENDING:conflict', opens: 'send_contradicted', asks: true, rule: 'refund-in.doubt.1', says: 'An answer that contradicts what was sent is a case. The bank is asked once more, and a reference of our id is kept.' },
+    { from: OPEN, on: 'clock.overdue', when: 'the bank has had it for a day', to: 'same', opens: 'outcome_overdue', rule: 'refund-in.states.10', says: 'Where the bank has had the order for a day and tells no outcome it is a case, once; it is asked on, and the case closes when the outcome comes.' },
 
-    {
-      from: 'FAILED',
-      on: 'send.accepted',
-      to: 'FAILED',
-      opens: 'answer_after_end',
-      source: 'rules#refund-in.ended.5',
-    },
-    {
-      from: 'FAILED',
-      on: 'send.contradicted',
-      to: 'FAILED',
-      opens: 'answer_after_end',
-      source: 'rules#refund-in.ended.5',
-    },
-    ofAnotherPayment('FAILED'),
-    leftElsewhere('FAILED'),
-    {
-      from: 'FAILED',
-      on: 'partner.confirmed',
-      when: 'return was booked before',
-      to: 'FAILED',
-      opens: 'return_booked_before',
-      source: 'rules#refund-in.doubt.3',
-    },
-    {
-      from: 'FAILED',
-      on: 'partner.confirmed',
-      when: 'money is held again',
-      to: 'FAILED',
-      posts: 'left_unattributed',
-      opens: 'confirmed_in_doubt',
-      source: 'rules#refund-in.ended.7',
-    },
-    {
-      from: 'FAILED',
-      on: 'partner.confirmed',
-      to: 'FAILED',
-      posts: 'left_after_release',
-      opens: 'confirmed_after_release',
-      source: 'rules#refund-in.ended.6',
-    },
+    // Money that left.
+    { from: 'PENDING:not_dispatched', on: 'partner.confirmed', when: 'only an event tells it', to: 'same', asks: true, rule: 'refund-in.doubt.2', says: 'An event that confirms once more what was never sent: the bank is asked.' },
+    { from: ANY, on: 'partner.confirmed', when: 'another payment went back', to: 'same', asks: true, rule: 'refund-in.doubt.7', says: 'A confirmation that an event tells by another payment’s end-to-end id confirms nothing: the bank is asked.' },
+    { from: ANY, on: 'partner.confirmed', when: 'movement belongs to another operation', to: 'same:conflict', posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'refund-in.doubt.9', says: 'A confirmation by a return id that was booked on an operation of another payment is booked in suspense with a case, whatever the state.' },
+    { from: 'PENDING:*', on: 'partner.confirmed', when: ['only an event tells it', 'it was never claimed'], to: 'PENDING:not_dispatched', opens: 'confirmed_without_sending', asks: true, rule: 'refund-in.doubt.2', says: 'A confirmation of what was never sent is a case and counts once the bank, asked by us, agrees.' },
+    { from: 'CONFIRMED:*', on: 'partner.confirmed', when: 'return restated', to: 'same:conflict', opens: 'confirmation_restated', rule: 'refund-in.ended.3', says: 'A confirmation of the return id that was booked, with another amount, is a case and books nothing; the same again is nothing new.' },
+    { from: ANY, on: 'partner.confirmed', when: 'return was booked before', to: 'same:conflict', opens: 'return_booked_before', rule: 'refund-in.doubt.3', says: 'A confirmation by a return that was booked as another one is a case; nothing is booked again.' },
+    { from: 'PENDING:*', on: 'partner.confirmed', when: 'return has no id', to: 'same:conflict', posts: 'left_unattributed', opens: 'confirmed_unnamed', rule: 'refund-in.doubt.8', says: 'A confirmation without a return id, where the bank cannot be asked, is a case: what left is in suspense, and what was set aside stays so. Told with its id afterwards, or without it after one of that amount, it is a case only.' },
+    { from: 'PENDING:*', on: 'partner.confirmed', when: 'amount differs', to: 'same:conflict', posts: 'left_unattributed', opens: 'amount_differs', rule: 'refund-in.doubt.4', says: 'A confirmation of another amount is a case: what left is in suspense and counts as gone, and the whole refund stays set aside.' },
+    { from: 'PENDING:conflict', on: 'partner.confirmed', to: 'same', posts: 'left_unattributed', opens: 'confirmed_in_doubt', rule: 'refund-in.doubt.5', says: 'A confirmation of what the bank contradicted before is booked in suspense, with a case.' },
+    { from: [...OPEN, 'PENDING:not_dispatched'], on: 'partner.confirmed', to: 'CONFIRMED', posts: 'refund_in_confirmed', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.7', says: 'A confirmation of the exact amount: the money has left and the merchant is told. The call whose answer is still awaited may only fill in what is missing.' },
+    { from: 'CONFIRMED:*', on: 'partner.confirmed', to: 'same:conflict', posts: 'left_unattributed', opens: 'second_payment', rule: 'refund-in.ended.8', says: 'Another return id than the one that confirmed it is a second payment: it is booked in suspense with a case and counts as gone.' },
+    { from: 'FAILED:*', on: 'partner.confirmed', when: 'money is held again', to: 'same:conflict', posts: 'left_unattributed', opens: 'confirmed_in_doubt', rule: 'refund-in.ended.7', says: 'What leaves once more after the failure is booked in suspense.' },
+    { from: 'FAILED:*', on: 'partner.confirmed', to: 'same:conflict', posts: 'left_after_release', opens: 'confirmed_after_release', rule: 'refund-in.ended.6', says: 'Money that left after the failure is a case. What is there of it, at most the refund, is held again, and it counts against what is left to refund.' },
+
+    // What comes after the end.
+    { from: 'CONFIRMED:*', on: 'send.accepted', when: 'reference differs', to: 'same', opens: 'answer_after_end', rule: 'refund-in.ended.2', says: 'After the confirmation another reference is a case.' },
+    { from: 'CONFIRMED:*', on: 'send.accepted', to: 'same', rule: 'refund-in.ended.1', says: 'A late answer to our call only fills in what was missing.' },
+    { from: 'CONFIRMED:*', on: ['send.rejected', 'send.contradicted', 'partner.not_found'], to: 'same', opens: 'answer_after_end', rule: 'refund-in.ended.2', says: 'So is a refusal, a «not found», or an answer that contradicts what was sent.' },
+    { from: 'CONFIRMED:*', on: 'partner.failed', to: 'same:conflict', opens: 'failed_after_confirmation', rule: 'refund-in.ended.4', says: 'A failure reported after the confirmation is a case; nothing is released.' },
+    { from: 'FAILED:*', on: ['send.accepted', 'send.contradicted'], to: 'same', opens: 'answer_after_end', rule: 'refund-in.ended.5', says: 'An acceptance after the failure, or an answer that contradicts what was sent, is a case.' },
+
+    // Work.
+    { from: ANY, on: 'work.requested', when: 'the bank made it by itself', to: 'ignored', rule: 'refund-in.work.5', says: 'About what the bank made by itself there is nothing to ask.' },
+    { from: ANY, on: 'work.requested', to: 'same', asks: true, rule: 'refund-in.work.1', says: 'Whatever casts doubt on a refund may request that the bank be asked now; this changes no state.' },
+    { from: ANY, on: 'work.claimed', when: 'work is due', to: 'same', rule: 'refund-in.work.6', says: 'Asking is claimed by a move with a lease, so that one process does it; the call follows with no transaction open.' },
+    { from: ANY, on: 'work.done', to: 'same', rule: 'refund-in.work.7', says: 'Work that changed nothing is due again when the state says so.' },
   ],
 })
 
 /** A state of a refund-in. */
 export type RefundInStatus = StateOf<typeof refundIn>
+
+/** Why a refund-in is in doubt. */
+export type RefundInReason = ReasonOf<typeof refundIn>

@@ -1,16 +1,19 @@
 import type { Row } from '../../src/machine.ts'
 
-type AnyRow = Row<string, string, string, string>
-
 /**
  * Every row of a machine with the name of the test that proves it: its rule, then what it says. A test file that runs
  * over `rowsOf(cashIn)` thereby names the rule of each of its rows.
  */
-export function rowsOf<R extends AnyRow>(machine: { readonly rows: readonly R[] }): { row: R; title: string }[] {
-  return machine.rows.map((row) => ({ row, title: titleOf(row) }))
+export function rowsOf<R extends Row>(machine: { readonly rows: readonly R[] }): { row: R; title: string }[] {
+  return machine.rows.map((row) => ({ row, title: `[${row.rule}] ${nameOf(row)} → ${row.to}` }))
 }
 
-function titleOf({ source, from, on, when, to }: AnyRow): string {
-  const condition = when === undefined ? '' : ` (${when})`
-  return `[${source.replace('rules#', '')}] ${from ?? 'nothing'} –${on}${condition}→ ${to}`
+/** A row by what makes it apply: `DISPATCHED send.unknown when no answer for 15 minutes unless the bank has it`. */
+export function nameOf({ from, because, on, when, unless }: Row): string {
+  const place = because === null ? (from ?? 'nothing') : `${from}:${because}`
+  return [place, on, ...named('when', when), ...named('unless', unless)].join(' ')
+}
+
+function named(word: string, guards: readonly string[]): string[] {
+  return guards.length === 0 ? [] : [word, guards.join(', ')]
 }

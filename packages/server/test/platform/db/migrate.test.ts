@@ -152,10 +152,11 @@ test('[engine.10] the guard knows every move of the tables; a later version only
   const next = machine({
     resource: 'cash_in',
     states: ['PENDING', 'BLOCKED'],
+    reasons: {},
     triggers: ['block'],
     guards: {},
     cases: {},
-    rows: [{ from: 'PENDING', on: 'block', to: 'BLOCKED', source: 'rules#cash-in.states.1' }],
+    lines: [{ from: 'PENDING', on: 'block', to: 'BLOCKED', rule: 'cash-in.states.1', says: 'It is blocked.' }],
   })
   await migrate(url, [next])
   assert.deepEqual(new Set(await moves()), new Set([...expected, 'cash_in PENDING BLOCKED']))

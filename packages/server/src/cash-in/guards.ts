@@ -1,0 +1,115 @@
+import { type GuardOf, limits, type cashIn as machine } from '@pixgate/spec'
+import { own } from '../platform/own.ts'
+import {
+  bookedAmount,
+  bookedReturn,
+  type CashIn,
+  type CashInEvent,
+  isKnownAtBank,
+  isOver,
+  refundedCents,
+  returnedPayment,
+  suspendedCents,
+  unnamedReturn,
+} from './cash-in.ts'
+import { isProvenNotFound } from './not-found.ts'
+import { fateOf, type ToldReturn } from './returns.ts'
+
+/** What the conditions of the table mean. Pure. */
+
+/** What a condition looks at. */
+export interface Given {
+  readonly cashIn: CashIn
+  readonly input: CashInEvent
+  readonly nowMs: number
+}
+
+type Guard = GuardOf<typeof machine>
+
+/** Whether each condition holds. @source rules#cash-in.states */
+export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+  'work is due': ({ cashIn: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
+  'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
+  'the bank took it': ({ cashIn }) => isKnownAtBank(cashIn),
+  'absence is proven': ({ cashIn, input }) =>
+    input.on === 'charge.not_found' && isProvenNotFound(cashIn, input.askedAt),
+  'no answer for 15 minutes': ({ cashIn: { facts }, nowMs }) =>
+    nowMs - (facts.unknownSince ?? nowMs) >= limits.unknownResultEscalationMs,
+  'reference differs': ({ cashIn: { transactionId }, input }) =>
+    input.on === 'charge.accepted' && transactionId !== null && transactionId !== input.transactionId,
+  'only an event tells it': ({ input }) => input.on === 'partner.failed' && !input.isVerified,
+  'payment is to be verified': (given) =>
+    given.input.on === 'partner.confirmed' &&
+    (given.input.unverified === 'first' ||
+      (given.input.unverified === 'counted' && (isOlder(given) || isUnconfirmed(given)))),
+  'payment is older than the charge': (given) => isOlder(given),
+  'end is unknown for too long': ({ cashIn: { expiresAt, facts }, nowMs }) =>
+    expiresAt !== null && nowMs - expiresAt >= limits.expiryOverdueMs && facts.isEndCaseOpen !== true,
+  'payment told is unconfirmed for too long': ({ cashIn: { facts }, nowMs }) =>
+    facts.isPaymentCaseOpen !== true &&
+    Object.values(facts.toldPayments ?? {}).some(({ since }) => nowMs - since >= limits.unknownResultEscalationMs),
+  'movement belongs to another operation': ({ input }) =>
+    (input.on === 'partner.confirmed' || input.on === 'return.told') && input.isElsewhere === true,
+  'payment restated': ({ cashIn, input }) =>
+    input.on === 'partner.confirmed' && bookedAmount(cashIn, input.payment) !== undefined,
+  'payment is a second one': ({ cashIn: { facts } }) => Object.keys(facts.payments ?? {}).length > 0,
+  'amount differs': ({ cashIn: { valueCents }, input }) =>
+    input.on === 'partner.confirmed' && input.payment.valueCents !== valueCents,
+  'settled late': ({ cashIn: { expiresAt }, input }) =>
+    input.on === 'partner.confirmed' &&
+    expiresAt !== null &&
+    input.payment.occurredAt > expiresAt + limits.settlementGraceMs,
+  'answer contradicts': ({ input }) => input.on === 'partner.confirmed' && input.isContradicted === true,
+  'return restated': ({ cashIn, input }) =>
+    input.on === 'return.told'
+      ? fateOf(cashIn, input) === 'restated'
+      : input.on === 'refund.taken' && bookedReturn(cashIn, input.returnId) !== undefined,
+  'return has no id': ({ input }) => input.on === 'return.told' && input.isUnnamed === true,
+  'return may be known': ({ cashIn, input }) =>
+    input.on === 'return.told' &&
+    ((cashIn.facts.refundsOpenCents ?? 0) > 0 || isOfKnownAmount(cashIn, input) || fateOf(cashIn, input) === 'awaited'),
+  'payment is in suspense': ({ cashIn, input }) => {
+    if (input.on !== 'return.told') return false
+    const payment = uncreditedPayment(cashIn, input)
+    return typeof payment === 'string' && suspendedCents(cashIn, payment) >= input.valueCents
+  },
+  'payment cannot be told': ({ cashIn, input }) =>
+    input.on === 'return.told' && uncreditedPayment(cashIn, input) !== undefined,
+  'returns exceed the payment': ({ cashIn, input }) =>
+    'returnId' in input && 'valueCents' in input && refundedCents(cashIn) + input.valueCents > cashIn.valueCents,
+  'a refund may explain it': ({ cashIn, input }) => input.on === 'return.told' && fateOf(cashIn, input) === 'awaited',
+  'money of it is held': ({ cashIn, input }) =>
+    input.on === 'return.known' &&
+    (own(cashIn.facts.awaitedReturns, input.returnId)?.heldCents !== undefined ||
+      unnamedReturn(cashIn, input.returnId) !== undefined),
+}
+
+/**
+ * The payment that the bank gave back where that is not the credited one, `null` where it could be one of several;
+ * `undefined` where it is the credited one.
+ */
+export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ToldReturn): string | null | undefined {
+  if (endToEndId === undefined) return undefined
+  const payment = returnedPayment(cashIn, endToEndId)
+  return payment === cashIn.endToEndId ? undefined : payment
+}
+
+/** Whether a return of the same amount was told: debited, in suspense, or awaited. */
+function isOfKnownAmount({ facts }: CashIn, { valueCents }: ToldReturn): boolean {
+  const known = [
+    ...Object.values(facts.returns ?? {}),
+    ...Object.values(facts.suspendedReturns ?? {}).map(({ cents }) => cents),
+    ...Object.values(facts.awaitedReturns ?? {}).map((awaited) => awaited.valueCents),
+  ]
+  return known.includes(Number(valueCents))
+}
+
+/** Whether the bank has been asked about this payment, and has not confirmed it. @source rules#cash-in.credits.1 */
+function isUnconfirmed({ cashIn: { facts }, input }: Given): boolean {
+  return input.on === 'partner.confirmed' && own(facts.toldPayments, input.payment.endToEndId) !== undefined
+}
+
+/** @source rules#cash-in.states.14 */
+function isOlder({ cashIn: { createdAt }, input }: Given): boolean {
+  return input.on === 'partner.confirmed' && input.payment.occurredAt < createdAt - limits.paidBeforeChargeMs
+}

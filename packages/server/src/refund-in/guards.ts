@@ -1,0 +1,99 @@
+import { type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
+import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
+import { reasonOf } from '../engine/reason.ts'
+import {
+  hasOtherOpenAttempts,
+  isOverdue,
+  isProvenNotFound,
+  isRepeatable,
+  isRepeatableAgain,
+  isTriedLongEnough,
+  isUnansweredTooLong,
+  isUnclaimedTooLong,
+  isUnsent,
+  notFound,
+  type WorkInput,
+} from '../operations/index.ts'
+import { own } from '../platform/own.ts'
+import { isOfAnotherPayment, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
+
+/** What the conditions of the table mean. Pure. */
+
+/** What a condition looks at. */
+export interface Given {
+  readonly refund: RefundIn
+  /** The cash-in that it is of; where only work is looked at nobody asks for it. */
+  readonly cashIn: Pick<CashIn, 'facts' | 'transactionId'>
+  readonly input: RefundInInput
+  readonly nowMs: number
+  /** The movement that is told was booked on another operation. */
+  readonly isAnothers: boolean
+}
+
+type Guard = GuardOf<typeof machine>
+
+/** Whether each condition holds. @source rules#refund-in.states */
+export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+  'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',
+  'work is due': ({ refund: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
+  'it was never claimed': ({ refund }) => isNeverClaimed(refund),
+  'the time to send it is over': ({ refund, nowMs }) =>
+    isUnclaimedTooLong(refund, nowMs) || isTriedLongEnough(refund.facts, nowMs),
+  'nothing of it left': ({ refund }) => isNeverClaimed(refund) || isUnsent(refund.facts),
+  'asked in vain and safe to repeat': ({ refund: { facts }, input, nowMs }) =>
+    input.on === 'send.claimed' &&
+    input.again !== undefined &&
+    input.again.askedAt >= (facts.lastAttemptAt ?? nowMs) &&
+    isRepeatableAgain(facts, input.again, nowMs),
+  'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
+  'refusal is of the latest attempt': ({ refund: { facts }, input }) =>
+    input.on === 'send.rejected' && input.attempt === facts.attempts,
+  'another attempt may arrive': ({ refund: { facts } }) => hasOtherOpenAttempts(facts),
+  'no answer for 15 minutes': ({ refund: { facts }, nowMs }) => isUnansweredTooLong(facts, nowMs),
+  'the bank has had it for a day': ({ refund: { facts }, nowMs }) => isOverdue(facts, nowMs),
+  'only an event tells it': ({ input }) => 'isVerified' in input && !input.isVerified,
+  'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
+  'absence is proven': ({ refund: { facts }, input }) =>
+    input.on === 'partner.not_found' &&
+    isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt) }, input.steadySince),
+  'it may be sent again': ({ refund: { facts }, input, nowMs }) =>
+    input.on === 'partner.not_found' && isRepeatable(facts, input.windowMs, nowMs),
+  // What another return of the same payment took is counted there already, or in suspense there.
+  'movement belongs to another operation': ({ cashIn, input, isAnothers }) =>
+    input.on === 'partner.confirmed' && isAnothers && bookedReturn(cashIn, input.returned.returnId) === undefined,
+  'another payment went back': ({ refund, input }) => isOfAnotherPayment(refund, input),
+  'amount differs': ({ refund: { valueCents }, input }) =>
+    input.on === 'partner.confirmed' && input.returned.valueCents !== valueCents,
+  'return has no id': ({ input }) => input.on === 'partner.confirmed' && input.isUnnamed === true,
+  'return was booked before': ({ refund, cashIn, input }) =>
+    input.on === 'partner.confirmed' &&
+    (bookedReturn(cashIn, input.returned.returnId) !== undefined || isToldWithoutId(refund, input)),
+  'return restated': ({ refund: { facts }, input }) =>
+    input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
+  'reference differs': ({ refund: { transactionId }, cashIn, input }) => {
+    const told = input.on === 'send.accepted' ? ownReference(input.transactionId, cashIn) : null
+    return transactionId !== null && told !== null && told !== transactionId
+  },
+  'money is held again': ({ refund: { facts } }) => facts.heldAgainCents !== undefined,
+}
+
+/** Whether nobody has tried to send it yet. */
+function isNeverClaimed({ facts }: RefundIn): boolean {
+  return (facts.attempts ?? 0) === 0
+}
+
+/** Whether it may be what was booked here already, as one of both was told without an id. @source rules#refund-in.doubt.8 */
+function isToldWithoutId({ facts }: RefundIn, { returned, isUnnamed }: ReturnConfirmed): boolean {
+  const { returns = {}, unnamedReturnId } = facts
+  const told = isUnnamed ? Object.values(returns) : [own(returns, unnamedReturnId ?? '')]
+  return told.includes(Number(returned.valueCents))
+}
+
+const NO_CASH_IN = { facts: {}, transactionId: null }
+
+/** Whether the table has a row for what a worker may do, where it is due. */
+export function applies(refund: RefundIn, input: WorkInput, nowMs: number): boolean {
+  const given = { refund: { ...refund, dueAt: nowMs }, cashIn: NO_CASH_IN, input, nowMs, isAnothers: false }
+  const standing = { status: refund.status as 'PENDING', reason: reasonOf(refund) }
+  return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { cashIn } from '../src/cash-in/index.ts'
+import { cashOut } from '../src/cash-out/index.ts'
+import type { Machine } from '../src/machine.ts'
+import { adjustment } from '../src/operator.ts'
+import { refundIn } from '../src/refund-in/index.ts'
+import { releases } from '../src/releases.ts'
+
+test('[ledger.releases] these journals make what a merchant may spend grow, and no other', () => {
+  assert.deepEqual(releases, {
+    cash_in_paid: 'credit',
+    arrival_attributed: 'credit',
+    late_confirmation_settled: 'hold',
+    late_confirmation_withdrawn: 'hold',
+    cash_out_released: 'hold',
+    cash_out_returned: 'credit',
+    refund_in_released: 'hold',
+    return_known: 'hold',
+    adjustment_credited: 'credit',
+  })
+})
+
+test('[ledger.releases] these rules free or credit money, and no other', () => {
+  const machines: readonly Machine[] = [cashIn, cashOut, refundIn, adjustment]
+  const lines = machines.flatMap(({ lines }) => lines)
+  const freeing = lines.filter(({ posts }) => posts !== undefined && releases[posts] !== undefined)
+  assert.deepEqual(
+    freeing.map(({ rule }) => rule),
+    [
+      'cash-in.states.7',
+      'cash-in.unknown.4',
+      'cash-in.expired.2',
+      'cash-in.returns.5',
+      'cash-out.states.3',
+      'cash-out.states.10',
+      'cash-out.states.7',
+      'cash-out.states.13',
+      'cash-out.unknown.6',
+      'cash-out.reversal.1',
+      'refund-in.states.6',
+      'refund-in.states.4',
+      'refund-in.states.8',
+      'refund-in.unknown.3',
+      'adjustment.states.1',
+    ],
+  )
+})
