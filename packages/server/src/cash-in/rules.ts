@@ -1,6 +1,6 @@
 import { limits, cashIn as machine } from '@pixgate/spec'
 import { follow } from '../engine/follow.ts'
-import { type Decision, together } from '../engine/operation.ts'
+import { type Decision, mergeDecisions } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import {
   bookedAmount,
@@ -29,7 +29,7 @@ import { isAboutToBeAsked, isAtRest } from './schedule.ts'
 export function decideCashIn(before: CashIn, input: CashInEvent, nowMs: number): Decision<CashInOutcome> {
   const decision = decideOne(before, input, nowMs)
   const restated = restatedPayment(before, decision.outcome.cashIn, input)
-  return restated ? together(decision, decideOne(decision.outcome.cashIn, restated, nowMs)) : decision
+  return restated ? mergeDecisions(decision, decideOne(decision.outcome.cashIn, restated, nowMs)) : decision
 }
 
 const NOBODY = { name: undefined, document: undefined, ispb: undefined }

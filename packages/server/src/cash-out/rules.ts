@@ -1,6 +1,6 @@
 import { limits, cashOut as machine, smaller } from '@pixgate/spec'
 import { follow } from '../engine/follow.ts'
-import { type Decision, type State, together } from '../engine/operation.ts'
+import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { endsOverdue, isAtRest, isBookedElsewhere } from '../operations/index.ts'
 import { own } from '../platform/own.ts'
 import {
@@ -43,7 +43,7 @@ export function decideCashOut(
   for (const input of inputs) {
     const next = decideOne(decision.outcome.cashOut, input, keepsDay, state, nowMs)
     const result = next.outcome.result === 'IGNORED' ? decision.outcome.result : next.outcome.result
-    decision = together(decision, { ...next, outcome: { ...next.outcome, result } })
+    decision = mergeDecisions(decision, { ...next, outcome: { ...next.outcome, result } })
   }
   return decision
 }

@@ -37,7 +37,7 @@ export interface Control {
  * What is known before a batch: every operation it reads that exists, every account, every control, and for each
  * movement that it may book where it was booked, or `null`.
  */
-export interface Known {
+export interface LoadedState {
   readonly operations: ReadonlyMap<string, Operation>
   readonly accounts: ReadonlyMap<AccountCode, Account>
   readonly controls: ReadonlyMap<ControlName, Control>
@@ -107,11 +107,11 @@ export class Draft implements State {
   }[] = []
   /** When the batch is decided, epoch milliseconds. */
   readonly now: number
-  readonly #known: Known
+  readonly #known: LoadedState
   readonly #identities = new Set<string>()
   readonly #debts: Map<string, bigint>
 
-  constructor(known: Known, now: number) {
+  constructor(known: LoadedState, now: number) {
     this.#known = known
     this.#debts = new Map(known.debts)
     this.now = now

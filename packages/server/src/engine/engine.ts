@@ -7,7 +7,7 @@ import type { Pause } from '../platform/jobs/pause.ts'
 import { lapsed } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import { Cache } from './cache.ts'
-import { Draft, type Known } from './draft.ts'
+import { Draft, type LoadedState } from './draft.ts'
 import type { Command, Decision, Operation } from './operation.ts'
 import { createReader, type Reader } from './reader.ts'
 import { Writer } from './writer.ts'
@@ -240,7 +240,7 @@ class Batch {
   }
 
   /** What the commands look at: from the cache, and read where that does not have it. */
-  async #load(commands: readonly AnyCommand[]): Promise<Known> {
+  async #load(commands: readonly AnyCommand[]): Promise<LoadedState> {
     const operations = new Map<string, Operation>()
     const missing: string[] = []
     for (const id of new Set(commands.flatMap(({ reads }) => reads))) {
@@ -270,7 +270,7 @@ class Batch {
   }
 
   /** Decides each command on the state that the ones before it leave. */
-  #plan(commands: readonly AnyCommand[], known: Known): Plan {
+  #plan(commands: readonly AnyCommand[], known: LoadedState): Plan {
     const now = this.#options.clock.now()
     const plan: Plan = { draft: new Draft(known, now), decided: new Map(), idle: [], lapsed: [] }
     for (const command of commands) this.#planOne(command, plan, now)
@@ -325,7 +325,7 @@ class Batch {
   }
 
   /** The outcome of a command that still changes nothing; `undefined` where it now does. */
-  #decideIdle(command: AnyCommand, known: Known): Settled<unknown> | undefined {
+  #decideIdle(command: AnyCommand, known: LoadedState): Settled<unknown> | undefined {
     if (this.#hasLapsed(command)) return { error: lapsed() }
     const now = this.#options.clock.now()
     try {

@@ -210,7 +210,7 @@ export function moved(operation: Operation, move: Move, now: number): Operation 
 }
 
 /** Two decisions as one; what the second tells its caller counts. */
-export function together<Outcome>(
+export function mergeDecisions<Outcome>(
   first: Omit<Decision<unknown>, 'outcome'>,
   then: Decision<Outcome>,
 ): Decision<Outcome> {

@@ -1,12 +1,18 @@
 import type { AccountCode } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
-import { type Database, DatabaseUnavailable, databaseError, gaveWay, NoLongerWanted } from '../platform/db/database.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  databaseError,
+  isRetryableConflict,
+  NoLongerWanted,
+} from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { PATIENCE_MS } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Cache } from './cache.ts'
-import type { Account, Control, Draft, Known } from './draft.ts'
+import type { Account, Control, Draft, LoadedState } from './draft.ts'
 import type { Command, ControlName } from './operation.ts'
 import { createLockingReader, operationOf } from './reader.ts'
 import {
@@ -92,7 +98,7 @@ export class Writer {
    */
   async writeHolding(
     { reads, movements = [] }: Pick<Command<unknown>, 'reads' | 'movements'>,
-    plan: (known: Known) => Draft,
+    plan: (known: LoadedState) => Draft,
   ): Promise<WriteResult | undefined> {
     let held: { draft: Draft; write: Write } | undefined
     const decideAndSend = this.#options.database.transaction(async (queries) => {
@@ -140,7 +146,7 @@ export class Writer {
 
   /** Maps a violation by the name of its constraint; what nobody knows is thrown. */
   #refused(error: unknown): WriteResult {
-    if (gaveWay(error) || error instanceof NoLongerWanted) return 'stale'
+    if (isRetryableConflict(error) || error instanceof NoLongerWanted) return 'stale'
     const known = databaseError(error)
     const constraint = known?.code === UNIQUE_VIOLATION ? known.constraint : undefined
     if (constraint === MOVEMENT_TAKEN) return 'stale'
@@ -174,7 +180,7 @@ export class Writer {
     try {
       return (await this.#options.database.rows(abandonBatch, [batchId]))[0]?.outcome
     } catch (error) {
-      if (error instanceof DatabaseUnavailable || gaveWay(error)) return undefined
+      if (error instanceof DatabaseUnavailable || isRetryableConflict(error)) return undefined
       throw error
     }
   }

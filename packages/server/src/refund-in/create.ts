@@ -1,6 +1,6 @@
 import { Refusal } from '@pixgate/spec'
 import { type CashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
-import { type Create, created, type Decision, type State, together } from '../engine/operation.ts'
+import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type { RefundIn } from './refund-in.ts'
 import { cashInDecision } from './with-cash-in.ts'
@@ -56,7 +56,7 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
       facts: {},
     },
   }
-  return together(cashInDecision(cashIn, { on: 'refund.reserved', refundId: request.id, valueCents }, now), {
+  return mergeDecisions(cashInDecision(cashIn, { on: 'refund.reserved', refundId: request.id, valueCents }, now), {
     creates: [create],
     journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
     outcome: created(create, now) as RefundIn,

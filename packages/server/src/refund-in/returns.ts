@@ -13,7 +13,7 @@ import {
   type ToldReturn,
   unnamedLike,
 } from '../cash-in/index.ts'
-import { type Create, created, type Decision, type State, together } from '../engine/operation.ts'
+import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { entriesOf } from '../engine/postings.ts'
 import type { Result } from '../operations/index.ts'
 import { own } from '../platform/own.ts'
@@ -76,16 +76,16 @@ export function decideReturn(
   } as const
   const { outcome, ...counted } = decideCashIn(cashIn, told, now)
   const known = decideKnown(cashIn, outcome.cashIn, told, identity, now)
-  const decision = together(counted, known)
+  const decision = mergeDecisions(counted, known)
   const after = known.outcome
   const isBooked = own(cashIn.facts.returns, returnId) === undefined && own(after.facts.returns, returnId)
   if (isBooked) {
-    return together(decision, taken(decideBooking(after, returned, identity, stateAfter(state, known), now)))
+    return mergeDecisions(decision, taken(decideBooking(after, returned, identity, stateAfter(state, known), now)))
   }
   const isNew = own(cashIn.facts.awaitedReturns, returnId) === undefined
   const awaited = isNew ? own(after.facts.awaitedReturns, returnId) : undefined
   const asked = awaited ? asking(after, awaited, state, now) : {}
-  return together(decision, { ...asked, outcome: { result: outcome.result, cashIn: after } })
+  return mergeDecisions(decision, { ...asked, outcome: { result: outcome.result, cashIn: after } })
 }
 
 /**
@@ -118,7 +118,7 @@ function decideKnown(
   const isNew = bookedReturn(before, returnId) === undefined && !isUnnamed && !isElsewhere
   const unnamed = isNew ? unnamedLike(known.outcome, endToEndId, valueCents) : undefined
   if (unnamed === undefined) return known
-  return together(known, cashInDecision(known.outcome, { on: 'return.known', returnId: unnamed, refundId }, now))
+  return mergeDecisions(known, cashInDecision(known.outcome, { on: 'return.known', returnId: unnamed, refundId }, now))
 }
 
 /** Whether a return that was not booked here was booked on another operation. */
@@ -152,7 +152,7 @@ function asking(cashIn: CashIn, awaited: AwaitedReturn, state: State, now: numbe
     const refund = refundOf(state.operation(id))
     if (!refund) continue
     const { outcome: _, ...asked } = decideRefundIn(refund, cashIn, [{ on: 'work.requested' }], state, now)
-    decision = together(decision, { ...asked, outcome: undefined })
+    decision = mergeDecisions(decision, { ...asked, outcome: undefined })
   }
   return decision
 }
@@ -173,7 +173,7 @@ export function decideAwaited(
     const identity = identities.get(returnId)
     if (!identity) continue
     const next = decideOne(decision.outcome, { returnId, ...awaited }, identity, stateAfter(state, decision), now)
-    decision = together(decision, next)
+    decision = mergeDecisions(decision, next)
   }
   return decision
 }
@@ -223,9 +223,9 @@ function decideBanks(
   const told = { on: 'return.told', ...returned, occurredAt, at: now, isElsewhere: isAnothers, alsoOpen: {} } as const
   const counted = cashInDecision(cashIn, told, now)
   const ofCredited = { ...told, endToEndId: cashIn.endToEndId }
-  const known = together(counted, decideKnown(cashIn, counted.outcome, ofCredited, identity, now))
+  const known = mergeDecisions(counted, decideKnown(cashIn, counted.outcome, ofCredited, identity, now))
   if (isAnothers) return known
-  return together(known, decideBooking(known.outcome, returned, identity, stateAfter(state, known), now))
+  return mergeDecisions(known, decideBooking(known.outcome, returned, identity, stateAfter(state, known), now))
 }
 
 /** For too long nobody has said whose it is: what left is in suspense, and what is there of it is held. */

@@ -1,7 +1,7 @@
 import { refundIn as machine, smaller } from '@pixgate/spec'
 import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
 import { follow } from '../engine/follow.ts'
-import { type Decision, type State, together } from '../engine/operation.ts'
+import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { endsOverdue, isAtRest, isBookedElsewhere, type Result } from '../operations/index.ts'
 import { own } from '../platform/own.ts'
@@ -37,7 +37,7 @@ export function decideRefundIn(
     const { outcome } = decision
     const next = decideOne(outcome.refund, outcome.cashIn, input, state, nowMs)
     const result = next.outcome.result === 'IGNORED' ? outcome.result : next.outcome.result
-    decision = together(decision, { ...next, outcome: { ...next.outcome, result } })
+    decision = mergeDecisions(decision, { ...next, outcome: { ...next.outcome, result } })
   }
   return decision
 }

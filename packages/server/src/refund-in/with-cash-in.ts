@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JournalKind } from '@pixgate/spec'
 import { type CashIn, decideCashIn, ownReference, type RefundEvent, returnsAnswered } from '../cash-in/index.ts'
-import { type Decision, together } from '../engine/operation.ts'
+import { type Decision, mergeDecisions } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import type { RefundIn, RefundInInput, Standing } from './refund-in.ts'
 
@@ -46,7 +46,7 @@ export function withAnswer(decision: Decision<Standing>, input: RefundInInput, n
 /** A decision that the cash-in counts too. */
 function counting(decision: Decision<Standing>, event: RefundEvent, now: number): Decision<Standing> {
   const { outcome: cashIn, ...counted } = cashInDecision(decision.outcome.cashIn, event, now)
-  return together(counted, { ...decision, outcome: { ...decision.outcome, cashIn } })
+  return mergeDecisions(counted, { ...decision, outcome: { ...decision.outcome, cashIn } })
 }
 
 /** What a journal of a refund means for what may still be refunded. */

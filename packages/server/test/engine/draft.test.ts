@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type AccountCode, accounts } from '@pixgate/spec'
 import fc from 'fast-check'
-import { Draft, type Known } from '../../src/engine/draft.ts'
+import { Draft, type LoadedState } from '../../src/engine/draft.ts'
 import type { Command, ControlName, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
 
 const NOW = 1_700_000_000_000
@@ -42,10 +42,10 @@ function draft(...operations: Operation[]): Draft {
 
 /** A batch that knows all this; accounts that are not given are empty. */
 function draftKnowing(
-  given: Partial<Omit<Known, 'operations'>> & { readonly operations: readonly Operation[] },
+  given: Partial<Omit<LoadedState, 'operations'>> & { readonly operations: readonly Operation[] },
   balances: Partial<Record<AccountCode, bigint>>,
 ): Draft {
-  const known: Known = {
+  const known: LoadedState = {
     controls: new Map(),
     debts: new Map(),
     movements: NOWHERE,

@@ -280,11 +280,11 @@ function asUnavailable(error: unknown): unknown {
 }
 
 /** serialization_failure, deadlock_detected, lock_not_available. */
-const GAVE_WAY = new Set(['40001', '40P01', '55P03'])
+const RETRYABLE_CONFLICTS = new Set(['40001', '40P01', '55P03'])
 
 /** Whether a statement gave way to others: it changed nothing, and may simply be sent again. */
-export function gaveWay(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && GAVE_WAY.has(error.code ?? '')
+export function isRetryableConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && RETRYABLE_CONFLICTS.has(error.code ?? '')
 }
 
 /** SQLSTATE and constraint of an error the database gave, or `undefined` for any other. */

@@ -1,6 +1,6 @@
 import { type Endpoint, Refusal } from '@pixgate/spec'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { DatabaseUnavailable, gaveWay } from '../db/database.ts'
+import { DatabaseUnavailable, isRetryableConflict } from '../db/database.ts'
 import type { EventLoop } from '../event-loop.ts'
 import type { Ids } from '../ids.ts'
 import { QueueFull } from '../jobs/batcher.ts'
@@ -114,7 +114,7 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
 /** What can only be tried again later is one refusal; what nobody foresaw tells the client nothing. @source rules#http.9 */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (error instanceof DatabaseUnavailable || gaveWay(error) || error instanceof QueueFull) {
+  if (error instanceof DatabaseUnavailable || isRetryableConflict(error) || error instanceof QueueFull) {
     return new Refusal('overloaded', { retryAfterSeconds: 1 })
   }
   return new Refusal('internal_error')

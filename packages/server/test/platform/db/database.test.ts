@@ -6,8 +6,8 @@ import {
   type Database,
   DatabaseUnavailable,
   databaseError,
-  gaveWay,
   instantParameter,
+  isRetryableConflict,
   NoLongerWanted,
   openDatabase,
   statement,
@@ -107,9 +107,12 @@ test('[DB-2] a statement that gives way to others may be sent again, and costs n
     await queries.rows(lockAccounts, [])
     return other.rows(lockAccounts, []).catch((thrown: unknown) => thrown)
   })
-  assert.ok(gaveWay(error), String(error))
+  assert.ok(isRetryableConflict(error), String(error))
   assert.deepEqual(await other.rows(pid, []), [before])
-  assert.ok(!gaveWay(await other.rows(addKey, ['\0']).catch((thrown: unknown) => thrown)), 'any other error does not')
+  assert.ok(
+    !isRetryableConflict(await other.rows(addKey, ['\0']).catch((thrown: unknown) => thrown)),
+    'any other error does not',
+  )
 })
 
 test('[DB-2] where no connection can be had nothing was sent', async (t) => {
