@@ -46,7 +46,7 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
   async function list<Item>(query: ListQuery, view: (cashIn: CashIn, at: number) => Item) {
     const page = pageOf(query)
     const at = clock.now()
-    const filter = { ...filterOf(query, at), ...page, most: page.limit }
+    const filter = { ...filterOf(query, at), ...page }
     const [rows, counted] = await Promise.all([store.list(filter), store.count(filter, limits.exactTotalMax + 1)])
     return { status: 200, body: pageView(page, rows, counted, (row) => view(row, at)) } as const
   }

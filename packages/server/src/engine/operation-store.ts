@@ -13,8 +13,8 @@ export interface OperationStore<Kind extends Operation> {
   get(id: string): Promise<Kind | undefined>
   /** A page, newest first, with one row more than asked for where there are more. */
   list(filter: OperationFilter): Promise<Kind[]>
-  /** How many there are, counted no further than `most`. */
-  count(filter: OperationFilter, most: number): Promise<number>
+  /** How many there are, counted no further than `limit`. */
+  count(filter: OperationFilter, limit: number): Promise<number>
   /** For each set of references, every operation that one of them names, once for each that does. */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
 }
@@ -58,7 +58,7 @@ export interface OperationFilter {
   /** The cash-in that a refund is of. */
   readonly cashInId?: string
   readonly skip: number
-  readonly most: number
+  readonly limit: number
 }
 
 /** A condition on one value; `key` names it in the statement's name. */
@@ -176,15 +176,15 @@ export function createOperationStore<Kind extends Operation>(
         `SELECT ${OPERATION_COLUMNS} FROM ${kind} WHERE ${where}
           ORDER BY created_at DESC, id DESC OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
       )
-      return (await database.rows(query, [...values, filter.skip, filter.most + 1])).map(kindOf)
+      return (await database.rows(query, [...values, filter.skip, filter.limit + 1])).map(kindOf)
     },
-    count: async (filter, most) => {
+    count: async (filter, limit) => {
       const { where, values, name } = whereOf(filter)
       const query = statement<readonly unknown[], { total: bigint }>(
         `${kind}.count.${name}`,
         `SELECT count(*) AS total FROM (SELECT FROM ${kind} WHERE ${where} LIMIT $${values.length + 1}) counted`,
       )
-      return Number((await database.rows(query, [...values, most]))[0]?.total ?? 0n)
+      return Number((await database.rows(query, [...values, limit]))[0]?.total ?? 0n)
     },
     match: async (references) => {
       const rows = await database.rows(selectMatches, [

@@ -62,7 +62,7 @@ export function createRefundInHandlers({ commands, store, ids, onReserved }: Ref
     },
     listRefundIns: async ({ query }) => {
       const page = pageOf(query)
-      const filter = { ...filterOf(query), ...page, most: page.limit }
+      const filter = { ...filterOf(query), ...page }
       const [rows, counted] = await Promise.all([store.list(filter), store.count(filter, limits.exactTotalMax + 1)])
       return { status: 200, body: pageView(page, rows, counted, detailView) }
     },

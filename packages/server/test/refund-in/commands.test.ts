@@ -99,7 +99,7 @@ test('[refund-in.returns.2] [EV-27] a return that two processes are told of is b
   const results = await Promise.all([one, other, one, other].map((it) => it.takeReturn(cashInId, returned())))
   assert.deepEqual(results.toSorted(), ['APPLIED', 'IGNORED', 'IGNORED', 'IGNORED'])
   assert.equal(await other.takeReturn(cashInId, returned()), 'IGNORED')
-  const [refund, ...others] = await store.list({ cashInId, skip: 0, most: 10 })
+  const [refund, ...others] = await store.list({ cashInId, skip: 0, limit: 10 })
   assert.ok(refund)
   assert.deepEqual([others, refund.detail.origin, refund.externalId], [[], 'PARTNER', refund.id])
   assert.deepEqual(await balances(database), { available: 59_00n, settlement: -60_00n, fees: 1_00n })
