@@ -1,7 +1,6 @@
 import type { CashInStatus } from '@pixgate/spec'
+import { OPERATION_COLUMNS, type OperationRow, operationOf } from '../engine/operation-row.ts'
 import { type Condition, createOperationStore, type OperationStore, statusIs } from '../engine/operation-store.ts'
-import { operationOf } from '../engine/reader.ts'
-import { OPERATION_COLUMNS, type OperationRow } from '../engine/statement.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import type { CashIn } from './cash-in.ts'
 

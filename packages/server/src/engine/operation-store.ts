@@ -1,8 +1,7 @@
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { MovementDirection, Operation, OperationKind } from './operation.ts'
-import { operationOf } from './reader.ts'
-import { OPERATION_COLUMNS, type OperationRow } from './statement.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationOf } from './operation-row.ts'
 
 /** Reading operations of one kind: what every module does alike. Only the engine writes them. */
 export interface OperationStore<Kind extends Operation> {

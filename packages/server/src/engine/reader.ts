@@ -1,5 +1,6 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
+import { accountCode, accountId } from './account-id.ts'
 import { type Account, type Control, movementKey } from './draft.ts'
 import type {
   BookedMovement,
@@ -10,7 +11,7 @@ import type {
   Operation,
   OperationKind,
 } from './operation.ts'
-import { accountCode, accountId, OPERATION_COLUMNS, type OperationRow } from './statement.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationOf } from './operation-row.ts'
 
 /** The engine's reads: what it decides on before the statement compares it. */
 export interface Reader {
@@ -134,29 +135,4 @@ function accountsOf(rows: readonly AccountRow[]) {
     rows.map(({ id, version, balance_cents }) => [accountCode(id), { version, balanceCents: balance_cents }]),
   )
   return { now: rows[0]?.now ?? 0, accounts }
-}
-
-/** Maps a row to what the engine works with. */
-export function operationOf(row: OperationRow): Operation {
-  return {
-    id: row.id,
-    kind: row.kind,
-    externalId: row.external_id,
-    status: row.status,
-    version: row.version,
-    valueCents: row.value_cents,
-    feeCents: row.fee_cents,
-    correlationId: row.correlation_id,
-    bodyHash: row.body_hash,
-    idempotencyKey: row.idempotency_key,
-    exclusiveKey: row.exclusive_key,
-    expiresAt: row.expires_at,
-    dueAt: row.due_at,
-    transactionId: row.transaction_id,
-    endToEndId: row.end_to_end_id,
-    detail: row.detail,
-    facts: row.facts,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }

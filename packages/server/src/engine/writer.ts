@@ -11,21 +11,14 @@ import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { PATIENCE_MS } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
+import { accountCode, accountId } from './account-id.ts'
 import type { Cache } from './cache.ts'
 import type { Account, Control, Draft, LoadedState } from './draft.ts'
 import type { Command, ControlName } from './operation.ts'
-import { createLockingReader, operationOf } from './reader.ts'
-import {
-  type AccountReply,
-  abandonBatch,
-  accountCode,
-  accountId,
-  type BatchOutcome,
-  type ControlReply,
-  type Write,
-  type WriteReply,
-  writeOf,
-} from './statement.ts'
+import { operationOf } from './operation-row.ts'
+import { createLockingReader } from './reader.ts'
+import { abandonBatch, type BatchOutcome } from './statement/fence.ts'
+import { type AccountReply, type ControlReply, type Write, type WriteReply, writeOf } from './statement/write.ts'
 
 /** What became of a write. Both failures changed nothing. */
 export type WriteResult = 'committed' | 'stale' | Taken

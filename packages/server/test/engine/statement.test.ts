@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Draft } from '../../src/engine/draft.ts'
 import type { Operation } from '../../src/engine/operation.ts'
-import { writeOf } from '../../src/engine/statement.ts'
+import { writeOf } from '../../src/engine/statement/write.ts'
 
 const OPERATION: Operation = {
   id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',

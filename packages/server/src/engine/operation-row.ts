@@ -1,0 +1,56 @@
+import type { Operation } from './operation.ts'
+
+/** Rows of the table `operation`, and what the engine makes of them. */
+
+/** An operation's columns as a row tells them. */
+export const OPERATION_COLUMNS = `
+  id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
+  exclusive_key, expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at`
+
+/** A row of `operation`. */
+export interface OperationRow {
+  readonly id: string
+  readonly kind: Operation['kind']
+  readonly external_id: string
+  readonly status: string
+  readonly version: number
+  readonly value_cents: bigint
+  readonly fee_cents: bigint
+  readonly correlation_id: string
+  readonly body_hash: Buffer
+  readonly idempotency_key: string | null
+  readonly exclusive_key: string | null
+  readonly expires_at: number | null
+  readonly due_at: number | null
+  readonly transaction_id: string | null
+  readonly end_to_end_id: string | null
+  readonly detail: Operation['detail']
+  readonly facts: Operation['facts']
+  readonly created_at: number
+  readonly updated_at: number
+}
+
+/** Maps a row to what the engine works with. */
+export function operationOf(row: OperationRow): Operation {
+  return {
+    id: row.id,
+    kind: row.kind,
+    externalId: row.external_id,
+    status: row.status,
+    version: row.version,
+    valueCents: row.value_cents,
+    feeCents: row.fee_cents,
+    correlationId: row.correlation_id,
+    bodyHash: row.body_hash,
+    idempotencyKey: row.idempotency_key,
+    exclusiveKey: row.exclusive_key,
+    expiresAt: row.expires_at,
+    dueAt: row.due_at,
+    transactionId: row.transaction_id,
+    endToEndId: row.end_to_end_id,
+    detail: row.detail,
+    facts: row.facts,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,94 @@
+import { type Statement, statement } from '../../platform/db/database.ts'
+import type { Ids } from '../../platform/ids.ts'
+import type { Draft } from '../draft.ts'
+import type { ControlName, Document } from '../operation.ts'
+import type { OperationRow } from '../operation-row.ts'
+import { audits } from './audits.ts'
+import { closedCaseKinds, closedCases, openedCases } from './cases.ts'
+import { controls } from './controls.ts'
+import { entries } from './entries.ts'
+import { fence } from './fence.ts'
+import { locks } from './locks.ts'
+import { movements } from './movements.ts'
+import { moves } from './moves.ts'
+import { notifications } from './notifications.ts'
+import { createdOperations, movedOperations } from './operations.ts'
+import { Parameters } from './parameters.ts'
+import type { Part } from './part.ts'
+
+/**
+ * The one statement through which money and status change: lock, compare, rebase, append.
+ *
+ * Everything behind the locks writes only where `go` holds. Nothing reads a table except through the locked sets: all
+ * parts of a statement share the snapshot from before the lock wait.
+ * @source rules#engine.2
+ */
+const parts: readonly Part[] = [
+  createdOperations,
+  movedOperations,
+  moves,
+  movements,
+  controls,
+  entries,
+  notifications,
+  openedCases,
+  audits,
+  closedCases,
+  closedCaseKinds,
+]
+
+/** A locked account, as the reply tells it: numbers in text, so that none is rounded. */
+export interface AccountReply {
+  readonly id: number
+  readonly version: string
+  readonly balance_cents: string
+}
+
+/** A locked control, as the reply tells it. */
+export interface ControlReply {
+  readonly name: ControlName
+  readonly version: string
+  readonly value: Document
+}
+
+/** The reply: its first columns are the same on each row; the rest is one operation that was not as decided. */
+export type WriteReply = {
+  readonly go: boolean
+  readonly now: number
+  readonly accounts: AccountReply[] | null
+  readonly controls: ControlReply[] | null
+} & (OperationRow | { readonly id: null })
+
+const REPLY = `
+SELECT go.yes AS go, clock_timestamp() AS now,
+       (SELECT json_agg(json_build_object('id', id, 'version', version::text, 'balance_cents', balance_cents::text))
+          FROM ac) AS accounts,
+       (SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM cc) AS controls,
+       stale.*
+  FROM go LEFT JOIN stale ON true`
+
+/** A batch as something to send. */
+export interface Write {
+  readonly batchId: string
+  readonly statement: Statement<readonly unknown[], WriteReply>
+  readonly values: readonly unknown[]
+}
+
+/**
+ * Turns a draft into the statement that writes it. What a batch does not do is left out: an array of each column and a
+ * plan to write a table cost something even where nothing is written. Batches that do the same have the same text, and
+ * its name says what.
+ */
+export function writeOf(draft: Draft, ids: Ids): Write {
+  const batch = { id: ids.uuid(), draft, ids }
+  const parameters = new Parameters()
+  const wanted = parts.filter((part) => part.isWanted(draft))
+  const expressions = [
+    locks(draft, parameters),
+    fence(batch, parameters),
+    ...wanted.map((part) => part.sql(batch, parameters)),
+  ]
+  const name = ['engine.write', ...wanted.map((part) => part.name)].join('.')
+  const text = `WITH ${expressions.join(',')}${REPLY}`
+  return { batchId: batch.id, statement: statement(name, text), values: parameters.values }
+}
