@@ -17,7 +17,9 @@ import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
 export function changesOf(now: CashIn, input: CashInEvent, row: Target, at: number): Changes {
-  const changes = withCases(now, row, { ...factsAfter(now, input, row, at) })
+  const learned = factsAfter(now, input, row, at)
+  const asked = row.asks ? queryRequested(now, input, at) : {}
+  const changes = withCases(now, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
   const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts, ...reasonAfter(now, row) } }
   if (input.on === 'work.done') {
     const { dueAt, facts } = afterQuery(after, input, at)
@@ -48,14 +50,20 @@ function withCases({ facts: before }: CashIn, row: Target, changes: Changes): Ch
   }
 }
 
-/** An event asks for a status query, the first of its news. @source rules#cash-in.work.5 */
-const ASKED_BY_EVENT = { isQuestionWanted: true, eventQueries: 0 } as const
+/**
+ * A status query is requested: the first of an event's news; after the bank's own word one that is planned is enough.
+ * @source rules#cash-in.work.5
+ */
+function queryRequested({ dueAt }: CashIn, input: CashInEvent, at: number): Changes {
+  const isAnswer = input.on === 'charge.accepted' || (input.on === 'partner.failed' && input.isVerified)
+  return isAnswer ? { dueAt: dueAt ?? at } : { dueAt, facts: { isQuestionWanted: true, eventQueries: 0 } }
+}
 
 /** What an input teaches. A `dueAt` here is a status query to make soon; otherwise the state says when work is due. */
 function factsAfter(now: CashIn, input: CashInEvent, row: Target, at: number): Changes {
   switch (input.on) {
     case 'work.requested':
-      return { dueAt: now.dueAt, facts: ASKED_BY_EVENT }
+      return {}
     case 'work.claimed':
       return {
         dueAt: at + input.leaseMs,
@@ -80,7 +88,6 @@ function factsAfter(now: CashIn, input: CashInEvent, row: Target, at: number): C
       return {
         transactionId: input.transactionId,
         facts: { pixCode: input.pixCode, ...found(now.facts), ...(row.to === 'PENDING' ? ANSWERED : {}) },
-        ...(row.to === 'FAILED' ? askedAtOnce(now, at) : {}),
       }
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
@@ -114,20 +121,15 @@ function factsAfter(now: CashIn, input: CashInEvent, row: Target, at: number): C
     case 'return.known':
       return { ...undisturbed(now, factsOfRefunds(now, input, row), at), ...casesClosed(now, input.returnId) }
     case 'partner.failed':
-      return learnedOfFailure(now, input, row, at)
+      return learnedOfFailure(now, input, row)
   }
 }
 
 /** An event's word of a failure is kept for the day on which the bank agrees: it tells more than the bank's answer. */
-function learnedOfFailure(
-  now: CashIn,
-  input: Extract<CashInInput, { on: 'partner.failed' }>,
-  row: Target,
-  at: number,
-): Changes {
+function learnedOfFailure(now: CashIn, input: Extract<CashInInput, { on: 'partner.failed' }>, row: Target): Changes {
   const { errorCode, errorMessage, occurredAt, transactionId } = input
   if (!input.isVerified) {
-    return { dueAt: now.dueAt, facts: { ...ASKED_BY_EVENT, toldFailure: { errorCode, errorMessage, occurredAt } } }
+    return { facts: { toldFailure: { errorCode, errorMessage, occurredAt } } }
   }
   return {
     ...(now.transactionId === null && transactionId !== null ? { transactionId } : {}),
@@ -138,7 +140,7 @@ function learnedOfFailure(
             ...(now.facts.toldFailure ? { toldFailure: null } : {}),
           },
         }
-      : askedAtOnce(now, at)),
+      : {}),
   }
 }
 
@@ -159,11 +161,6 @@ function found({ notFoundSince }: CashInFacts): CashInFacts {
   return notFoundSince == null ? {} : { notFoundSince: null, notFoundAt: null }
 }
 
-/** Asks the bank about a charge that would otherwise rest; a status query under way is enough. */
-function askedAtOnce({ dueAt }: CashIn, at: number): Changes {
-  return { dueAt: dueAt ?? at }
-}
-
 /** Facts after the bank's answer came. */
 const ANSWERED = { unknownSince: null } as const
 
@@ -181,10 +178,7 @@ function learnedOfPayment(
   if (row.asks) {
     const { valueCents, occurredAt } = payment
     const toldPayment = told ?? { valueCents: Number(valueCents), occurredAt, since: at }
-    return {
-      dueAt: now.dueAt,
-      facts: { ...ASKED_BY_EVENT, toldPayments: { ...othersTold, [payment.endToEndId]: toldPayment } },
-    }
+    return { facts: { toldPayments: { ...othersTold, [payment.endToEndId]: toldPayment } } }
   }
   const settled = told === undefined ? {} : { toldPayments: othersTold }
   const payments = { ...now.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }

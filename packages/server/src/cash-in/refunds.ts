@@ -2,7 +2,7 @@ import type { JournalKind } from '@pixgate/spec'
 import type { Target } from '../engine/follow.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, type RefundEvent, returnedPayment, unnamedReturn } from './cash-in.ts'
-import { type AwaitedReturn, awaitedOf, fateOf, type OpenRefund, type ToldReturn } from './returns.ts'
+import { type AwaitedReturn, awaitedOf, type OpenRefund, type ToldReturn } from './returns.ts'
 
 /** What becomes known of a cash-in by its refunds and returns. Pure. */
 
@@ -53,11 +53,11 @@ export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target): Ca
 }
 
 /** The table's row says what becomes of it. */
-function factsOfTold(now: CashIn, told: ToldReturn, { posts, opens }: Target): CashInFacts {
+function factsOfTold(now: CashIn, told: ToldReturn, { when, posts, opens }: Target): CashInFacts {
   if (posts !== undefined) return suspended(now, told, posts)
   if (opens === 'return_restated' || opens === 'return_unnamed') return {}
   const { returns, awaitedReturns, openRefunds } = now.facts
-  if (opens === undefined && fateOf(now, told) === 'awaited') {
+  if (when.includes('a refund may explain it')) {
     return {
       openRefunds: { ...told.alsoOpen, ...openRefunds },
       awaitedReturns: { ...awaitedReturns, [told.returnId]: awaitedOf(now, told) },

@@ -14,7 +14,7 @@ import { reasonAfter, reasonOf } from './reason.ts'
 export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey' | 'closes'>
 
 /** What of a row decides about a move's changes. */
-export type Target = Pick<Row, 'to' | 'reason' | 'posts' | 'opens' | 'asks'>
+export type Target = Pick<Row, 'when' | 'to' | 'reason' | 'posts' | 'opens' | 'asks'>
 
 /** One input to a state machine, with everything a row may need. */
 export interface Step<Trigger extends string, Guard extends string, Outcome> {

@@ -7,6 +7,7 @@ import type { ToldReturn } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Decision } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
 import { type Outcome, outcomesOf } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
@@ -468,6 +469,53 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
     assert.deepEqual(notificationsOf(decision), emits ? [{ status: to, body: bodyOf(before, input, to) }] : [])
     const told = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
     assert.deepEqual(decision.cases, opens ? [{ operationId: before.id, kind: opens, ...told }] : [])
+  })
+}
+
+const ANOTHER_REFERENCE = { ...INPUTS['charge.accepted'], transactionId: 'tx-9' } as const
+const NOT_FOUND = INPUTS['charge.not_found']
+
+/** What a single condition more or less decides: the state and the reason afterwards. */
+const CONDITIONS: readonly (readonly [name: string, CashIn, Happening, becomes: string])[] = [
+  [
+    '[cash-in.states.2] what the bank took is stored also when its time is over',
+    cashInAs('PENDING', { expiresAt: NOW - 1 }),
+    INPUTS['charge.accepted'],
+    'PENDING',
+  ],
+  ...(['EXPIRED', 'PAID', 'FAILED', 'RECONCILIATION_REQUIRED'] as const).map((status) => {
+    const name = `[cash-in.states.16] another reference of a charge that is ${status} is nothing`
+    const known = { transactionId: 'tx', ...(status === 'RECONCILIATION_REQUIRED' ? MISSING : {}) }
+    return [name, cashInAs(status, known), ANOTHER_REFERENCE, 'IGNORED'] as const
+  }),
+  [
+    '[cash-in.states.11] an unknown result whose charge the bank took once expires by proof',
+    cashInAs('PROVIDER_RESULT_UNKNOWN', { expiresAt: NOW - 60_000, facts: { ...CHARGED, ...ABSENT } }),
+    NOT_FOUND,
+    'EXPIRED',
+  ],
+  [
+    '[cash-in.states.11] so does a missing answer',
+    cashInAs('RECONCILIATION_REQUIRED', {
+      expiresAt: NOW - 60_000,
+      facts: { ...MISSING.facts, ...CHARGED, ...ABSENT },
+    }),
+    NOT_FOUND,
+    'EXPIRED',
+  ],
+  [
+    '[cash-in.states.15] that the bank does not know what it never took contradicts nothing',
+    cashInAs('PENDING', { facts: ABSENT }),
+    NOT_FOUND,
+    'PENDING',
+  ],
+]
+
+for (const [name, before, input, becomes] of CONDITIONS) {
+  test(name, () => {
+    const { result, cashIn } = decideCashIn(before, input, NOW).outcome
+    const words = [cashIn.status, ...[reasonOf(cashIn)].filter((reason) => reason !== null)]
+    assert.equal(result === 'APPLIED' ? words.join(' ') : result, becomes)
   })
 }
 

@@ -5,6 +5,7 @@ import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../
 import { nextStep } from '../../src/cash-out/schedule.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import { outcomesOf } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
 import {
@@ -458,6 +459,82 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
     const told = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
     assert.deepEqual(decision.cases, opens ? [{ operationId: before.id, kind: opens, ...told }] : [])
     assert.deepEqual(decision.exact, posts === 'left_after_release' ? ['available'] : [])
+  })
+}
+
+const OFF = stateOf({}, { cash_out_switch: { enabled: false } })
+const UNSENT = { ...SENT, unsentAttempts: 1 }
+const LONG_UNKNOWN = { unknownSince: NOW - 900_000 }
+const REFUSAL_OF_THE_FIRST = INPUTS['send.rejected']
+const CLAIM = INPUTS['send.claimed']
+
+/** What a single condition more or less decides: the state and the reason afterwards, the cases, and whether the bank is asked. */
+const CONDITIONS: readonly (readonly [name: string, CashOut, CashOutInput, becomes: string, State?])[] = [
+  [
+    '[cash-out.unknown.8] a late refusal of an attempt that another one followed, which never left, frees nothing',
+    cashOutAs('DISPATCHED', { facts: { ...SENT, attempts: 2, unsentAttempts: 1 } }),
+    REFUSAL_OF_THE_FIRST,
+    'DISPATCHED asks',
+  ],
+  ...(['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const).flatMap((status) => {
+    const known = cashOutAs(status, { facts: { ...SENT, ...LONG_UNKNOWN, isAccepted: true } })
+    return [
+      [`[cash-out.unknown.9] ${status}: silence about what the bank has`, known, INPUTS['send.unknown'], 'IGNORED'],
+      [`[cash-out.unknown.4] ${status}: «not found» of what it has`, known, INPUTS['partner.not_found'], status],
+    ] as const
+  }),
+  ...[
+    cashOutAs('RESERVED', { dueAt: NOW }),
+    cashOutAs('DISPATCHED', { dueAt: NOW, facts: UNSENT }),
+    cashOutAs('PROVIDER_RESULT_UNKNOWN', { dueAt: NOW + 1 }),
+  ].map((before) => {
+    const name = `[operator.switch.2] ${before.status} is not claimed for sending while payouts are disabled`
+    const claim = before.status === 'PROVIDER_RESULT_UNKNOWN' ? SENDING_AGAIN : CLAIM
+    return [name, before, claim, 'IGNORED', OFF] as const
+  }),
+  [
+    '[cash-out.unknown.1] what is not due is not claimed again',
+    cashOutAs('DISPATCHED', { dueAt: NOW + 1, facts: UNSENT }),
+    CLAIM,
+    'IGNORED',
+  ],
+  [
+    '[cash-out.unknown.1] what the bank has is not claimed again',
+    cashOutAs('DISPATCHED', { dueAt: NOW, facts: { ...UNSENT, isAccepted: true } }),
+    CLAIM,
+    'IGNORED',
+  ],
+  [
+    '[cash-out.unknown.1] what was tried for 30 minutes is not claimed again',
+    cashOutAs('DISPATCHED', { dueAt: NOW, facts: { ...UNSENT, firstAttemptAt: NOW - 1_800_000 } }),
+    CLAIM,
+    'IGNORED',
+  ],
+  [
+    '[cash-out.states.5] told once more by an event, what was never sent is asked about',
+    cashOutAs('RECONCILIATION_REQUIRED', UNRECORDED),
+    confirmed({}, false),
+    'RECONCILIATION_REQUIRED not_dispatched asks',
+  ],
+  [
+    '[cash-out.states.5] what the bank confirms before it was sent is a conflict',
+    cashOutAs('RESERVED'),
+    confirmed(),
+    'RECONCILIATION_REQUIRED conflict confirmed_without_sending asks',
+  ],
+]
+
+for (const [name, before, input, becomes, state] of CONDITIONS) {
+  test(name, () => {
+    const { outcome, cases = [] } = decide(before, input, NOW, state)
+    const { cashOut } = outcome
+    const words = [
+      cashOut.status,
+      ...[reasonOf(cashOut)].filter((reason) => reason !== null),
+      ...cases.map(({ kind }) => kind),
+      ...(cashOut.facts.question === 'wanted' ? ['asks'] : []),
+    ]
+    assert.equal(outcome.result === 'APPLIED' ? words.join(' ') : outcome.result, becomes)
   })
 }
 

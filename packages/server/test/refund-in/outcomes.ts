@@ -55,6 +55,6 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
   'FAILED partner.confirmed': 'refund-in.ended.6 FAILED left_after_release confirmed_after_release',
   'PENDING send.unknown for 15 minutes': 'refund-in.unknown.4 PENDING result_missing',
   'PENDING partner.not_found for 15 minutes': 'refund-in.unknown.4 PENDING result_missing',
-  'PENDING send.rejected of an attempt that another one followed': 'refund-in.states.4 PENDING',
-  'PENDING send.rejected of what the bank has': 'refund-in.states.4 PENDING',
+  'PENDING send.rejected of an attempt that another one followed': 'refund-in.unknown.5 PENDING',
+  'PENDING send.rejected of what the bank has': 'refund-in.unknown.5 PENDING',
 }

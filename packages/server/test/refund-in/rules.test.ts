@@ -4,6 +4,7 @@ import { type JournalKind, type RefundInStatus, refundIn } from '@pixgate/spec'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import type { RefundIn, RefundInFacts, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { nextStep } from '../../src/refund-in/schedule.ts'
@@ -308,6 +309,156 @@ for (const [name, { from, on, rule, to, posts, emits, opens }] of outcomesOf(OUT
       (decision.cases ?? []).map(({ kind, facts }) => [kind, facts]),
       opens ? [[opens, situation.evidence ?? {}]] : [],
     )
+  })
+}
+
+const UNANSWERED = { ...SENT, doubt: 'missing', unknownSince: NOW - 1_000_000 } as const
+const UNSENT = { ...SENT, unsentAttempts: 1 }
+const KNOWN = { ...SENT, isAccepted: true, unknownSince: NOW - 900_000 }
+const PROVEN = { attempts: 1, lastAttemptAt: NOW - 300_000, notFoundSince: NOW - 60_000, doubt: 'missing' } as const
+
+/** What a single condition more or less decides: the state and the reason afterwards, the cases, and whether the bank is asked. */
+const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, becomes: string])[] = [
+  [
+    '[refund-in.states.6] what never left is given back also where an answer is missing',
+    refundAs('PENDING', { facts: { ...UNANSWERED, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } }),
+    INPUTS['clock.released'],
+    'FAILED',
+  ],
+  [
+    '[refund-in.unknown.5] a late refusal of an attempt that another one followed, which never left, frees nothing',
+    refundAs('PENDING', { facts: { ...SENT, attempts: 2, unsentAttempts: 1 } }),
+    INPUTS['send.rejected'],
+    'PENDING asks',
+  ],
+  [
+    '[refund-in.unknown.5] nor does it where an answer is missing',
+    refundAs('PENDING', { facts: { ...UNANSWERED, attempts: 2 } }),
+    INPUTS['send.rejected'],
+    'PENDING no_answer asks',
+  ],
+  [
+    '[refund-in.doubt.2] a failure of what was never sent cannot be true, whoever tells it',
+    refundAs('PENDING', { facts: {} }),
+    INPUTS['partner.failed'],
+    'UNEXPECTED',
+  ],
+  [
+    '[refund-in.doubt.2] nor where an answer is missing that nobody waits for',
+    refundAs('PENDING', { facts: { doubt: 'missing' } }),
+    UNVERIFIED,
+    'IGNORED',
+  ],
+  [
+    '[refund-in.states.8] what the statement shows is not failed by an answer',
+    refundAs('PENDING', { facts: { ...SENT, isShown: true } }),
+    INPUTS['partner.failed'],
+    'IGNORED',
+  ],
+  [
+    '[refund-in.unknown.3] the proof that it never arrived ends a missing answer',
+    refundAs('PENDING', { facts: PROVEN }),
+    INPUTS['partner.not_found'],
+    'FAILED',
+  ],
+  [
+    '[refund-in.states.9] an event’s failure is asked about where an answer is missing',
+    refundAs('PENDING', { facts: UNANSWERED }),
+    UNVERIFIED,
+    'PENDING no_answer asks',
+  ],
+  [
+    '[refund-in.unknown.6] silence about what the bank has is nothing',
+    refundAs('PENDING', { facts: KNOWN }),
+    INPUTS['send.unknown'],
+    'IGNORED',
+  ],
+  [
+    '[refund-in.unknown.6] nor where an answer was missing',
+    refundAs('PENDING', { facts: { ...KNOWN, doubt: 'missing' } }),
+    INPUTS['send.unknown'],
+    'IGNORED',
+  ],
+  [
+    '[refund-in.unknown.7] «not found» of what the bank has opens no doubt',
+    refundAs('PENDING', { facts: KNOWN }),
+    INPUTS['partner.not_found'],
+    'PENDING',
+  ],
+  [
+    '[refund-in.unknown.1] one more silence leaves a missing answer missing',
+    refundAs('PENDING', { facts: UNANSWERED }),
+    INPUTS['send.unknown'],
+    'PENDING no_answer',
+  ],
+  [
+    '[refund-in.unknown.7] so does «not found»',
+    refundAs('PENDING', { facts: UNANSWERED }),
+    INPUTS['partner.not_found'],
+    'PENDING no_answer',
+  ],
+  [
+    '[refund-in.states.2] what the bank has is not claimed again',
+    refundAs('PENDING', { dueAt: NOW, facts: { ...UNSENT, isAccepted: true } }),
+    INPUTS['send.claimed'],
+    'IGNORED',
+  ],
+  [
+    '[refund-in.states.2] what was tried for 30 minutes is not claimed again',
+    refundAs('PENDING', { dueAt: NOW, facts: { ...UNSENT, firstAttemptAt: NOW - 1_800_000 } }),
+    INPUTS['send.claimed'],
+    'IGNORED',
+  ],
+  [
+    '[refund-in.states.2] what never left is claimed again also where an answer is missing',
+    refundAs('PENDING', { dueAt: NOW, facts: { ...UNANSWERED, unsentAttempts: 1 } }),
+    INPUTS['send.claimed'],
+    'PENDING no_answer',
+  ],
+  [
+    '[refund-in.unknown.2] so is what the bank does once',
+    refundAs('PENDING', { facts: UNANSWERED }),
+    SENDING_AGAIN,
+    'PENDING no_answer',
+  ],
+  [
+    '[refund-in.doubt.1] a contradiction is one also where an answer is missing',
+    refundAs('PENDING', { facts: UNANSWERED }),
+    INPUTS['send.contradicted'],
+    'PENDING conflict send_contradicted asks',
+  ],
+  [
+    '[refund-in.states.10] what the bank has had for a day is a case also where an answer was missing',
+    refundAs('PENDING', { facts: { ...KNOWN, doubt: 'missing', firstAttemptAt: NOW - 86_400_000 } }),
+    INPUTS['clock.overdue'],
+    'PENDING no_answer outcome_overdue',
+  ],
+  [
+    '[refund-in.doubt.2] told once more by an event, what was never sent is asked about',
+    refundAs('PENDING', { facts: { doubt: 'unrecorded' } }),
+    confirmed({}, false),
+    'PENDING not_dispatched asks',
+  ],
+  ['[refund-in.states.7] an event is enough for what was sent', refundAs('PENDING'), confirmed({}, false), 'CONFIRMED'],
+  [
+    '[refund-in.work.5] about what the bank made by itself there is nothing to ask',
+    refundAs('CONFIRMED', { detail: { ...refundAs('CONFIRMED').detail, origin: 'PARTNER' } }),
+    INPUTS['work.requested'],
+    'IGNORED',
+  ],
+]
+
+for (const [name, before, input, becomes] of CONDITIONS) {
+  test(name, () => {
+    const { outcome, cases = [] } = decide(before, input)
+    const { result, refund } = outcome
+    const words = [
+      refund.status,
+      ...[reasonOf(refund)].filter((reason) => reason !== null),
+      ...cases.map(({ kind }) => kind),
+      ...(refund.facts.question === 'wanted' ? ['asks'] : []),
+    ]
+    assert.equal(result === 'APPLIED' ? words.join(' ') : result, becomes)
   })
 }
 

@@ -119,11 +119,11 @@ export const cashIn = machine({
 
     // The charge at the bank.
     { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], on: 'charge.accepted', when: 'reference differs', to: CONFLICT, opens: 'charge_contradicted', rule: 'cash-in.states.6', says: 'Another reference for the same charge contradicts what was asked: a case.' },
-    { from: ['EXPIRED', 'PAID', 'FAILED', DOUBT], on: 'charge.accepted', when: 'reference differs', to: 'ignored', rule: 'cash-in.states.16', says: 'Another reference that comes after the end is nothing.' },
+    { from: ['EXPIRED', 'PAID', 'FAILED', NO_ANSWER], on: 'charge.accepted', when: 'reference differs', to: 'ignored', rule: 'cash-in.states.16', says: 'Another reference that comes after the end, or in doubt, is nothing.' },
     { from: 'PENDING', on: 'charge.accepted', to: 'same', rule: 'cash-in.states.2', says: 'The bank took the charge: its id and its Pix code are stored.' },
     { from: UNANSWERED, on: 'charge.accepted', to: 'PENDING', rule: 'cash-in.unknown.1', says: 'The bank turns out to have the charge: `PENDING` again, now with its Pix code.' },
     { from: ['EXPIRED', 'PAID'], on: 'charge.accepted', to: 'same', rule: 'cash-in.expired.1', says: 'A late acceptance of the charge only fills in what was missing.' },
-    { from: 'FAILED', on: 'charge.accepted', to: 'same', opens: 'charge_after_end', rule: 'cash-in.failed.1', says: 'A late acceptance of a charge that failed is a case, and the charge is cancelled at the bank. Its Pix code is never shown.' },
+    { from: 'FAILED', on: 'charge.accepted', to: 'same', opens: 'charge_after_end', asks: true, rule: 'cash-in.failed.1', says: 'A late acceptance of a charge that failed is a case, and the charge is cancelled at the bank. Its Pix code is never shown.' },
     { from: 'PENDING', on: 'charge.rejected', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.states.3', says: 'The bank refused the charge: `FAILED`, and the merchant is told.' },
     { from: UNANSWERED, on: 'charge.rejected', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.unknown.2', says: 'The bank turns out to have refused: `FAILED`, and the merchant is told.' },
     { from: 'PAID', on: 'charge.rejected', to: 'same', opens: 'charge_after_end', rule: 'cash-in.paid.2', says: 'A late refusal of the charge is a case.' },

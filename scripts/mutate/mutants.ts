@@ -1,0 +1,82 @@
+import { type Line, type Machine, rowsOfLine } from '@pixgate/spec'
+
+/** A table with one thing broken. */
+export interface Mutant {
+  /** Which line, by its rule, where it applies, and what is broken. */
+  readonly name: string
+  readonly rows: Machine['rows']
+}
+
+/** One way to break a line; `undefined`: the line is gone. */
+interface Break {
+  readonly what: string
+  readonly line: Line | undefined
+}
+
+/** Every line of a table broken in each way that matters, one at a time. */
+export function mutantsOf(machine: Machine): Mutant[] {
+  const { lines, resource } = machine
+  return lines.flatMap((line, index) =>
+    breaksOf(line, machine).map((broken) => ({
+      name: `${resource} [${line.rule}] ${listOf(line.on)} in ${listOf(line.from)}: ${broken.what}`,
+      rows: lines
+        .flatMap((other, at) => (at === index ? (broken.line ?? []) : other))
+        .flatMap((other) => rowsOfLine(other)),
+    })),
+  )
+}
+
+function breaksOf(line: Line, machine: Machine): Break[] {
+  const { from, when, unless } = line
+  const [conditions, exceptions, places] = [listOf(when), listOf(unless), listOf(from)]
+  // Nothing of the table's leads out of nothing: a create is another function.
+  if (from === null) return []
+  return [
+    { what: 'removed', line: undefined },
+    ...conditions.flatMap((guard) => [
+      { what: `«${guard}» dropped`, line: { ...line, when: without(conditions, guard) } },
+      {
+        what: `«${guard}» negated`,
+        line: { ...line, when: without(conditions, guard), unless: [...exceptions, guard] },
+      },
+    ]),
+    ...exceptions.flatMap((guard) => [
+      { what: `«not: ${guard}» dropped`, line: { ...line, unless: without(exceptions, guard) } },
+      {
+        what: `«not: ${guard}» negated`,
+        line: { ...line, unless: without(exceptions, guard), when: [...conditions, guard] },
+      },
+    ]),
+    ...(places.length > 1
+      ? places.map((place) => ({ what: `not in ${place}`, line: { ...line, from: without(places, place) } }))
+      : []),
+    ...otherTargets(line, machine).map((target) => ({ what: `to ${target}`, line: { ...line, to: target } })),
+    ...(['posts', 'emits', 'opens', 'asks'] as const)
+      .filter((effect) => line[effect] !== undefined)
+      .map((effect) => ({ what: `without ${effect}`, line: lineWithout(line, effect) })),
+  ]
+}
+
+/** Another state, and the same state for another reason, or for none. */
+function otherTargets({ from, to }: Line, { states, reasons }: Machine): Line['to'][] {
+  if (to === 'ignored') return ['same']
+  const [state = '', reason] = to.split(':')
+  const places = listOf(from).map((place) => place.split(':')[0])
+  const other = states.find((candidate) => candidate !== state && !places.includes(candidate)) ?? states.at(-1) ?? state
+  const otherReason = Object.keys(reasons).find((candidate) => candidate !== reason)
+  return [other, 'ignored', ...(reason === undefined || otherReason === undefined ? [] : [`${state}:${otherReason}`])]
+}
+
+function lineWithout(line: Line, effect: 'posts' | 'emits' | 'opens' | 'asks'): Line {
+  const { [effect]: _, ...rest } = line
+  return rest
+}
+
+function without(all: readonly string[], one: string): string[] {
+  return all.filter((it) => it !== one)
+}
+
+function listOf<T>(given: T | readonly T[] | null | undefined): readonly T[] {
+  if (given === undefined || given === null) return []
+  return Array.isArray(given) ? given : [given as T]
+}

@@ -1,0 +1,79 @@
+import { registerHooks } from 'node:module'
+import { cashIn, cashOut, type Machine, refundIn } from '@pixgate/spec'
+import type { CollectedTest } from './collected-tests.ts'
+import { type Mutant, mutantsOf } from './mutants.ts'
+
+/** Runs the pure tests of each resource against its table, broken in each way. */
+
+/** The tables with the tests that must notice. The slow ones come last. */
+const SUBJECTS: readonly { readonly machine: Machine; readonly tests: readonly string[] }[] = [
+  { machine: cashOut, tests: ['cash-out/rules.test.ts'] },
+  { machine: cashIn, tests: ['cash-in/rules.test.ts'] },
+  { machine: refundIn, tests: ['refund-in/rules.test.ts'] },
+]
+
+/** What came of a run. */
+export interface Verdict {
+  readonly tried: number
+  /** Names of mutants that no test noticed. */
+  readonly survivors: readonly string[]
+}
+
+/**
+ * Breaks every line of every table, one way at a time.
+ * @param every of the mutants only each so many-th is tried; 1: all of them
+ * @throws Error where a test fails before anything is broken
+ */
+export async function mutateTables(every: number): Promise<Verdict> {
+  const survivors: string[] = []
+  let [seen, tried] = [0, 0]
+  for (const { machine, tests } of SUBJECTS) {
+    const declared = await declaredIn(tests)
+    const failing = await firstFailing(declared)
+    if (failing !== undefined) throw new Error(`«${failing}» fails on the table as it is`)
+    for (const mutant of mutantsOf(machine)) {
+      seen += 1
+      if (seen % every !== 0) continue
+      tried += 1
+      if (!(await isNoticed(machine, mutant, declared))) survivors.push(mutant.name)
+    }
+  }
+  return { tried, survivors }
+}
+
+/** The tests of some files, not run. */
+async function declaredIn(files: readonly string[]): Promise<readonly CollectedTest[]> {
+  const stand = new URL('./collected-tests.ts', import.meta.url).href
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === 'node:test' ? { url: stand, shortCircuit: true } : next(specifier, context),
+  })
+  const { collected } = await import('./collected-tests.ts')
+  collected.length = 0
+  for (const file of files) await import(new URL(`../../packages/server/test/${file}`, import.meta.url).href)
+  hooks.deregister()
+  return [...collected]
+}
+
+/** Whether some test fails while the table is broken. */
+async function isNoticed(machine: Machine, mutant: Mutant, tests: readonly CollectedTest[]): Promise<boolean> {
+  const rows = machine.rows as Machine['rows'][number][]
+  const sound = [...rows]
+  rows.splice(0, rows.length, ...mutant.rows)
+  try {
+    return (await firstFailing(tests)) !== undefined
+  } finally {
+    rows.splice(0, rows.length, ...sound)
+  }
+}
+
+async function firstFailing(tests: readonly CollectedTest[]): Promise<string | undefined> {
+  for (const { name, run } of tests) {
+    try {
+      await run()
+    } catch {
+      return name
+    }
+  }
+  return undefined
+}
