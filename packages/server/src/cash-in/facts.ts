@@ -1,4 +1,5 @@
 import type { Changes, Target } from '../engine/follow.ts'
+import { openCaseIds } from '../engine/open-cases.ts'
 import { reasonAfter, reasonOf } from '../engine/reason.ts'
 import {
   type CashIn,
@@ -30,8 +31,8 @@ export function changesOf(now: CashIn, input: CashInEvent, row: Target, at: numb
 }
 
 /** Cases that wait for the bank's word close when it has come. @source rules#cash-in.expired.5, rules#cash-in.credits.4 */
-function withCases({ facts: before }: CashIn, row: Target, changes: Changes): Changes {
-  const facts: CashInFacts = { ...before, ...changes.facts }
+function withCases(now: CashIn, row: Target, changes: Changes): Changes {
+  const facts: CashInFacts = { ...now.facts, ...changes.facts }
   const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING'
   const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(facts.toldPayments ?? {}).length === 0
   if (!isEnded && !isConfirmed) return changes
@@ -44,8 +45,10 @@ function withCases({ facts: before }: CashIn, row: Target, changes: Changes): Ch
     },
     closes: [
       ...(changes.closes ?? []),
-      ...(isEnded ? ['end_unknown'] : []),
-      ...(isConfirmed ? ['payment_unconfirmed'] : []),
+      ...openCaseIds(
+        now,
+        ({ kind }) => (isEnded && kind === 'end_unknown') || (isConfirmed && kind === 'payment_unconfirmed'),
+      ),
     ],
   }
 }
@@ -209,9 +212,12 @@ function learnedOfPayment(
  */
 function casesClosed(now: CashIn, returnId: string): Pick<Changes, 'closes'> {
   const { facts } = now
-  if (unnamedReturn(now, returnId)) return { closes: [{ kind: 'return_unnamed', reference: returnId }] }
+  if (unnamedReturn(now, returnId)) {
+    return { closes: openCaseIds(now, (open) => open.kind === 'return_unnamed' && open.reference === returnId) }
+  }
   const held = Object.entries(facts.awaitedReturns ?? {}).filter(([, { heldCents }]) => heldCents !== undefined)
-  return held.length === 1 && held[0]?.[0] === returnId ? { closes: ['return_unexplained'] } : {}
+  const isLast = held.length === 1 && held[0]?.[0] === returnId
+  return isLast ? { closes: openCaseIds(now, ({ kind }) => kind === 'return_unexplained') } : {}
 }
 
 /** What refunds and returns teach disturbs no other work that is due; what is awaited is looked at in time. */

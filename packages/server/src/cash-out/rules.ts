@@ -95,7 +95,7 @@ function decideOne(
 /** The outcome has come that a person was told to wait for. @source rules#cash-out.states.15 */
 function closesOverdue(before: CashOut, decision: Decision<CashOutOutcome>): Decision<CashOutOutcome> {
   const { status } = decision.outcome.cashOut
-  return endsOverdue(before.facts, isOpen(before) && (status === 'CONFIRMED' || status === 'FAILED'), decision)
+  return endsOverdue(before, isOpen(before) && (status === 'CONFIRMED' || status === 'FAILED'), decision)
 }
 
 /** What a row did: a return that an event tells of another payment only makes us ask. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { type AccountCode, accounts, type JournalTemplate, journals, suspenseCases } from '@pixgate/spec'
+import { type AccountCode, accounts, type JournalTemplate, journals } from '@pixgate/spec'
+import type { Ids } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
+import { BatchCases } from './batch-cases.ts'
 import type {
   Audit,
   BookedMovement,
-  Case,
-  ClosedCases,
   Command,
   ControlName,
   Decision,
@@ -59,11 +59,6 @@ export interface WrittenMove {
 /** A movement that a batch books. */
 export interface WrittenMovement extends MovementId, BookedMovement {}
 
-/** A case that a batch opens, and may close again. */
-export interface WrittenCase extends Case {
-  isClosed: boolean
-}
-
 /** What a batch does to one account. */
 export interface AccountChange {
   readonly entries: Entry[]
@@ -94,31 +89,27 @@ export class Draft implements State {
   /** Movements that were booked nowhere before, by {@link movementKey}. */
   readonly movements = new Map<string, WrittenMovement>()
   readonly notifications: Notification[] = []
-  readonly cases: WrittenCase[] = []
-  readonly closedCaseOperations = new Set<string>()
+  readonly cases: BatchCases
   readonly audits: Audit[] = []
   /** The requests that it carries out. */
   readonly requests: LiveRequest[] = []
-  /** Kinds of case that close while others of the same operation stay open; of a `null` reference all of the kind. */
-  readonly closedCaseKinds: {
-    readonly operationId: string
-    readonly kind: string
-    readonly reference: string | null
-  }[] = []
   /** When the batch is decided, epoch milliseconds. */
   readonly now: number
   readonly #known: LoadedState
   readonly #identities = new Set<string>()
   readonly #debts: Map<string, bigint>
 
-  constructor(known: LoadedState, now: number) {
+  constructor(known: LoadedState, now: number, ids: Ids) {
     this.#known = known
+    this.cases = new BatchCases(known.operations, ids)
     this.#debts = new Map(known.debts)
     this.now = now
   }
 
   operation(id: string): Operation | undefined {
-    return this.createdOperations.get(id) ?? this.movedOperations.get(id) ?? this.#known.operations.get(id)
+    const operation = this.createdOperations.get(id) ?? this.movedOperations.get(id) ?? this.#known.operations.get(id)
+    const openCases = this.cases.changedOf(id)
+    return operation && openCases ? { ...operation, openCases } : operation
   }
 
   balance(code: AccountCode): bigint {
@@ -157,7 +148,7 @@ export class Draft implements State {
 
   /** Whether there is anything to write. */
   get isEmpty(): boolean {
-    return this.moves.length === 0 && this.cases.length === 0 && this.changedControls.size === 0
+    return this.moves.length === 0 && this.cases.isEmpty && this.changedControls.size === 0
   }
 
   /**
@@ -172,12 +163,11 @@ export class Draft implements State {
 
     const movements = (decision.journals ?? []).flatMap((journal) => this.#movementOf(journal) ?? [])
     const writes = this.#operationsAfter(decision)
+    const closes = this.#closesOf(command, decision, new Set(writes.map(({ after }) => after.id)))
     for (const id of command.reads) this.#noteRead(id)
     for (const write of writes) this.#takeMove(write)
-    for (const move of decision.moves ?? []) {
-      if (move.closesCases) this.#closeCases(move.operationId)
-      for (const cases of move.closes ?? []) this.#closeSome(move.operationId, cases)
-    }
+    for (const [id, operationId] of closes) this.cases.close(id, operationId)
+    for (const opened of decision.cases ?? []) this.cases.open(opened)
     for (const entry of entries) this.#takeEntry(entry)
     for (const movement of movements) this.movements.set(movementKey(movement), movement)
     for (const code of decision.exact ?? []) this.#change(code).exact = true
@@ -190,7 +180,6 @@ export class Draft implements State {
     this.notifications.push(...(decision.notifications ?? []))
     this.audits.push(...(decision.audits ?? []))
     if (command.request) this.requests.push(command.request)
-    this.cases.push(...(decision.cases ?? []).map((opened) => ({ ...opened, isClosed: false })))
   }
 
   /**
@@ -210,21 +199,25 @@ export class Draft implements State {
     return undefined
   }
 
-  /** Also those of this very batch, which are not in their table yet. */
-  #closeCases(operationId: string): void {
-    this.closedCaseOperations.add(operationId)
-    for (const opened of this.cases) {
-      if (opened.operationId === operationId && !suspenseCases.has(opened.kind)) opened.isClosed = true
+  /**
+   * The cases that a decision closes, each with its operation. Cases of an operation open and close with a move of it:
+   * whoever has its version knows those that are open.
+   * @source rules#engine.19
+   */
+  #closesOf(
+    { reads }: Command<unknown>,
+    { cases = [], closes = [] }: Decision<unknown>,
+    moved: ReadonlySet<string>,
+  ): [id: string, operationId: string | null][] {
+    for (const { operationId, kind } of cases) {
+      assert.ok(operationId === null || moved.has(operationId), `case ${kind} opens without a move of its operation`)
     }
-  }
-
-  #closeSome(operationId: string, cases: ClosedCases): void {
-    const { kind, reference } = typeof cases === 'string' ? { kind: cases, reference: null } : cases
-    this.closedCaseKinds.push({ operationId, kind, reference })
-    for (const opened of this.cases) {
-      const isMeant = opened.kind === kind && (reference === null || opened.reference === reference)
-      if (opened.operationId === operationId && isMeant) opened.isClosed = true
-    }
+    return [...new Set(closes)].map((id) => {
+      const isOwner = (operationId: string) => this.cases.openOf(operationId).some((open) => open.id === id)
+      const operationId = [...moved, ...reads].find(isOwner) ?? null
+      assert.ok(operationId === null || moved.has(operationId), `case ${id} closes without a move of its operation`)
+      return [id, operationId]
+    })
   }
 
   /**

@@ -272,7 +272,7 @@ class Batch {
   /** Decides each command on the state that the ones before it leave. */
   #plan(commands: readonly AnyCommand[], known: LoadedState): Plan {
     const now = this.#options.clock.now()
-    const plan: Plan = { draft: new Draft(known, now), decided: new Map(), idle: [], lapsed: [] }
+    const plan: Plan = { draft: new Draft(known, now, this.#options.ids), decided: new Map(), idle: [], lapsed: [] }
     for (const command of commands) this.#planOne(command, plan, now)
     return plan
   }
@@ -329,7 +329,7 @@ class Batch {
     if (this.#hasLapsed(command)) return { error: lapsed() }
     const now = this.#options.clock.now()
     try {
-      const draft = new Draft(known, now)
+      const draft = new Draft(known, now, this.#options.ids)
       const decision = command.decide(draft, now)
       if (changesNothing(decision)) return { result: decision.outcome }
       draft.add(command, decision)
@@ -388,8 +388,9 @@ function nameOf({ kind, externalId }: Pick<Operation, 'kind' | 'externalId'>): s
   return `${kind} ${externalId}`
 }
 
-function changesNothing({ creates, moves, cases, controls = {} }: Decision<unknown>): boolean {
-  return !creates?.length && !moves?.length && !cases?.length && Object.keys(controls).length === 0
+function changesNothing({ creates, moves, cases, closes, controls = {} }: Decision<unknown>): boolean {
+  const isEmpty = !creates?.length && !moves?.length && !cases?.length && !closes?.length
+  return isEmpty && Object.keys(controls).length === 0
 }
 
 interface Plan {

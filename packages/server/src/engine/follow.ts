@@ -1,4 +1,5 @@
 import { type Machine, type Row, rowFor } from '@pixgate/spec'
+import { doubtCaseIds } from './open-cases.ts'
 import {
   type Decision,
   type Document,
@@ -10,8 +11,9 @@ import {
 } from './operation.ts'
 import { reasonAfter, reasonOf } from './reason.ts'
 
-/** What a move may change besides status and reason. */
-export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey' | 'closes'>
+/** What a move may change besides status and reason, and which open cases close with it. */
+export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'> &
+  Pick<Decision<unknown>, 'closes'>
 
 /** What of a row decides about a move's changes. */
 export type Target = Pick<Row, 'when' | 'to' | 'reason' | 'posts' | 'opens' | 'asks'>
@@ -55,7 +57,16 @@ export function follow<
   const row = rowFor(machine, standing, step.on, step.holds)
   if (!row || row.isIgnored) return { outcome: step.outcome(operation, false) }
   const evidence = step.evidence ?? {}
-  const move = { ...moveOf(operation, row, step), ...(row.opens ? { evidence } : {}) }
+  const isDoubtOver = reasonOf(operation) !== null && row.reason === null
+  const { closes = [], ...changes } = step.changes?.(row) ?? {}
+  const move: Move = {
+    operationId: operation.id,
+    trigger: step.on,
+    to: row.to,
+    ...changes,
+    facts: { ...changes.facts, ...reasonAfter(operation, row) },
+    ...(row.opens ? { evidence } : {}),
+  }
   return {
     moves: [move],
     journals: row.posts
@@ -68,19 +79,7 @@ export function follow<
     cases: row.opens
       ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: evidence }]
       : [],
+    closes: [...(isDoubtOver ? doubtCaseIds(operation) : []), ...closes],
     outcome: step.outcome(moved(operation, move, now), true),
-  }
-}
-
-/** The end of a doubt closes its cases. */
-function moveOf(operation: Operation, row: Target, step: Step<string, never, unknown>): Move {
-  const changes = step.changes?.(row)
-  return {
-    operationId: operation.id,
-    trigger: step.on,
-    to: row.to,
-    closesCases: reasonOf(operation) !== null && row.reason === null,
-    ...changes,
-    facts: { ...changes?.facts, ...reasonAfter(operation, row) },
   }
 }

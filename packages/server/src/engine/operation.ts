@@ -61,11 +61,20 @@ export interface Operation<Detail extends Document = Document, Facts extends Doc
   readonly facts: Facts
   readonly createdAt: number
   readonly updatedAt: number
+  /** Its cases that are open: known where it is decided, left out where it is only shown. @source rules#engine.19 */
+  readonly openCases?: readonly OpenCase[]
+}
+
+/** A case that is open. An operation has one at most of a kind and reference. */
+export interface OpenCase {
+  readonly id: string
+  readonly kind: string
+  readonly reference: string
 }
 
 /** A new operation. Its creation is its first move. */
 export interface Create {
-  readonly operation: Omit<Operation, 'version' | 'createdAt' | 'updatedAt'>
+  readonly operation: Omit<Operation, 'version' | 'createdAt' | 'updatedAt' | 'openCases'>
 }
 
 /** One step of an operation that exists. Fields left out keep their value. */
@@ -79,16 +88,9 @@ export interface Move {
   readonly endToEndId?: string
   /** Others may hold what it held. */
   readonly givesUpExclusiveKey?: boolean
-  /** The doubt is over: the operation's open cases close. */
-  readonly closesCases?: boolean
   /** What the bank said, where the move opens a case: the case keeps only what the first one said. */
   readonly evidence?: Document
-  /** What these cases were opened for is over: those of the operation that are open close. */
-  readonly closes?: readonly ClosedCases[]
 }
-
-/** All cases of a kind, or the one of it that has a reference. */
-export type ClosedCases = string | { readonly kind: string; readonly reference: string }
 
 /** A journal to post: its template's postings with these amounts; zero amounts are not written. */
 export interface Journal {
@@ -109,7 +111,7 @@ export interface Notification {
   readonly body: Buffer
 }
 
-/** A case for an operator: unique per (operation, kind, reference). */
+/** A case for an operator: unique per (operation, kind, reference). One of an operation opens with a move of it. */
 export interface Case {
   readonly operationId: string | null
   readonly kind: string
@@ -132,7 +134,13 @@ export interface Decision<Outcome> {
   readonly moves?: readonly Move[]
   readonly journals?: readonly Journal[]
   readonly notifications?: readonly Notification[]
+  /** Cases to open. */
   readonly cases?: readonly Case[]
+  /**
+   * Ids of cases to close, before others open: of operations that it moves, or of none. See {@link Operation.openCases}.
+   * @source rules#engine.19
+   */
+  readonly closes?: readonly string[]
   /** Accounts whose very balance the decision used: it is decided again where they have changed since. */
   readonly exact?: readonly AccountCode[]
   /** New values of controls that the command looked at. */
@@ -191,7 +199,7 @@ export interface Command<Outcome> {
 
 /** The operation after its creation. */
 export function created({ operation }: Create, now: number): Operation {
-  return { ...operation, version: 1, createdAt: now, updatedAt: now }
+  return { ...operation, version: 1, createdAt: now, updatedAt: now, openCases: [] }
 }
 
 /** The operation after a move. */
@@ -220,6 +228,7 @@ export function mergeDecisions<Outcome>(
     journals: [...(first.journals ?? []), ...(then.journals ?? [])],
     notifications: [...(first.notifications ?? []), ...(then.notifications ?? [])],
     cases: [...(first.cases ?? []), ...(then.cases ?? [])],
+    closes: [...(first.closes ?? []), ...(then.closes ?? [])],
     exact: [...(first.exact ?? []), ...(then.exact ?? [])],
     controls: { ...first.controls, ...then.controls },
     audits: [...(first.audits ?? []), ...(then.audits ?? [])],

@@ -8,6 +8,7 @@ import type {
   Document,
   MovementDirection,
   MovementId,
+  OpenCase,
   Operation,
   OperationKind,
 } from './operation.ts'
@@ -15,6 +16,7 @@ import { OPERATION_COLUMNS, type OperationRow, operationOf } from './operation-r
 
 /** The engine's reads: what it decides on before the statement compares it. */
 export interface Reader {
+  /** With their open cases. */
   operations(ids: readonly string[]): Promise<Operation[]>
   /** Operations that used one of these keys after an instant. */
   byIdempotencyKeys(keys: readonly string[], after: number): Promise<Operation[]>
@@ -30,10 +32,19 @@ export interface Reader {
   movements(wanted: readonly MovementId[]): Promise<Map<string, BookedMovement | null>>
 }
 
-const OPERATIONS = `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($1::uuid[])`
 const ACCOUNTS = 'SELECT id, version, balance_cents, clock_timestamp() AS now FROM account'
 
-const selectOperations = statement<[ids: readonly string[]], OperationRow>('engine.operations', OPERATIONS)
+/** Each with its open cases, of one snapshot. @source rules#engine.19 */
+const selectOperations = statement<
+  [ids: readonly string[]],
+  OperationRow & { readonly open_cases: readonly OpenCase[] | null }
+>(
+  'engine.operations',
+  `SELECT ${OPERATION_COLUMNS},
+          (SELECT json_agg(json_build_object('id', c.id, 'kind', c.kind, 'reference', c.reference))
+             FROM "case" c WHERE c.operation_id = operation.id AND c.closed_at IS NULL) AS open_cases
+     FROM operation WHERE id = ANY ($1::uuid[])`,
+)
 
 const selectByIdempotencyKeys = statement<[keys: readonly string[], after: string], OperationRow>(
   'engine.by_idempotency_keys',
@@ -41,9 +52,9 @@ const selectByIdempotencyKeys = statement<[keys: readonly string[], after: strin
 )
 
 /** Locks are taken in the order of the engine's statement: accounts first, each kind by id. */
-const lockOperations = statement<[ids: readonly string[]], OperationRow>(
+const lockOperations = statement<[ids: readonly string[]]>(
   'engine.lock_operations',
-  `${OPERATIONS} ORDER BY id FOR UPDATE`,
+  'SELECT FROM operation WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE',
 )
 
 const selectByExternalIds = statement<[kinds: readonly string[], externalIds: readonly string[]], OperationRow>(
@@ -89,7 +100,11 @@ const selectMovements = statement<
 /** Reads that lock nothing. */
 export function createReader(queries: Queries): Reader {
   return {
-    operations: async (ids) => (await queries.rows(selectOperations, [ids])).map(operationOf),
+    operations: async (ids) =>
+      (await queries.rows(selectOperations, [ids])).map((row) => ({
+        ...operationOf(row),
+        openCases: row.open_cases ?? [],
+      })),
     byIdempotencyKeys: async (keys, after) =>
       (await queries.rows(selectByIdempotencyKeys, [keys, instantParameter(after)])).map(operationOf),
     byExternalIds: async (wanted) => {
@@ -118,10 +133,15 @@ export function createReader(queries: Queries): Reader {
 export function createLockingReader(
   queries: Queries,
 ): Pick<Reader, 'accounts' | 'operations' | 'controls' | 'movements' | 'debts'> {
+  const reader = createReader(queries)
   return {
-    ...createReader(queries),
+    ...reader,
     accounts: async () => accountsOf(await queries.rows(lockAccounts, [])),
-    operations: async (ids) => (await queries.rows(lockOperations, [ids])).map(operationOf),
+    operations: async (ids) => {
+      // What the lock waited for is seen by the statement after it only.
+      await queries.rows(lockOperations, [ids])
+      return reader.operations(ids)
+    },
     controls: async () => controlsOf(await queries.rows(lockControls, [])),
   }
 }

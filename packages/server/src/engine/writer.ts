@@ -15,7 +15,6 @@ import { accountCode, accountId } from './account-id.ts'
 import type { Cache } from './cache.ts'
 import type { Account, Control, Draft, LoadedState } from './draft.ts'
 import type { Command, ControlName } from './operation.ts'
-import { operationOf } from './operation-row.ts'
 import { createLockingReader } from './reader.ts'
 import { abandonBatch, type BatchOutcome } from './statement/fence.ts'
 import { type AccountReply, type ControlReply, type Write, type WriteReply, writeOf } from './statement/write.ts'
@@ -190,16 +189,19 @@ export class Writer {
     this.#cache.putAccounts(accountsOf(first.accounts ?? []))
     this.#cache.putControls(controlsOf(first.controls ?? []))
     for (const id of draft.readVersions.keys()) this.#cache.drop(id)
-    for (const row of reply) if (row.id !== null) this.#cache.put(operationOf(row))
     return 'stale'
   }
 
   #committed(draft: Draft): WriteResult {
-    for (const operation of draft.createdOperations.values()) this.#cache.put(operation)
-    for (const operation of draft.movedOperations.values()) this.#cache.put(operation)
+    for (const id of [...draft.createdOperations.keys(), ...draft.movedOperations.keys()]) {
+      const operation = draft.operation(id)
+      if (operation) this.#cache.put(operation)
+    }
     if (draft.notifications.length > 0) this.#options.onNotifications?.()
-    for (const { kind, operationId, isClosed } of draft.cases) {
-      if (!isClosed) this.#options.logger.error({ case: kind, operationId }, 'a case waits for a person')
+    for (const { kind, operationId, isClosed } of draft.cases.opened) {
+      // A case that was open before is open again under its old id.
+      if (operationId !== null) this.#cache.drop(operationId)
+      if (!isClosed) this.#options.logger.error({ case: kind, operationId }, 'case opened; operator action required')
     }
     return 'committed'
   }

@@ -1,5 +1,6 @@
 import type { Changes } from '../engine/follow.ts'
-import type { BookedMovement, Decision } from '../engine/operation.ts'
+import { doubtCaseIds } from '../engine/open-cases.ts'
+import { type BookedMovement, type Decision, mergeDecisions, type Operation } from '../engine/operation.ts'
 import { afterAnswer, type SendFacts, unanswered } from './attempts.ts'
 import type { OrderInput } from './inputs.ts'
 import type { Asking } from './schedule.ts'
@@ -65,14 +66,14 @@ export function isBookedElsewhere({ id }: { readonly id: string }, booked: Booke
 
 /**
  * The case of an overdue outcome closes with the outcome: nobody waits for it any more.
+ * @param order as it was before the decision
  * @param isOutcome whether the order was open before, and has ended with this decision
  * @source failure-modes#CO-41
  */
 export function endsOverdue<Outcome>(
-  { isOverdue }: SendFacts,
+  order: Operation & { readonly facts: SendFacts },
   isOutcome: boolean,
   decision: Decision<Outcome>,
 ): Decision<Outcome> {
-  if (!isOverdue || !isOutcome) return decision
-  return { ...decision, moves: (decision.moves ?? []).map((move) => ({ ...move, closesCases: true })) }
+  return order.facts.isOverdue && isOutcome ? mergeDecisions({ closes: doubtCaseIds(order) }, decision) : decision
 }

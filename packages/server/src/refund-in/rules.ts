@@ -79,7 +79,7 @@ function decideOne(
     nowMs,
   )
   const isOutcome = refund.status === 'PENDING' && decision.outcome.refund.status !== 'PENDING'
-  return withAnswer(withCashIn(refund, endsOverdue(refund.facts, isOutcome, decision), input, nowMs), told, nowMs)
+  return withAnswer(withCashIn(refund, endsOverdue(refund, isOutcome, decision), input, nowMs), told, nowMs)
 }
 
 /** What a row did: a confirmation that an event tells of another payment only makes us ask. */

@@ -9,6 +9,7 @@ import type { Decision } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
+import { withOpenCases } from '../support/open-cases.ts'
 import { type Outcome, outcomesOf } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
 import {
@@ -444,7 +445,7 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
   test(`[${rule}] ${name} → ${to}`, () => {
     const situation = situationOf(name, outcome)
     assert.ok(situation, 'every outcome has its situation here')
-    const before = cashInAs(from as CashInStatus, situation.before)
+    const before = withOpenCases(cashInAs(from as CashInStatus, situation.before), 'result_missing', 'amount_differs')
     const input = situation.input ?? INPUTS[on as Happening['on']]
     const decision = decideCashIn(before, input, NOW)
     const endsDoubt = from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED'
@@ -464,7 +465,7 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
     const [move, ...others] = decision.moves ?? []
     assert.deepEqual(others, [])
     assert.equal(move?.trigger, on)
-    assert.equal(move?.closesCases, endsDoubt)
+    assert.deepEqual(decision.closes, endsDoubt ? ['result_missing'] : [])
     assert.deepEqual(journalsOf(decision), posts ? [journalOf(posts, situation, input)] : [])
     assert.deepEqual(notificationsOf(decision), emits ? [{ status: to, body: bodyOf(before, input, to) }] : [])
     const told = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
@@ -765,9 +766,13 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is as
   assert.deepEqual(waits.slice(0, 8), [1, 5, 15, 900, 3_600, 3_600, 3_600, 3_600])
   assert.deepEqual(opened, ['payment_unconfirmed after 15 min'])
   assert.ok(at - NOW < 90_000_000)
-  const answered = decideCashIn(now, confirmed({ endToEndId: 'E2' }), at)
+  const answered = decideCashIn(
+    withOpenCases(now, ...opened.map((what) => what.split(' ', 1).join())),
+    confirmed({ endToEndId: 'E2' }),
+    at,
+  )
   assert.equal(answered.outcome.cashIn.status, 'PAID')
-  assert.deepEqual(answered.moves?.[0]?.closes, ['payment_unconfirmed'])
+  assert.deepEqual(answered.closes, ['payment_unconfirmed'])
   assert.deepEqual(answered.outcome.cashIn.facts.toldPayments, {})
 })
 
@@ -818,10 +823,11 @@ test('[cash-in.states.10] the bank agrees with what an event told of a failure: 
 
 test('[cash-in.expired.5] [EX-8] the case of an end that was unknown closes when it is known', () => {
   const facts = { ...CHARGED, isEndCaseOpen: true }
-  const before = cashInAs('PENDING', { expiresAt: NOW - 3_600_000, facts, dueAt: NOW })
+  const ended = cashInAs('PENDING', { expiresAt: NOW - 3_600_000, facts, dueAt: NOW })
+  const before = withOpenCases(ended, 'end_unknown', 'payment_restated')
   for (const input of [INPUTS['clock.expired'], confirmed({ occurredAt: NOW - 3_600_000 })]) {
-    const { moves, outcome } = decideCashIn(before, input, NOW)
-    assert.deepEqual(moves?.[0]?.closes, ['end_unknown'])
+    const { closes, outcome } = decideCashIn(before, input, NOW)
+    assert.deepEqual(closes, ['end_unknown'])
     assert.equal(outcome.cashIn.facts.isEndCaseOpen, false)
   }
   assert.equal(decideCashIn(before, NOTHING_TOLD, NOW).cases?.length, 0, 'one case is enough')

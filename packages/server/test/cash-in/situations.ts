@@ -59,6 +59,7 @@ export function cashInAs(status: CashInStatus, given: Partial<CashIn> = {}): Cas
     facts: FACTS[status],
     createdAt: CREATED_AT,
     updatedAt: CREATED_AT,
+    openCases: [],
     ...given,
   }
 }

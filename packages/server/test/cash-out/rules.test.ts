@@ -6,6 +6,7 @@ import { nextStep } from '../../src/cash-out/schedule.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
+import { withOpenCases } from '../support/open-cases.ts'
 import { outcomesOf } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
 import {
@@ -430,7 +431,7 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
   test(`[${rule}] ${name} → ${to}`, () => {
     const situation = situationOf(name, on)
     assert.ok(situation, 'every outcome has its situation here')
-    const before = cashOutAs(from as CashOutStatus, situation.before)
+    const before = withOpenCases(cashOutAs(from as CashOutStatus, situation.before), 'result_missing', 'amount_differs')
     const input = situation.input ?? INPUTS[on as CashOutInput['on']]
     const decision = decide(before, input, NOW, situation.state)
     const endsDoubt = from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED'
@@ -450,7 +451,7 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
     const [move, ...others] = decision.moves ?? []
     assert.deepEqual(others, [])
     assert.equal(move?.trigger, on)
-    assert.equal(move?.closesCases, endsDoubt)
+    assert.deepEqual(decision.closes, endsDoubt ? ['result_missing'] : [])
     assert.deepEqual(journalsOf(decision), posts ? [journalOf(posts, situation, input)] : [])
     assert.deepEqual(
       notificationsOf(decision),
@@ -712,13 +713,14 @@ test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the ba
   const again = decide({ ...told, dueAt: null }, confirmed({ endToEndId: 'E9' }, false))
   assert.deepEqual([again.outcome.cashOut.dueAt, again.journals], [NOW, []], 'another event is another question')
   const asked = [INPUTS['send.accepted'], confirmed(), INPUTS['work.done']]
-  const { outcome, moves, journals } = decide(claimed(told), asked)
+  const doubted = withOpenCases(claimed(told), 'confirmed_without_sending', 'amount_differs')
+  const { outcome, closes, journals } = decide(doubted, asked)
   assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt], ['CONFIRMED', null])
   assert.deepEqual(
     journals?.map(({ kind }) => kind),
     ['cash_out_confirmed'],
   )
-  assert.equal(moves?.[0]?.closesCases, true)
+  assert.deepEqual(closes, ['confirmed_without_sending'])
 })
 
 test('[cash-out.states.5] a bank that does not know what it confirmed leaves the money reserved, for a person', () => {
@@ -919,15 +921,16 @@ test('[cash-out.confirmed.5] [CO-45] a second movement is booked, also where the
 
 test('[cash-out.states.15] [CO-41] the case of an overdue outcome closes when the outcome comes', () => {
   const overdue = { ...SENT, isAccepted: true, isOverdue: true }
-  const closes = (before: CashOut, input: CashOutInput) => decide(before, input).moves?.map((move) => move.closesCases)
+  const closes = (before: CashOut, input: CashOutInput) =>
+    decide(withOpenCases(before, 'outcome_overdue', 'amount_differs'), input).closes
   for (const input of [confirmed(), INPUTS['partner.failed']]) {
-    assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), input), [true])
-    assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: SENT }), input), [false])
+    assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), input), ['outcome_overdue'])
+    assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: SENT }), input), [])
   }
-  assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), INPUTS['work.requested']), [false])
+  assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), INPUTS['work.requested']), [])
   // What is no outcome closes nothing, and what comes after it has cases of its own.
-  assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), confirmed({ valueCents: 1n })), [false])
-  assert.deepEqual(closes(cashOutAs('CONFIRMED', { facts: { ...LEFT, isOverdue: true } }), returned()), [false])
+  assert.deepEqual(closes(cashOutAs('DISPATCHED', { facts: overdue }), confirmed({ valueCents: 1n })), [])
+  assert.deepEqual(closes(cashOutAs('CONFIRMED', { facts: { ...LEFT, isOverdue: true } }), returned()), [])
 })
 
 test('[cash-out.unknown.7] [CO-42] only what was asked about since the last attempt, and is safe to repeat, is sent again', () => {

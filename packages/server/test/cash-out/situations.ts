@@ -78,6 +78,7 @@ export function cashOutAs(status: CashOutStatus, given: Partial<CashOut> = {}): 
     facts: FACTS[status],
     createdAt: CREATED_AT,
     updatedAt: SENT_AT,
+    openCases: [],
     ...given,
   }
 }

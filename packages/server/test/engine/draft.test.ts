@@ -58,7 +58,8 @@ function draftKnowing(
       ]),
     ),
   }
-  return new Draft(known, NOW)
+  let made = 0
+  return new Draft(known, NOW, { uuid: () => `id ${++made}` })
 }
 
 function add(
@@ -177,35 +178,88 @@ test('[engine.1] money moves only with a move, and only of what there is', () =>
   assert.equal(batch.isEmpty, true)
 })
 
-test('[engine.1] a case alone is something to write; what leaves the doubt closes its cases', () => {
-  const batch = draft(operation('a', { status: 'RECONCILIATION_REQUIRED' }))
+/** Opens a case of an operation, with a move of it. */
+const opening = (operationId: string, kind: string, reference = '') => ({
+  ...moving(operationId, 'RECONCILIATION_REQUIRED'),
+  cases: [{ operationId, kind, reference, facts: {} }],
+})
+
+/** Ids of an operation's open cases as the next decision sees them. */
+const openIn = (batch: Draft, operationId: string) => batch.operation(operationId)?.openCases?.map(({ id }) => id)
+
+test('[engine.19] a case without an operation is something to write, and so is its end', () => {
+  const batch = draft()
   assert.equal(batch.isEmpty, true)
   add(batch, { cases: [{ operationId: null, kind: 'unmatched_event', reference: '', facts: {} }] })
   assert.equal(batch.isEmpty, false)
-  add(batch, { moves: [{ operationId: 'a', trigger: 'test', to: 'PAID', closesCases: true }] })
-  assert.deepEqual([...batch.closedCaseOperations], ['a'])
+  const closing = draft()
+  add(closing, { closes: ['c'] })
+  assert.deepEqual([closing.isEmpty, closing.cases.closedIds], [false, ['c']])
 })
 
-test('[engine.1] [ledger.suspense] a case that the same batch opened is closed with the others, unless it is of money in suspense; one that it opens later is not', () => {
-  const batch = draft(operation('a', { status: 'RECONCILIATION_REQUIRED' }), operation('b'))
-  const doubt = (operationId: string, kind: string) => ({
-    ...moving(operationId, 'RECONCILIATION_REQUIRED'),
-    cases: [{ operationId, kind, reference: '', facts: {} }],
-  })
-  add(batch, doubt('a', 'earlier'))
-  add(batch, doubt('a', 'amount_differs'))
-  add(batch, doubt('b', 'another operation’s'))
-  add(batch, { moves: [{ operationId: 'a', trigger: 'test', to: 'PAID', closesCases: true }] })
-  add(batch, doubt('a', 'later'))
+test('[engine.19] each decision sees the cases that the ones before it leave open, and closes those that it names', () => {
+  const openCases = [
+    { id: 'x', kind: 'result_missing', reference: '' },
+    { id: 'y', kind: 'amount_differs', reference: 'E1' },
+  ]
+  const batch = draft(operation('a', { openCases }), operation('b'))
+  add(batch, opening('a', 'send_contradicted'))
+  assert.deepEqual(openIn(batch, 'a'), ['x', 'y', 'id 1'])
+  add(batch, { ...moving('a', 'PAID'), closes: ['id 1', 'x'] })
+  assert.deepEqual(openIn(batch, 'a'), ['y'])
+  add(batch, opening('b', 'result_missing'))
+  assert.deepEqual([openIn(batch, 'a'), openIn(batch, 'b')], [['y'], ['id 2']])
   assert.deepEqual(
-    batch.cases.map(({ kind, isClosed }) => [kind, isClosed]),
+    batch.cases.opened.map(({ id, isClosed }) => [id, isClosed]),
     [
-      ['earlier', true],
-      ['amount_differs', false],
-      ['another operation’s', false],
-      ['later', false],
+      ['id 1', true],
+      ['id 2', false],
+    ],
+    'what it opens and closes is one row, closed',
+  )
+  assert.deepEqual(batch.cases.closedIds, ['x'])
+})
+
+test('[engine.2] [engine.19] however often a batch opens and closes a case, it is one row, as it is left', () => {
+  const openCases = [{ id: 'x', kind: 'result_missing', reference: '' }]
+  const batch = draft(operation('a', { openCases }))
+  const written = () => [batch.cases.opened.map(({ id, isClosed }) => [id, isClosed]), batch.cases.closedIds]
+  add(batch, opening('a', 'result_missing'))
+  assert.deepEqual(written(), [[], []], 'it is open')
+  add(batch, { ...moving('a', 'PAID'), closes: ['x', 'x'] })
+  assert.deepEqual(written(), [[], ['x']])
+  add(batch, opening('a', 'result_missing'))
+  assert.deepEqual([written(), openIn(batch, 'a')], [[[], []], ['x']], 'it stays open')
+
+  const fresh = draft(operation('a'))
+  add(fresh, opening('a', 'result_missing'))
+  add(fresh, { ...moving('a', 'PAID'), closes: ['id 1'] })
+  add(fresh, opening('a', 'result_missing'))
+  add(fresh, opening('a', 'result_missing', 'E1'))
+  assert.deepEqual(
+    fresh.cases.opened.map(({ id, reference, isClosed }) => [id, reference, isClosed]),
+    [
+      ['id 1', '', false],
+      ['id 2', 'E1', false],
     ],
   )
+})
+
+test('[engine.19] what a decision closes and opens at once is open', () => {
+  const batch = draft(operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '' }] }))
+  add(batch, { ...opening('a', 'result_missing'), closes: ['x'] })
+  assert.deepEqual([batch.cases.closedIds, openIn(batch, 'a')], [[], ['x']])
+})
+
+test('[engine.19] a case of an operation opens and closes with a move of it: nobody with its version misses one', () => {
+  const batch = draft(
+    operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '' }] }),
+    operation('b'),
+  )
+  const { cases } = opening('a', 'send_contradicted')
+  assert.throws(() => add(batch, { ...moving('b', 'PAID'), cases }, ['a']), /opens without a move/)
+  assert.throws(() => add(batch, { ...moving('b', 'PAID'), closes: ['x'] }, ['a']), /closes without a move/)
+  assert.equal(batch.isEmpty, true)
 })
 
 test('[engine.3] what only one may hold is taken once in a batch, of whatever kind', () => {

@@ -503,88 +503,105 @@ test('[engine.6] a decision that changes nothing but a control is written too', 
   assert.deepEqual(found, { name: 'cash_out_switch', version: 2n, value: off })
 })
 
-test('[engine.2] a case that was closed is open again when its doubt comes back', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
-  const id = one.ids.uuid()
-  await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
-  const doubt = { operationId: id, kind: 'result_missing', reference: '', facts: {} }
-  const lead = (to: string, more: object) =>
-    one.engine.execute({
-      reads: [id],
-      decide: () => ({ moves: [{ operationId: id, trigger: 'test', to, ...more }], outcome: undefined }),
-    })
-  const open = () => one.engine.execute({ reads: [id], decide: () => ({ cases: [doubt], outcome: undefined }) })
-  await open()
-  await lead('PENDING', { closesCases: true })
-  assert.deepEqual(await cases(database), ['result_missing (closed)'])
-  await open()
-  assert.deepEqual(await cases(database), ['result_missing'])
-})
-
 /** An operation about which cases are opened and closed. */
 async function oneCashIn(t: TestContext) {
   const { url, database } = await testDatabase(t)
-  const one = testEngine(t, url)
+  const [one, other] = [testEngine(t, url), testEngine(t, url)]
   const id = one.ids.uuid()
   await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
-  const opened = (kind: string) => ({ operationId: id, kind, reference: '', facts: {} })
-  const execute = (more: object) => one.engine.execute({ reads: [id], decide: () => ({ ...more, outcome: undefined }) })
-  return { url, database, id, opened, execute }
+  const moves = [{ operationId: id, trigger: 'test', to: 'PENDING' }]
+  const opening = (kind: string, reference = ''): Command<void> => ({
+    reads: [id],
+    decide: () => ({ moves, cases: [{ operationId: id, kind, reference, facts: {} }], outcome: undefined }),
+  })
+  /** Closes what is open of these kinds; tells its kinds. */
+  const closing = (...kinds: readonly string[]): Command<string[]> => ({
+    reads: [id],
+    decide: (state) => {
+      const meant = state.operation(id)?.openCases?.filter(({ kind }) => kinds.includes(kind)) ?? []
+      return { moves, closes: meant.map((open) => open.id), outcome: meant.map(({ kind }) => kind) }
+    },
+  })
+  return { database, one: one.engine, other: other.engine, opening, closing }
 }
 
-test('[ledger.suspense] the end of a doubt closes its cases, but none of money in suspense', async (t) => {
-  const { database, id, opened, execute } = await oneCashIn(t)
-  await execute({ cases: [opened('result_missing')] })
-  await execute({ cases: [opened('return_unattributed')] })
-  const ending = { operationId: id, trigger: 'test', to: 'PENDING', closesCases: true }
-  await execute({ moves: [ending] })
-  assert.deepEqual(await cases(database), ['result_missing (closed)', 'return_unattributed'])
-  await execute({ moves: [{ ...ending, closes: ['return_unattributed'] }] })
-  assert.deepEqual(await cases(database), ['result_missing (closed)', 'return_unattributed (closed)'])
+test('[engine.19] a case closes by its id while others of the same operation, and of the same kind, stay open', async (t) => {
+  const { database, one, opening, closing } = await oneCashIn(t)
+  await one.execute(opening('end_unknown'))
+  await one.execute(opening('second_payment', 'E1'))
+  await one.execute(opening('second_payment', 'E2'))
+  assert.deepEqual(await one.execute(closing('end_unknown')), ['end_unknown'])
+  assert.deepEqual(await cases(database), ['end_unknown (closed)', 'second_payment', 'second_payment'])
 })
 
-test('[engine.1] a kind of case closes while another case of the same operation stays open', async (t) => {
-  const { database, id, opened, execute } = await oneCashIn(t)
-  await execute({ cases: [opened('end_unknown')] })
-  await execute({ cases: [opened('second_payment')] })
-  await execute({ moves: [{ operationId: id, trigger: 'test', to: 'PENDING', closes: ['end_unknown'] }] })
-  assert.deepEqual(await cases(database), ['end_unknown (closed)', 'second_payment'])
-})
-
-test('[engine.1] one case of a kind closes while another of the same kind stays open, in its batch and later', async (t) => {
-  const { database, id, opened, execute } = await oneCashIn(t)
-  const closing = {
-    operationId: id,
-    trigger: 'test',
-    to: 'PENDING',
-    closes: [{ kind: 'end_unknown', reference: 'one' }],
+test('[engine.19] a case that was closed is open again when its doubt comes back, and closes again', async (t) => {
+  const { database, one, other, opening, closing } = await oneCashIn(t)
+  await one.execute(opening('result_missing'))
+  await one.execute(closing('result_missing'))
+  assert.deepEqual(await cases(database), ['result_missing (closed)'])
+  await one.execute(opening('result_missing'))
+  assert.deepEqual(await cases(database), ['result_missing'])
+  for (const engine of [one, other]) {
+    await engine.execute(closing('result_missing'))
+    assert.deepEqual(await cases(database), ['result_missing (closed)'])
+    await engine.execute(opening('result_missing'))
   }
-  for (const reference of ['one', 'other']) await execute({ cases: [{ ...opened('end_unknown'), reference }] })
-  await execute({ moves: [closing] })
-  assert.deepEqual(await cases(database), ['end_unknown (closed)', 'end_unknown'])
-  const more = ['one', 'third'].map((reference) => ({ ...opened('end_unknown'), reference }))
-  await Promise.all([execute({ cases: more }), execute({ moves: [closing] })])
-  assert.deepEqual((await cases(database)).toSorted(), ['end_unknown', 'end_unknown', 'end_unknown (closed)'])
 })
 
-for (const [what, closing] of [
-  ['a kind', { closes: ['end_unknown'] }],
-  ['all', { closesCases: true }],
-] as const)
-  test(`[engine.5] a batch that was decided on old rows closes no case: ${what}`, async (t) => {
-    const { url, database, id, opened, execute } = await oneCashIn(t)
-    await execute({ cases: [opened('end_unknown')] })
-    const other = testEngine(t, url)
-    await other.engine.execute({ reads: [id], decide: () => ({ outcome: undefined }) })
-    const move = { operationId: id, trigger: 'test', to: 'PENDING' }
-    await execute({ moves: [move] })
-    let decided = 0
-    await other.engine.execute({
-      reads: [id],
-      decide: () =>
-        decided++ === 0 ? { moves: [{ ...move, ...closing }], outcome: undefined } : { outcome: undefined },
-    })
-    assert.ok(decided > 1)
-    assert.deepEqual(await cases(database), ['end_unknown'])
-  })
+test('[engine.19] a case that is opened and closed in one batch is closed; opened after that it is open', async (t) => {
+  const { database, one, opening, closing } = await oneCashIn(t)
+  const [, closed] = await Promise.all([one.execute(opening('end_unknown')), one.execute(closing('end_unknown'))])
+  assert.deepEqual([closed, await cases(database)], [['end_unknown'], ['end_unknown (closed)']])
+  const again = () => [one.execute(opening('end_unknown')), one.execute(closing('end_unknown'))]
+  await Promise.all([...again(), one.execute(opening('end_unknown'))])
+  assert.deepEqual(await cases(database), ['end_unknown'])
+  await Promise.all([...again(), ...again()])
+  assert.deepEqual(await cases(database), ['end_unknown (closed)'])
+  const batches = await database.rows(count, [])
+  assert.deepEqual(batches, [{ moves: 10n, entries: 0n, notifications: 0n, batches: 4n }], 'none was run item by item')
+})
+
+test('[engine.19] a case that another process opens between reading and writing does not close unseen', async (t) => {
+  const { database, one, other, opening, closing } = await oneCashIn(t)
+  await one.execute(opening('end_unknown'))
+  await other.execute(closing())
+  await one.execute(opening('second_payment', 'E1'))
+  let decided = 0
+  const closingAll: Command<string[]> = {
+    ...closing('end_unknown', 'second_payment'),
+    decide: (state, now) => {
+      decided += 1
+      return closing('end_unknown', 'second_payment').decide(state, now)
+    },
+  }
+  assert.deepEqual((await other.execute(closingAll)).toSorted(), ['end_unknown', 'second_payment'])
+  assert.equal(decided, 2, 'what its cache believed was decided again')
+  assert.deepEqual(await cases(database), ['end_unknown (closed)', 'second_payment (closed)'])
+})
+
+test('[engine.5] a batch that was decided on old rows closes no case', async (t) => {
+  const { database, one, other, opening, closing } = await oneCashIn(t)
+  await one.execute(opening('end_unknown'))
+  await other.execute(closing())
+  await one.execute(closing())
+  let decided = 0
+  const closingOnce: Command<unknown> = {
+    ...closing('end_unknown'),
+    decide: (state, now) => (decided++ === 0 ? closing('end_unknown').decide(state, now) : { outcome: undefined }),
+  }
+  await other.execute(closingOnce)
+  assert.ok(decided > 1)
+  assert.deepEqual(await cases(database), ['end_unknown'])
+})
+
+test('[engine.19] a case without an operation closes by its id, and one of an operation that was not compared does not', async (t) => {
+  const { database, one, other, opening } = await oneCashIn(t)
+  const unmatched = { operationId: null, kind: 'unmatched_event', reference: 'hash', facts: {} }
+  await one.execute({ reads: [], decide: () => ({ cases: [unmatched], outcome: undefined }) })
+  await one.execute(opening('end_unknown'))
+  const ids = (await database.rows(caseIds, [])).map(({ id }) => id)
+  await other.execute({ reads: [], decide: () => ({ closes: ids, outcome: undefined }) })
+  assert.deepEqual(await cases(database), ['unmatched_event (closed)', 'end_unknown'])
+})
+
+const caseIds = statement<[], { id: string }>('test.case_ids', 'SELECT id FROM "case"')

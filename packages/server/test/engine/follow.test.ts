@@ -46,6 +46,11 @@ const door = (status: string): Operation => ({
   facts: { colour: 'red', ...(status === 'RECONCILIATION_REQUIRED' ? { doubt: 'contradiction' } : {}) },
   createdAt: 1,
   updatedAt: 1,
+  openCases: [
+    { id: 'case 1', kind: 'result_missing', reference: '' },
+    { id: 'case 2', kind: 'amount_differs', reference: 'E1' },
+    { id: 'case 3', kind: 'stuck', reference: '' },
+  ],
 })
 
 function happens(status: string, on: 'push' | 'pull' | 'doubt', holding: readonly string[] = []) {
@@ -86,7 +91,6 @@ test('[engine.1] a row brings its move, with what it changes, and the operation 
       operationId: 'door-1',
       trigger: 'push',
       to: 'SHUT',
-      closesCases: false,
       facts: { became: 'SHUT' },
       dueAt: null,
       endToEndId: 'E1',
@@ -112,9 +116,27 @@ test('[engine.1] [events.4] the notification, the journal and the case stand bes
   assert.deepEqual(booked.notifications, [])
 })
 
-test('[engine.1] leaving the doubt closes its cases; staying in it, or never having been in it, closes none', () => {
-  const closes = (status: string, on: 'push' | 'pull' | 'doubt') => happens(status, on).moves?.[0]?.closesCases
-  assert.equal(closes('RECONCILIATION_REQUIRED', 'pull'), true)
-  assert.equal(closes('RECONCILIATION_REQUIRED', 'doubt'), false)
-  assert.equal(closes('SHUT', 'pull'), false)
+test('[engine.1] [ledger.suspense] leaving the doubt closes its cases but none of money in suspense; else none closes', () => {
+  const closes = (status: string, on: 'push' | 'pull' | 'doubt') => happens(status, on).closes
+  assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'pull'), ['case 1', 'case 3'])
+  assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'doubt'), [])
+  assert.deepEqual(closes('SHUT', 'pull'), [])
 })
+
+test('[engine.19] what closes besides is named, and what is not known cannot be closed', () => {
+  const closing = (before: Operation) => {
+    const step = {
+      on: 'push',
+      holds: () => false,
+      changes: () => ({ closes: ['case 2'] }),
+      reference: '',
+      outcome: () => undefined,
+    } as const
+    return follow(DOOR, before, step, NOW).closes
+  }
+  assert.deepEqual(closing(door('OPEN')), ['case 2'])
+  const { openCases, ...unread } = door('RECONCILIATION_REQUIRED')
+  assert.throws(() => follow(DOOR, unread, { ...PULL, outcome: () => undefined }, NOW), /open cases .* were not read/)
+})
+
+const PULL = { on: 'pull', holds: () => false, reference: '' } as const

@@ -29,8 +29,9 @@ const OPERATION: Operation = {
 test('[engine.2] a batch that does everything at once is one statement, whose name PostgreSQL does not cut', () => {
   const controls = new Map([['cash_out_switch', { version: 1n, value: {} }]] as const)
   const accounts = new Map([['available', { version: 1n, balanceCents: 0n }]] as const)
-  const draft = new Draft({ operations: new Map(), accounts, controls, movements: new Map(), debts: new Map() }, 0)
   const { id } = OPERATION
+  const ids = { uuid: () => id }
+  const draft = new Draft({ operations: new Map(), accounts, controls, movements: new Map(), debts: new Map() }, 0, ids)
   const posting = { operationId: id, journal: 'cash_in_settled', reference: '', posting: 0, shown: null }
   draft.createdOperations.set('new', OPERATION)
   draft.movedOperations.set(id, OPERATION)
@@ -51,10 +52,10 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
     reference: '',
     body: Buffer.alloc(0),
   })
-  draft.cases.push({ operationId: id, kind: 'amount', reference: '', facts: {}, isClosed: false })
-  draft.closedCaseOperations.add(id)
+  draft.cases.open({ operationId: id, kind: 'amount', reference: '', facts: {} })
+  draft.cases.close('0198c0f0-3f00-7000-8000-1a2b3c4d5e70', id)
   draft.audits.push({ actor: 'admin', action: 'a', subject: 's', address: '::1', facts: {} })
-  const { statement, values } = writeOf(draft, { uuid: () => id })
+  const { statement, values } = writeOf(draft, ids)
   assert.match(statement.name, /^engine\.write\.new\..*\.closed$/)
   assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|"case")/g)?.length, 12)
   assert.equal(Math.max(...[...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))), values.length)
@@ -64,6 +65,7 @@ test('[engine.18] a fact that is null is not written, but where a move takes bac
   const draft = new Draft(
     { operations: new Map(), accounts: new Map(), controls: new Map(), movements: new Map(), debts: new Map() },
     0,
+    { uuid: () => OPERATION.id },
   )
   const before: Operation = { ...OPERATION, facts: { doubt: 'missing', leaseUntil: null } }
   const facts = { doubt: null, leaseUntil: null, notFoundAt: null, openRefunds: { a: { transactionId: null } } }

@@ -126,7 +126,7 @@ test('[health.4] [P8] a case is told to whoever reads the log, and counted while
   assert.equal(await openCases(), 1)
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)).map(({ msg, case: kind }) => [msg, kind]),
-    [['a case waits for a person', 'unmatched_event']],
+    [['case opened; operator action required', 'unmatched_event']],
   )
 })
 

@@ -8,6 +8,7 @@ import { sha256 } from '../../src/platform/crypto.ts'
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { NOW } from '../cash-in/situations.ts'
+import { withOpenCases } from '../support/open-cases.ts'
 import { cashInOf, paidCashIn, REFUND_ID, refundAs, SENT, stateOf, TAKEN } from './situations.ts'
 
 /** Which refunds explain a return, and what the bank's answers about them say of it. */
@@ -67,10 +68,11 @@ test('[cash-in.returns.3] an answer counts once, and only of returns that the re
 test('[RF-15] [cash-in.returns.5] the case of held returns closes with the last of them', () => {
   const since = NOW - limits.unknownResultEscalationMs
   const held = { ...AWAITED, since, heldCents: 10_00 }
-  const before = paidCashIn({ awaitedReturns: { D1: held, D2: held, D3: { ...AWAITED, since } } })
+  const charge = paidCashIn({ awaitedReturns: { D1: held, D2: held, D3: { ...AWAITED, since } } })
+  const before = withOpenCases(charge, 'return_unexplained', 'second_payment')
   const known = (cashIn: CashIn, returnId: string) => {
-    const { outcome, moves = [] } = decideCashIn(cashIn, { on: 'return.known', returnId, refundId: REFUND_ID }, NOW)
-    return { after: outcome.cashIn, closes: moves.flatMap((move) => move.closes ?? []) }
+    const { outcome, closes } = decideCashIn(cashIn, { on: 'return.known', returnId, refundId: REFUND_ID }, NOW)
+    return { after: outcome.cashIn, closes }
   }
   const first = known(before, 'D1')
   assert.deepEqual(first.closes, [])

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import { type CashIn, refundableCents } from '../../src/cash-in/cash-in.ts'
-import type { Decision } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { BankReturn, RefundIn } from '../../src/refund-in/refund-in.ts'
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { cashInAs, NOW } from '../cash-in/situations.ts'
+import { withOpenCases } from '../support/open-cases.ts'
 import { cashInOf, confirmed, INPUTS, paidCashIn, REFUND_ID, refundAs, SENT, stateOf } from './situations.ts'
 
 const IDENTITY = { id: REFUND_ID, bodyHash: sha256('D1') }
@@ -23,7 +23,7 @@ test('[EV-27] [refund-in.returns.1] what the bank takes by itself is a confirmed
   assert.deepEqual(
     decision.creates?.map(({ operation }) => operation),
     [
-      (({ version, createdAt, updatedAt, ...operation }) => operation)(
+      (({ version, createdAt, updatedAt, openCases, ...operation }) => operation)(
         refundAs('CONFIRMED', {
           externalId: REFUND_ID,
           bodyHash: IDENTITY.bodyHash,
@@ -286,17 +286,16 @@ test('[RF-15] [RF-16] [cash-in.returns.4] after 15 minutes it is a case, and wha
 
 test('[RF-15] [cash-in.returns.5] what was held is let go with what it turns out to be, and the case closes', () => {
   const { refund, cashIn } = open()
-  const held = settled(told(cashIn, refund).after, refund, 12_34n, LATE).outcome
-  const closes = ({ moves = [] }: Pick<Decision<unknown>, 'moves'>) => moves.flatMap((move) => move.closes ?? [])
+  const held = withOpenCases(settled(told(cashIn, refund).after, refund, 12_34n, LATE).outcome, 'return_unexplained')
 
   const ours = decideRefundIn(refund, held, [confirmed()], stateOf(0n), LATE)
   assert.deepEqual(kindsOf(ours).toSorted(), ['refund_in_confirmed', 'return_known'])
-  assert.deepEqual(closes(ours), ['return_unexplained'])
+  assert.deepEqual(ours.closes, ['return_unexplained'])
 
   const { outcome } = decideRefundIn(refund, held, [INPUTS['send.accepted']], stateOf(0n), LATE)
   const banks = settled(outcome.cashIn, outcome.refund, 0n, LATE)
   assert.deepEqual(kindsOf(banks), ['return_known', 'taken_by_bank'])
-  assert.deepEqual(closes(banks), ['return_unexplained'])
+  assert.deepEqual(banks.closes, ['return_unexplained'])
   // What was held pays for it, and only the rest is owed.
   assert.deepEqual(banks.journals?.[1]?.amounts, { r: 30_00n, d: 12_34n })
 })

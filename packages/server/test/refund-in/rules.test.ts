@@ -9,6 +9,7 @@ import type { RefundIn, RefundInFacts, RefundInInput } from '../../src/refund-in
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { nextStep } from '../../src/refund-in/schedule.ts'
 import { NOW } from '../cash-in/situations.ts'
+import { withOpenCases } from '../support/open-cases.ts'
 import { outcomesOf } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
 import { cashInOf, confirmed, INPUTS, REFUND_ID, refundAs, SENT, stateOf, TAKEN } from './situations.ts'
@@ -586,13 +587,14 @@ test('[refund-in.doubt.2] a failure of what was never sent cannot be true', () =
 })
 
 test('[refund-in.doubt.2] that the bank sent what we have no record of counts once it says so when asked', () => {
-  const before = refundAs('PENDING', { dueAt: NOW, facts: { doubt: 'unrecorded' } })
+  const unrecorded = refundAs('PENDING', { dueAt: NOW, facts: { doubt: 'unrecorded' } })
+  const before = withOpenCases(unrecorded, 'confirmed_without_sending', 'amount_differs')
   assert.equal(nextStep(before, NOW), 'ask')
   const told = decide(before, confirmed({}, false)).outcome.refund
   assert.deepEqual([told.status, told.dueAt], ['PENDING', NOW])
   const proven = decide(before, INPUTS['send.accepted'], confirmed(), INPUTS['work.done'])
   assert.deepEqual([proven.outcome.refund.status, proven.outcome.refund.dueAt], ['CONFIRMED', null])
-  assert.equal(proven.moves?.find(({ operationId }) => operationId === REFUND_ID)?.closesCases, true)
+  assert.deepEqual(proven.closes, ['confirmed_without_sending'])
 })
 
 test('[refund-in.doubt.9] [CO-47] what another return of the same payment took is counted there, and not once more', () => {
@@ -642,14 +644,15 @@ test('[refund-in.unknown.4] 15 minutes without an outcome make a case, which any
     cases?.map(({ kind }) => kind),
     ['result_missing'],
   )
+  const doubted = withOpenCases(outcome.refund, 'result_missing', 'confirmed_unnamed')
   for (const on of ['send.accepted', 'send.rejected', 'partner.confirmed', 'partner.failed'] as const) {
-    const { moves, outcome: after } = decide(outcome.refund, INPUTS[on])
-    assert.equal(moves?.find(({ operationId }) => operationId === REFUND_ID)?.closesCases, true, on)
+    const { closes, outcome: after } = decide(doubted, INPUTS[on])
+    assert.deepEqual(closes, ['result_missing'], on)
     assert.equal(after.refund.facts.doubt, null)
   }
-  const silent = decide(outcome.refund, INPUTS['send.unknown'])
+  const silent = decide(doubted, INPUTS['send.unknown'])
   assert.deepEqual(silent.cases, [])
-  assert.ok(silent.moves?.every(({ closesCases }) => !closesCases))
+  assert.deepEqual(silent.closes, [])
 })
 
 test('[refund-in.unknown.2] that an order never arrived is proven by two answers, a minute apart and 5 minutes after it', () => {
@@ -698,13 +701,13 @@ test('[refund-in.unknown.5] [CO-43] [P6] a refusal frees nothing while another a
 test('[refund-in.states.10] [CO-41] the case of an overdue outcome closes when the outcome comes', () => {
   const overdue = refundAs('PENDING', { facts: { ...SENT, isAccepted: true, isOverdue: true } })
   const closes = (before: RefundIn, input: RefundInInput) =>
-    decide(before, input).moves?.find(({ operationId }) => operationId === REFUND_ID)?.closesCases === true
+    decide(withOpenCases(before, 'outcome_overdue', 'amount_differs'), input).closes
   for (const input of [confirmed(), INPUTS['partner.failed']]) {
-    assert.equal(closes(overdue, input), true)
-    assert.equal(closes(refundAs('PENDING'), input), false)
+    assert.deepEqual(closes(overdue, input), ['outcome_overdue'])
+    assert.deepEqual(closes(refundAs('PENDING'), input), [])
   }
-  assert.equal(closes(overdue, INPUTS['work.requested']), false)
-  assert.equal(closes(overdue, OTHER_AMOUNT), false)
+  assert.deepEqual(closes(overdue, INPUTS['work.requested']), [])
+  assert.deepEqual(closes(overdue, OTHER_AMOUNT), [])
 })
 
 test('[refund-in.doubt.1] [CO-44] a contradiction is asked about at once, and once', () => {

@@ -48,6 +48,7 @@ export function refundAs(status: RefundInStatus, given: Partial<RefundIn> = {}):
     facts: FACTS[status],
     createdAt: NOW - 20_000,
     updatedAt: NOW - 20_000,
+    openCases: [],
     ...given,
   }
 }

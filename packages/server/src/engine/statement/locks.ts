@@ -1,7 +1,6 @@
 import { type AccountCode, accounts } from '@pixgate/spec'
 import { accountId } from '../account-id.ts'
 import type { AccountChange, Draft } from '../draft.ts'
-import { OPERATION_COLUMNS } from '../operation-row.ts'
 import { jsonOrNull, type Parameters } from './parameters.ts'
 
 /**
@@ -18,18 +17,15 @@ export function locks(draft: Draft, p: Parameters): string {
      WHERE id IN (SELECT id FROM wanted_account) ORDER BY id FOR UPDATE
   ),
   oc AS MATERIALIZED (
-    SELECT ${OPERATION_COLUMNS} FROM operation
+    SELECT id, version FROM operation
      WHERE id IN (SELECT id FROM wanted_operation) AND (SELECT count(*) FROM ac) >= 0 ORDER BY id FOR UPDATE
   ),
   cc AS MATERIALIZED (
     SELECT name, version, value FROM control
      WHERE name IN (SELECT name FROM wanted_control) AND (SELECT count(*) FROM oc) >= 0 ORDER BY name FOR UPDATE
   ),
-  stale AS (
-    SELECT oc.* FROM oc JOIN wanted_operation w USING (id) WHERE oc.version <> w.version
-  ),
   go AS (
-    SELECT NOT EXISTS (SELECT FROM stale)
+    SELECT NOT EXISTS (SELECT FROM wanted_operation w JOIN oc USING (id) WHERE oc.version <> w.version)
        AND (SELECT count(*) FROM oc) = (SELECT count(*) FROM wanted_operation)
        AND NOT EXISTS (SELECT FROM wanted_control w JOIN cc USING (name) WHERE cc.version <> w.version)
        AND NOT EXISTS (

@@ -2,9 +2,8 @@ import { type Statement, statement } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Draft } from '../draft.ts'
 import type { ControlName, Document } from '../operation.ts'
-import type { OperationRow } from '../operation-row.ts'
 import { audits } from './audits.ts'
-import { closedCaseKinds, closedCases, openedCases } from './cases.ts'
+import { closedCases, openedCases } from './cases.ts'
 import { controls } from './controls.ts'
 import { entries } from './entries.ts'
 import { fence } from './fence.ts'
@@ -34,7 +33,6 @@ const parts: readonly Part[] = [
   openedCases,
   audits,
   closedCases,
-  closedCaseKinds,
 ]
 
 /** A locked account, as the reply tells it: numbers in text, so that none is rounded. */
@@ -51,21 +49,20 @@ export interface ControlReply {
   readonly value: Document
 }
 
-/** The reply: its first columns are the same on each row; the rest is one operation that was not as decided. */
-export type WriteReply = {
+/** The reply: whether all was as decided, and what the locked accounts and controls were. */
+export interface WriteReply {
   readonly go: boolean
   readonly now: number
   readonly accounts: AccountReply[] | null
   readonly controls: ControlReply[] | null
-} & (OperationRow | { readonly id: null })
+}
 
 const REPLY = `
 SELECT go.yes AS go, clock_timestamp() AS now,
        (SELECT json_agg(json_build_object('id', id, 'version', version::text, 'balance_cents', balance_cents::text))
           FROM ac) AS accounts,
-       (SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM cc) AS controls,
-       stale.*
-  FROM go LEFT JOIN stale ON true`
+       (SELECT json_agg(json_build_object('name', name, 'version', version::text, 'value', value)) FROM cc) AS controls
+  FROM go`
 
 /** A batch as something to send. */
 export interface Write {

@@ -1,0 +1,97 @@
+import type { Ids } from '../platform/ids.ts'
+import type { Case, OpenCase, Operation } from './operation.ts'
+
+/** A case that was not open before the batch, and that the batch opens; it may close it again. */
+export interface WrittenCase extends Case {
+  readonly id: string
+  isClosed: boolean
+}
+
+type Name = Pick<Case, 'operationId' | 'kind' | 'reference'>
+
+/**
+ * The cases of a batch: like all that it writes they are folded, so that each is opened or closed once, and what follows
+ * sees those that the decisions before leave open.
+ * @source rules#engine.2, rules#engine.19
+ */
+export class BatchCases {
+  readonly #operations: ReadonlyMap<string, Operation>
+  readonly #ids: Ids
+  readonly #opened: WrittenCase[] = []
+  /** By id; one without an operation has no name here. */
+  readonly #closed = new Map<string, Name | undefined>()
+  readonly #openOf = new Map<string | null, readonly OpenCase[]>()
+
+  /** @param operations what is known before the batch, with the cases that are open then */
+  constructor(operations: ReadonlyMap<string, Operation>, ids: Ids) {
+    this.#operations = operations
+    this.#ids = ids
+  }
+
+  /** Cases to insert, or to open again where they were open and closed long before. */
+  get opened(): readonly WrittenCase[] {
+    return this.#opened
+  }
+
+  /** Cases that were open before, to close. */
+  get closedIds(): readonly string[] {
+    return [...this.#closed.keys()]
+  }
+
+  /** Whether there is anything to write. */
+  get isEmpty(): boolean {
+    return this.#opened.length === 0 && this.#closed.size === 0
+  }
+
+  /** An operation's open cases, where the batch opened or closed one; otherwise `undefined`. */
+  changedOf(operationId: string): readonly OpenCase[] | undefined {
+    return this.#openOf.get(operationId)
+  }
+
+  /** An operation's open cases; of `null` those without an operation that the batch opened. */
+  openOf(operationId: string | null): readonly OpenCase[] {
+    return this.#openOf.get(operationId) ?? this.#operations.get(operationId ?? '')?.openCases ?? []
+  }
+
+  /** Opens a case, unless it is open. */
+  open(opening: Case): void {
+    const { operationId, kind, reference } = opening
+    const open = this.openOf(operationId)
+    if (open.some((one) => isSame({ operationId, ...one }, opening))) return
+    const id = this.#openAgain(opening) ?? this.#openAnew(opening)
+    this.#openOf.set(operationId, [...open, { id, kind, reference }])
+  }
+
+  /** Closes a case of this operation, or of none. */
+  close(id: string, operationId: string | null): void {
+    const open = this.openOf(operationId)
+    const closing = open.find((one) => one.id === id)
+    const opened = this.#opened.find((one) => one.id === id)
+    if (opened) opened.isClosed = true
+    else this.#closed.set(id, closing && { operationId, ...closing })
+    this.#openOf.set(
+      operationId,
+      open.filter((one) => one !== closing),
+    )
+  }
+
+  /** What the batch has closed is as it was before. */
+  #openAgain(opening: Case): string | undefined {
+    const opened = this.#opened.find((one) => isSame(one, opening))
+    if (opened) opened.isClosed = false
+    const [closed] = [...this.#closed].find(([, name]) => name && isSame(name, opening)) ?? []
+    if (closed !== undefined) this.#closed.delete(closed)
+    return opened?.id ?? closed
+  }
+
+  #openAnew(opening: Case): string {
+    const id = this.#ids.uuid()
+    this.#opened.push({ ...opening, id, isClosed: false })
+    return id
+  }
+}
+
+/** A case is named by its operation, its kind and its reference. */
+function isSame(one: Name, other: Name): boolean {
+  return one.operationId === other.operationId && one.kind === other.kind && one.reference === other.reference
+}

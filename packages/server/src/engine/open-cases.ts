@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { suspenseCases } from '@pixgate/spec'
+import type { OpenCase, Operation } from './operation.ts'
+
+/**
+ * Which of an operation's open cases a decision closes.
+ * @returns their ids
+ * @throws AssertionError where they are not known: the operation was not read to be decided
+ * @source rules#engine.19
+ */
+export function openCaseIds({ id, openCases }: Operation, isMeant: (openCase: OpenCase) => boolean): readonly string[] {
+  assert.ok(openCases, `the open cases of operation ${id} were not read`)
+  return openCases.filter(isMeant).map((openCase) => openCase.id)
+}
+
+/** The open cases that the end of a doubt closes: all but those of money in suspense. @source rules#ledger.suspense */
+export function doubtCaseIds(operation: Operation): readonly string[] {
+  return openCaseIds(operation, ({ kind }) => !suspenseCases.has(kind))
+}
