@@ -17,7 +17,10 @@ export function openEngine(
   observed = (database: Database) => database,
 ): { readonly engine: Engine; readonly ids: Ids; readonly database: Database } {
   const logger = pino({ level: 'warn' })
-  const database = openDatabase({ url, name: 'bench', connections: 1, logger, role: APPLICATION_ROLE, plansOnce: true })
+  const database = openDatabase({
+    ...{ url, name: 'bench', connections: 1, logger, role: APPLICATION_ROLE },
+    planCacheMode: 'force_generic_plan',
+  })
   const clock = createDatabaseClock()
   const ids = createIds(clock)
   const engine = createEngine({ database: observed(database), clock, ids, pause: realPause, logger })

@@ -19,7 +19,7 @@ async function load<Module>(path: string): Promise<Module> {
 const engines = await load<typeof import('./engine.ts')>('bench/contestants/engine.ts')
 const funds = await load<typeof import('./reserve.ts')>('bench/contestants/reserve.ts')
 const commands = await load<typeof import('../../packages/server/src/cash-out/commands.ts')>(
-  'packages/server/src/modules/cash-out/commands.ts',
+  'packages/server/src/cash-out/commands.ts',
 )
 
 const { engine, ids } = (engines.openEngine as typeof openEngine)(url)

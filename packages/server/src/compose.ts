@@ -17,7 +17,7 @@ import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
 import { createOperatorModule } from './operator/index.ts'
 import type { DatabaseClock } from './platform/clock.ts'
-import { APPLICATION_ROLE, openDatabase, statement } from './platform/db/database.ts'
+import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
 import { watchEventLoop } from './platform/event-loop.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { createIds } from './platform/ids.ts'
@@ -68,9 +68,9 @@ const POLL_MS = 1_000
 export async function compose(surroundings: Surroundings): Promise<Service> {
   const { config, clock, logger } = surroundings
   const ids = createIds(clock)
-  const open = (name: string, connections: number, plansOnce = false) =>
+  const open = (name: string, connections: number, more: Pick<DatabaseOptions, 'planCacheMode'> = {}) =>
     openDatabase({
-      plansOnce,
+      ...more,
       url: surroundings.databaseUrl,
       name: `pixgate ${name}`,
       connections,
@@ -79,7 +79,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     })
   // Pools of their own: a flood at one door must not starve the others.
   const databases = {
-    engine: open('engine', 1, true),
+    engine: open('engine', 1, { planCacheMode: 'force_generic_plan' }),
     api: open('api', 10),
     inbox: open('inbox', 4),
     work: open('work', 6),

@@ -4,7 +4,7 @@ import type { CashIn } from '../../src/cash-in/cash-in.ts'
 import { createOperationStore } from '../../src/engine/operation-store.ts'
 import { createReader } from '../../src/engine/reader.ts'
 import type { Database } from '../../src/platform/db/database.ts'
-import { administer, planOf, testDatabase } from '../support/database.ts'
+import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 
 /** A store, what it stores, and how many ids each of its statements asked for. */
@@ -80,8 +80,9 @@ test('[partner-inbox.12] [EV-34] a payment in suspense is known by its end-to-en
   ])
 })
 
-test('a plan that is made while the tables are empty, and kept, finds single operations by what names them', async (t) => {
+test('[database.8] once there are some, single operations are found by what names them, on tables that nobody analysed', async (t) => {
   const { url, database } = await testDatabase(t)
+  await database.rows(MANY_OPERATIONS, [])
   const texts: string[] = []
   const noting: Database = {
     ...database,

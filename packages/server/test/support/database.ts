@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
-import { APPLICATION_ROLE, type Database, openDatabase } from '../../src/platform/db/database.ts'
+import { APPLICATION_ROLE, type Database, openDatabase, statement } from '../../src/platform/db/database.ts'
 
 /** Name of the migrated database that is cloned. */
 export const TEMPLATE = 'pixgate_template'
@@ -53,9 +53,9 @@ export async function administer(url: string, sql: string): Promise<void> {
   }
 }
 
-/** The plan that a session of the server makes of a statement for any values: the one that is kept. */
+/** The plan that PostgreSQL makes of a statement for any values: the one that is kept. */
 export async function planOf(url: string, text: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off' })
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN) ${text}`)
@@ -64,3 +64,13 @@ export async function planOf(url: string, text: string): Promise<string> {
     await client.end()
   }
 }
+
+/** Makes a table of operations large at once, as only its size matters. */
+export const MANY_OPERATIONS = statement<[]>(
+  'test.many_operations',
+  `INSERT INTO operation (id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, detail,
+                          facts, transaction_id, end_to_end_id, created_at, updated_at)
+   SELECT gen_random_uuid(), (ARRAY['cash_in', 'cash_out', 'refund_in'])[1 + n % 3], n::text, 'PENDING', 1, 100, 0, n::text,
+          '', '{}', '{}', n::text, n::text, now(), now()
+     FROM generate_series(1, 2000) n`,
+)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
 import type { Logger } from '../log.ts'
+import { PlanAge } from './plan-age.ts'
+import { type PlanCacheMode, sessionOptions } from './session.ts'
 
 /**
  * PostgreSQL, spoken to in named statements. Centavos come back as `bigint`, instants as epoch milliseconds.
@@ -89,34 +91,12 @@ export interface DatabaseOptions {
   readonly logger: Logger
   /** The role to work as; unset for migrations, which work as the owner. */
   readonly role?: string
-  /**
-   * Whether each statement is planned once for a connection, whatever its parameters: right where all of them find their
-   * rows by key. Planning the engine's statement anew each time was a third of what a payment cost PostgreSQL at one caller.
-   */
-  readonly plansOnce?: boolean
+  /** `auto` unless given. */
+  readonly planCacheMode?: PlanCacheMode
 }
 
 /** The role of the running server: it can only add to what is append-only. */
 export const APPLICATION_ROLE = 'pixgate_app'
-
-/** Sessions end by themselves when a node is paused or half-open, and never wait long. @source failure-modes#DB-9 */
-const SESSION_SETTINGS = {
-  statement_timeout: '5000',
-  lock_timeout: '2000',
-  idle_in_transaction_session_timeout: '10000',
-  // That nobody waits for the standby any more is told by a warning, whatever the database or its role is set to.
-  client_min_messages: 'warning',
-  client_connection_check_interval: '1000',
-  default_transaction_isolation: 'read\\ committed',
-  TimeZone: 'UTC',
-  // A prepared statement keeps the plan of its first minute, when its table was small enough to be read whole: after
-  // 7,000 cash-ins a batch of 64 moves took 13.6 ms instead of 4.5, and a single one 3.2 ms instead of 0.7.
-  enable_seqscan: 'off',
-  // The engine does; for who does not the database notes them. @source failure-modes#DB-40
-  'pixgate.notes_movements': 'yes',
-  // Before version 18 a small table that must be read whole now looks expensive enough to compile its plan for.
-  jit: 'off',
-}
 
 /** Longer than the server lets a statement run: what takes longer still is a commit that hangs, or a lost server. */
 const ANSWER_WITHIN_MS = 6_000
@@ -136,7 +116,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAliveInitialDelayMillis: 5_000,
     idleTimeoutMillis: 0,
     types: { getTypeParser },
-    options: sessionOptions(options),
+    options: sessionOptions(options.role, options.planCacheMode),
   })
   pool.on('connect', (client) => {
     // A connection that breaks while it is lent tells whoever waits for an answer; without a listener it would also end
@@ -158,14 +138,6 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-function sessionOptions({ role, plansOnce }: DatabaseOptions): string {
-  const plans = plansOnce ? { plan_cache_mode: 'force_generic_plan' } : {}
-  const settings = role === undefined ? plans : { ...SESSION_SETTINGS, ...plans, role }
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ')
-}
-
 /** Lends a connection; one that broke is not given back. */
 async function withClient<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect().catch((error: Error) => {
@@ -173,6 +145,8 @@ async function withClient<Result>(pool: pg.Pool, work: (client: pg.PoolClient) =
   })
   let broken = false
   try {
+    // Here, as nothing may come between the beginning of a transaction and what it says of itself.
+    if (planAgeOf(client).isOver()) await discardPlans(client)
     return await work(client)
   } catch (error) {
     broken = error instanceof DatabaseUnavailable
@@ -180,6 +154,12 @@ async function withClient<Result>(pool: pg.Pool, work: (client: pg.PoolClient) =
   } finally {
     client.release(broken)
   }
+}
+
+async function discardPlans(client: pg.PoolClient): Promise<void> {
+  await client.query('DISCARD PLANS').catch((error: Error) => {
+    throw new DatabaseUnavailable(error.message, false, { cause: error })
+  })
 }
 
 async function run<Parameters extends readonly unknown[], Row>(
@@ -196,11 +176,20 @@ const STANDBY_WAIT = 'SyncRepWaitForLSN'
 /** Connections whose last commit may be on one machine only. They are not used again. */
 const gaveUpWaiting = new WeakSet<pg.ClientBase>()
 
+const planAges = new WeakMap<pg.ClientBase, PlanAge>()
+
+function planAgeOf(client: pg.ClientBase): PlanAge {
+  const age = planAges.get(client) ?? new PlanAge()
+  planAges.set(client, age)
+  return age
+}
+
 async function send(
   client: pg.PoolClient,
   { name, text }: Statement<never, unknown>,
   parameters: readonly unknown[],
 ): Promise<pg.QueryResult> {
+  planAgeOf(client).count()
   const result = await client.query({ name, text, values: [...parameters] }).catch((error) => {
     throw asUnavailable(error)
   })

@@ -12,7 +12,7 @@ import {
   openDatabase,
   statement,
 } from '../../../src/platform/db/database.ts'
-import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
+import { administer, MANY_OPERATIONS, openTestDatabase, testDatabase } from '../../support/database.ts'
 import { type TcpProxy, tcpProxy } from '../../support/tcp-proxy.ts'
 
 const one = statement<[], { one: number }>('test.one', 'SELECT 1 AS one')
@@ -79,11 +79,41 @@ test('statements are planned once where that is asked for, and elsewhere as Post
   const planning = statement<[], { mode: string }>('test.planning', `SELECT current_setting('plan_cache_mode') AS mode`)
   const engine = openDatabase({
     ...{ url, name: 'test', connections: 1, logger: pino({ level: 'silent' }), role: APPLICATION_ROLE },
-    plansOnce: true,
+    planCacheMode: 'force_generic_plan',
   })
   t.after(() => engine.close())
   const modes = await Promise.all([engine, database].map((one) => one.rows(planning, [])))
   assert.deepEqual(modes, [[{ mode: 'force_generic_plan' }], [{ mode: 'auto' }]])
+})
+
+test('[database.8] a plan that was made while a table was small is not kept when it has grown', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openDatabase({
+    ...{ url, name: 'test', connections: 1, logger: pino({ level: 'silent' }), role: APPLICATION_ROLE },
+    planCacheMode: 'force_generic_plan',
+  })
+  t.after(() => database.close())
+  const find = statement<[ids: readonly string[]]>('test.find', 'SELECT FROM operation WHERE id = ANY ($1::uuid[])')
+  const explain = statement<[], { 'QUERY PLAN': string }>('test.explain', `EXPLAIN EXECUTE "test.find" ('{}')`)
+  const scan = async () =>
+    /(Seq|Index|Bitmap).* Scan/.exec((await database.rows(explain, []))[0]?.['QUERY PLAN'] ?? '')?.[1]
+  for (let time = 1; time < 40; time++) await database.rows(find, [[]])
+  assert.equal(await scan(), 'Seq')
+  await database.rows(MANY_OPERATIONS, [])
+  assert.equal(await scan(), 'Seq', 'a statement that was prepared keeps its plan')
+  for (let time = 1; time < 40; time++) await database.rows(find, [[]])
+  assert.notEqual(await scan(), 'Seq')
+})
+
+test('[database.8] no plan is made anew within a transaction, which may have to say first what it is', async (t) => {
+  const { url } = await testDatabase(t)
+  const database = openTestDatabase(url, 1)
+  t.after(() => database.close())
+  const snapshot = statement<[]>('test.snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+  for (let time = 0; time < 100; time++) {
+    await database.rows(one, [])
+    await database.transaction((queries) => queries.rows(snapshot, []))
+  }
 })
 
 test('[DB-2] an error of the statement is what it is, and costs no connection', async (t) => {
