@@ -19,6 +19,7 @@ export const accounts = {
   suspense_in: { symbol: 'SI', bound: 'none', meaning: 'money that arrived and belongs to nobody yet' },
   suspense_out: { symbol: 'SO', bound: 'none', meaning: 'money that left although the operation says otherwise' },
   receivable: { symbol: 'RV', bound: 'not positive', meaning: 'what the merchant owes' },
+  // Nothing is posted to it yet, but every database has it.
   partner_fees: { symbol: 'PF', bound: 'none', meaning: 'tariffs the bank deducted' },
 } as const
 
@@ -50,12 +51,9 @@ export const variables = {
   p: 'what the partner states',
   r: 'the refund',
   w: 'what was returned',
-  t: 'the tariff',
   x: 'what is repaid of a debt',
   d: 'what is taken now',
   h: 'what is held, or held again',
-  a: 'the part of the value that a late confirmation finds held',
-  b: 'the part of the fee that a late confirmation finds held',
 } as const
 
 /** See {@link variables}. */
@@ -188,29 +186,6 @@ export const journals = {
       { account: 'suspense_out', amount: { p: -1 } },
     ],
   },
-  late_confirmation_settled: {
-    symbol: 'J9c',
-    meaning: 'a case about money that left was closed as confirmed',
-    postings: [
-      { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
-      { account: 'available', amount: { a: -1 }, shown: 'CASH_OUT' },
-      { account: 'available', amount: { b: -1 }, shown: 'FEE' },
-      { account: 'reserved', amount: { h: -1 } },
-      { account: 'suspense_out', amount: { v: 1 } },
-      { account: 'fees', amount: { f: 1 } },
-      { account: 'receivable', amount: { v: -1, f: -1, a: 1, b: 1 } },
-    ],
-  },
-  late_confirmation_withdrawn: {
-    symbol: 'J9x',
-    meaning: 'a case about money that left was closed as not happened',
-    postings: [
-      { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
-      { account: 'reserved', amount: { h: -1 } },
-      { account: 'settlement', amount: { v: -1 } },
-      { account: 'suspense_out', amount: { v: 1 } },
-    ],
-  },
   arrived_unattributed: {
     symbol: 'J10',
     meaning: 'money arrived that cannot be applied',
@@ -219,16 +194,6 @@ export const journals = {
     postings: [
       { account: 'settlement', amount: { p: -1 } },
       { account: 'suspense_in', amount: { p: 1 } },
-    ],
-  },
-  arrival_attributed: {
-    symbol: 'J11',
-    meaning: 'a case about money that arrived was closed: it is the merchant’s',
-    postings: [
-      { account: 'available', amount: { p: 1 }, shown: 'CASH_IN' },
-      { account: 'available', amount: { f: -1 }, shown: 'FEE' },
-      { account: 'suspense_in', amount: { p: -1 } },
-      { account: 'fees', amount: { f: 1 } },
     ],
   },
   arrival_returned: {
@@ -268,14 +233,6 @@ export const journals = {
       { account: 'reserved', amount: { h: -1 } },
       { account: 'settlement', amount: { p: -1 } },
       { account: 'suspense_out', amount: { p: 1 } },
-    ],
-  },
-  bank_tariff: {
-    symbol: 'J13',
-    meaning: 'the bank deducted a tariff of its own',
-    postings: [
-      { account: 'settlement', amount: { t: 1 } },
-      { account: 'partner_fees', amount: { t: -1 } },
     ],
   },
   adjustment_credited: {

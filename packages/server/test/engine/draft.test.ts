@@ -413,10 +413,9 @@ test('[ledger.recover] however credits and debts follow each other, no money is 
 })
 
 test('[ledger.recover] a debt that is made while money is free is repaid from it at once', () => {
-  const batch = draftKnowing({ operations: [operation('a')] }, { available: 100n, reserved: 50n })
-  const amounts = { v: 60n, f: 10n, h: 50n, a: 50n, b: 0n }
-  const settled: Journal = { operationId: 'a', kind: 'late_confirmation_settled', reference: '', amounts }
-  add(batch, { ...moving('a', 'CONFIRMED'), journals: [settled] }, ['a'])
+  const batch = draftKnowing({ operations: [operation('a')] }, { available: 100n })
+  const taken: Journal = { operationId: 'a', kind: 'taken_by_bank', reference: 'D1', amounts: { r: 20n, d: 0n } }
+  add(batch, { ...moving('a', 'CONFIRMED'), journals: [taken] }, ['a'])
   assert.deepEqual([batch.balance('available'), batch.balance('receivable')], [80n, 0n])
 })
 

@@ -144,7 +144,7 @@ export const checks: readonly Check[] = [
          GROUP BY m.operation_id, t.journal
       ), found AS (
         SELECT operation_id, journal, count(DISTINCT reference) AS number
-          FROM entry WHERE journal NOT IN ('debt_recovered', 'bank_tariff') GROUP BY operation_id, journal
+          FROM entry WHERE journal <> 'debt_recovered' GROUP BY operation_id, journal
       )
       SELECT concat_ws(' ', operation_id, coalesce(number, 0), 'of', journal) AS what
         FROM expected FULL JOIN found USING (operation_id, journal)

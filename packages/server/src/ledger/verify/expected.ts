@@ -114,9 +114,6 @@ const OWN: Partial<Record<Variable, string>> = { v: 'value_cents', f: 'fee_cents
 /** Where the amount is the partner's word or the operator's all the same. */
 const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {
   left_after_release: ['v'],
-  late_confirmation_settled: ['v'],
-  late_confirmation_withdrawn: ['v'],
-  arrival_attributed: ['f'],
 }
 
 /**
