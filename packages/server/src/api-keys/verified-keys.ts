@@ -1,4 +1,5 @@
 import { limits } from '@pixgate/spec'
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
 
 /**
@@ -17,26 +18,16 @@ export interface VerifiedKeys {
 
 /** Begins with none. */
 export function createVerifiedKeys(clock: Clock, keysMax: number): VerifiedKeys {
-  const keys = new Map<string, { readonly id: string; readonly askedAt: number }>()
+  const keys = new LRUCache<string, { readonly id: string; readonly askedAt: number }>({ max: keysMax })
   let clearedAt = Number.NEGATIVE_INFINITY
-
-  function put(name: string, key: { readonly id: string; readonly askedAt: number }): void {
-    keys.delete(name)
-    keys.set(name, key)
-    const [oldest] = keys.keys()
-    if (keys.size > keysMax && oldest !== undefined) keys.delete(oldest)
-  }
 
   return {
     get: (hash) => {
-      const name = hash.toString('hex')
-      const key = keys.get(name)
-      if (!key || clock.now() - key.askedAt >= limits.apiKeyCacheMs) return undefined
-      put(name, key)
-      return key.id
+      const key = keys.get(hash.toString('hex'))
+      return key && clock.now() - key.askedAt < limits.apiKeyCacheMs ? key.id : undefined
     },
     put: (hash, id, askedAt) => {
-      if (askedAt > clearedAt) put(hash.toString('hex'), { id, askedAt })
+      if (askedAt > clearedAt) keys.set(hash.toString('hex'), { id, askedAt })
     },
     clear: () => {
       keys.clear()

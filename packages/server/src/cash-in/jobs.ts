@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type {
   ChargeAnswer,
@@ -17,7 +18,6 @@ import type { CashInCommands } from './commands.ts'
 import { answerEvidence, inputsOf, type ReturnOfPayment, returnsIn } from './inputs.ts'
 import { awaitsReturns, hasReturnStep } from './returns.ts'
 import type { CashInStore } from './store.ts'
-import { createTurns } from './turns.ts'
 
 /**
  * What talks to the partner about charges: within a create, and afterwards whenever work is due. Nothing here holds a
@@ -98,7 +98,7 @@ const OVER: Settled = { isAnswered: true, hasOutcome: true }
 /** Makes the jobs. */
 export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   const { commands, store, partner, clock, pause, eventQueries, returns } = options
-  const inTurn = createTurns(CONCURRENT)
+  const limit = pLimit(CONCURRENT)
   const newReferences = new Set<string>()
   const isSwept = partner.capabilities.has('statement')
 
@@ -134,7 +134,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     // Together, so that the engine writes them in as few batches as it can.
     const claims = await Promise.all(workable(due).map(({ id }) => claim(id)))
     const claimed = claims.filter((cashIn) => cashIn !== undefined)
-    await Promise.all(claimed.map((cashIn) => inTurn(() => work(cashIn))))
+    await Promise.all(claimed.map((cashIn) => limit(() => work(cashIn))))
     return due.length === BATCH && claimed.length > 0
   }
 
@@ -166,7 +166,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   async function askNow({ id }: CashIn): Promise<void> {
     if (eventQueries.take(1, clock.now()) === 0) return
     // Claimed in its turn, so that no lease runs while it waits.
-    await inTurn(async () => {
+    await limit(async () => {
       const claimed = await claim(id)
       if (claimed) await work(claimed)
     })
@@ -265,8 +265,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     processNext,
     askNow,
     // On no terms, as none are known: whatever charge there is comes back as evidence.
-    atPartner: async (id) =>
-      answerEvidence(await inTurn(() => partner.getCharge(id, { valueCents: 0n, expiresAt: 0 }))),
+    atPartner: async (id) => answerEvidence(await limit(() => partner.getCharge(id, { valueCents: 0n, expiresAt: 0 }))),
     takeNewReferences: () => {
       const references = [...newReferences]
       newReferences.clear()

@@ -1,4 +1,5 @@
 import { type AccountCode, accounts as accountTable } from '@pixgate/spec'
+import { LRUCache } from 'lru-cache'
 import type { Account, Control } from './draft.ts'
 import type { ControlName, Operation } from './operation.ts'
 
@@ -8,13 +9,12 @@ import type { ControlName, Operation } from './operation.ts'
  * @source rules#engine.12
  */
 export class Cache {
-  readonly #operations = new Map<string, Operation>()
+  readonly #operations: LRUCache<string, Operation>
   readonly #accounts = new Map<AccountCode, Account>()
   readonly #controls = new Map<ControlName, Control>()
-  readonly #operationsMax: number
 
   constructor(operationsMax: number) {
-    this.#operationsMax = operationsMax
+    this.#operations = new LRUCache({ max: operationsMax })
   }
 
   operation(id: string): Operation | undefined {
@@ -33,15 +33,9 @@ export class Cache {
     return this.#accounts.size === Object.keys(accountTable).length
   }
 
-  /** Keeps an operation; the one touched longest ago goes when there are too many. */
+  /** Keeps an operation; where there are too many, the one used longest ago goes. */
   put(operation: Operation): void {
-    this.#operations.delete(operation.id)
     this.#operations.set(operation.id, operation)
-    if (this.#operations.size <= this.#operationsMax) return
-    for (const oldest of this.#operations.keys()) {
-      this.#operations.delete(oldest)
-      break
-    }
   }
 
   drop(id: string): void {

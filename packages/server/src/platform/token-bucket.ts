@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 
 /**
@@ -31,10 +32,10 @@ export function createTokenBuckets(
   { perMinute, capacity, bucketsMax }: TokenBucketOptions,
 ): TokenBuckets {
   /** What each bucket lacked when it was last used, in units. One that is not here is full. */
-  const buckets = new Map<string, { readonly lacking: number; readonly at: number }>()
+  const buckets = new LRUCache<string, { readonly lacking: number; readonly at: number }>({ max: bucketsMax })
 
   function lackingAt(now: number, name: string): number {
-    const bucket = buckets.get(name)
+    const bucket = buckets.peek(name)
     return bucket ? Math.max(0, bucket.lacking - (now - bucket.at) * perMinute) : 0
   }
 
@@ -48,10 +49,7 @@ export function createTokenBuckets(
       const lacking = lackingAt(now, name)
       const waitMs = waitFor(lacking)
       if (waitMs > 0) return waitMs
-      buckets.delete(name)
       buckets.set(name, { lacking: lacking + TOKEN, at: now })
-      const [oldest] = buckets.keys()
-      if (buckets.size > bucketsMax && oldest !== undefined) buckets.delete(oldest)
       return 0
     },
     waitMs: (name) => waitFor(lackingAt(clock.now(), name)),
