@@ -8,6 +8,7 @@ import { openapi } from './check/openapi.ts'
 import { rules } from './check/rules.ts'
 import { timeAndChance } from './check/time-and-chance.ts'
 import { types } from './check/types.ts'
+import { unused } from './check/unused.ts'
 import { words } from './check/words.ts'
 
 /**
@@ -18,6 +19,7 @@ const checks: readonly Check[] = [
   types,
   lint,
   imports,
+  unused,
   timeAndChance,
   fileNames,
   words,

@@ -15,9 +15,6 @@ import { Settler } from './settler.ts'
 export type { Book } from './book.ts'
 export type { Chance } from './chance.ts'
 export type { Clock } from './clock.ts'
-export { type Lie, type Lying, lies } from './lies.ts'
-export type { Charge, Payout, Refund } from './operations.ts'
-export type { Entry } from './records.ts'
 
 /** How a simulated bank is started. */
 export interface SimulatorOptions {

@@ -45,10 +45,10 @@ export const partnerChargeRequest = Type.Object(
 export type PartnerChargeRequest = Static<typeof partnerChargeRequest>
 
 /** Statuses of a charge at the bank. */
-export const partnerChargeStatuses = ['ACTIVE', 'PAID', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
+const partnerChargeStatuses = ['ACTIVE', 'PAID', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
 
 /** Who had money of a payment given back: the service by a refund, or the bank by itself (MED). */
-export const partnerReturnOrigins = ['MERCHANT', 'BANK'] as const
+const partnerReturnOrigins = ['MERCHANT', 'BANK'] as const
 
 const paymentReturn = Type.Object({
   returnId: reference,
@@ -111,7 +111,7 @@ export const partnerPayoutRequest = Type.Union([
 export type PartnerPayoutRequest = Static<typeof partnerPayoutRequest>
 
 /** Statuses of a payout at the bank. `RETURNED`: all of it came back. */
-export const partnerPayoutStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED', 'RETURNED'] as const
+const partnerPayoutStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED', 'RETURNED'] as const
 
 const moneyReturn = Type.Object({ returnId: reference, valueCents: amount, occurredAt: time })
 /** One return of a payout, all of it or a part. */
@@ -176,7 +176,7 @@ export const partnerRefundRequest = Type.Object(
 export type PartnerRefundRequest = Static<typeof partnerRefundRequest>
 
 /** Statuses of a refund at the bank. */
-export const partnerRefundStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED'] as const
+const partnerRefundStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED'] as const
 
 /**
  * Answer of `PUT` and `GET /refunds/{id}`. `valueCents` is what moved once it moved; `returnId` and `occurredAt` come with

@@ -1,1 +1,1 @@
-export { type BalanceHandlers, createBalanceHandlers } from './routes.ts'
+export { createBalanceHandlers } from './routes.ts'

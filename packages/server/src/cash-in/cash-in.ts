@@ -332,6 +332,6 @@ export function statusAt(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, at: numbe
 }
 
 /** Whether it reads as `EXPIRED` before that was written. */
-export function isOverdue(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, at: number): boolean {
+function isOverdue(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, at: number): boolean {
   return cashIn.status === 'PENDING' && isOver(cashIn, at)
 }

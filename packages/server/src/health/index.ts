@@ -1,3 +1,3 @@
-export { createMetrics, type Measured, type Metrics } from './metrics.ts'
+export { createMetrics } from './metrics.ts'
 export { createHealthHandlers, type HealthHandlers } from './routes.ts'
-export { createHealthStore, type HealthStore } from './store.ts'
+export { createHealthStore } from './store.ts'

@@ -123,7 +123,7 @@ export function isInProgress(event: PartnerEvent): boolean {
 }
 
 /** What a confirmation needs, and this one has not. @source rules#partner-inbox.9 */
-export function lacking(event: PartnerEvent): Lackable[] {
+function lacking(event: PartnerEvent): Lackable[] {
   const needed = event.event.endsWith('Reversal') ? NEEDED_OF_RETURN : NEEDED
   return needed.filter((field) => !event[field])
 }

@@ -2,8 +2,7 @@ import type { Database } from '../platform/db/database.ts'
 import { createLedgerHandlers, type LedgerHandlers } from './routes.ts'
 import { createLedgerStore } from './store.ts'
 
-export type { Drift, Verification } from './verify/store.ts'
-export { createLedgerVerifier, type LedgerVerifier } from './verify/verifier.ts'
+export { createLedgerVerifier } from './verify/verifier.ts'
 
 /** The ledger as the merchant reads it. */
 export async function createLedgerModule(database: Database): Promise<{ readonly handlers: LedgerHandlers }> {

@@ -1,1 +1,1 @@
-export { createSandboxHandlers, type SandboxHandlers } from './routes.ts'
+export { createSandboxHandlers } from './routes.ts'

@@ -26,7 +26,7 @@ export interface Fleet {
 }
 
 /** The fee of each payment and of each payout. */
-export const FEE_CENTS = 10
+const FEE_CENTS = 10
 
 const BANK = fileURLToPath(new URL('bank-program.ts', import.meta.url))
 

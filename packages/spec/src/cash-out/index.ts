@@ -1,3 +1,2 @@
 export * from './endpoints.ts'
 export * from './machine.ts'
-export { cashOutDetail } from './shapes.ts'

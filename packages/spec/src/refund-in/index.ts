@@ -1,3 +1,3 @@
 export * from './endpoints.ts'
 export * from './machine.ts'
-export { type RefundInOrigin, refundInDetail, refundInOrigins } from './shapes.ts'
+export type { RefundInOrigin } from './shapes.ts'

@@ -9,7 +9,7 @@ export function rowsOf<R extends Row>(machine: { readonly rows: readonly R[] }):
 }
 
 /** A row by what makes it apply: `DISPATCHED send.unknown when no answer for 15 minutes unless the bank has it`. */
-export function nameOf({ from, because, on, when, unless }: Row): string {
+function nameOf({ from, because, on, when, unless }: Row): string {
   const place = because === null ? (from ?? 'nothing') : `${from}:${because}`
   return [place, on, ...named('when', when), ...named('unless', unless)].join(' ')
 }
