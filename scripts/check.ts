@@ -6,6 +6,7 @@ import { imports } from './check/imports.ts'
 import { lint } from './check/lint.ts'
 import { openapi } from './check/openapi.ts'
 import { rules } from './check/rules.ts'
+import { sizes } from './check/sizes.ts'
 import { timeAndChance } from './check/time-and-chance.ts'
 import { types } from './check/types.ts'
 import { unused } from './check/unused.ts'
@@ -20,6 +21,7 @@ const checks: readonly Check[] = [
   lint,
   imports,
   unused,
+  sizes,
   timeAndChance,
   fileNames,
   words,

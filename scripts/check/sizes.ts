@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Check } from './check.ts'
+import { type Allowances, ratchetProblems } from './ratchet.ts'
+import { ROOT, readText, repositoryFiles } from './repository.ts'
+
+const FUNCTION_LINES_MAX = 60
+const RULE_FILE_LINES_MAX = 300
+
+/** Files of pure decisions. A machine is a table, as long as it has rows. */
+const RULE_FILE = /^packages\/server\/src\/.*\/(?:rules|facts|schedule)\.ts$/
+
+/** What is longer than it should be, and how long it was when it was listed. */
+const WHERE = 'scripts/check/sizes.json'
+
+/** How much of a line stands for a function without a name. */
+const UNNAMED_LENGTH = 60
+
+/** Where a function stands, as Biome reports it; lines count from 1. */
+interface FoundFunction {
+  readonly location: {
+    readonly path: string
+    readonly start: { readonly line: number; readonly column: number }
+    readonly end: { readonly line: number }
+  }
+}
+
+/** Functions and files of rules that outgrow their limits, with their comments and empty lines. */
+export const sizes: Check = {
+  name: 'sizes',
+  run: async () => {
+    const allowed = JSON.parse(readText(WHERE) ?? '') as { readonly functions: Allowances; readonly files: Allowances }
+    const bounds = { unit: 'lines', where: WHERE }
+    return [
+      ...ratchetProblems(await functionLines(), allowed.functions, { ...bounds, limit: FUNCTION_LINES_MAX }),
+      ...ratchetProblems(ruleFileLines(), allowed.files, { ...bounds, limit: RULE_FILE_LINES_MAX }),
+    ]
+  },
+}
+
+/** Biome finds the functions; the rule is off in `biome.json`, where the least that it reports stands. */
+async function functionLines(): Promise<Record<string, number>> {
+  const { stdout } = await promisify(execFile)(
+    join(ROOT, 'node_modules/.bin/biome'),
+    [
+      ...['lint', '--only=complexity/noExcessiveLinesPerFunction', '--reporter=json', '--max-diagnostics=none'],
+      ...['packages', 'scripts', 'bench', 'examples'],
+    ],
+    { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 },
+  )
+  const { diagnostics } = JSON.parse(stdout) as { readonly diagnostics: readonly FoundFunction[] }
+  const lines: Record<string, number> = {}
+  for (const { location } of diagnostics) {
+    const count = location.end.line - location.start.line + 1
+    if (count <= FUNCTION_LINES_MAX) continue
+    const name = `${location.path} ${nameOf(location)}`
+    lines[name] = Math.max(count, lines[name] ?? 0)
+  }
+  return lines
+}
+
+/** The name of a function or method; of an unnamed one, the beginning of the line on which it begins. */
+function nameOf({ path, start }: FoundFunction['location']): string {
+  const line = (readText(path) ?? '').split('\n')[start.line - 1] ?? ''
+  const [, name] =
+    /^(?:(?:async|static|function\*?) )*(?!async\b)([#\w]+)\s*[<(]/.exec(line.slice(start.column - 1)) ?? []
+  return name ?? line.slice(0, UNNAMED_LENGTH)
+}
+
+function ruleFileLines(): Record<string, number> {
+  return Object.fromEntries(repositoryFiles(RULE_FILE).map(({ path, text }) => [path, text.split('\n').length - 1]))
+}
