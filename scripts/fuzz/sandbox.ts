@@ -94,7 +94,7 @@ function watchLog(
 const PERSONAL = /52998224725|529\.982\.247-25|11222333000181|pix_test_[0-9A-Za-z]{49}/
 
 /** What a bank that makes no sense has logged as an error: the bank is wrong, we are not. */
-const OF_THE_BANK = /"msg":"(?:an event of the partner was put in quarantine|a case waits for a person)"/
+const OF_THE_BANK = /"msg":"(?:an event of the partner was put in quarantine|case opened; operator action required)"/
 
 function isSuspicious(line: string, secrets: readonly string[]): boolean {
   if (PERSONAL.test(line) || secrets.some((secret) => line.includes(secret))) return true

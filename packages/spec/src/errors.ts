@@ -16,7 +16,7 @@ export const errors = {
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    message: 'this path does not answer this method',
+    message: 'method not allowed for this path',
   },
   duplicate_external_id: {
     status: 409,
@@ -76,7 +76,7 @@ export const errors = {
   receivable_outstanding: {
     status: 422,
     title: 'Receivable outstanding',
-    message: 'a receivable is outstanding; new cash-outs wait until it is repaid',
+    message: 'cash-outs are refused while a receivable is outstanding',
   },
   limit_exceeded: { status: 422, title: 'Limit exceeded', message: 'a configured limit would be exceeded' },
   refund_value_not_positive: {
@@ -181,4 +181,16 @@ export class Refusal extends Error {
     this.existing = details.existing
     this.retryAfterSeconds = details.retryAfterSeconds
   }
+}
+
+/**
+ * Refuses the value of a field. `errors[]` tells the error's own sentence, with the whole path of the field in place of
+ * its first word: «transaction.value must be greater than zero».
+ * @param code an error whose message begins with the field's name
+ * @param fault the code in `errors[]`
+ * @source rules#http.1
+ */
+export function fieldRefusal(code: ErrorCode, field: string, fault: string): Refusal {
+  const message = errors[code].message.replace(/^\w+/, field)
+  return new Refusal(code, { fields: [{ field, code: fault, message }] })
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { cents, currency, cursorList, instant, nullable, utcDay, uuid } from './shapes.ts'
+import { CURSOR, cents, currency, cursorList, instant, nullable, utcDay, uuid } from './shapes.ts'
 
 /**
  * The ledger: accounts, the journals that may be posted, and what a merchant reads of them.
@@ -312,9 +312,7 @@ export const listLedgerEntries = endpoint({
   summary: 'List ledger entries, newest first',
   query: Type.Object(
     {
-      cursor: Type.Optional(
-        Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: '`nextCursor` of the page before' }),
-      ),
+      cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before' })),
       limit: Type.Optional(
         Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault }),
       ),

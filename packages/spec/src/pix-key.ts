@@ -8,6 +8,13 @@ import { limits } from './limits.ts'
 /** The types of a Pix key, as clients write and read them. @source rules#pix-key.1 */
 export const pixKeyTypes = ['cpf', 'cnpj', 'email', 'phone', 'evp'] as const
 
+/** {@link pixKeyTypes} in any case, and `random`, as a client may write them. @source rules#pix-key.1 */
+export const PIX_KEY_TYPE = `^(?:${[...pixKeyTypes, 'random'].map(inAnyCase).join('|')})$`
+
+function inAnyCase(word: string): string {
+  return [...word].map((letter) => `[${letter.toUpperCase()}${letter}]`).join('')
+}
+
 /** A type of Pix key. */
 export type PixKeyType = (typeof pixKeyTypes)[number]
 

@@ -14,6 +14,9 @@ export const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$'
 /** Characters of an `externalId` and of `X-Correlation-ID`. */
 export const REFERENCE = '^[A-Za-z0-9._:-]+$'
 
+/** Characters of a page's `nextCursor`. */
+export const CURSOR = '^[A-Za-z0-9_-]{1,64}$'
+
 /** A UUID in its canonical form, either case. */
 export const uuid = Type.String({ format: 'uuid', minLength: 36, maxLength: 36 })
 

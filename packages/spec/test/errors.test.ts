@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { errors, Refusal } from '../src/errors.ts'
+import { errors, fieldRefusal, Refusal } from '../src/errors.ts'
 
 const STATUSES = [400, 401, 404, 405, 409, 413, 422, 429, 500, 503]
 
@@ -29,4 +29,13 @@ test('[http.2] a refusal carries the message of its code unless it knows a bette
   })
   assert.equal(refusal.message, 'value is missing')
   assert.equal(refusal.fields[0]?.field, 'transaction.value')
+})
+
+test('[http.1] a refused field is told in the words of the error, under its whole path', () => {
+  const refusal = fieldRefusal('value_not_positive', 'transaction.value', 'not_positive')
+  assert.equal(refusal.code, 'value_not_positive')
+  assert.equal(refusal.message, 'value must be greater than zero')
+  assert.deepEqual(refusal.fields, [
+    { field: 'transaction.value', code: 'not_positive', message: 'transaction.value must be greater than zero' },
+  ])
 })

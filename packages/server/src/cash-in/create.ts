@@ -1,4 +1,4 @@
-import { feeCents, limits, normaliseDocument, Refusal } from '@pixgate/spec'
+import { feeCents, fieldRefusal, limits, normaliseDocument } from '@pixgate/spec'
 import { type Create, created, type Decision } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type { CashIn, CashInDetail } from './cash-in.ts'
@@ -35,9 +35,9 @@ export interface CashInTerms {
  * @source rules#cash-in.create.2, rules#fees.2
  */
 export function decideCreate(request: CashInRequest, terms: CashInTerms, now: number): Decision<CashIn> {
-  if (request.valueCents <= 0n) throw new Refusal('value_not_positive', field('transaction.value', 'not_positive'))
+  if (request.valueCents <= 0n) throw fieldRefusal('value_not_positive', 'transaction.value', 'not_positive')
   if (request.valueCents > terms.maxValueCents) {
-    throw new Refusal('value_too_large', field('transaction.value', 'too_large'))
+    throw fieldRefusal('value_too_large', 'transaction.value', 'too_large')
   }
   const detail: CashInDetail = {
     description: request.description,
@@ -71,10 +71,6 @@ export function decideCreate(request: CashInRequest, terms: CashInTerms, now: nu
 
 function validDocument(text: string): string {
   const document = normaliseDocument(text)
-  if (document === null) throw new Refusal('invalid_document', field('payer.document', 'invalid_document'))
+  if (document === null) throw fieldRefusal('invalid_document', 'payer.document', 'invalid_document')
   return document
-}
-
-function field(name: string, code: string) {
-  return { fields: [{ field: name, code, message: `${name} is not acceptable: ${code}` }] }
 }

@@ -1,4 +1,4 @@
-import { feeCents, normaliseDocument, Refusal } from '@pixgate/spec'
+import { feeCents, fieldRefusal, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision, type State } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type { CashOut, CashOutDetail, CashOutRecipient } from './cash-out.ts'
@@ -92,15 +92,15 @@ export function isEnabled(state: State): boolean {
 }
 
 function assertValue(valueCents: bigint, { maxValueCents }: CashOutTerms): void {
-  if (valueCents <= 0n) throw new Refusal('value_not_positive', field('transaction.value', 'not_positive'))
-  if (valueCents > maxValueCents) throw new Refusal('value_too_large', field('transaction.value', 'too_large'))
+  if (valueCents <= 0n) throw fieldRefusal('value_not_positive', 'transaction.value', 'not_positive')
+  if (valueCents > maxValueCents) throw fieldRefusal('value_too_large', 'transaction.value', 'too_large')
 }
 
 function validRecipient({ pixKey, document, ...rest }: CashOutRequest['detail']['recipient']): CashOutRecipient {
-  if (pixKey === null) throw new Refusal('pix_key_type_mismatch', field('recipient.pixKey', 'pix_key_type_mismatch'))
+  if (pixKey === null) throw fieldRefusal('pix_key_type_mismatch', 'recipient.pixKey', 'pix_key_type_mismatch')
   const normalised = document === null ? null : normaliseDocument(document)
   if (document !== null && normalised === null) {
-    throw new Refusal('invalid_document', field('recipient.document', 'invalid_document'))
+    throw fieldRefusal('invalid_document', 'recipient.document', 'invalid_document')
   }
   return { ...rest, pixKey, document: normalised }
 }
@@ -115,8 +115,4 @@ function dailyTotal(valueCents: bigint, dailyMaxCents: bigint | null, state: Sta
 
 function limitExceeded(which: string): Refusal {
   return new Refusal('limit_exceeded', { message: `the configured limit ${which} would be exceeded` })
-}
-
-function field(name: string, code: string) {
-  return { fields: [{ field: name, code, message: `${name} is not acceptable: ${code}` }] }
 }

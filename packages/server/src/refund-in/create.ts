@@ -1,4 +1,4 @@
-import { Refusal } from '@pixgate/spec'
+import { fieldRefusal, Refusal } from '@pixgate/spec'
 import { type CashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
@@ -36,9 +36,9 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
   if (!cashIn) throw new Refusal('cash_in_not_found')
   const deadline = refundDeadline(cashIn)
   if (cashIn.status !== 'PAID' || deadline === null) throw new Refusal('cash_in_not_paid')
-  if (valueCents <= 0n) throw new Refusal('refund_value_not_positive', field('not_positive'))
+  if (valueCents <= 0n) throw fieldRefusal('refund_value_not_positive', 'refundValue', 'not_positive')
   if (now > deadline) throw new Refusal('refund_deadline_exceeded')
-  if (valueCents > refundableCents(cashIn)) throw new Refusal('refund_exceeds_available', field('too_large'))
+  if (valueCents > refundableCents(cashIn)) throw fieldRefusal('refund_exceeds_available', 'refundValue', 'too_large')
   if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
   const create: Create = {
     operation: {
@@ -61,10 +61,6 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
     journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
     outcome: created(create, now) as RefundIn,
   })
-}
-
-function field(code: string) {
-  return { fields: [{ field: 'refundValue', code, message: `refundValue is not acceptable: ${code}` }] }
 }
 
 /** The cash-in that an id names: an operation of any other kind is none. @source failure-modes#RF-11 */

@@ -132,6 +132,8 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
     correlationId: headers.get('x-correlation-id'),
   })
   assert.ok(Array.isArray(fields), what)
+  for (const { field, message: sentence } of fields)
+    assert.doesNotMatch(sentence, /not acceptable|[\^$\\]/, `${what}: ${field}`)
   assert.equal(existing !== undefined, WITH_AN_OPERATION_THAT_EXISTS.includes(code), what)
   assert.equal(/^[1-9]\d*$/.test(headers.get('retry-after') ?? ''), status === 429 || status === 503, what)
 }

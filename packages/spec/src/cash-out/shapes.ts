@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { pixKeyTypes } from '../pix-key.ts'
+import { PIX_KEY_TYPE, pixKeyTypes } from '../pix-key.ts'
 import { cents, externalId, instant, nullable, reais, text, uuid } from '../shapes.ts'
 import { cashOut } from './machine.ts'
 
@@ -21,7 +21,7 @@ export const createCashOutBody = Type.Object(
       {
         pixKey: text(limits.pixKeyInputMaxLength, 'Masks and upper case are tidied'),
         pixKeyType: Type.String({
-          pattern: `^(?:${[...pixKeyTypes, 'random'].map(inAnyCase).join('|')})$`,
+          pattern: PIX_KEY_TYPE,
           maxLength: 6,
           description: `One of ${pixKeyTypes.join(', ')}, in any case; \`random\` is \`evp\``,
         }),
@@ -33,10 +33,6 @@ export const createCashOutBody = Type.Object(
   },
   { additionalProperties: false },
 )
-
-function inAnyCase(word: string): string {
-  return [...word].map((letter) => `[${letter.toUpperCase()}${letter}]`).join('')
-}
 
 /** What a client sends. @source rules#cash-out.qrcode.1 */
 export const createCashOutFromQrCodeBody = Type.Object(

@@ -1,4 +1,4 @@
-import type { FieldError } from '@pixgate/spec'
+import { type FieldError, patternFaults } from '@pixgate/spec'
 import type { ErrorObject } from 'ajv'
 
 /** How many faulty fields an answer names, at most. */
@@ -66,7 +66,10 @@ function describe(error: ErrorObject, found: readonly ErrorObject[], field: stri
     case 'maxItems':
       return { code: 'too_long', message: `${name} must have at most ${params.limit} items` }
     case 'pattern':
-      return { code: 'pattern', message: `${name} must match ${params.pattern}` }
+      return {
+        code: 'pattern',
+        message: `${name} ${patternFaults[params.pattern] ?? 'does not have the required form'}`,
+      }
     case 'format':
       return { code: 'format', message: `${name} must be ${FORMATS[params.format] ?? params.format}` }
     case 'enum':

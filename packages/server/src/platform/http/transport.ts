@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
  * @source rules#http.10
  */
 export function transportFault({ httpVersion, rawHeaders, url = '' }: IncomingMessage): string | undefined {
-  if (httpVersion !== '1.1') return 'only HTTP/1.1 is spoken here'
+  if (httpVersion !== '1.1') return 'HTTP/1.1 is required'
   if (!url.startsWith('/')) return 'the request target must be a path'
   if (countHeader(rawHeaders, 'host') !== 1) return 'exactly one Host header is required'
   if (countHeader(rawHeaders, 'transfer-encoding') > 1) return 'Transfer-Encoding was sent twice'

@@ -20,9 +20,9 @@ test('[http.10] what two parsers might read differently is 400 and closes the co
       head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: identity', 'Transfer-Encoding: chunked') + chunked,
       'Transfer-Encoding was sent twice',
     ],
-    [head('PUT /mood HTTP/1.0', HOST, 'Transfer-Encoding: chunked') + chunked, 'only HTTP/1.1 is spoken here'],
-    [head('GET /healthz HTTP/1.0', HOST, 'Connection: keep-alive'), 'only HTTP/1.1 is spoken here'],
-    ['GET /healthz\r\n\r\n', 'only HTTP/1.1 is spoken here'],
+    [head('PUT /mood HTTP/1.0', HOST, 'Transfer-Encoding: chunked') + chunked, 'HTTP/1.1 is required'],
+    [head('GET /healthz HTTP/1.0', HOST, 'Connection: keep-alive'), 'HTTP/1.1 is required'],
+    ['GET /healthz\r\n\r\n', 'HTTP/1.1 is required'],
     [head('GET http://evil/healthz HTTP/1.1', HOST), 'the request target must be a path'],
   ] as const) {
     const answer = await exchange(port, request)
