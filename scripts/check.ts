@@ -5,6 +5,7 @@ import { generated } from './check/generated.ts'
 import { imports } from './check/imports.ts'
 import { lint } from './check/lint.ts'
 import { openapi } from './check/openapi.ts'
+import { places } from './check/places.ts'
 import { rules } from './check/rules.ts'
 import { sizes } from './check/sizes.ts'
 import { timeAndChance } from './check/time-and-chance.ts'
@@ -24,6 +25,7 @@ const checks: readonly Check[] = [
   sizes,
   timeAndChance,
   fileNames,
+  places,
   words,
   rules,
   citations,

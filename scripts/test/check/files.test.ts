@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { fileNameProblems } from '../../check/file-names.ts'
+import { placeProblems } from '../../check/places.ts'
 import { testClockProblems, timeAndChanceProblems } from '../../check/time-and-chance.ts'
-import { wordProblems } from '../../check/words.ts'
 
 test('time, chance, network and environment come from the platform', () => {
   const count = (path: string, text: string) => timeAndChanceProblems([{ path, text }]).length
@@ -44,7 +44,7 @@ test('a file name says what is in it', () => {
 })
 
 test('nothing names a machine or a registry', () => {
-  const count = (text: string) => wordProblems([{ path: 'README.md', text }]).length
+  const count = (text: string) => placeProblems([{ path: 'README.md', text }]).length
   assert.equal(count(`see /${'work'}/notes.md`), 1)
   assert.equal(count(`see /${'home'}/maria/pixgate`), 1)
   assert.equal(count(`from https://registry.npmjs.${'org'}/pg`), 1)
