@@ -55,6 +55,6 @@ export function feeCents(valueCents: bigint, fee: { readonly cents: bigint; read
 }
 
 /** The smaller of two amounts. */
-export function smaller(one: bigint, other: bigint): bigint {
+export function min(one: bigint, other: bigint): bigint {
   return one < other ? one : other
 }

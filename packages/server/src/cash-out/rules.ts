@@ -1,4 +1,4 @@
-import { limits, cashOut as machine, smaller } from '@pixgate/spec'
+import { limits, cashOut as machine, min } from '@pixgate/spec'
 import { follow } from '../engine/follow.ts'
 import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { endsOverdue, isAtRest, isBookedElsewhere } from '../operations/index.ts'
@@ -68,7 +68,7 @@ function decideOne(
     isEnabled: input.on === 'send.claimed' && isEnabled(state),
     isAnothers: movementsOf([input]).some((movement) => isBookedElsewhere(cashOut, state.movement(movement))),
   }
-  const heldCents = smaller(state.balance('available'), cashOut.valueCents + cashOut.feeCents)
+  const heldCents = min(state.balance('available'), cashOut.valueCents + cashOut.feeCents)
   const movedCents = moneyOf(input)
   const decision = follow(
     machine,

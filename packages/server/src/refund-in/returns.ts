@@ -1,4 +1,4 @@
-import { smaller } from '@pixgate/spec'
+import { min } from '@pixgate/spec'
 import {
   type AwaitedReturn,
   bookedReturn,
@@ -230,7 +230,7 @@ function decideBanks(
 
 /** For too long nobody has said whose it is: what left is in suspense, and what is there of it is held. */
 function decideHold(cashIn: CashIn, awaited: Awaiting, state: State, now: number): Decision<CashIn> {
-  const heldCents = smaller(state.balance('available'), BigInt(awaited.valueCents))
+  const heldCents = min(state.balance('available'), BigInt(awaited.valueCents))
   const refundIds = explanationsOf(cashIn, awaited)
   const unexplained = { on: 'return.unexplained', returnId: awaited.returnId, heldCents, refundIds } as const
   return { ...cashInDecision(cashIn, unexplained, now), exact: ['available'] }
@@ -271,7 +271,7 @@ function decideBooking(
   }
   const refund = created(create, now) as RefundIn
   const told = notificationOf(refund, refund.transactionId, occurredAt, 'CONFIRMED')
-  const amounts = { r: valueCents, d: smaller(state.balance('available'), valueCents) }
+  const amounts = { r: valueCents, d: min(state.balance('available'), valueCents) }
   return {
     creates: [create],
     journals: [{ operationId: id, kind: 'taken_by_bank', reference: returnId, amounts }],

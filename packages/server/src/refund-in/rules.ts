@@ -1,4 +1,4 @@
-import { refundIn as machine, smaller } from '@pixgate/spec'
+import { refundIn as machine, min } from '@pixgate/spec'
 import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
 import { follow } from '../engine/follow.ts'
 import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
@@ -58,7 +58,7 @@ function decideOne(
   const isAnothers =
     input.on === 'partner.confirmed' && isBookedElsewhere(refund, state.movement(movementOf(input.returned)))
   const leftCents = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
-  const heldCents = smaller(state.balance('available'), smaller(leftCents, refund.valueCents))
+  const heldCents = min(state.balance('available'), min(leftCents, refund.valueCents))
   const decision = follow(
     machine,
     refund,

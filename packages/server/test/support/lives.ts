@@ -6,9 +6,9 @@ import {
   type JournalTemplate,
   journals,
   type Machine,
+  min,
   type Row,
   refundIn,
-  smaller,
   type Variable,
 } from '@pixgate/spec'
 import { follow } from '../../src/engine/follow.ts'
@@ -163,7 +163,7 @@ function journalOf(kind: JournalKind, operation: Operation, reference: string, s
 
 /** What there is of an operation's value. */
 function takenOf(state: State): bigint {
-  return smaller(state.balance('available'), VALUE)
+  return min(state.balance('available'), VALUE)
 }
 
 /** What is held of a return that is not explained, centavos. */
