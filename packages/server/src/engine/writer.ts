@@ -72,7 +72,7 @@ export class Writer {
     const { statement, values } = write
     const isWanted = () => !draft.requests.some((request) => request.hasLapsed())
     const sending = this.#options.database.rows(statement, values, isWanted).catch((error) => this.#judge(error, write))
-    return this.#learn(await this.#patiently(sending), draft)
+    return this.#learn(await this.#withTimeout(sending), draft)
   }
 
   #learn(result: WriteReply[] | WriteResult | 'committed unseen', draft: Draft): WriteResult {
@@ -109,21 +109,21 @@ export class Writer {
       return queries.rows(held.write.statement, held.write.values)
     })
     const sending = decideAndSend.catch((error) => (held ? this.#judge(error, held.write) : this.#refused(error)))
-    const result = await this.#patiently(sending)
+    const result = await this.#withTimeout(sending)
     return held && result ? this.#learn(result, held.draft) : undefined
   }
 
   /**
-   * Lets callers go who wait too long, also those who come while it lasts. The work goes on to its end.
+   * Releases callers who wait too long, also those who come while it lasts. The work goes on to its end.
    * @source failure-modes#DB-4
    */
-  async #patiently<Result>(work: Promise<Result>): Promise<Result> {
+  async #withTimeout<Result>(work: Promise<Result>): Promise<Result> {
     const done = new AbortController()
-    void this.#letGo(done.signal).catch(() => undefined)
+    void this.#releaseWaiters(done.signal).catch(() => undefined)
     return work.finally(() => done.abort())
   }
 
-  async #letGo(signal: AbortSignal): Promise<void> {
+  async #releaseWaiters(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#options.pause.for(PATIENCE_MS, signal)
       this.#options.onLongDoubt()

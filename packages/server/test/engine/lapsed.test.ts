@@ -81,7 +81,7 @@ test('[engine.17] [PL-5] a command whose request lapses while its batch waits is
   )
   const created = one.cashIns.create(cashInRequest({ id: one.ids.uuid(), externalId: 'waits', live: alive }))
   live.lapse()
-  await holder.letGo()
+  await holder.release()
   await Promise.all([running, refused, created])
   assert.deepEqual(
     (await stored()).map(({ external_id }) => external_id),

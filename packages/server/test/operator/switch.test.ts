@@ -95,7 +95,7 @@ test('[operator.switch.2] a payout on its way into the database when the switch 
   await holder.waiting(1)
   const refused = assert.rejects(process.payOut(1_00n), SUSPENDED)
   await holder.waiting(2)
-  await holder.letGo()
+  await holder.release()
 
   await Promise.all([setting, refused])
   assert.equal((await balances(database)).reserved, 1_00n)
@@ -159,7 +159,7 @@ test('[operator.switch.4] [CO-30] an on that is overtaken by an off on its way i
   assert.deepEqual(await other.store.readSwitch(), off)
 })
 
-/** Keeps the engine of a process busy until it is let go. */
+/** Keeps the engine of a process busy until it is released. */
 async function keepBusy(url: string, process: Process) {
   await process.adjust(1n)
   const holder = await openHolder(url)
@@ -170,8 +170,8 @@ async function keepBusy(url: string, process: Process) {
     queued: async (count: number) => {
       while (process.engine.waiting < count) await setImmediate()
     },
-    letGo: async () => {
-      await holder.letGo()
+    release: async () => {
+      await holder.release()
       await busy
     },
   }
@@ -184,7 +184,7 @@ test('[operator.switch.4] [CO-30] an on that waits in the queue does not overrul
   const refused = assert.rejects(process.switchCashOuts(true), CONFLICT)
   await busy.queued(1)
   const off = await other.switchCashOuts(false, 'Incident 42')
-  await busy.letGo()
+  await busy.release()
   await refused
   assert.deepEqual(await other.store.readSwitch(), off)
 })
@@ -201,7 +201,7 @@ test('[operator.switch.4] [CO-30] of an on and an off in one batch the off count
     const second = process.switchCashOuts(!onFirst, 'second')
     const refused = onFirst ? undefined : assert.rejects(second, CONFLICT)
     await busy.queued(2)
-    await busy.letGo()
+    await busy.release()
     await Promise.all([first, refused ?? second])
     const { enabled, ...now } = await process.store.readSwitch()
     assert.equal(enabled, false)

@@ -34,7 +34,7 @@ test('[http.14] [PL-6] of requests that wait, those are carried out whose client
   serverSides.get(gone.localPort)?.on('close', see)
   gone.resetAndDestroy()
   await isSeen
-  await holder.letGo()
+  await holder.release()
 
   assert.equal((await running).status, 201)
   for (const socket of [halfClosed, there]) assert.match(await text(socket), /^HTTP\/1\.1 201 /)

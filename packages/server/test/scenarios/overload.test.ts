@@ -69,14 +69,14 @@ test('[engine.11] [http.9] a full queue is 503 at once, reads go on, what waits 
   const link = databaseLink(t)
   const pix = await world(t, {}, link)
   await pix.charge('1.00')
-  const letGo = link.hold('engine.')
+  const release = link.hold('engine.')
   const flood = Array.from({ length: 60 }, (_, connection) => pipelined(pix, `flood-${connection}`, 100))
   while (pix.service.engine.waiting < QUEUE_MAX) assert.equal((await pix.call('GET', '/healthz')).status, 200)
 
   for (const answer of await createAll(pix, 20)) assertComeAgain(answer, 503, 'overloaded')
   assert.equal((await pix.call('GET', '/api/pix/cash-in')).status, 200)
 
-  letGo()
+  release()
   const statuses = (await Promise.all(flood)).flat()
   assert.equal(statuses.length, 6_000)
   const refused = statuses.filter((status) => status === 503).length

@@ -2,14 +2,14 @@ import pg from 'pg'
 
 /** Another session of a test's database, which can hold rows and see who waits for them. */
 export interface Holder {
-  /** Holds what a `SELECT … FOR UPDATE` finds, until it lets go. */
+  /** Holds what a `SELECT … FOR UPDATE` finds, until it is released. */
   hold(query: string): Promise<void>
-  letGo(): Promise<void>
+  release(): Promise<void>
   /** Resolves when so many backends wait for a lock. */
   waiting(wanted: number): Promise<void>
 }
 
-/** Opens a session that ends when it lets go. */
+/** Opens a session that ends when it is released. */
 export async function openHolder(url: string): Promise<Holder> {
   // What a transaction sees of the other backends stays as it was when it first looked: that takes a session of its own.
   const [session, observer] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })]
@@ -19,7 +19,7 @@ export async function openHolder(url: string): Promise<Holder> {
       await session.query('BEGIN')
       await session.query(query)
     },
-    letGo: async () => {
+    release: async () => {
       await session.query('COMMIT')
       for (const client of [session, observer]) await client.end()
     },

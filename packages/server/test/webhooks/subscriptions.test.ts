@@ -86,7 +86,7 @@ test('[http.14] [PL-5] a request that lapses while it waits for others registers
   const refused = assert.rejects(create(handlers, 'http://loja.example/', eventTypes, live), refusal('overloaded'))
   await holder.waiting(1)
   live.lapse()
-  await holder.letGo()
+  await holder.release()
   await refused
   await assert.rejects(remove(handlers, body.webhook_id, live), refusal('overloaded'))
   assert.deepEqual(

@@ -11,7 +11,7 @@ export interface Batcher<Item, Result> {
   /** How many wait. */
   readonly waiting: number
   /**
-   * Lets everybody go: who waits, whose items are dropped, and whose items are being run, which run to their end
+   * Releases all waiters: who waits, whose items are dropped, and whose items are being run, which run to their end
    * unheard.
    */
   abandon(error: unknown): void

@@ -4,7 +4,7 @@ import { createBatcher, QueueFull, type Settled } from '../../../src/platform/jo
 
 const BOUNDS = { batchMax: 3, queueMax: 5 }
 
-/** Work that waits to be let go, batch by batch. */
+/** Work that goes on until it is ended, batch by batch. */
 function gate() {
   const batches: (readonly string[])[] = []
   const waiting: (() => void)[] = []
@@ -16,7 +16,7 @@ function gate() {
       return items.map((item) => ({ result: `${item} done` }))
     },
     /** Lets the batch that runs end, once there is one. */
-    letGo: async () => {
+    endBatch: async () => {
       while (waiting.length === 0) await Promise.resolve()
       waiting.shift()?.()
     },
@@ -24,14 +24,14 @@ function gate() {
 }
 
 test('[engine.2] what arrives together is one batch; what arrives while it runs is the next, in order', async () => {
-  const { batches, run, letGo } = gate()
+  const { batches, run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
   const first = ['a', 'b'].map((item) => batcher.submit(item))
   await Promise.resolve()
   await Promise.resolve()
   const second = ['c', 'd', 'e', 'f'].map((item) => batcher.submit(item))
   assert.equal(batcher.waiting, 4)
-  for (let batch = 0; batch < 3; batch++) await letGo()
+  for (let batch = 0; batch < 3; batch++) await endBatch()
   assert.deepEqual(
     await Promise.all([...first, ...second]),
     ['a', 'b', 'c', 'd', 'e', 'f'].map((it) => `${it} done`),
@@ -40,18 +40,18 @@ test('[engine.2] what arrives together is one batch; what arrives while it runs 
 })
 
 test('[engine.11] what finds the queue full is refused at once; what waits in it is carried out', async () => {
-  const { batches, run, letGo } = gate()
+  const { batches, run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
   const running = batcher.submit('running')
   await Promise.resolve()
   await Promise.resolve()
   const waiting = ['1', '2', '3', '4', '5'].map((item) => batcher.submit(item))
   await assert.rejects(batcher.submit('6'), QueueFull)
-  for (let batch = 0; batch < 3; batch++) await letGo()
+  for (let batch = 0; batch < 3; batch++) await endBatch()
   await Promise.all([running, ...waiting])
   assert.deepEqual(batches.flat(), ['running', '1', '2', '3', '4', '5'])
   const again = batcher.submit('7')
-  await letGo()
+  await endBatch()
   assert.equal(await again, '7 done', 'and then there is room again')
 })
 
@@ -78,8 +78,8 @@ test('[engine.9] work that loses an item is told from work that did it', async (
   await assert.rejects(second, /lost an item/)
 })
 
-test('[engine.13] everybody can be let go: who waits is dropped, what runs goes on unheard', async () => {
-  const { batches, run, letGo } = gate()
+test('[engine.13] all waiters can be released: who waits is dropped, what runs goes on unheard', async () => {
+  const { batches, run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
   const running = batcher.submit('running')
   await Promise.resolve()
@@ -89,14 +89,14 @@ test('[engine.13] everybody can be let go: who waits is dropped, what runs goes 
   await assert.rejects(running, /come back later/)
   await assert.rejects(waiting, /come back later/)
   const next = batcher.submit('next')
-  await letGo()
-  await letGo()
+  await endBatch()
+  await endBatch()
   assert.equal(await next, 'next done')
   assert.deepEqual(batches, [['running'], ['next']])
 })
 
 test('[PL-2] drained waits for what runs and what waits, and for nothing where there is nothing', async () => {
-  const { run, letGo } = gate()
+  const { run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
   await batcher.drained()
   const items = ['a', 'b', 'c', 'd'].map((item) => batcher.submit(item))
@@ -104,10 +104,10 @@ test('[PL-2] drained waits for what runs and what waits, and for nothing where t
   const drained = batcher.drained().then(() => {
     isDrained = true
   })
-  await letGo()
+  await endBatch()
   await items[0]
   assert.equal(isDrained, false)
-  await letGo()
+  await endBatch()
   await drained
   await Promise.all(items)
 })
