@@ -5,7 +5,7 @@ import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
 import { type Lying, lying } from './lies.ts'
 import { type IdParams, idParams } from './partner-routes.ts'
-import { balanceCents, toldOf } from './statement.ts'
+import { balanceCents, statementEntry } from './statement.ts'
 
 const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 
@@ -31,7 +31,7 @@ const refundConfirmationOrder = Type.Omit(payoutConfirmationOrder, ['feeCents'],
 
 const reversalOrder = Type.Object({ valueCents: Type.Optional(amount) }, { additionalProperties: false })
 
-const takeBackOrder = Type.Object({ valueCents: amount }, { additionalProperties: false })
+const returnOrder = Type.Object({ valueCents: amount }, { additionalProperties: false })
 
 /** A dynamic code of another bank. */
 const codeOrder = Type.Object(
@@ -55,9 +55,8 @@ const eventOrder = Type.Object(
   { additionalProperties: false, anyOf: [{ required: ['event'] }, { required: ['rawBody'] }] },
 )
 
-/** The levers that no real bank has: what payers and the bank itself do, and how the bank behaves. */
+/** The sandbox actions, which no real bank has: what payers and the bank itself do, and how the bank behaves. */
 export function controlRoutes(app: FastifyInstance, bank: Bank): void {
-  const { book, charges, qrCodes, payouts, refunds, switchboard, liar, sender, clock } = bank
   // Without a body, with or without a content type, nothing is wished for in particular.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
@@ -66,7 +65,15 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
   app.addHook('preValidation', async (request) => {
     request.body ??= {}
   })
+  chargeActions(app, bank)
+  payoutActions(app, bank)
+  refundActions(app, bank)
+  behaviorRoutes(app, bank)
+  eventRoute(app, bank)
+  bookRoute(app, bank)
+}
 
+function chargeActions(app: FastifyInstance, { charges, qrCodes, refunds }: Bank): void {
   app.post<{ Params: IdParams; Body: Static<typeof paymentOrder> }>(
     '/charges/:id/pay',
     { schema: { params: idParams, body: paymentOrder } },
@@ -85,12 +92,19 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
     },
   )
 
-  app.post<{ Params: IdParams; Body: Static<typeof takeBackOrder> }>(
+  app.post<{ Params: IdParams; Body: Static<typeof returnOrder> }>(
     '/charges/:id/return',
-    { schema: { params: idParams, body: takeBackOrder } },
-    async ({ params: { id }, body }, reply) => reply.code(202).send({ accepted: true, ...refunds.takeBack(id, body) }),
+    { schema: { params: idParams, body: returnOrder } },
+    async ({ params: { id }, body }, reply) =>
+      reply.code(202).send({ accepted: true, ...refunds.returnPayment(id, body) }),
   )
 
+  app.post<{ Body: Static<typeof codeOrder> }>('/qr-codes', { schema: { body: codeOrder } }, async ({ body }, reply) =>
+    reply.code(201).send({ pixCode: qrCodes.issue(body) }),
+  )
+}
+
+function payoutActions(app: FastifyInstance, { payouts }: Bank): void {
   app.post<{ Params: IdParams; Body: Static<typeof payoutConfirmationOrder> }>(
     '/payouts/:id/confirm',
     { schema: { params: idParams, body: payoutConfirmationOrder } },
@@ -117,7 +131,9 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
       return reply.code(202).send({ accepted: true, returnId })
     },
   )
+}
 
+function refundActions(app: FastifyInstance, { refunds }: Bank): void {
   app.post<{ Params: IdParams; Body: Static<typeof refundConfirmationOrder> }>(
     '/refunds/:id/confirm',
     { schema: { params: idParams, body: refundConfirmationOrder } },
@@ -135,11 +151,9 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
       return reply.code(202).send({ accepted: true })
     },
   )
+}
 
-  app.post<{ Body: Static<typeof codeOrder> }>('/qr-codes', { schema: { body: codeOrder } }, async ({ body }, reply) =>
-    reply.code(201).send({ pixCode: qrCodes.issue(body) }),
-  )
-
+function behaviorRoutes(app: FastifyInstance, { switchboard, liar }: Bank): void {
   app.get('/behavior', async () => switchboard.behavior)
 
   app.put<{ Body: BankBehaviorChange }>('/behavior', { schema: { body: bankBehaviorChange } }, async ({ body }) =>
@@ -152,7 +166,9 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
     liar.change(body)
     return body
   })
+}
 
+function eventRoute(app: FastifyInstance, { sender }: Bank): void {
   app.post<{ Body: Static<typeof eventOrder> }>(
     '/events',
     { schema: { body: eventOrder } },
@@ -161,7 +177,9 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
       return { status: (await sender.attempt(endpoint, rawBody, forgery)) ?? null }
     },
   )
+}
 
+function bookRoute(app: FastifyInstance, { book, clock }: Bank): void {
   app.get('/book', async () => {
     const now = clock.now()
     const events = [...book.events.values()]
@@ -170,7 +188,7 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
       charges: [...book.charges.values()].map((charge) => chargeWithPayments(charge, now)),
       payouts: [...book.payouts.values()].map(({ answer }) => answer),
       refunds: [...book.refunds.values()].map(({ answer }) => answer),
-      entries: book.entries.map(toldOf),
+      entries: book.entries.map(statementEntry),
       events: {
         delivered: events.filter(({ deliveredAt }) => deliveredAt !== undefined).map(({ body }) => body),
         pending: events.filter(({ deliveredAt }) => deliveredAt === undefined).map(({ body }) => body),

@@ -77,9 +77,9 @@ export function refundFailedEvent(refund: Refund, failed: RefundFailed): BankEve
   return undelivered('cash-in', { ...named, valueCents: refund.order.valueCents, ...failure(failed) })
 }
 
-/** An instant as it is told: ISO 8601, UTC. */
-export function instant(at: number): string {
-  return new Date(at).toISOString()
+/** An instant as events and answers carry it: ISO 8601, UTC. */
+export function instant(epochMs: number): string {
+  return new Date(epochMs).toISOString()
 }
 
 function payoutNamed({ id, transactionId }: Payout['answer'], eventId: string) {

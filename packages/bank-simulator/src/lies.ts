@@ -74,9 +74,9 @@ export class Liar {
     if (rate === 0) return false
     const occasion = (this.#occasions.get(lie) ?? 0) + 1
     this.#occasions.set(lie, occasion)
-    const isTold = scramble(scramble(seed ^ scramble(LIES.indexOf(lie) + 1)) ^ occasion) % 1_000 < rate
-    if (isTold) this.#told.set(lie, (this.#told.get(lie) ?? 0) + 1)
-    return isTold
+    const isOccasion = scramble(scramble(seed ^ scramble(LIES.indexOf(lie) + 1)) ^ occasion) % 1_000 < rate
+    if (isOccasion) this.#told.set(lie, (this.#told.get(lie) ?? 0) + 1)
+    return isOccasion
   }
 
   /** For how many questions something is forgotten. */

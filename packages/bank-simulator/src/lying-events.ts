@@ -10,9 +10,10 @@ import type { Liar } from './lies.ts'
  */
 export function sentOf(event: BankEvent, { book, liar, chance }: SendingOptions): readonly BankEvent[] {
   if (liar.tells('eventLost')) return []
-  const told = toldOf(event, book, liar)
-  if (event.body.status !== 'FAILED' && liar.tells('eventFalseFailure')) return [failureOf(event, chance.uuid()), told]
-  return liar.tells('eventDoubled') ? [told, told] : [told]
+  const altered = alteredEvent(event, book, liar)
+  if (event.body.status !== 'FAILED' && liar.tells('eventFalseFailure'))
+    return [failureOf(event, chance.uuid()), altered]
+  return liar.tells('eventDoubled') ? [altered, altered] : [altered]
 }
 
 /** What the choice needs. */
@@ -22,7 +23,7 @@ export interface SendingOptions {
   readonly chance: Pick<Chance, 'uuid'>
 }
 
-function toldOf(event: BankEvent, book: SendingOptions['book'], liar: Liar): BankEvent {
+function alteredEvent(event: BankEvent, book: SendingOptions['book'], liar: Liar): BankEvent {
   const { body } = event
   if (liar.tells('eventWithoutOurIds')) return { ...event, body: { ...body, externalId: null } }
   if (liar.tells('eventWrongAmount')) return { ...event, body: { ...body, valueCents: (body.valueCents ?? 0) + 1 } }

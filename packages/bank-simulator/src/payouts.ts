@@ -81,11 +81,11 @@ export function createPayouts({ book, qrCodes, hasIdempotentOrders = true, ...re
   function chargePaidBy(
     location: string,
     paid: Pick<ChargePaid['payment'], 'endToEndId' | 'valueCents'>,
-    at: number,
+    paidAt: number,
   ): ChargePaid | undefined {
     const charge = book.chargeAt(location)
-    const payment = { ...paid, occurredAt: instant(at), payer: MERCHANT }
-    return charge && { fact: 'charge paid', at, chargeId: charge.id, payment, eventId: chance.uuid() }
+    const payment = { ...paid, occurredAt: instant(paidAt), payer: MERCHANT }
+    return charge && { fact: 'charge paid', at: paidAt, chargeId: charge.id, payment, eventId: chance.uuid() }
   }
 
   return {

@@ -39,7 +39,7 @@ export interface Refunds {
    * left. A refund that is only about to be does not count.
    * @throws Refused not_found · not_possible (no payment has so much left)
    */
-  takeBack(chargeId: string, order: { readonly valueCents: number }): { endToEndId: string; returnId: string }
+  returnPayment(chargeId: string, order: { readonly valueCents: number }): { endToEndId: string; returnId: string }
 }
 
 /** What the rules need. */
@@ -65,8 +65,8 @@ export function createRefunds({ book, hasIdempotentOrders = true, clock, chance 
     return payment.valueCents - takenBackCents - sumCents(refunds)
   }
 
-  function newReturnId(at: number): string {
-    return formatReturnId({ ispb: MERCHANT.ispb, at: new Date(at), suffix: chance.endToEndSuffix() })
+  function newReturnId(nowMs: number): string {
+    return formatReturnId({ ispb: MERCHANT.ispb, at: new Date(nowMs), suffix: chance.endToEndSuffix() })
   }
 
   return {
@@ -113,7 +113,7 @@ export function createRefunds({ book, hasIdempotentOrders = true, clock, chance 
       })
     },
 
-    takeBack(chargeId, { valueCents }) {
+    returnPayment(chargeId, { valueCents }) {
       const charge = book.charges.get(chargeId)
       if (!charge) throw new Refused('not_found', 'there is no such charge')
       const endToEndId = charge.payments

@@ -13,15 +13,15 @@ export interface StatementQuery {
 
 /** A page of the statement; the two balances are those of the whole window. */
 export interface Statement {
-  readonly entries: readonly ToldEntry[]
+  readonly entries: readonly StatementEntry[]
   readonly openingCents: number
   readonly closingCents: number
   /** `null` on the last page. */
   readonly nextCursor: string | null
 }
 
-/** An entry as the bank tells it. */
-export type ToldEntry = Omit<Entry, 'bookedAt'>
+/** An entry as it stands in the statement. */
+export type StatementEntry = Omit<Entry, 'bookedAt'>
 
 /** Keeps an answer well below the 64 KiB of the protocol. */
 const PAGE_ENTRIES = 100
@@ -33,15 +33,15 @@ export function statementOf(entries: readonly Entry[], { from, to, cursor }: Sta
   const openingCents = balanceCents(before)
   const end = cursor + PAGE_ENTRIES
   return {
-    entries: within.slice(cursor, end).map(toldOf),
+    entries: within.slice(cursor, end).map(statementEntry),
     openingCents,
     closingCents: openingCents + balanceCents(within),
     nextCursor: end < within.length ? String(end) : null,
   }
 }
 
-/** Leaves out what is the bank's own. */
-export function toldOf({ bookedAt: _, ...entry }: Entry): ToldEntry {
+/** An entry without what is the bank's own. */
+export function statementEntry({ bookedAt: _, ...entry }: Entry): StatementEntry {
   return entry
 }
 

@@ -94,8 +94,8 @@ for (const [before, method, path] of [
 
 test('[sandbox.1] a charge the bank never saw is 404', async (t) => {
   const bank = await startBank(t)
-  for (const lever of ['pay', 'fail']) {
-    const { status, body } = await bank.call('POST', `/control/charges/${ID}/${lever}`)
+  for (const action of ['pay', 'fail']) {
+    const { status, body } = await bank.call('POST', `/control/charges/${ID}/${action}`)
     assert.deepEqual([status, body.errorCode], [404, 'not_found'])
   }
 })

@@ -63,16 +63,16 @@ test('[sandbox.11] of what is known: never seen, failed, a centavo more, or anot
   await sentPayout(bank)
   await bank.payout(OTHER_ID)
   const { body: truth } = await bank.call('GET', `/payouts/${PAYOUT_ID}`)
-  const told = async (name: Lie) => {
+  const answerUnder = async (name: Lie) => {
     await lie(bank, name)
     return (await bank.call('GET', `/payouts/${PAYOUT_ID}`)).body
   }
-  assert.equal((await told('falseNotFound')).errorCode, 'not_found')
+  assert.equal((await answerUnder('falseNotFound')).errorCode, 'not_found')
   const { endToEndId: _, occurredAt: __, ...named } = truth
   const failure = { status: 'FAILED', errorCode: 'AC07', errorMessage: 'the account is closed' }
-  assert.deepEqual(await told('falseFailure'), { ...named, ...failure })
-  assert.deepEqual(await told('wrongAmount'), { ...truth, valueCents: 4_001 })
-  assert.equal((await told('foreignAnswer')).id, OTHER_ID)
+  assert.deepEqual(await answerUnder('falseFailure'), { ...named, ...failure })
+  assert.deepEqual(await answerUnder('wrongAmount'), { ...truth, valueCents: 4_001 })
+  assert.equal((await answerUnder('foreignAnswer')).id, OTHER_ID)
   assert.deepEqual((await bank.call('GET', '/control/book')).body.payouts[0], truth)
 })
 
@@ -89,24 +89,24 @@ test('[sandbox.11] an event is lost, doubled, without our ids, of another amount
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url })
   await bank.charge()
-  const told = async (name: Lie, count: number) => {
+  const eventsUnder = async (name: Lie, count: number) => {
     await lie(bank, name)
     const before = service.received.length
     await bank.call('POST', `/control/charges/${ID}/pay`)
     return (await service.arrived(before + count)).slice(before).map(({ event }) => event)
   }
-  const [one, same] = await told('eventDoubled', 2)
+  const [one, same] = await eventsUnder('eventDoubled', 2)
   assert.deepEqual(one, same)
-  assert.equal((await told('eventWithoutOurIds', 1))[0]?.externalId, null)
-  assert.equal((await told('eventWrongAmount', 1))[0]?.valueCents, 15_001)
-  const [failure, success] = await told('eventFalseFailure', 2)
+  assert.equal((await eventsUnder('eventWithoutOurIds', 1))[0]?.externalId, null)
+  assert.equal((await eventsUnder('eventWrongAmount', 1))[0]?.valueCents, 15_001)
+  const [failure, success] = await eventsUnder('eventFalseFailure', 2)
   assert.deepEqual([failure?.status, success?.status], ['FAILED', 'CONFIRMED'])
   await bank.charge(OTHER_ID)
   await lie(bank, 'eventForeign')
   const before = service.received.length
   await bank.call('POST', `/control/charges/${OTHER_ID}/pay`)
   assert.equal((await service.arrived(before + 1))[before]?.event.externalId, ID)
-  assert.deepEqual(await told('eventLost', 0), [])
+  assert.deepEqual(await eventsUnder('eventLost', 0), [])
   const { events } = (await bank.call('GET', '/control/book')).body
   assert.equal(events.delivered.length + events.pending.length, 6)
 })

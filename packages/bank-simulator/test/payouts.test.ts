@@ -131,22 +131,22 @@ test('[partner-protocol] told to contradict itself, the bank sends another amoun
   assert.deepEqual([confirmed.valueCents, confirmed.feeCents], [4_001, 120])
 })
 
-test('[partner-protocol] the levers of a payout: 404 where there is none, 409 where it is settled', async (t) => {
+test('[partner-protocol] the sandbox actions of a payout: 404 where there is none, 409 where it is settled', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ cashOut: 'manual' })
-  const refusal = async (lever: string) => {
-    const { status, body } = await bank.call('POST', `${control}/${lever}`)
+  const refusal = async (action: string) => {
+    const { status, body } = await bank.call('POST', `${control}/${action}`)
     return [status, body.errorCode]
   }
-  for (const lever of ['confirm', 'fail', 'reverse']) assert.deepEqual(await refusal(lever), [404, 'not_found'])
+  for (const action of ['confirm', 'fail', 'reverse']) assert.deepEqual(await refusal(action), [404, 'not_found'])
   await bank.payout()
   assert.deepEqual(await refusal('reverse'), [409, 'not_possible'])
   await bank.call('POST', `${control}/confirm`)
-  for (const lever of ['confirm', 'fail']) assert.deepEqual(await refusal(lever), [409, 'not_possible'])
+  for (const action of ['confirm', 'fail']) assert.deepEqual(await refusal(action), [409, 'not_possible'])
   await bank.payout('failed')
   await bank.call('POST', '/control/payouts/failed/fail')
-  for (const lever of ['confirm', 'fail', 'reverse']) {
-    assert.equal((await bank.call('POST', `/control/payouts/failed/${lever}`)).status, 409, lever)
+  for (const action of ['confirm', 'fail', 'reverse']) {
+    assert.equal((await bank.call('POST', `/control/payouts/failed/${action}`)).status, 409, action)
   }
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -4000'], -4_000])
 })

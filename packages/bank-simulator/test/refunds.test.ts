@@ -147,13 +147,13 @@ test('[partner-protocol] told to contradict itself, the bank refunds another amo
   assert.deepEqual(await moves(bank), [['PAYMENT_RECEIVED +15000', 'REFUND_SENT -99', 'REFUND_SENT -50'], 14_851])
 })
 
-test('[partner-protocol] the levers of a refund: 404 where there is none, 409 where it is settled', async (t) => {
+test('[partner-protocol] the sandbox actions of a refund: 404 where there is none, 409 where it is settled', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
-  for (const lever of ['confirm', 'fail']) assert.equal((await bank.call('POST', `${control}/${lever}`)).status, 404)
+  for (const action of ['confirm', 'fail']) assert.equal((await bank.call('POST', `${control}/${action}`)).status, 404)
   await bank.refund(await bank.paidCharge(), 1)
   await bank.call('POST', `${control}/confirm`)
-  for (const lever of ['confirm', 'fail']) assert.equal((await bank.call('POST', `${control}/${lever}`)).status, 409)
+  for (const action of ['confirm', 'fail']) assert.equal((await bank.call('POST', `${control}/${action}`)).status, 409)
 })
 
 test('[partner.1] the same refund again is the same refund; another body is a conflict', async (t) => {
