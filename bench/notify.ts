@@ -64,7 +64,7 @@ interface Merchant {
 }
 
 async function startMerchant(after: After): Promise<Merchant> {
-  const waiting = new Map<string, (at: number) => void>()
+  const waiting = new Map<string, (arrivedAt: number) => void>()
   const server = createServer(async (request, response) => {
     const { event } = JSON.parse(Buffer.concat(await request.toArray()).toString())
     waiting.get(event.id)?.(performance.now())

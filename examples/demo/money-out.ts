@@ -43,7 +43,7 @@ async function settled(pix: Client, receiver: Receiver, created: Operation, what
     const detail = await pix.get<Payout>(`/api/pix/cash-out/${created.id}`)
     return detail.status === 'CONFIRMED' ? detail : undefined
   })
-  await told(receiver, payout.id, 'pix_cash_out')
+  await notificationArrives(receiver, payout.id, 'pix_cash_out')
   tell(what, `CONFIRMED to ${payout.recipient.name ?? payout.recipient.pixKey}, end-to-end id ${payout.endToEndId}`)
   return payout.reserved_total_cents
 }
@@ -59,11 +59,11 @@ export async function refund(pix: Client, receiver: Receiver, cashInId: string, 
     const detail = await pix.get<Operation>(`/api/pix/refund/${created.id}`)
     return detail.status === 'CONFIRMED'
   })
-  await told(receiver, cashInId, 'pix_cash_in_reversal')
+  await notificationArrives(receiver, cashInId, 'pix_cash_in_reversal')
   tell('Refund', `${reais(valueCents)} went back to who had paid`)
 }
 
-async function told(receiver: Receiver, id: string, eventType: string): Promise<void> {
+async function notificationArrives(receiver: Receiver, id: string, eventType: string): Promise<void> {
   const { event } = await until(`no ${eventType} arrived`, () =>
     receiver.notifications.find((told) => told.event_type === eventType && told.event.id === id),
   )

@@ -43,7 +43,7 @@ export interface ListedKey {
 }
 
 // The ids are UUIDv7, which sort by the time they were made.
-const listKeysStatement = statement<[before: string | null, most: number], ListedKey>(
+const listKeysStatement = statement<[before: string | null, limit: number], ListedKey>(
   'apiKeys.listKeys',
   `SELECT id, display, created_at AS "createdAt", deactivated_at AS "deactivatedAt"
      FROM api_key
@@ -53,8 +53,8 @@ const listKeysStatement = statement<[before: string | null, most: number], Liste
 )
 
 /** Keys older than `before`, or the newest, newest first. */
-export function listKeys(queries: Queries, before: string | undefined, most: number): Promise<ListedKey[]> {
-  return queries.rows(listKeysStatement, [before ?? null, most])
+export function listKeys(queries: Queries, before: string | undefined, limit: number): Promise<ListedKey[]> {
+  return queries.rows(listKeysStatement, [before ?? null, limit])
 }
 
 const deactivateKeyStatement = statement<[id: string, at: string], { display: string }>(
@@ -66,8 +66,8 @@ const deactivateKeyStatement = statement<[id: string, at: string], { display: st
  * Marks a key as deactivated.
  * @returns its display, or `undefined` where there was no active one
  */
-export async function markDeactivated(queries: Queries, id: string, at: number): Promise<string | undefined> {
-  const [key] = await queries.rows(deactivateKeyStatement, [id, instantParameter(at)])
+export async function markDeactivated(queries: Queries, id: string, nowMs: number): Promise<string | undefined> {
+  const [key] = await queries.rows(deactivateKeyStatement, [id, instantParameter(nowMs)])
   return key?.display
 }
 

@@ -4,7 +4,7 @@ import { Gauge, Registry } from 'prom-client'
 export interface Measured {
   /** How many commands wait for the engine. */
   engineWaiting(): number
-  /** How many cases wait for a person. */
+  /** How many cases are open. */
   openCases(): Promise<number>
   /** What the last verification of the ledger found; `undefined` before the first. */
   lastVerification(): { readonly at: number; readonly faults: number } | undefined
@@ -33,7 +33,7 @@ export function createMetrics({ engineWaiting, openCases, lastVerification }: Me
   })
   new Gauge({
     name: 'pixgate_cases_open',
-    help: 'Cases that wait for a person, of all processes',
+    help: 'Open cases, which require operator action, of all processes',
     registers,
     async collect() {
       // Whatever else is away, what this process knows by itself is told.

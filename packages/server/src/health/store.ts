@@ -2,7 +2,7 @@ import { type Database, statement } from '../platform/db/database.ts'
 
 /** All SQL of the metrics. */
 export interface HealthStore {
-  /** How many cases wait for a person. */
+  /** How many cases are open. */
   openCases(): Promise<number>
 }
 

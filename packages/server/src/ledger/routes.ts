@@ -23,7 +23,7 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
     listLedgerEntries: async ({ query }) => {
       const limit = query.limit ?? limits.pageLimitDefault
       // One more than asked for tells whether there are more.
-      const rows = await store.list({ ...filterOf(query), most: limit + 1 })
+      const rows = await store.list({ ...filterOf(query), limit: limit + 1 })
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       const hasMore = rows.length > limit
@@ -40,7 +40,7 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
  * @throws validation_error (400) a cursor that is none of ours, or days in the wrong order
  * @source rules#ledger.list
  */
-function filterOf(query: EndpointInput<typeof listLedgerEntries>['query']): Omit<LedgerFilter, 'most'> {
+function filterOf(query: EndpointInput<typeof listLedgerEntries>['query']): Omit<LedgerFilter, 'limit'> {
   const before = query.cursor === undefined ? null : cursorVersion(query.cursor)
   if (before === undefined) throw invalid('cursor', 'invalid', 'cursor must be nextCursor of a page before')
   const { from = null, to = null } = daysOf(query.start_date, query.end_date)

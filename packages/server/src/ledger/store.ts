@@ -21,7 +21,7 @@ export interface LedgerFilter {
   readonly from: number | null
   /** Epoch milliseconds, exclusive. */
   readonly to: number | null
-  readonly most: number
+  readonly limit: number
 }
 
 /** An entry of the available account. */
@@ -57,7 +57,7 @@ const selectEntries = statement<
     referenceId: string | null,
     from: string | null,
     to: string | null,
-    most: number,
+    limit: number,
   ],
   LedgerRow
 >(
@@ -81,7 +81,7 @@ export function createLedgerStore(database: Database): LedgerStore {
       return account.public_id
     },
     get: async (version) => (await database.rows(selectEntry, [String(version)]))[0],
-    list: ({ before, type, operation, referenceId, from, to, most }) =>
+    list: ({ before, type, operation, referenceId, from, to, limit }) =>
       database.rows(selectEntries, [
         before === null ? null : String(before),
         type,
@@ -89,7 +89,7 @@ export function createLedgerStore(database: Database): LedgerStore {
         referenceId,
         from === null ? null : instantParameter(from),
         to === null ? null : instantParameter(to),
-        most,
+        limit,
       ]),
   }
 }

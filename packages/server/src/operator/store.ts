@@ -3,8 +3,8 @@ import { type Database, instantParameter, statement } from '../platform/db/datab
 /** All SQL of the operator module. */
 export interface OperatorStore {
   readSwitch(): Promise<CashOutSwitch>
-  /** Tells the audit trail that an adjustment was ordered. */
-  auditAdjustment(order: OrderedAdjustment, id: string, at: number, operator: Operator): Promise<void>
+  /** Adds to the audit trail that an adjustment was ordered. */
+  auditAdjustment(order: OrderedAdjustment, id: string, nowMs: number, operator: Operator): Promise<void>
 }
 
 /** The switch as it stands; what is `null` was never told. */
@@ -54,9 +54,9 @@ export function createOperatorStore(database: Database): OperatorStore {
       if (!row) throw new Error('the switch is missing')
       return row
     },
-    auditAdjustment: async (order, id, at, { actor, address }) => {
+    auditAdjustment: async (order, id, nowMs, { actor, address }) => {
       const { valueCents, reason } = order
-      await database.rows(insertAudit, [id, instantParameter(at), actor, order.id, address, valueCents, reason])
+      await database.rows(insertAudit, [id, instantParameter(nowMs), actor, order.id, address, valueCents, reason])
     },
   }
 }

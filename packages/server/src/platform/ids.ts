@@ -47,13 +47,13 @@ export function createIds(clock: Clock): Ids {
 
 /**
  * Builds a UUIDv7 (RFC 9562, method 1).
- * @param at epoch milliseconds
+ * @param nowMs epoch milliseconds
  * @param sequence its place within the millisecond, twelve bits
  * @param random eight bytes
  */
-export function uuidV7(at: number, sequence: number, random: Uint8Array): string {
+export function uuidV7(nowMs: number, sequence: number, random: Uint8Array): string {
   const bytes = Buffer.alloc(16)
-  bytes.writeUIntBE(at, 0, 6)
+  bytes.writeUIntBE(nowMs, 0, 6)
   bytes.writeUInt16BE(sequence, 6)
   bytes.set(random, 8)
   return uuidText(bytes, 7)

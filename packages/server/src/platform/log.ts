@@ -38,7 +38,7 @@ export function createLogger(level: string, destination: NodeJS.WriteStream = pr
     level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    formatters: { level: (label: string) => ({ level: label }), log: blotted },
+    formatters: { level: (label: string) => ({ level: label }), log: redacted },
   }
   return destination.isTTY
     ? pino(options, pretty({ destination, translateTime: 'SYS:HH:MM:ss.l', sync: true }))
@@ -49,12 +49,12 @@ export function createLogger(level: string, destination: NodeJS.WriteStream = pr
  * A line's fields without the secret ones, at the top and one level down. Pino's own redaction takes longer than all the
  * rest of a line.
  */
-function blotted(fields: Readonly<Record<string, unknown>>, levels = 2): Record<string, unknown> {
+function redacted(fields: Readonly<Record<string, unknown>>, levels = 2): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([field, value]) => {
       if (SECRET_FIELDS.has(field)) return [field, '***']
       if (value instanceof Error) return [field, harmless(value)]
-      return [field, isRecord(value) && levels > 1 ? blotted(value, levels - 1) : value]
+      return [field, isRecord(value) && levels > 1 ? redacted(value, levels - 1) : value]
     }),
   )
 }

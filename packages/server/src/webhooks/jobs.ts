@@ -13,6 +13,7 @@ import type { Signer } from './signer.ts'
 import {
   type Claim,
   claimDeliveries,
+  claimNotifications,
   type EndedAttempt,
   type FreshNotification,
   type NewDelivery,
@@ -20,7 +21,6 @@ import {
   recordFanOut,
   type Subscription,
   shareSubscriptions,
-  takeNotifications,
 } from './store.ts'
 
 /** A job that a worker, or a test, steps. */
@@ -49,7 +49,7 @@ export function createFanOut({ database, clock, ids, onDeliveries }: FanOutDepen
   return {
     processNext: async () => {
       const taken = await database.transaction(async (queries) => {
-        const notifications = await takeNotifications(queries, FAN_OUT_MAX)
+        const notifications = await claimNotifications(queries, FAN_OUT_MAX)
         if (notifications.length === 0) return 0
         const subscriptions = await shareSubscriptions(queries)
         const now = clock.now()
@@ -206,7 +206,7 @@ function countEach(values: Iterable<string>): Map<string, number> {
   return counts
 }
 
-function requestOf(claim: Claim, signature: string, keyId: string, at: number): PostRequest {
+function requestOf(claim: Claim, signature: string, keyId: string, nowMs: number): PostRequest {
   return {
     url: claim.url,
     headers: {
@@ -214,7 +214,7 @@ function requestOf(claim: Claim, signature: string, keyId: string, at: number): 
       'digital-signature': signature,
       'digital-signature-key-id': keyId,
       'webhook-id': claim.notificationId,
-      'webhook-timestamp': String(Math.floor(at / 1_000)),
+      'webhook-timestamp': String(Math.floor(nowMs / 1_000)),
       'user-agent': 'Pixgate',
     },
     body: claim.body,

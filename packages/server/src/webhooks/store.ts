@@ -71,8 +71,8 @@ const cancelDeliveriesStatement = statement<[string, string]>(
 )
 
 /** Cancels what a subscription has not received yet. */
-export async function cancelDeliveries(queries: Queries, subscriptionId: string, at: number): Promise<void> {
-  await queries.rows(cancelDeliveriesStatement, [subscriptionId, instantParameter(at)])
+export async function cancelDeliveries(queries: Queries, subscriptionId: string, nowMs: number): Promise<void> {
+  await queries.rows(cancelDeliveriesStatement, [subscriptionId, instantParameter(nowMs)])
 }
 
 // FOR SHARE: a deletion waits until the fan-out's deliveries are there to be cancelled, or is seen by it.
@@ -96,8 +96,8 @@ export interface FreshNotification {
   readonly createdAt: number
 }
 
-const takeNotificationsStatement = statement<[number], FreshNotification>(
-  'webhooks.takeNotifications',
+const claimNotificationsStatement = statement<[number], FreshNotification>(
+  'webhooks.claimNotifications',
   `SELECT id, event_type AS "eventType", created_at AS "createdAt"
      FROM notification
     WHERE fanned_out_at IS NULL
@@ -106,9 +106,9 @@ const takeNotificationsStatement = statement<[number], FreshNotification>(
       FOR UPDATE SKIP LOCKED`,
 )
 
-/** Takes notifications that no process has fanned out or is fanning out, oldest first. */
-export function takeNotifications(queries: Queries, max: number): Promise<FreshNotification[]> {
-  return queries.rows(takeNotificationsStatement, [max])
+/** Claims, until the transaction ends, notifications that no process has fanned out, oldest first. */
+export function claimNotifications(queries: Queries, max: number): Promise<FreshNotification[]> {
+  return queries.rows(claimNotificationsStatement, [max])
 }
 
 /** A delivery to come. */
@@ -136,11 +136,11 @@ export async function recordFanOut(
   queries: Queries,
   notificationIds: readonly string[],
   deliveries: readonly NewDelivery[],
-  at: number,
+  nowMs: number,
 ): Promise<void> {
   await queries.rows(recordFanOutStatement, [
     notificationIds,
-    instantParameter(at),
+    instantParameter(nowMs),
     deliveries.map(({ id }) => id),
     deliveries.map(({ notificationId }) => notificationId),
     deliveries.map(({ subscriptionId }) => subscriptionId),

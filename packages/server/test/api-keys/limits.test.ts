@@ -51,9 +51,9 @@ async function outcome(authenticate: Authenticate, authorization: string | undef
 
 const bearer = (token: string) => `Bearer ${token}`
 
-async function outcomes(count: number, one: (at: number) => Promise<string>): Promise<string[]> {
+async function outcomes(count: number, one: (index: number) => Promise<string>): Promise<string[]> {
   const all: string[] = []
-  for (let at = 0; at < count; at++) all.push(await one(at))
+  for (let index = 0; index < count; index++) all.push(await one(index))
   return all
 }
 
@@ -152,7 +152,7 @@ test('[api-keys.7] right tokens, however many, and what is no bearer token are n
 
 test('[api-keys.7] after thirty wrong ones from anywhere a wrong one is refused, the right one is not', async () => {
   const door = adminDoor()
-  const address = (at: number) => `203.0.113.${at}`
+  const address = (index: number) => `203.0.113.${index}`
   assert.deepEqual(await outcomes(30, (at) => door.wrong(address(at))), Array(30).fill('unauthorized'))
   assert.equal(await door.wrong(address(30)), 'rate_limited 2')
   assert.equal(await door.right(address(31)), '200')

@@ -15,7 +15,7 @@ function capture(level: string, isTTY = false) {
 
 const CANARY = 'canary'
 
-test('[logs.1] names, documents, keys and secrets are blotted out, at the top and one level down', () => {
+test('[logs.1] names, documents, keys and secrets are redacted, at the top and one level down', () => {
   const { logger, written } = capture('info')
   const fields = ['authorization', 'apiKey', 'token', 'secret', 'password', 'document', 'fullName', 'name', 'payer']
   for (const field of [...fields, 'pixKey', 'pixCode', 'body', 'headers', 'payerName', 'payerDocument', 'adminToken']) {
@@ -46,7 +46,7 @@ test('[config.1] a line is JSON with its level by name and its time in UTC; what
   assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('[logs.1] on a terminal it is made for people, and blots out the same', () => {
+test('[logs.1] on a terminal it is made for people, and redacts the same', () => {
   const { logger, written } = capture('info', true)
   logger.info({ token: CANARY, attempts: 3 }, 'something')
   assert.match(written(), /something/)

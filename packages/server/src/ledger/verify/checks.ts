@@ -169,7 +169,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'doubts',
-    meaning: 'Every operation that waits for a person, and every charge with a return that is held, has an open case.',
+    meaning: 'Every operation to be reconciled, and every charge with a return that is held, has an open case.',
     sql: `
       SELECT concat_ws(' ', kind, id) AS what
         FROM operation o

@@ -3,14 +3,19 @@ import { checks } from './checks.ts'
 import type { AccountTotal, Verification } from './store.ts'
 
 /** A verification and a trial balance as a person reads them. @source rules#ledger.verify.2 */
-export function reportText(verification: Verification, totals: readonly AccountTotal[], at: number): string {
+export function reportText(verification: Verification, totals: readonly AccountTotal[], balanceAt: number): string {
   const rows = [...totals.map((total) => [total.code, ...amountsOf(total)]), ['total', ...amountsOf(sumOf(totals))]]
   const table = [['account', 'debit', 'credit', 'balance'], ...rows]
-  return [`Trial balance at ${new Date(at).toISOString()}`, ...aligned(table), '', ...findings(verification)].join('\n')
+  return [
+    `Trial balance at ${new Date(balanceAt).toISOString()}`,
+    ...aligned(table),
+    '',
+    ...findings(verification),
+  ].join('\n')
 }
 
 /** The same as one JSON object. Amounts are centavos. @source rules#ledger.verify.3 */
-export function reportJson(verification: Verification, totals: readonly AccountTotal[], at: number): string {
+export function reportJson(verification: Verification, totals: readonly AccountTotal[], balanceAt: number): string {
   const trialBalance = [...totals, sumOf(totals)].map(({ code, debitCents, creditCents, balanceCents }) => ({
     account: code,
     debitCents: Number(debitCents),
@@ -19,7 +24,7 @@ export function reportJson(verification: Verification, totals: readonly AccountT
   }))
   const { faults, drifts } = verification
   const verifiedAt = new Date(verification.at).toISOString()
-  return JSON.stringify({ verifiedAt, faults, drifts, at: new Date(at).toISOString(), trialBalance })
+  return JSON.stringify({ verifiedAt, faults, drifts, at: new Date(balanceAt).toISOString(), trialBalance })
 }
 
 function findings({ at, faults, drifts }: Verification): string[] {

@@ -76,11 +76,11 @@ const selectTotals = statement<
 
 /**
  * Every account, recomputed from its entries.
- * @param at epoch milliseconds, inclusive; `null`: all entries
+ * @param untilMs epoch milliseconds, inclusive; `null`: all entries
  * @source rules#ledger.verify.2
  */
-export async function trialBalance(queries: Queries, at: number | null): Promise<AccountTotal[]> {
-  const rows = await queries.rows(selectTotals, [at === null ? null : instantParameter(at)])
+export async function trialBalance(queries: Queries, untilMs: number | null): Promise<AccountTotal[]> {
+  const rows = await queries.rows(selectTotals, [untilMs === null ? null : instantParameter(untilMs)])
   return rows.map(({ code, debit, credit, balance }) => ({
     code,
     debitCents: BigInt(debit),

@@ -291,6 +291,6 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) 
 }
 
 /** Epoch milliseconds as a statement's parameter. */
-export function instantParameter(at: number): string {
-  return new Date(at).toISOString()
+export function instantParameter(epochMs: number): string {
+  return new Date(epochMs).toISOString()
 }
