@@ -18,6 +18,6 @@ export function ratchetProblems(
     .map(([name, count]) => `${name}: ${count} ${unit}, allowed are ${Math.max(limit, allowed[name] ?? 0)}`)
   const listedInVain = Object.keys(allowed)
     .filter((name) => (today[name] ?? 0) <= limit)
-    .map((name) => `${name}: ${today[name] ?? 0} ${unit}; take it out of ${where}`)
+    .map((name) => `${name} is within the limit; take it out of ${where}`)
   return [...tooMuch, ...listedInVain]
 }

@@ -44,22 +44,20 @@ const EARLY_MS = 150
 
 /** The calls of the partner protocol. @source partner-protocol#calls */
 export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
-  const { book, charges, qrCodes, payouts, payoutSettler, refunds, refundSettler, switchboard, liar, clock } = bank
+  const { switchboard, clock } = bank
   app.addHook('onSend', async () => {
     const { latencyMs } = switchboard.behavior
     if (latencyMs > 0) await clock.sleep(latencyMs)
   })
+  chargeRoutes(app, bank)
+  payoutRoutes(app, bank)
+  qrCodeRoute(app, bank)
+  refundRoutes(app, bank)
+  accountRoutes(app, bank)
+}
 
-  function* allCharges(): Iterable<PartnerCharge> {
-    for (const charge of book.charges.values()) yield chargeWithPayments(charge, clock.now())
-  }
-  /** A moment later; or, where the bank is early, before it answers. */
-  async function settle(settler: Settler, key: string): Promise<void> {
-    if (!liar.tells('early')) return settler.settle(key)
-    settler.settleNow(key)
-    await clock.sleep(EARLY_MS)
-  }
-
+function chargeRoutes(app: FastifyInstance, bank: Bank): void {
+  const { book, charges, switchboard, liar } = bank
   app.put<{ Params: IdParams; Body: PartnerChargeRequest }>(
     '/charges/:id',
     { schema: { params: idParams, body: partnerChargeRequest } },
@@ -73,14 +71,14 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
       if (cashIn === 'lost-response') return book.durable().then(() => hangUp(reply))
       if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
       liar.mayFail('errorAfterExecuting')
-      return reply.code(isNew ? 201 : 200).send(liar.say(charge, allCharges()))
+      return reply.code(isNew ? 201 : 200).send(liar.say(charge, allCharges(bank)))
     },
   )
 
   app.get<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
     liar.mayFail('unavailable')
     liar.mayForget(id)
-    return liar.say(charges.get(id), allCharges())
+    return liar.say(charges.get(id), allCharges(bank))
   })
 
   app.delete<{ Params: IdParams }>('/charges/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
@@ -89,7 +87,14 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
     liar.mayFail('errorAfterExecuting')
     return { status: 'CANCELLED' }
   })
+}
 
+function* allCharges({ book, clock }: Bank): Iterable<PartnerCharge> {
+  for (const charge of book.charges.values()) yield chargeWithPayments(charge, clock.now())
+}
+
+function payoutRoutes(app: FastifyInstance, bank: Bank): void {
+  const { book, payouts, payoutSettler, switchboard, liar } = bank
   app.put<{ Params: IdParams; Body: PartnerPayoutRequest }>(
     '/payouts/:id',
     { schema: { params: idParams, body: partnerPayoutRequest } },
@@ -99,7 +104,7 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
       liar.mayFail('unavailable')
       if (cashOut === 'reject' && !book.payouts.has(id)) throw new Refused('payout_refused', 'the bank refuses payouts')
       const payout = payouts.create(id, body, courseUnder(cashOut))
-      await settle(payoutSettler, lastExecution(id, book.payouts))
+      await settle(bank, payoutSettler, lastExecution(id, book.payouts))
       if (cashOut === 'lost-response') return book.durable().then(() => hangUp(reply))
       if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
       liar.mayFail('errorAfterExecuting')
@@ -113,7 +118,16 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
     liar.mayForget(id)
     return liar.say(payouts.get(id), answersOf(book.payouts))
   })
+}
 
+/** A moment later; or, where the bank is early, before it answers. */
+async function settle({ liar, clock }: Bank, settler: Settler, key: string): Promise<void> {
+  if (!liar.tells('early')) return settler.settle(key)
+  settler.settleNow(key)
+  await clock.sleep(EARLY_MS)
+}
+
+function qrCodeRoute(app: FastifyInstance, { qrCodes, liar }: Bank): void {
   app.post<{ Body: PartnerQrCodeDecodeRequest }>(
     '/qr-codes/decode',
     { schema: { body: partnerQrCodeDecodeRequest } },
@@ -122,7 +136,10 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
       return qrCodes.decode(pixCode)
     },
   )
+}
 
+function refundRoutes(app: FastifyInstance, bank: Bank): void {
+  const { book, refunds, refundSettler, switchboard, liar } = bank
   app.put<{ Params: IdParams; Body: PartnerRefundRequest }>(
     '/refunds/:id',
     { schema: { params: idParams, body: partnerRefundRequest } },
@@ -133,7 +150,7 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
       if (refundIn === 'reject' && !book.refunds.has(id))
         throw new Refused('refund_refused', 'the bank refuses refunds')
       const refund = refunds.create(id, body, courseUnder(refundIn))
-      await settle(refundSettler, lastExecution(id, book.refunds))
+      await settle(bank, refundSettler, lastExecution(id, book.refunds))
       if (refundIn === 'lost-response') return book.durable().then(() => hangUp(reply))
       if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
       liar.mayFail('errorAfterExecuting')
@@ -147,7 +164,9 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
     liar.mayForget(id)
     return liar.say(refunds.get(id), answersOf(book.refunds))
   })
+}
 
+function accountRoutes(app: FastifyInstance, { book }: Bank): void {
   app.get('/balance', async () => ({ availableCents: balanceCents(book.entries) }))
 
   app.get<{ Querystring: Static<typeof statementParams> }>(

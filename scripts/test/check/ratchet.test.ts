@@ -17,7 +17,7 @@ test('what is above the limit has to be listed, and may not grow', () => {
 
 test('what came within the limit, or is gone, leaves the list', () => {
   assert.deepEqual(ratchetProblems({ short: 60 }, { short: 70, gone: 80 }, bounds), [
-    'short: 60 lines; take it out of sizes.json',
-    'gone: 0 lines; take it out of sizes.json',
+    'short is within the limit; take it out of sizes.json',
+    'gone is within the limit; take it out of sizes.json',
   ])
 })

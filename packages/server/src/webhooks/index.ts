@@ -65,7 +65,12 @@ export async function createWebhooksModule(dependencies: WebhooksDependencies): 
   return {
     handlers: createWebhookHandlers({ ...dependencies, signer, gate }),
     start: () => {
-      deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, logger, processNext: delivery.processNext })
+      deliveryWorker = startWorker({
+        name: 'delivery',
+        idleMs: POLL_MS,
+        logger,
+        processNext: () => delivery.processNext(),
+      })
       fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, logger, processNext: fanOut.processNext })
     },
     wake: () => fanOutWorker?.wake(),

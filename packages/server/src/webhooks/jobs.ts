@@ -6,7 +6,7 @@ import type { AddressGate } from '../platform/http-client/address-gate.ts'
 import { NotConnected } from '../platform/http-client/not-connected.ts'
 import { type Answer, type PostRequest, post } from '../platform/http-client/post.ts'
 import type { Ids } from '../platform/ids.ts'
-import { createBatcher } from '../platform/jobs/batcher.ts'
+import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
 import { nextAttempt } from './rules.ts'
 import type { Signer } from './signer.ts'
@@ -129,29 +129,38 @@ const RECORD_BATCH_MAX = 256
  * @source rules#webhooks.5, rules#webhooks.10, rules#events.4, failure-modes#NO-1, failure-modes#NO-2
  */
 export function createDelivery(dependencies: DeliveryDependencies): Delivery {
-  const { database, clock, ids, random, logger, signer, dispatcher, onAttemptEnded } = dependencies
+  return new SendingDelivery(dependencies)
+}
+
+class SendingDelivery implements Delivery {
+  readonly #dependencies: DeliveryDependencies
+  readonly #records: Batcher<EndedAttempt, void>
   /** The attempts under way, each with its subscription. */
-  const underWay = new Map<Promise<EndedAttempt>, string>()
+  readonly #underWay = new Map<Promise<EndedAttempt>, string>()
   /** What is claimed and not recorded: those under way, and those that wait for their record. */
-  const unrecorded = new Set<Promise<void>>()
+  readonly #unrecorded = new Set<Promise<void>>()
 
-  const records = createBatcher<EndedAttempt, void>(
-    async (ended) => {
-      await recordAttempts(database, ended)
-      return ended.map(() => ({ result: undefined }))
-    },
-    { batchMax: RECORD_BATCH_MAX, queueMax: UNRECORDED_MAX },
-  )
+  constructor(dependencies: DeliveryDependencies) {
+    this.#dependencies = dependencies
+    this.#records = createBatcher<EndedAttempt, void>(
+      async (ended) => {
+        await recordAttempts(dependencies.database, ended)
+        return ended.map(() => ({ result: undefined }))
+      },
+      { batchMax: RECORD_BATCH_MAX, queueMax: UNRECORDED_MAX },
+    )
+  }
 
-  async function processNext(): Promise<boolean> {
-    const free = Math.min(IN_FLIGHT_MAX - underWay.size, UNRECORDED_MAX - unrecorded.size)
+  async processNext(): Promise<boolean> {
+    const { database, clock, ids, signer } = this.#dependencies
+    const free = Math.min(IN_FLIGHT_MAX - this.#underWay.size, UNRECORDED_MAX - this.#unrecorded.size)
     if (free === 0) return false
     const now = clock.now()
     const claims = await claimDeliveries(database, {
       claimId: ids.uuid(),
       now,
       leaseEndsAt: now + LEASE_MS,
-      inFlight: countEach(underWay.values()),
+      inFlight: countEach(this.#underWay.values()),
       maxPerSubscription: IN_FLIGHT_PER_SUBSCRIPTION,
       max: free,
     })
@@ -159,19 +168,20 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
     for (const claim of claims) {
       const signature = signatures.get(claim.notificationId) ?? signer.sign(claim.body)
       signatures.set(claim.notificationId, signature)
-      start(claim, signature)
+      this.#start(claim, signature)
     }
     return false
   }
 
-  function start(claim: Claim, signature: Promise<string>): void {
-    const attempt = send(claim, signature).finally(() => {
-      underWay.delete(attempt)
+  #start(claim: Claim, signature: Promise<string>): void {
+    const { logger, onAttemptEnded } = this.#dependencies
+    const attempt = this.#send(claim, signature).finally(() => {
+      this.#underWay.delete(attempt)
       onAttemptEnded()
     })
-    underWay.set(attempt, claim.subscriptionId)
+    this.#underWay.set(attempt, claim.subscriptionId)
     const recorded = attempt
-      .then(records.submit)
+      .then(this.#records.submit)
       .catch((error) => {
         logger.warn(
           { delivery: claim.id, error: String(error) },
@@ -179,24 +189,22 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
         )
       })
       .then(() => {
-        const wasFull = unrecorded.size === UNRECORDED_MAX
-        unrecorded.delete(recorded)
+        const wasFull = this.#unrecorded.size === UNRECORDED_MAX
+        this.#unrecorded.delete(recorded)
         if (wasFull) onAttemptEnded()
       })
-    unrecorded.add(recorded)
+    this.#unrecorded.add(recorded)
   }
 
-  async function send(claim: Claim, signature: Promise<string>): Promise<EndedAttempt> {
+  async #send(claim: Claim, signature: Promise<string>): Promise<EndedAttempt> {
+    const { clock, random, signer, dispatcher } = this.#dependencies
     const startedAt = clock.now()
     const answer = await post(dispatcher, requestOf(claim, await signature, signer.keyId, startedAt))
     return endedAttempt(claim, answer, startedAt, clock.now(), random())
   }
 
-  return {
-    processNext,
-    settled: async () => {
-      await Promise.all(unrecorded)
-    },
+  async settled(): Promise<void> {
+    await Promise.all(this.#unrecorded)
   }
 }
 

@@ -43,53 +43,23 @@ export type HttpServer = FastifyInstance & {
  * @source rules#http.1, rules#http.2
  */
 export function createHttpServer<const Table extends EndpointTable>(options: HttpServerOptions<Table>): HttpServer {
-  const { ids, logger } = options
-  const app = fastify({
-    ...SERVER_SETTINGS,
-    trustProxy: options.trustProxy ? [...options.trustProxy] : false,
-    genReqId: (request) => correlationIdOf(request, ids),
-    clientErrorHandler: (error, socket) => answerMalformedHttp(error, socket, ids),
-    frameworkErrors: (_error, request, reply) => {
-      setStandardHeaders(reply)
-      sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
-      logRequest(logger, request, reply)
-    },
-  })
-  app.server.maxConnections = MAX_CONNECTIONS
-  app.server.maxHeadersCount = MAX_HEADERS
-  // Who has sent its request and closes only that direction still waits for the answer; otherwise Node would drop both.
-  Object.assign(app.server, { httpAllowHalfOpen: true })
-  app.server.on('connection', () => options.eventLoop.noteConnection())
-  // Node itself would answer 417, without a body and without our headers.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  // Fastify's rules for bodies and content types are not ours: to it no method has a body, each route reads its own.
-  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
-
-  let draining = false
-  function setStandardHeaders(reply: FastifyReply): void {
-    reply.header(CORRELATION_HEADER, reply.request.id)
-    reply.header('cache-control', 'no-store')
-    reply.header('x-content-type-options', 'nosniff')
-    if (options.strictTransportSecurity) reply.header('strict-transport-security', ONE_YEAR_OF_HTTPS)
-    // Behind an upgrade that was not taken up, Node overlooks what is no HTTP until its time is over.
-    if (draining || reply.request.headers.upgrade !== undefined) reply.header('connection', 'close')
-  }
-
+  const state: ServerState = { options, isDraining: false }
+  const app = createApp(state)
   app.addHook('onRequest', (request, reply, done) => {
-    setStandardHeaders(reply)
+    setStandardHeaders(state, reply)
     const fault = transportFault(request.raw)
     if (fault) reply.header('connection', 'close')
     done(fault ? new Refusal('validation_error', { message: fault }) : correlationRefusal(request))
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(logger, request, reply)
+    logRequest(options.logger, request, reply)
     // What was under way when the draining began had announced nothing; kept open, it would hold up the end.
-    if (draining) request.raw.socket.end()
+    if (state.isDraining) request.raw.socket.end()
     done()
   })
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error)
-    if (refusal.code === 'internal_error') logFailure(logger, request, error)
+    if (refusal.code === 'internal_error') logFailure(options.logger, request, error)
     sendProblem(reply, refusal, request.id)
   })
   app.setNotFoundHandler((request, reply) => {
@@ -106,9 +76,50 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   }
   return Object.assign(app, {
     beginDrain: () => {
-      draining = true
+      state.isDraining = true
     },
   })
+}
+
+/** What every answer depends on. */
+interface ServerState {
+  readonly options: Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers'>
+  isDraining: boolean
+}
+
+/** Fastify without routes, and without its own ideas of bodies and connections. */
+function createApp(state: ServerState): FastifyInstance {
+  const { ids, logger, trustProxy, eventLoop } = state.options
+  const app = fastify({
+    ...SERVER_SETTINGS,
+    trustProxy: trustProxy ? [...trustProxy] : false,
+    genReqId: (request) => correlationIdOf(request, ids),
+    clientErrorHandler: (error, socket) => answerMalformedHttp(error, socket, ids),
+    frameworkErrors: (_error, request, reply) => {
+      setStandardHeaders(state, reply)
+      sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
+      logRequest(logger, request, reply)
+    },
+  })
+  app.server.maxConnections = MAX_CONNECTIONS
+  app.server.maxHeadersCount = MAX_HEADERS
+  // Who has sent its request and closes only that direction still waits for the answer; otherwise Node would drop both.
+  Object.assign(app.server, { httpAllowHalfOpen: true })
+  app.server.on('connection', () => eventLoop.noteConnection())
+  // Node itself would answer 417, without a body and without our headers.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  // Fastify's rules for bodies and content types are not ours: to it no method has a body, each route reads its own.
+  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  return app
+}
+
+function setStandardHeaders({ options, isDraining }: ServerState, reply: FastifyReply): void {
+  reply.header(CORRELATION_HEADER, reply.request.id)
+  reply.header('cache-control', 'no-store')
+  reply.header('x-content-type-options', 'nosniff')
+  if (options.strictTransportSecurity) reply.header('strict-transport-security', ONE_YEAR_OF_HTTPS)
+  // Behind an upgrade that was not taken up, Node overlooks what is no HTTP until its time is over.
+  if (isDraining || reply.request.headers.upgrade !== undefined) reply.header('connection', 'close')
 }
 
 /** What can only be tried again later is one refusal; what nobody foresaw tells the client nothing. @source rules#http.9 */
