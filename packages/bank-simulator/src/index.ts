@@ -2,12 +2,12 @@ import type { AddressInfo } from 'node:net'
 import { Switchboard } from './behavior.ts'
 import { Book } from './book.ts'
 import { type Chance, systemChance } from './chance.ts'
-import { createCharges } from './charges.ts'
+import { Charges } from './charges.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { Liar } from './lies.ts'
-import { createPayouts } from './payouts.ts'
-import { createQrCodes } from './qr-codes.ts'
-import { createRefunds } from './refunds.ts'
+import { Payouts } from './payouts.ts'
+import { QrCodes } from './qr-codes.ts'
+import { Refunds } from './refunds.ts'
 import { EventSender } from './sender.ts'
 import { createServer } from './server.ts'
 import { Settler } from './settler.ts'
@@ -58,12 +58,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const liar = new Liar()
   const sender = new EventSender({ book, switchboard, liar, clock, chance, eventsUrl, secret, warn })
   const rules = { book, clock, chance }
-  const charges = createCharges(rules)
-  const qrCodes = createQrCodes(rules)
-  const payouts = createPayouts({ ...rules, qrCodes, hasIdempotentOrders })
-  const refunds = createRefunds({ ...rules, hasIdempotentOrders })
-  const payoutSettler = new Settler({ accepted: book.payouts, ...payouts, clock, chance })
-  const refundSettler = new Settler({ accepted: book.refunds, ...refunds, clock, chance })
+  const charges = new Charges(rules)
+  const qrCodes = new QrCodes(rules)
+  const payouts = new Payouts({ ...rules, qrCodes, hasIdempotentOrders })
+  const refunds = new Refunds({ ...rules, hasIdempotentOrders })
+  const payoutSettler = new Settler({ accepted: book.payouts, orders: payouts, clock, chance })
+  const refundSettler = new Settler({ accepted: book.refunds, orders: refunds, clock, chance })
   const settlers = { payoutSettler, refundSettler }
   const bank = { book, charges, qrCodes, payouts, refunds, ...settlers, switchboard, liar, sender, clock }
   const server = createServer(bank, token, warn)

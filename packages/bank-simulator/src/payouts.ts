@@ -14,35 +14,7 @@ import type { QrCodes } from './qr-codes.ts'
 import { sumCents } from './records.ts'
 import { Refused } from './refused.ts'
 
-/** The rules of payouts. Whoever answers waits for {@link Book.durable} first. */
-export interface Payouts {
-  /**
-   * Takes a payout on, once: the same id with the same order is the same payout. Without idempotent orders it is
-   * another one.
-   * @throws Refused conflict (the id is known with another order) · as {@link QrCodes.payable}
-   * @source rules#partner.1, rules#sandbox.12
-   */
-  create(id: string, order: PartnerPayoutRequest, course: Course): PartnerPayout
-  /** @throws Refused not_found */
-  get(id: string): PartnerPayout
-  /**
-   * Sends the money, once.
-   * @throws Refused not_found · not_possible (sent already; failed, unless the order overrides that)
-   */
-  confirm(id: string, order?: PayoutConfirmationOrder): PartnerPayout
-  /**
-   * Gives a payout up.
-   * @throws Refused not_found · not_possible (sent or failed already)
-   */
-  fail(id: string): void
-  /**
-   * Takes back what the recipient returns: all that is left, unless told otherwise.
-   * @throws Refused not_found · not_possible (not sent, or not so much is left)
-   */
-  reverse(id: string, order: { readonly valueCents?: number }): PartnerReturn
-}
-
-/** The same, and what the bank takes for it besides. */
+/** A confirmation, and what the bank takes for it besides. */
 export interface PayoutConfirmationOrder extends ConfirmationOrder {
   readonly feeCents?: number
 }
@@ -57,110 +29,140 @@ export interface PayoutsOptions {
   readonly chance: Chance
 }
 
-/** Makes the rules over a book. */
-export function createPayouts({ book, qrCodes, hasIdempotentOrders = true, ...rest }: PayoutsOptions): Payouts {
-  const { clock, chance } = rest
+/** The rules of payouts. Whoever answers waits for {@link Book.durable} first. */
+export class Payouts {
+  readonly #book: Book
+  readonly #qrCodes: Pick<QrCodes, 'payable'>
+  readonly #hasIdempotentOrders: boolean
+  readonly #clock: Clock
+  readonly #chance: Chance
 
-  function known(id: string): Payout {
-    const payout = book.payouts.get(id)
+  constructor({ book, qrCodes, hasIdempotentOrders = true, clock, chance }: PayoutsOptions) {
+    this.#book = book
+    this.#qrCodes = qrCodes
+    this.#hasIdempotentOrders = hasIdempotentOrders
+    this.#clock = clock
+    this.#chance = chance
+  }
+
+  /**
+   * Takes a payout on, once: the same id with the same order is the same payout. Without idempotent orders it is
+   * another one.
+   * @throws Refused conflict (the id is known with another order) · as {@link QrCodes.payable}
+   * @source rules#partner.1, rules#sandbox.12
+   */
+  create(id: string, order: PartnerPayoutRequest, course: Course): PartnerPayout {
+    const existing = this.#book.payouts.get(id)
+    if (existing && this.#hasIdempotentOrders) {
+      if (isDeepStrictEqual(existing.order, order)) return existing.answer
+      throw new Refused('conflict', 'the bank knows another payout under this id')
+    }
+    const transactionId = this.#chance.transactionId()
+    const destination = this.#destinationOf(order)
+    const payoutId = nextExecution(id, this.#book.payouts)
+    this.#book.record({
+      fact: 'payout accepted',
+      at: this.#clock.now(),
+      payoutId,
+      ...(existing && { againFor: id }),
+      transactionId,
+      order,
+      ...destination,
+      course,
+    })
+    return this.#known(payoutId).answer
+  }
+
+  /** @throws Refused not_found */
+  get(id: string): PartnerPayout {
+    return this.#known(id).answer
+  }
+
+  /**
+   * Sends the money, once.
+   * @throws Refused not_found · not_possible (sent already; failed, unless the order overrides that)
+   */
+  confirm(id: string, { valueCents, feeCents, despiteFailure = false }: PayoutConfirmationOrder = {}): PartnerPayout {
+    const { answer, order, location } = this.#known(id)
+    assertUnsettled(answer, despiteFailure)
+    const at = this.#clock.now()
+    const changedToCents =
+      location === undefined ? undefined : this.#book.foreignCodes.get(location)?.terms.changesToCents
+    const moved = {
+      endToEndId: formatEndToEndId({ ispb: MERCHANT.ispb, at: new Date(at), suffix: this.#chance.endToEndSuffix() }),
+      valueCents: valueCents ?? changedToCents ?? order.valueCents,
+    }
+    const pays = location === undefined ? undefined : this.#chargePaidBy(location, moved, at)
+    this.#book.record({
+      fact: 'payout confirmed',
+      at,
+      payoutId: id,
+      ...moved,
+      ...(feeCents !== undefined && { feeCents }),
+      ...(pays && { pays }),
+      eventId: this.#chance.uuid(),
+    })
+    return this.#known(id).answer
+  }
+
+  /**
+   * Gives a payout up.
+   * @throws Refused not_found · not_possible (sent or failed already)
+   */
+  fail(id: string): void {
+    assertUnsettled(this.#known(id).answer)
+    this.#book.record({
+      fact: 'payout failed',
+      at: this.#clock.now(),
+      payoutId: id,
+      errorCode: 'AC07',
+      errorMessage: 'the account of the recipient is closed',
+      eventId: this.#chance.uuid(),
+    })
+  }
+
+  /**
+   * Takes back what the recipient returns: all that is left, unless told otherwise.
+   * @throws Refused not_found · not_possible (not sent, or not so much is left)
+   */
+  reverse(id: string, order: { readonly valueCents?: number }): PartnerReturn {
+    const { answer } = this.#known(id)
+    const leftCents = answer.status === 'CONFIRMED' ? answer.valueCents - sumCents(answer.returns) : 0
+    const { valueCents = leftCents } = order
+    if (leftCents === 0 || valueCents > leftCents) {
+      throw new Refused('not_possible', `the payout is ${answer.status} and ${leftCents} can come back`)
+    }
+    const at = this.#clock.now()
+    const { ispb } = answer.recipient
+    const returnId = formatReturnId({ ispb, at: new Date(at), suffix: this.#chance.endToEndSuffix() })
+    this.#book.record({ fact: 'payout returned', at, payoutId: id, returnId, valueCents, eventId: this.#chance.uuid() })
+    return { returnId, valueCents, occurredAt: instant(at) }
+  }
+
+  #known(id: string): Payout {
+    const payout = this.#book.payouts.get(id)
     if (!payout) throw new Refused('not_found', 'there is no such payout')
     return payout
   }
 
-  function destinationOf(order: PartnerPayoutRequest): { recipient: AccountHolder; location?: string } {
+  #destinationOf(order: PartnerPayoutRequest): { recipient: AccountHolder; location?: string } {
     if ('recipient' in order) {
       const { pixKey, name = RECIPIENT.name, document = documentBehind(pixKey) } = order.recipient
       return { recipient: { name, document, ispb: RECIPIENT.ispb } }
     }
-    const { recipient, location } = qrCodes.payable(order)
+    const { recipient, location } = this.#qrCodes.payable(order)
     const { name, document, ispb } = recipient
     return { recipient: { name, document, ispb }, ...(location !== undefined && { location }) }
   }
 
   /** The other end of a payment whose code is one of a charge of this bank. */
-  function chargePaidBy(
+  #chargePaidBy(
     location: string,
     paid: Pick<ChargePaid['payment'], 'endToEndId' | 'valueCents'>,
     paidAt: number,
   ): ChargePaid | undefined {
-    const charge = book.chargeAt(location)
+    const charge = this.#book.chargeAt(location)
     const payment = { ...paid, occurredAt: instant(paidAt), payer: MERCHANT }
-    return charge && { fact: 'charge paid', at: paidAt, chargeId: charge.id, payment, eventId: chance.uuid() }
-  }
-
-  return {
-    create(id, order, course) {
-      const existing = book.payouts.get(id)
-      if (existing && hasIdempotentOrders) {
-        if (isDeepStrictEqual(existing.order, order)) return existing.answer
-        throw new Refused('conflict', 'the bank knows another payout under this id')
-      }
-      const transactionId = chance.transactionId()
-      const destination = destinationOf(order)
-      const payoutId = nextExecution(id, book.payouts)
-      book.record({
-        fact: 'payout accepted',
-        at: clock.now(),
-        payoutId,
-        ...(existing && { againFor: id }),
-        transactionId,
-        order,
-        ...destination,
-        course,
-      })
-      return known(payoutId).answer
-    },
-
-    get(id) {
-      return known(id).answer
-    },
-
-    confirm(id, { valueCents, feeCents, despiteFailure = false } = {}) {
-      const { answer, order, location } = known(id)
-      assertUnsettled(answer, despiteFailure)
-      const at = clock.now()
-      const changedToCents = location === undefined ? undefined : book.foreignCodes.get(location)?.terms.changesToCents
-      const moved = {
-        endToEndId: formatEndToEndId({ ispb: MERCHANT.ispb, at: new Date(at), suffix: chance.endToEndSuffix() }),
-        valueCents: valueCents ?? changedToCents ?? order.valueCents,
-      }
-      const pays = location === undefined ? undefined : chargePaidBy(location, moved, at)
-      book.record({
-        fact: 'payout confirmed',
-        at,
-        payoutId: id,
-        ...moved,
-        ...(feeCents !== undefined && { feeCents }),
-        ...(pays && { pays }),
-        eventId: chance.uuid(),
-      })
-      return known(id).answer
-    },
-
-    fail(id) {
-      assertUnsettled(known(id).answer)
-      book.record({
-        fact: 'payout failed',
-        at: clock.now(),
-        payoutId: id,
-        errorCode: 'AC07',
-        errorMessage: 'the account of the recipient is closed',
-        eventId: chance.uuid(),
-      })
-    },
-
-    reverse(id, order) {
-      const { answer } = known(id)
-      const leftCents = answer.status === 'CONFIRMED' ? answer.valueCents - sumCents(answer.returns) : 0
-      const { valueCents = leftCents } = order
-      if (leftCents === 0 || valueCents > leftCents) {
-        throw new Refused('not_possible', `the payout is ${answer.status} and ${leftCents} can come back`)
-      }
-      const at = clock.now()
-      const { ispb } = answer.recipient
-      const returnId = formatReturnId({ ispb, at: new Date(at), suffix: chance.endToEndSuffix() })
-      book.record({ fact: 'payout returned', at, payoutId: id, returnId, valueCents, eventId: chance.uuid() })
-      return { returnId, valueCents, occurredAt: instant(at) }
-    },
+    return charge && { fact: 'charge paid', at: paidAt, chargeId: charge.id, payment, eventId: this.#chance.uuid() }
   }
 }

@@ -6,8 +6,10 @@ import type { Course } from './facts.ts'
 export interface SettlerOptions {
   /** By id; a settled one says another status. */
   readonly accepted: ReadonlyMap<string, { readonly answer: { readonly status: string }; readonly course: Course }>
-  confirm(id: string): void
-  fail(id: string): void
+  readonly orders: {
+    confirm(id: string): void
+    fail(id: string): void
+  }
   readonly clock: Clock
   readonly chance: Chance
 }
@@ -57,9 +59,9 @@ export class Settler {
   }
 
   #end(id: string): void {
-    const { accepted, confirm, fail } = this.#options
-    if (accepted.get(id)?.course === 'fail') fail(id)
-    else confirm(id)
+    const { accepted, orders } = this.#options
+    if (accepted.get(id)?.course === 'fail') orders.fail(id)
+    else orders.confirm(id)
   }
 
   #isDue(id: string): boolean {
