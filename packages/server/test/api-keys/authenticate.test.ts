@@ -146,9 +146,9 @@ test('[api-keys.4] the 5 s begin with the question to the database, however long
   const { database, asked } = databaseKnowing(KEY)
   let time = 0
   const slow = {
-    rows: (...question: Parameters<Database['rows']>) => {
+    rows: (...query: Parameters<Database['rows']>) => {
       time += 5_000
-      return database.rows(...question)
+      return database.rows(...query)
     },
   } as unknown as Database
   const authenticate = keyAuthenticator(slow, { now: () => time })

@@ -12,13 +12,13 @@ function buckets(options: Partial<TokenBucketOptions> = {}) {
     advance: (ms: number) => {
       time += ms
     },
-    takeEach: (name: string, count: number) => Array.from({ length: count }, () => made.take(name)),
+    takes: (name: string, count: number) => Array.from({ length: count }, () => made.take(name)),
   }
 }
 
 test('[http.12] a full bucket gives all it has at once, then one at a time', () => {
-  const { take, takeEach, advance } = buckets()
-  assert.deepEqual(takeEach('a', 100), Array(100).fill(0))
+  const { take, takes, advance } = buckets()
+  assert.deepEqual(takes('a', 100), Array(100).fill(0))
   assert.equal(take('a'), 100)
   advance(99)
   assert.equal(take('a'), 1)
@@ -28,10 +28,10 @@ test('[http.12] a full bucket gives all it has at once, then one at a time', () 
 })
 
 test('[http.12] a bucket left alone fills up to the brim and no further', () => {
-  const { take, takeEach, advance } = buckets()
-  takeEach('a', 100)
+  const { take, takes, advance } = buckets()
+  takes('a', 100)
   advance(24 * 60 * 60 * 1_000)
-  assert.deepEqual(takeEach('a', 100), Array(100).fill(0))
+  assert.deepEqual(takes('a', 100), Array(100).fill(0))
   assert.equal(take('a'), 100)
 })
 
