@@ -1,5 +1,6 @@
 import type { Check } from './check/check.ts'
 import { citations } from './check/citations.ts'
+import { dependencies } from './check/dependencies.ts'
 import { fileNames } from './check/file-names.ts'
 import { generated } from './check/generated.ts'
 import { imports } from './check/imports.ts'
@@ -22,6 +23,7 @@ const checks: readonly Check[] = [
   lint,
   imports,
   unused,
+  dependencies,
   sizes,
   timeAndChance,
   fileNames,
