@@ -198,7 +198,7 @@ export class Writer {
       if (operation) this.#cache.put(operation)
     }
     if (draft.notifications.length > 0) this.#options.onNotifications?.()
-    for (const { kind, operationId, isClosed } of draft.cases) {
+    for (const { kind, operationId, isClosed } of draft.cases.opened) {
       if (!isClosed) this.#options.logger.error({ case: kind, operationId }, 'case opened; operator action required')
     }
     return 'committed'
