@@ -199,6 +199,8 @@ export class Writer {
     }
     if (draft.notifications.length > 0) this.#options.onNotifications?.()
     for (const { kind, operationId, isClosed } of draft.cases.opened) {
+      // A case that was open before is open again under its old id.
+      if (operationId !== null) this.#cache.drop(operationId)
       if (!isClosed) this.#options.logger.error({ case: kind, operationId }, 'case opened; operator action required')
     }
     return 'committed'
