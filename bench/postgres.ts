@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../packages/server/src/platform/db/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../packages/sandbox/src/postgres/embedded-postgres.ts'
 import { migrate } from '../packages/server/src/platform/db/migrate.ts'
 import type { After } from './benchmark.ts'
 

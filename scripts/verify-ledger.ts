@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import { readConfig } from '../packages/server/src/config.ts'
+import { readSandboxConfig } from '../packages/sandbox/src/config.ts'
+import { startEmbeddedPostgres } from '../packages/sandbox/src/postgres/embedded-postgres.ts'
+import { runningPostgres } from '../packages/sandbox/src/postgres/running.ts'
 import { reportJson, reportText } from '../packages/server/src/ledger/verify/report.ts'
 import { trialBalance, verify } from '../packages/server/src/ledger/verify/store.ts'
-import { runningPostgres } from '../packages/server/src/platform/db/embedded/running.ts'
-import { startEmbeddedPostgres } from '../packages/server/src/platform/db/embedded-postgres.ts'
 import { withSnapshot } from '../packages/server/src/platform/db/snapshot.ts'
 
 /**
@@ -43,8 +43,8 @@ function readArguments(): { at: number | null; json: boolean } {
 }
 
 async function findDatabase(): Promise<{ url: string; stop: () => Promise<void> }> {
-  const { databaseUrl, dataDirectory } = readConfig(process.env)
-  const url = databaseUrl ?? (await runningPostgres(dataDirectory))
+  const { given, dataDirectory } = readSandboxConfig(process.env)
+  const url = given.DATABASE_URL ?? (await runningPostgres(dataDirectory))
   if (url === undefined)
     throw new Error(`there is no database in ${dataDirectory}; set DATABASE_URL or PIXGATE_DATA_DIR`)
   return url === 'stopped' ? startEmbeddedPostgres({ dataDirectory }) : { url, stop: async () => undefined }

@@ -44,13 +44,13 @@ async function isOpen(url: string, adminToken: string): Promise<boolean> {
   }
 }
 
-const SERVER = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../packages/sandbox/src/main.ts', import.meta.url))
 
 async function startSandbox(): Promise<Sandbox> {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-'))
   // PostgreSQL never runs as root: where root starts the tour, another user must be able to enter.
   await chmod(directory, 0o711)
-  const server = spawn(process.execPath, [SERVER], {
+  const server = spawn(process.execPath, [PROGRAM], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PIXGATE_DATA_DIR: directory, PORT: '0', PIXGATE_SIMULATOR_PORT: '0' },
   })

@@ -37,14 +37,15 @@ const table: readonly Unit[] = [
 
   { unit: 'server/inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
   { unit: 'server/bank-statement', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
-  { unit: 'server/sandbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
 
-  // config.ts and what else stands beside main.ts.
+  // config.ts, process.ts and what else stands beside main.ts.
   { unit: 'server/start', level: '6', mayImport: ['0', '1'] },
-  { unit: 'server/compose.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6', '–'] },
-  { unit: 'server/start.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6', '–'] },
-  { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6', '–'] },
+  { unit: 'server/compose.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
+  { unit: 'server/start.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
+  { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
+  { unit: 'server/index.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
 
+  { unit: 'sandbox', level: '–', mayImport: ['spec', 'server/index.ts'] },
   { unit: 'bank-simulator', level: '–', mayImport: ['spec', 'brcode'] },
   { unit: 'sdk', level: '–', mayImport: [] },
   { unit: 'cli', level: '–', mayImport: ['sdk'] },
@@ -113,5 +114,5 @@ function unitOf(path: string): string {
   const [, name = '', inside = ''] = /^packages\/([^/]+)\/(?:src|test)\/(.*)$/.exec(path) ?? []
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
-  return second === undefined && !/^(?:compose|start|main)\.ts$/.test(first) ? 'server/start' : `server/${first}`
+  return second === undefined && !/^(?:compose|start|main|index)\.ts$/.test(first) ? 'server/start' : `server/${first}`
 }

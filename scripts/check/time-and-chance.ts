@@ -44,16 +44,16 @@ export function testClockProblems(files: readonly SourceFile[]): string[] {
     ])
 }
 
-/** The check over the sources of the server, the rules and the BR Code, and over the clocks of all tests. */
+/** The check over the sources of the server, the sandbox, the rules and the BR Code, and over the clocks of all tests. */
 export const timeAndChance: Check = {
   name: 'time and chance',
   run: async () => [
-    ...timeAndChanceProblems(repositoryFiles(/^packages\/(?:server|spec|brcode)\/src\/.*\.ts$/)),
+    ...timeAndChanceProblems(repositoryFiles(/^packages\/(?:server|sandbox|spec|brcode)\/src\/.*\.ts$/)),
     ...testClockProblems(repositoryFiles(/^packages\/[^/]+\/test\/.*\.ts$/)),
   ],
 }
 
 function mayUse(path: string, what: string): boolean {
-  if (/^packages\/server\/src\/(?:config|main)\.ts$/.test(path)) return true
-  return what !== 'process.env' && path.startsWith('packages/server/src/platform/')
+  if (/^packages\/server\/src\/process\.ts$/.test(path)) return true
+  return what !== 'process.env' && /^packages\/(?:server\/src\/platform|sandbox\/src\/postgres)\//.test(path)
 }

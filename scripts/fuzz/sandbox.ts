@@ -19,7 +19,7 @@ export interface Sandbox extends Target {
   readonly stop: () => Promise<void>
 }
 
-const SERVER = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../packages/sandbox/src/main.ts', import.meta.url))
 
 /** Starts it, and a receiver of its notifications. @throws Error where it does not start */
 export async function startSandbox(): Promise<Sandbox> {
@@ -30,7 +30,7 @@ export async function startSandbox(): Promise<Sandbox> {
   const secrets = { adminToken: secret(), partnerSecret: secret(), partnerToken: secret(), encryptionKey: secret() }
   const receiver = createServer((request, response) => request.resume().on('end', () => response.end()))
   receiver.listen(0, '127.0.0.1')
-  const server = spawn(process.execPath, [SERVER], {
+  const server = spawn(process.execPath, [PROGRAM], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PORT: '0',

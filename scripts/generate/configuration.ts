@@ -1,37 +1,64 @@
-import { configTable, type Variable } from '../../packages/server/src/config.ts'
+import { sandboxVariables } from '../../packages/sandbox/src/config.ts'
+import { pixgateBankVariables } from '../../packages/server/src/banks/pixgate/config.ts'
+import { serviceVariables } from '../../packages/server/src/config.ts'
+import { acceptedBy, type Variable, type Variables } from '../../packages/server/src/platform/variables.ts'
 import { code, GENERATED, type GeneratedDocument, markdown, table } from './document.ts'
 
-const variables: readonly Variable[] = configTable
+/** Who reads which variables. */
+const sections: readonly { readonly title: string; readonly variables: Variables }[] = [
+  { title: 'The server', variables: serviceVariables },
+  { title: 'A bank that speaks the partner protocol', variables: pixgateBankVariables },
+  { title: 'The sandbox', variables: sandboxVariables },
+]
 
-/** Every environment variable the server reads. */
+const REQUIRED = { always: 'yes', 'in production': 'in production' } as const
+
+/** Every environment variable that is read. */
 export function configurationDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/config.md',
     'Configuration',
-    'Environment variables of the server. All faults are told at once at the start; secrets are never shown.',
-    table(
-      ['variable', 'default', 'range', 'in production', 'secret', 'what it is'],
-      variables.map((it) => [
-        code(it.name),
-        it.default,
-        it.range,
-        it.requiredInProduction && 'required',
-        it.secret && 'yes',
-        it.description,
-      ]),
-    ),
+    'All faults are told at once at the start; secrets are never shown. The sandbox, which `npm start` runs, makes whatever is required outside of production and not set.',
+    ...sections.flatMap(({ title, variables }) => [`## ${title}`, variableTable(variables)]),
   )
+}
+
+function variableTable(variables: Variables): string {
+  return table(
+    ['variable', 'default', 'what it accepts', 'required', 'secret', 'what it is'],
+    Object.entries(variables).map(([name, row]) => [
+      code(name),
+      defaultOf(row),
+      acceptedOf(row),
+      row.required && REQUIRED[row.required],
+      row.secret && 'yes',
+      row.description,
+    ]),
+  )
+}
+
+function defaultOf({ default: value, productionDefault }: Variable): string | undefined {
+  return productionDefault === undefined ? value : `${value}, in production ${productionDefault}`
+}
+
+function acceptedOf({ shape, productionShape }: Variable): string | undefined {
+  const accepted = acceptedBy(shape)
+  if (productionShape === undefined) return accepted
+  const inProduction = `in production ${acceptedBy(productionShape)}`
+  return accepted === undefined ? inProduction : `${accepted}; ${inProduction}`
 }
 
 /** The same as a file to copy to `.env`: every variable, switched off. */
 export function environmentExample(): GeneratedDocument {
-  const blocks = variables.map(({ name, description, default: value, range }) =>
-    [
-      `# ${description}`,
-      ...(value === undefined ? [] : [`# Default: ${value}`]),
-      ...(range === undefined ? [] : [`# Range: ${range}`]),
+  const rows = sections.flatMap(({ variables }) => Object.entries(variables))
+  const blocks = rows.map(([name, row]) => {
+    const [value, accepted] = [defaultOf(row), acceptedOf(row)]
+    return [
+      `# ${row.description}`,
+      ...(value ? [`# Default: ${value}`] : []),
+      ...(accepted === undefined ? [] : [`# Accepts: ${accepted}`]),
       `# ${name}=`,
-    ].join('\n'),
-  )
+    ].join('\n')
+  })
   return { path: '.env.example', content: `${[`# ${GENERATED}`, ...blocks].join('\n\n')}\n` }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cashIn } from '@pixgate/spec'
-import { startEmbeddedPostgres } from '../../packages/server/src/platform/db/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../../packages/sandbox/src/postgres/embedded-postgres.ts'
 import { migrate } from '../../packages/server/src/platform/db/migrate.ts'
 import { administer, testDatabase } from '../../packages/server/test/support/database.ts'
 

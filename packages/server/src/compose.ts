@@ -1,4 +1,4 @@
-import { endpoints } from '@pixgate/spec'
+import { serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
@@ -6,7 +6,6 @@ import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { createHttpPartner } from './banks/pixgate/http-partner.ts'
 import { openPartnerLink } from './banks/pixgate/link.ts'
-import { createSimulatorControl } from './banks/pixgate/simulator-control.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
@@ -16,16 +15,14 @@ import { createHealthHandlers, createHealthStore, createMetrics } from './health
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
 import { createOperatorModule } from './operator/index.ts'
-import type { DatabaseClock } from './platform/clock.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
 import { watchEventLoop } from './platform/event-loop.ts'
+import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { createIds } from './platform/ids.ts'
-import type { Pause } from './platform/jobs/pause.ts'
 import { startWorker, type Worker } from './platform/jobs/worker.ts'
-import type { Logger } from './platform/log.ts'
+import type { ProcessDependencies } from './process.ts'
 import { createRefundInModule, type RefundInModule } from './refund-in/index.ts'
-import { createSandboxHandlers } from './sandbox/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
 
 /**
@@ -45,18 +42,19 @@ export interface Service {
 }
 
 /** Everything the environment provides. */
-export interface Surroundings {
+export interface Dependencies extends ProcessDependencies {
   readonly config: Config
-  readonly databaseUrl: string
-  readonly adminToken: string
-  readonly encryptionKey: string
-  readonly partner: { readonly url: string; readonly token: string; readonly secret: string }
-  readonly clock: DatabaseClock
-  readonly pause: Pause
-  /** Uniform in [0, 1). */
-  readonly random: () => number
-  readonly logger: Logger
 }
+
+/** Whether an operation exists, by its kind. */
+export interface KnownOperations {
+  readonly cashIns: { exists(id: string): Promise<boolean> }
+  readonly cashOuts: { exists(id: string): Promise<boolean> }
+  readonly refunds: { exists(id: string): Promise<boolean> }
+}
+
+/** Makes endpoints that the service answers besides its own. */
+export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoint[]
 
 /** How often a worker that nobody woke looks for work. */
 const POLL_MS = 1_000
@@ -65,13 +63,13 @@ const POLL_MS = 1_000
  * Builds everything, by the database's time from the first moment on. The schema must be up to date.
  * @source failure-modes#P10
  */
-export async function compose(surroundings: Surroundings): Promise<Service> {
-  const { config, clock, logger } = surroundings
+export async function compose(dependencies: Dependencies, addEndpoints?: AddEndpoints): Promise<Service> {
+  const { config, clock, logger } = dependencies
   const ids = createIds(clock)
   const open = (name: string, connections: number, more: Pick<DatabaseOptions, 'planCacheMode'> = {}) =>
     openDatabase({
       ...more,
-      url: surroundings.databaseUrl,
+      url: config.databaseUrl,
       name: `pixgate ${name}`,
       connections,
       logger,
@@ -89,17 +87,17 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
   clock.observe(await databaseNow())
 
   const engine = createEngine({
-    ...surroundings,
+    ...dependencies,
     ids,
     database: databases.engine,
     onNotifications: () => webhooks.wake(),
   })
-  const link = openPartnerLink({ ...surroundings.partner, timeoutMs: config.partner.timeoutMs })
+  const link = openPartnerLink(config.partner)
   const partner = withBreaker(createHttpPartner(link, config.partner.hasIdempotentOrders), clock)
   const eventQueries = createEventQueryBudget()
   const bounds = { callTimeoutMs: config.partner.timeoutMs, eventQueries }
   const cashIns = createCashInModule({
-    ...surroundings,
+    ...dependencies,
     engine,
     ids,
     database: databases.api,
@@ -138,7 +136,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     onReserved: () => refundWorker?.wake(),
   })
   const inbox = createPartnerInboxModule({
-    ...surroundings,
+    ...dependencies,
     engine,
     ids,
     cashIns,
@@ -146,12 +144,12 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     refunds,
     database: databases.inbox,
     credentials: {
-      secrets: [surroundings.partner.secret, config.partner.secretPrevious].filter((secret) => secret !== undefined),
+      secrets: [config.partner.secret, config.partner.secretPrevious].filter((secret) => secret !== undefined),
       apiKey: config.partner.inboundApiKey,
     },
   })
   const statements = createStatementModule({
-    ...surroundings,
+    ...dependencies,
     engine,
     ids,
     cashIns,
@@ -161,20 +159,22 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     database: databases.work,
   })
   const webhooks = await createWebhooksModule({
-    ...surroundings,
+    ...dependencies,
     ids,
     database: databases.work,
+    encryptionKey: config.encryptionKey,
     allowPrivate: config.webhookAllowPrivate,
   })
   const apiKeys = createApiKeysModule({
-    ...surroundings,
+    ...dependencies,
     ids,
     database: databases.api,
     mode: config.mode,
+    adminToken: config.adminToken,
     rateLimitPerMinute: config.rateLimitPerMinute,
   })
   const ledger = await createLedgerModule(databases.api)
-  const verifier = createLedgerVerifier({ databaseUrl: surroundings.databaseUrl, logger, pause: surroundings.pause })
+  const verifier = createLedgerVerifier({ databaseUrl: config.databaseUrl, logger, pause: dependencies.pause })
 
   const eventLoop = watchEventLoop((ms) =>
     logger.warn({ ms }, 'the event loop stood still; requests from then are 503'),
@@ -182,7 +182,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
 
   let isDraining = false
   const http = createHttpServer({
-    endpoints,
+    endpoints: serviceEndpoints,
     handlers: {
       ...apiKeys.handlers,
       ...cashIns.handlers,
@@ -193,7 +193,6 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
       ...webhooks.handlers,
       ...inbox.handlers,
       ...createOperatorModule({ engine, database: databases.api, clock, ids }).handlers,
-      ...createSandboxHandlers(createSimulatorControl(link), cashIns, cashOuts, refunds),
       ...createHealthHandlers(
         {
           clock,
@@ -207,6 +206,7 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
         }),
       ),
     },
+    added: addEndpoints?.({ cashIns, cashOuts, refunds }) ?? [],
     authenticate: {
       'api-key': apiKeys.authenticateApiKey,
       admin: apiKeys.authenticateAdmin,
@@ -217,7 +217,6 @@ export async function compose(surroundings: Surroundings): Promise<Service> {
     eventLoop,
     trustProxy: config.trustProxy,
     strictTransportSecurity: config.mode === 'production',
-    omit: ({ sandboxOnly }) => sandboxOnly === true && config.mode === 'production',
   })
 
   let payoutWorker: Worker | undefined

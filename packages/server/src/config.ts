@@ -1,254 +1,174 @@
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
 import { limits } from '@pixgate/spec'
+import { Type } from 'typebox'
+import { type PixgateBankConfig, pixgateBankConfig, pixgateBankVariables } from './banks/pixgate/config.ts'
+import {
+  address,
+  type Environment,
+  flag,
+  integer,
+  networks,
+  oneOf,
+  readVariables,
+  secret,
+  text,
+  type Values,
+  variables,
+} from './platform/variables.ts'
 
 /**
- * Configuration: one table of variables, one frozen object. Nothing else reads the environment.
+ * Configuration: tables of variables, read once into one frozen object. Nothing else reads the environment.
  */
 
 /** How the service runs: `sandbox` with a simulated bank, or `production`. */
 export type Mode = 'sandbox' | 'production'
 
-/** One variable. */
-export interface Variable {
-  readonly name: string
-  readonly description: string
-  /** As text; where absent, what the description says. */
-  readonly default?: string
-  /** Bounds and unit, for the documentation. */
-  readonly range?: string
-  readonly secret?: true
-  /** Production does not start without it. */
-  readonly requiredInProduction?: true
-}
+const VALUE_MAX_CENTS = Number(limits.valueMaxCents)
+const FEE_MAX_CENTS = 10_000_000
+const BASIS_POINTS_MAX = 10_000
+const SECRET_MIN_LENGTH = 32
 
-/** Every variable the service knows, in the order of the documentation. */
-export const configTable = [
-  { name: 'HOST', description: 'Address the API listens on.', default: '127.0.0.1' },
-  { name: 'PORT', description: 'Port the API listens on; 0 takes any free one.', default: '8080', range: '0…65535' },
-  {
-    name: 'DATABASE_URL',
-    description: 'A PostgreSQL 15 or newer. Unset: the service starts its own, in the data directory.',
-    range: 'in production with `sslmode=verify-full`, or on this machine',
+/** The variables of the service itself. */
+export const serviceVariables = variables({
+  HOST: { shape: text(4_096), default: '127.0.0.1', description: 'Address the API listens on.' },
+  PORT: {
+    shape: integer(0, 65_535),
+    default: '8080',
+    description: 'Port the API listens on; 0 takes any free one.',
+  },
+  DATABASE_URL: {
+    shape: address('postgres:', 'postgresql:'),
+    productionShape: Type.Refine(
+      Type.String({ description: 'an address with sslmode=verify-full, or one on this machine' }),
+      isSafeDatabase,
+    ),
+    required: 'always',
     secret: true,
-    requiredInProduction: true,
+    description: 'A PostgreSQL 15 or newer.',
   },
-  {
-    name: 'PIXGATE_DATA_DIR',
-    description: 'Where the embedded database, the simulated bank and the sandbox secrets are kept.',
-    default: '.pixgate',
-  },
-  {
-    name: 'PIXGATE_MODE',
-    description: '`sandbox` simulates the bank; `production` refuses insecure settings.',
+  PIXGATE_MODE: {
+    shape: oneOf('sandbox', 'production'),
     default: 'sandbox',
-    range: 'sandbox, production',
+    description: '`sandbox` is for trying out; `production` refuses insecure settings.',
   },
-  {
-    name: 'PIXGATE_ADMIN_TOKEN',
-    description:
-      'Lets the operator in: API keys, the switch of payouts, adjustments. In the sandbox made once and kept in the data directory.',
-    range: 'at least 32 characters',
+  PIXGATE_ADMIN_TOKEN: {
+    shape: secret(SECRET_MIN_LENGTH),
+    required: 'always',
     secret: true,
-    requiredInProduction: true,
+    description: 'Lets the operator in: API keys, the switch of payouts, adjustments.',
   },
-  {
-    name: 'PIXGATE_ENCRYPTION_KEY',
-    description: 'Seals secrets at rest. In the sandbox made once and kept in the data directory.',
-    range: 'at least 32 characters',
+  PIXGATE_ENCRYPTION_KEY: {
+    shape: secret(SECRET_MIN_LENGTH),
+    required: 'always',
     secret: true,
-    requiredInProduction: true,
+    description: 'Seals secrets at rest.',
   },
-  {
-    name: 'PIXGATE_PARTNER_URL',
-    description: 'Address of the bank. In the sandbox the simulator that is started.',
-    requiredInProduction: true,
-  },
-  {
-    name: 'PIXGATE_PARTNER_TOKEN',
-    description: 'Bearer token we send to the bank.',
-    range: 'at least 32 characters in production',
-    secret: true,
-    requiredInProduction: true,
-  },
-  {
-    name: 'PIXGATE_PARTNER_SECRET',
-    description: "HMAC secret of the bank's events.",
-    range: 'at least 32 characters in production',
-    secret: true,
-    requiredInProduction: true,
-  },
-  {
-    name: 'PIXGATE_PARTNER_SECRET_PREVIOUS',
-    description: 'The HMAC secret before it; accepted too, while the bank changes over.',
-    range: 'at least 32 characters in production',
-    secret: true,
-  },
-  {
-    name: 'PIXGATE_PARTNER_INBOUND_API_KEY',
-    description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
-    range: 'at least 32 characters in production',
-    secret: true,
-  },
-  {
-    name: 'PIXGATE_PARTNER_TIMEOUT_MS',
-    description: 'Time for one call to the bank.',
-    default: '3000',
-    range: '100…10000 milliseconds',
-  },
-  {
-    name: 'PIXGATE_PARTNER_CREATE_BUDGET_MS',
-    description: 'Time for the bank within the creation of a charge, all tries together.',
-    default: '8000',
-    range: '100…14000 milliseconds',
-  },
-  {
-    name: 'PIXGATE_PARTNER_IDEMPOTENT_ORDERS',
-    description:
-      'Whether the bank carries a payout or a refund out once, however often it gets it under one id. If not, none whose answer was lost is ever sent again.',
-    default: 'true',
-    range: 'true, false',
-  },
-  {
-    name: 'PIXGATE_MERCHANT_PIX_KEY',
-    description: 'The Pix key that receives.',
+  PIXGATE_MERCHANT_PIX_KEY: {
+    shape: text(limits.pixKeyMaxLength),
     default: 'financeiro@loja.example',
-    range: 'at most 77 characters',
-    requiredInProduction: true,
+    required: 'in production',
+    description: 'The Pix key that receives.',
   },
-  {
-    name: 'PIXGATE_MERCHANT_NAME',
-    description: 'Name in the BR Code.',
+  PIXGATE_MERCHANT_NAME: {
+    shape: text(25),
     default: 'Loja Exemplo',
-    range: 'at most 25 characters',
-    requiredInProduction: true,
+    required: 'in production',
+    description: 'Name in the BR Code.',
   },
-  {
-    name: 'PIXGATE_MERCHANT_CITY',
-    description: 'City in the BR Code.',
+  PIXGATE_MERCHANT_CITY: {
+    shape: text(15),
     default: 'Sao Paulo',
-    range: 'at most 15 characters',
-    requiredInProduction: true,
+    required: 'in production',
+    description: 'City in the BR Code.',
   },
-  {
-    name: 'PIXGATE_FEE_CASH_IN_CENTS',
+  PIXGATE_FEE_CASH_IN_CENTS: {
+    shape: integer(0, FEE_MAX_CENTS, 'centavos'),
+    default: '0',
     description: 'Fixed fee of a cash-in.',
-    default: '0',
-    range: '0…10000000 centavos',
   },
-  {
-    name: 'PIXGATE_FEE_CASH_IN_BPS',
+  PIXGATE_FEE_CASH_IN_BPS: {
+    shape: integer(0, BASIS_POINTS_MAX, 'basis points'),
+    default: '0',
     description: 'Fee of a cash-in relative to its value.',
-    default: '0',
-    range: '0…10000 basis points',
   },
-  {
-    name: 'PIXGATE_FEE_CASH_OUT_CENTS',
+  PIXGATE_FEE_CASH_OUT_CENTS: {
+    shape: integer(0, FEE_MAX_CENTS, 'centavos'),
+    default: '0',
     description: 'Fixed fee of a cash-out.',
-    default: '0',
-    range: '0…10000000 centavos',
   },
-  {
-    name: 'PIXGATE_FEE_CASH_OUT_BPS',
+  PIXGATE_FEE_CASH_OUT_BPS: {
+    shape: integer(0, BASIS_POINTS_MAX, 'basis points'),
+    default: '0',
     description: 'Fee of a cash-out relative to its value.',
-    default: '0',
-    range: '0…10000 basis points',
   },
-  {
-    name: 'PIXGATE_CASH_OUT_MAX_CENTS',
+  PIXGATE_CASH_OUT_MAX_CENTS: {
+    shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
     description: 'Highest value of one cash-out. Unset: no cap of its own.',
-    range: `1…${limits.valueMaxCents} centavos`,
   },
-  {
-    name: 'PIXGATE_CASH_OUT_DAILY_MAX_CENTS',
+  PIXGATE_CASH_OUT_DAILY_MAX_CENTS: {
+    shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
     description: 'Highest value of all cash-outs of a day in São Paulo. Unset: no cap.',
-    range: `1…${limits.valueMaxCents} centavos`,
   },
-  {
-    name: 'PIXGATE_VERIFY_CREDITS_FROM_CENTS',
+  PIXGATE_VERIFY_CREDITS_FROM_CENTS: {
+    shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
+    default: '100000',
     description:
       'A payment of at least this that an event of the bank tells is verified with the bank before it is booked. 0: every one.',
-    default: '100000',
-    range: `0…${limits.valueMaxCents} centavos`,
   },
-  {
-    name: 'PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS',
+  PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: {
+    shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
     description:
       "What may be booked on the word of events alone since the bank's statement was last matched; beyond it every payment is verified. Unset: ten times the variable before.",
-    range: `0…${limits.valueMaxCents} centavos`,
   },
-  {
-    name: 'PIXGATE_MAX_VALUE_CENTS',
+  PIXGATE_MAX_VALUE_CENTS: {
+    shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
+    default: String(VALUE_MAX_CENTS),
     description: 'Highest value of one operation.',
-    default: String(limits.valueMaxCents),
-    range: `1…${limits.valueMaxCents} centavos`,
   },
-  {
-    name: 'PIXGATE_RATE_LIMIT_PER_MINUTE',
+  PIXGATE_RATE_LIMIT_PER_MINUTE: {
+    shape: integer(0, 1_000_000, 'requests'),
+    default: '600',
     description:
       'Requests of one API key a minute, a sixth of them at once. 0: no limit. Each process counts for itself.',
-    default: '600',
-    range: '0…1000000 requests',
   },
-  {
-    name: 'PIXGATE_SIMULATOR_PORT',
-    description: 'Port of the simulated bank. Unset and taken: the next free one.',
-    default: '8081',
-    range: '0…65535',
+  PIXGATE_WEBHOOK_ALLOW_PRIVATE: {
+    shape: flag(),
+    productionShape: Type.Literal(false, { description: 'false: webhooks could reach private addresses' }),
+    default: 'true',
+    productionDefault: 'false',
+    description: 'Whether receivers may be http, on any port, at private addresses.',
   },
-  {
-    name: 'PIXGATE_WEBHOOK_ALLOW_PRIVATE',
-    description: 'Whether receivers may be http, on any port, at private addresses. Production refuses true.',
-    default: 'true in the sandbox, false in production',
-    range: 'true, false',
+  PIXGATE_TRUST_PROXY: {
+    shape: networks(),
+    productionShape: Type.Array(
+      Type.Refine(Type.String(), (network) => !/\/0+$/.test(network)),
+      { description: 'without a prefix of length 0, which takes any address' },
+    ),
+    default: '',
+    description: 'Proxies whose X-Forwarded-For is believed.',
   },
-  {
-    name: 'PIXGATE_TRUST_PROXY',
-    description: 'Proxies whose X-Forwarded-For is believed. Unset: none.',
-    range: 'addresses or CIDRs, separated by commas; in production not everybody',
-  },
-  {
-    name: 'PIXGATE_LOG_LEVEL',
-    description: 'Lowest level that is logged.',
+  PIXGATE_LOG_LEVEL: {
+    shape: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     default: 'info',
-    range: 'fatal, error, warn, info, debug, trace, silent',
+    description: 'Lowest level that is logged.',
   },
-] as const satisfies readonly Variable[]
+})
 
-/** A name in the table. */
-export type VariableName = (typeof configTable)[number]['name']
+/** Everything the server reads: its own variables and those of its bank. */
+export const serverVariables = { ...serviceVariables, ...pixgateBankVariables }
 
-/** What is wrong with the configuration: all of it at once. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-  readonly faults: readonly string[]
+/** What {@link serverVariables} were read as. */
+export type ServerValues = Values<typeof serverVariables>
 
-  constructor(faults: readonly string[]) {
-    super(`the configuration is not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
-    this.faults = faults
-  }
-}
-
-/** The configuration. Secrets that the sandbox makes for itself are `undefined` here. */
+/** The configuration. */
 export interface Config {
   readonly host: string
   readonly port: number
-  readonly databaseUrl: string | undefined
-  /** Absolute. */
-  readonly dataDirectory: string
+  readonly databaseUrl: string
   readonly mode: Mode
-  readonly adminToken: string | undefined
-  readonly encryptionKey: string | undefined
-  readonly partner: {
-    readonly url: string | undefined
-    readonly token: string | undefined
-    readonly secret: string | undefined
-    readonly secretPrevious: string | undefined
-    readonly inboundApiKey: string | undefined
-    readonly timeoutMs: number
-    readonly createBudgetMs: number
-    readonly hasIdempotentOrders: boolean
-  }
+  readonly adminToken: string
+  readonly encryptionKey: string
+  readonly partner: PixgateBankConfig
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
@@ -261,183 +181,65 @@ export interface Config {
   readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
   /** 0: none. */
   readonly rateLimitPerMinute: number
-  /** `undefined`: 8081 or the next free one. */
-  readonly simulatorPort: number | undefined
   readonly webhookAllowPrivate: boolean
   readonly trustProxy: readonly string[]
   readonly logLevel: string
 }
 
-/** Variables of the process. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-const SECRET_MIN_LENGTH = 32
-
 /**
- * Reads the configuration.
+ * Reads the configuration of a server that stands alone.
  * @throws ConfigError every fault at once, each naming its variable, none repeating a secret
- * @source rules#config.1
+ * @source rules#config.1, rules#config.2
  */
 export function readConfig(environment: Environment): Config {
-  const reader = new Reader(environment)
-  const mode = reader.oneOf('PIXGATE_MODE', ['sandbox', 'production'])
-  const isProduction = mode === 'production'
-  const partnerSecretMinLength = isProduction ? SECRET_MIN_LENGTH : 1
-  const config: Config = {
-    host: reader.text('HOST'),
-    port: reader.integer('PORT', 0, 65_535),
-    databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
-    dataDirectory: resolve(reader.text('PIXGATE_DATA_DIR')),
-    mode,
-    adminToken: reader.secret('PIXGATE_ADMIN_TOKEN', SECRET_MIN_LENGTH),
-    encryptionKey: reader.secret('PIXGATE_ENCRYPTION_KEY', SECRET_MIN_LENGTH),
-    partner: {
-      url: reader.url('PIXGATE_PARTNER_URL', isProduction ? ['https:'] : ['http:', 'https:']),
-      token: reader.secret('PIXGATE_PARTNER_TOKEN', partnerSecretMinLength),
-      secret: reader.secret('PIXGATE_PARTNER_SECRET', partnerSecretMinLength),
-      secretPrevious: reader.secret('PIXGATE_PARTNER_SECRET_PREVIOUS', partnerSecretMinLength),
-      inboundApiKey: reader.secret('PIXGATE_PARTNER_INBOUND_API_KEY', partnerSecretMinLength),
-      timeoutMs: reader.integer('PIXGATE_PARTNER_TIMEOUT_MS', 100, 10_000),
-      createBudgetMs: reader.integer('PIXGATE_PARTNER_CREATE_BUDGET_MS', 100, 14_000),
-      hasIdempotentOrders: reader.boolean('PIXGATE_PARTNER_IDEMPOTENT_ORDERS', true),
-    },
-    merchant: {
-      pixKey: reader.text('PIXGATE_MERCHANT_PIX_KEY', limits.pixKeyMaxLength),
-      name: reader.text('PIXGATE_MERCHANT_NAME', 25),
-      city: reader.text('PIXGATE_MERCHANT_CITY', 15),
-    },
-    feeCashIn: {
-      cents: BigInt(reader.integer('PIXGATE_FEE_CASH_IN_CENTS', 0, 10_000_000)),
-      basisPoints: BigInt(reader.integer('PIXGATE_FEE_CASH_IN_BPS', 0, 10_000)),
-    },
-    feeCashOut: {
-      cents: BigInt(reader.integer('PIXGATE_FEE_CASH_OUT_CENTS', 0, 10_000_000)),
-      basisPoints: BigInt(reader.integer('PIXGATE_FEE_CASH_OUT_BPS', 0, 10_000)),
-    },
-    cashOutMaxCents: reader.cap('PIXGATE_CASH_OUT_MAX_CENTS'),
-    cashOutDailyMaxCents: reader.cap('PIXGATE_CASH_OUT_DAILY_MAX_CENTS'),
-    maxValueCents: BigInt(reader.integer('PIXGATE_MAX_VALUE_CENTS', 1, Number(limits.valueMaxCents))),
-    credits: reader.credits(),
-    rateLimitPerMinute: reader.integer('PIXGATE_RATE_LIMIT_PER_MINUTE', 0, 1_000_000),
-    simulatorPort: environment.PIXGATE_SIMULATOR_PORT ? reader.integer('PIXGATE_SIMULATOR_PORT', 0, 65_535) : undefined,
-    webhookAllowPrivate: reader.boolean('PIXGATE_WEBHOOK_ALLOW_PRIVATE', !isProduction),
-    trustProxy: reader.list('PIXGATE_TRUST_PROXY'),
-    logLevel: reader.oneOf('PIXGATE_LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-  }
-  if (isProduction) reader.assertSecure(config)
-  if (reader.faults.length > 0) throw new ConfigError(reader.faults)
-  return Object.freeze(config)
+  return configOf(readVariables(serverVariables, environment, isProduction(environment)))
 }
 
-/** Reads variables and collects what is wrong with them. */
-class Reader {
-  readonly faults: string[] = []
-  readonly #environment: Environment
+/** Whether production is asked for. */
+export function isProduction({ PIXGATE_MODE }: Environment): boolean {
+  return PIXGATE_MODE === 'production'
+}
 
-  constructor(environment: Environment) {
-    this.#environment = environment
-  }
+/** Makes the configuration of what was read. @source rules#cash-in.credits.2, rules#cash-in.credits.3 */
+export function configOf(values: ServerValues): Config {
+  const verifyFromCents = BigInt(values.PIXGATE_VERIFY_CREDITS_FROM_CENTS)
+  return Object.freeze({
+    host: values.HOST,
+    port: values.PORT,
+    databaseUrl: values.DATABASE_URL,
+    mode: values.PIXGATE_MODE,
+    adminToken: values.PIXGATE_ADMIN_TOKEN,
+    encryptionKey: values.PIXGATE_ENCRYPTION_KEY,
+    partner: pixgateBankConfig(values),
+    merchant: {
+      pixKey: values.PIXGATE_MERCHANT_PIX_KEY,
+      name: values.PIXGATE_MERCHANT_NAME,
+      city: values.PIXGATE_MERCHANT_CITY,
+    },
+    feeCashIn: {
+      cents: BigInt(values.PIXGATE_FEE_CASH_IN_CENTS),
+      basisPoints: BigInt(values.PIXGATE_FEE_CASH_IN_BPS),
+    },
+    feeCashOut: {
+      cents: BigInt(values.PIXGATE_FEE_CASH_OUT_CENTS),
+      basisPoints: BigInt(values.PIXGATE_FEE_CASH_OUT_BPS),
+    },
+    cashOutMaxCents: centsOrNull(values.PIXGATE_CASH_OUT_MAX_CENTS),
+    cashOutDailyMaxCents: centsOrNull(values.PIXGATE_CASH_OUT_DAILY_MAX_CENTS),
+    maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
+    credits: {
+      verifyFromCents,
+      unverifiedMaxCents: centsOrNull(values.PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS) ?? verifyFromCents * 10n,
+    },
+    rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
+    webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
+    trustProxy: values.PIXGATE_TRUST_PROXY,
+    logLevel: values.PIXGATE_LOG_LEVEL,
+  })
+}
 
-  optional(name: VariableName): string | undefined {
-    return this.#environment[name] || undefined
-  }
-
-  text(name: VariableName, maxLength = 4_096): string {
-    const value = this.optional(name) ?? defaultOf(name)
-    if (value.length > maxLength) this.faults.push(`${name} is longer than ${maxLength} characters`)
-    return value
-  }
-
-  integer(name: VariableName, min: number, max: number): number {
-    const text = this.text(name)
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    if (!(value >= min && value <= max)) this.faults.push(`${name} must be a whole number from ${min} to ${max}`)
-    return Number.isNaN(value) ? min : value
-  }
-
-  /** Centavos; `null` where unset. */
-  cap(name: VariableName): bigint | null {
-    return this.optional(name) === undefined ? null : BigInt(this.integer(name, 1, Number(limits.valueMaxCents)))
-  }
-
-  /** @source rules#cash-in.credits.2, rules#cash-in.credits.3 */
-  credits(): Config['credits'] {
-    const most = Number(limits.valueMaxCents)
-    const from = BigInt(this.integer('PIXGATE_VERIFY_CREDITS_FROM_CENTS', 0, most))
-    const isSet = this.optional('PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS') !== undefined
-    const max = isSet ? BigInt(this.integer('PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS', 0, most)) : from * 10n
-    return { verifyFromCents: from, unverifiedMaxCents: max }
-  }
-
-  oneOf<const Value extends string>(name: VariableName, values: readonly [Value, ...Value[]]): Value {
-    const text = this.text(name)
-    const value = values.find((candidate) => candidate === text)
-    if (value === undefined) this.faults.push(`${name} must be one of ${values.join(', ')}`)
-    return value ?? values[0]
-  }
-
-  boolean(name: VariableName, otherwise: boolean): boolean {
-    const text = this.optional(name)
-    if (text === undefined) return otherwise
-    if (text !== 'true' && text !== 'false') this.faults.push(`${name} must be true or false`)
-    return text === 'true'
-  }
-
-  secret(name: VariableName, minLength: number): string | undefined {
-    const value = this.optional(name)
-    if (value !== undefined && value.length < minLength) {
-      this.faults.push(`${name} is too short: it needs at least ${minLength} characters`)
-    }
-    return value
-  }
-
-  url(name: VariableName, protocols: readonly string[]): string | undefined {
-    const value = this.optional(name)
-    if (value !== undefined && !protocols.includes(URL.parse(value)?.protocol ?? '')) {
-      this.faults.push(`${name} must be an address that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`)
-    }
-    return value
-  }
-
-  list(name: VariableName): string[] {
-    const values = (this.optional(name) ?? '').split(',').map((value) => value.trim())
-    const given = values.filter((value) => value !== '')
-    for (const value of given) {
-      if (!isNetwork(value)) this.faults.push(`${name} must hold addresses or CIDRs`)
-    }
-    return given
-  }
-
-  /** Production refuses what is insecure, by name. @source rules#config.2 */
-  assertSecure(config: Config): void {
-    for (const variable of configTable) {
-      if ('requiredInProduction' in variable && this.optional(variable.name) === undefined) {
-        this.faults.push(`${variable.name} is required in production`)
-      }
-    }
-    this.#assertOwnValues()
-    if (config.databaseUrl !== undefined && !isSafeDatabase(config.databaseUrl)) {
-      this.faults.push('DATABASE_URL must have sslmode=verify-full where the database is not on this machine')
-    }
-    if (config.trustProxy.some((network) => /\/0+$/.test(network))) {
-      this.faults.push('PIXGATE_TRUST_PROXY must not trust everybody: a prefix of length 0 takes any address')
-    }
-    if (config.webhookAllowPrivate) {
-      this.faults.push('PIXGATE_WEBHOOK_ALLOW_PRIVATE = true would let webhooks reach private addresses')
-    }
-  }
-
-  /** Of two secrets with one value, whoever may know the one knows the other. */
-  #assertOwnValues(): void {
-    const owners = new Map<string, VariableName>()
-    for (const variable of configTable) {
-      const value = 'secret' in variable ? this.optional(variable.name) : undefined
-      if (value === undefined) continue
-      const owner = owners.get(value)
-      if (owner) this.faults.push(`${variable.name} has the value of ${owner}: every secret needs one of its own`)
-      else owners.set(value, variable.name)
-    }
-  }
+function centsOrNull(cents: number | undefined): bigint | null {
+  return cents === undefined ? null : BigInt(cents)
 }
 
 /**
@@ -455,25 +257,4 @@ function isSafeDatabase(url: string): boolean {
 function isThisMachine(host: string): boolean {
   const name = host.replace(/^\[(.+)\]$/, '$1').toLowerCase()
   return name.startsWith('/') || ['localhost', '::1'].includes(name) || (isIP(name) === 4 && name.startsWith('127.'))
-}
-
-/** An address, or one with the length of its prefix. */
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...more] = text.split('/')
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return bits > 0 && more.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
-}
-
-function defaultOf(name: VariableName): string {
-  const variable: Variable | undefined = configTable.find((candidate) => candidate.name === name)
-  return variable?.default ?? ''
-}
-
-/** The configuration as it may be shown: every secret that is set is `***`. */
-export function describeConfig(environment: Environment): Record<string, string> {
-  const shown = configTable.map((variable: Variable) => {
-    const value = environment[variable.name]
-    return [variable.name, value ? (variable.secret ? '***' : value) : (variable.default ?? '')] as const
-  })
-  return Object.fromEntries(shown)
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import test, { type TestContext } from 'node:test'
-import { ConfigError, configTable, describeConfig, type Environment, readConfig, type Variable } from '../src/config.ts'
-import { sandboxSecrets } from '../src/sandbox-secrets.ts'
+import test from 'node:test'
+import { readConfig, serverVariables } from '../src/config.ts'
+import { ConfigError, type Environment, type Variable, type Variables } from '../src/platform/variables.ts'
 
-const variables: readonly Variable[] = configTable
+const table: Variables = serverVariables
+
+const rows: readonly (Variable & { readonly name: string })[] = Object.entries(table).map(([name, row]) => ({
+  name,
+  ...row,
+}))
 
 /** A secret that is long enough, and that must never be seen. */
 const CANARY = 'canary-0123456789abcdef0123456789'
@@ -25,6 +27,16 @@ const PRODUCTION: Environment = {
   PIXGATE_MERCHANT_CITY: 'Sao Paulo',
 }
 
+/** What the server needs in either mode, as production would not take it. */
+const ALONE: Environment = {
+  DATABASE_URL: 'postgres://pixgate@db.example/pixgate',
+  PIXGATE_ADMIN_TOKEN: `${CANARY}-admin`,
+  PIXGATE_ENCRYPTION_KEY: `${CANARY}-encryption`,
+  PIXGATE_PARTNER_URL: 'http://bank.example/pix',
+  PIXGATE_PARTNER_TOKEN: 'canary',
+  PIXGATE_PARTNER_SECRET: 'canary',
+}
+
 function faultsOf(environment: Environment): readonly string[] {
   try {
     readConfig(environment)
@@ -40,34 +52,37 @@ function faultsOf(environment: Environment): readonly string[] {
 /** The variables at fault, in the order they are told. */
 const faulty = (environment: Environment) => faultsOf(environment).map((fault) => fault.split(' ')[0])
 
-test('[config.1] nothing at all is the sandbox, with its defaults', () => {
-  const config = readConfig({})
+test('[config.1] what is not set has its default, and what is empty is not set', () => {
+  const config = readConfig(ALONE)
   assert.ok(Object.isFrozen(config))
-  const { host, port, databaseUrl, dataDirectory, mode, adminToken, simulatorPort, maxValueCents, logLevel } = config
+  const { host, port, mode, maxValueCents, logLevel, trustProxy } = config
   assert.deepEqual(
-    { host, port, databaseUrl, dataDirectory, mode, adminToken, simulatorPort, maxValueCents, logLevel },
+    { host, port, mode, maxValueCents, logLevel, trustProxy },
     {
       host: '127.0.0.1',
       port: 8080,
-      databaseUrl: undefined,
-      dataDirectory: resolve('.pixgate'),
       mode: 'sandbox',
-      adminToken: undefined,
-      simulatorPort: undefined,
       maxValueCents: 999_999_999_999n,
       logLevel: 'info',
+      trustProxy: [],
     },
   )
   assert.deepEqual([config.partner.timeoutMs, config.partner.createBudgetMs], [3_000, 8_000])
+  assert.deepEqual([config.partner.secretPrevious, config.partner.inboundApiKey], [undefined, undefined])
+  assert.equal(config.partner.hasIdempotentOrders, true)
+  assert.deepEqual(config.merchant, { pixKey: 'financeiro@loja.example', name: 'Loja Exemplo', city: 'Sao Paulo' })
   assert.deepEqual(config.feeCashIn, { cents: 0n, basisPoints: 0n })
   assert.deepEqual(config.feeCashOut, { cents: 0n, basisPoints: 0n })
   assert.deepEqual([config.cashOutMaxCents, config.cashOutDailyMaxCents], [null, null])
+  assert.equal(config.rateLimitPerMinute, 600)
   assert.equal(config.webhookAllowPrivate, true)
-  assert.deepEqual(readConfig(Object.fromEntries(variables.map(({ name }) => [name, '']))), config, 'empty is unset')
+  const empty = Object.fromEntries(rows.map(({ name }) => [name, '']))
+  assert.deepEqual(readConfig({ ...empty, ...ALONE }), config)
 })
 
 test('[config.1] what is set is read', () => {
   const config = readConfig({
+    ...ALONE,
     PORT: '0',
     PIXGATE_FEE_CASH_IN_CENTS: '10',
     PIXGATE_FEE_CASH_IN_BPS: '99',
@@ -76,20 +91,30 @@ test('[config.1] what is set is read', () => {
     PIXGATE_CASH_OUT_MAX_CENTS: '1',
     PIXGATE_CASH_OUT_DAILY_MAX_CENTS: '999999999999',
     PIXGATE_MAX_VALUE_CENTS: '5000000',
-    PIXGATE_SIMULATOR_PORT: '0',
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'false',
     PIXGATE_TRUST_PROXY: ' 10.0.0.0/8, ::1 ,',
-    PIXGATE_DATA_DIR: 'data',
   })
+  assert.equal(config.databaseUrl, ALONE.DATABASE_URL)
+  assert.deepEqual(
+    [config.adminToken, config.encryptionKey, config.partner.url, config.partner.token, config.partner.secret],
+    [`${CANARY}-admin`, `${CANARY}-encryption`, 'http://bank.example/pix', 'canary', 'canary'],
+  )
   assert.equal(config.port, 0)
   assert.deepEqual(config.feeCashIn, { cents: 10n, basisPoints: 99n })
   assert.deepEqual(config.feeCashOut, { cents: 50n, basisPoints: 1n })
   assert.deepEqual([config.cashOutMaxCents, config.cashOutDailyMaxCents], [1n, 999_999_999_999n])
   assert.equal(config.maxValueCents, 5_000_000n)
-  assert.equal(config.simulatorPort, 0)
   assert.equal(config.webhookAllowPrivate, false)
   assert.deepEqual(config.trustProxy, ['10.0.0.0/8', '::1'])
-  assert.equal(config.dataDirectory, resolve('data'))
+})
+
+test('[config.4] the server alone names what it cannot do without, and who would make it', () => {
+  const faults = faultsOf({})
+  assert.deepEqual(
+    faults,
+    Object.keys(ALONE).map((name) => `${name} is required; the sandbox, which npm start runs, brings its own`),
+  )
+  assert.deepEqual(faulty({ ...ALONE, DATABASE_URL: '', PORT: 'x' }).sort(), ['DATABASE_URL', 'PORT'])
 })
 
 test('[config.1] every fault is told at once, each by the name of its variable', () => {
@@ -112,30 +137,56 @@ test('[config.1] every fault is told at once, each by the name of its variable',
     PIXGATE_TRUST_PROXY: 'proxy.example',
     PIXGATE_LOG_LEVEL: 'verbose',
   }
-  assert.deepEqual(faulty(wrong).sort(), Object.keys(wrong).sort())
+  assert.deepEqual(faulty({ ...ALONE, ...wrong }).sort(), Object.keys(wrong).sort())
+})
+
+test('[config.1] a fault says what is accepted, and never what was given', () => {
+  assert.deepEqual(
+    faultsOf({ ...ALONE, ...{ PORT: 'canary-0', PIXGATE_PARTNER_TIMEOUT_MS: '99', PIXGATE_LOG_LEVEL: 'canary' } }),
+    [
+      'PORT must be a whole number from 0 to 65535',
+      'PIXGATE_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
+      'PIXGATE_PARTNER_TIMEOUT_MS must be a whole number of milliseconds from 100 to 10000',
+    ],
+  )
+  assert.deepEqual(
+    faultsOf({
+      ...PRODUCTION,
+      DATABASE_URL: `postgres://${CANARY}@db.example/pixgate`,
+      PIXGATE_PARTNER_TOKEN: 'canary',
+      PIXGATE_TRUST_PROXY: '::/0',
+      PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'true',
+    }),
+    [
+      'DATABASE_URL must be an address with sslmode=verify-full, or one on this machine',
+      'PIXGATE_WEBHOOK_ALLOW_PRIVATE must be false: webhooks could reach private addresses',
+      'PIXGATE_TRUST_PROXY must be without a prefix of length 0, which takes any address',
+      'PIXGATE_PARTNER_TOKEN must be at least 32 characters long',
+    ],
+  )
 })
 
 test('[config.1] numbers are whole and plain', () => {
   for (const text of ['-1', '1.5', '1e3', '0x10', ' 80', '80 ', '8_080', 'NaN', '９', '1'.repeat(16)]) {
-    assert.deepEqual(faulty({ PORT: text }), ['PORT'], text)
+    assert.deepEqual(faulty({ ...ALONE, PORT: text }), ['PORT'], text)
   }
 })
 
 test('[config.1] addresses of proxies, of the bank and of the database are what they must be', () => {
   for (const text of ['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', '1.2.3', 'true', '*']) {
-    assert.deepEqual(faulty({ PIXGATE_TRUST_PROXY: text }), ['PIXGATE_TRUST_PROXY'], text)
+    assert.deepEqual(faulty({ ...ALONE, PIXGATE_TRUST_PROXY: text }), ['PIXGATE_TRUST_PROXY'], text)
   }
   for (const text of ['10.0.0.1', '10.0.0.0/0', '10.0.0.0/32', 'fd00::/8', '::1/128']) {
-    assert.deepEqual(faulty({ PIXGATE_TRUST_PROXY: text }), [], text)
+    assert.deepEqual(faulty({ ...ALONE, PIXGATE_TRUST_PROXY: text }), [], text)
   }
   for (const text of ['localhost:8081', '/pix', 'ftp://bank.example', 'file:///etc/passwd']) {
-    assert.deepEqual(faulty({ PIXGATE_PARTNER_URL: text }), ['PIXGATE_PARTNER_URL'], text)
+    assert.deepEqual(faulty({ ...ALONE, PIXGATE_PARTNER_URL: text }), ['PIXGATE_PARTNER_URL'], text)
   }
   for (const text of ['pixgate', 'mysql://db.example/pixgate', `db.example:${CANARY}`]) {
-    assert.deepEqual(faulty({ DATABASE_URL: text }), ['DATABASE_URL'], text)
+    assert.deepEqual(faulty({ ...ALONE, DATABASE_URL: text }), ['DATABASE_URL'], text)
   }
   for (const text of ['postgres://db/pixgate', 'postgresql:///pixgate?host=/var/run/postgresql']) {
-    assert.deepEqual(faulty({ DATABASE_URL: text }), [], text)
+    assert.deepEqual(faulty({ ...ALONE, DATABASE_URL: text }), [], text)
   }
 })
 
@@ -144,14 +195,14 @@ test('[config.2] production starts with what it needs, and refuses what is missi
   const { PIXGATE_MODE, ...required } = PRODUCTION
   assert.deepEqual(faulty({ PIXGATE_MODE }).sort(), Object.keys(required).sort())
   assert.deepEqual(
-    variables.filter((variable) => variable.requiredInProduction).map(({ name }) => name),
+    rows.filter(({ required }) => required !== undefined).map(({ name }) => name),
     Object.keys(required).sort((one, other) => order(one) - order(other)),
   )
   assert.equal(readConfig(PRODUCTION).webhookAllowPrivate, false)
 })
 
 function order(name: string): number {
-  return variables.findIndex((variable) => variable.name === name)
+  return rows.findIndex((row) => row.name === name)
 }
 
 test('[config.2] production refuses what is safe in the sandbox only', () => {
@@ -224,7 +275,7 @@ test('[config.2] the sandbox takes a database, proxies and secrets that producti
 })
 
 test('[config.2] production refuses one value for two secrets, and names both', () => {
-  const names = variables.filter(({ name, secret }) => secret && name !== 'DATABASE_URL').map(({ name }) => name)
+  const names = rows.filter(({ name, secret }) => secret && name !== 'DATABASE_URL').map(({ name }) => name)
   assert.equal(names.length, 6)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
@@ -248,73 +299,15 @@ test('[config.2] production tells all that is unsafe at once', () => {
   assert.deepEqual(faulty({ ...PRODUCTION, ...unsafe }).sort(), Object.keys(unsafe).sort())
 })
 
-test('[config.1] what is shown of the configuration shows no secret', () => {
-  const shown = describeConfig({ ...PRODUCTION, PIXGATE_PARTNER_SECRET_PREVIOUS: CANARY })
-  assert.ok(!JSON.stringify(shown).includes('canary'))
-  assert.equal(shown.PIXGATE_ADMIN_TOKEN, '***')
-  assert.equal(shown.DATABASE_URL, '***')
-  assert.equal(shown.PIXGATE_PARTNER_INBOUND_API_KEY, '', 'and tells which are not set')
-  assert.equal(shown.PIXGATE_PARTNER_URL, 'https://bank.example/pix')
-  assert.equal(shown.PORT, '8080')
-  assert.deepEqual(
-    Object.keys(shown),
-    variables.map(({ name }) => name),
-  )
-})
-
 test('[config.1] whatever has a secret’s name is a secret', () => {
-  for (const { name, secret } of variables) {
+  for (const { name, secret } of rows) {
     assert.equal(secret ?? false, /TOKEN|SECRET|_KEY$|DATABASE_URL/.test(name) && !name.endsWith('PIX_KEY'), name)
   }
 })
 
-async function directory(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'pixgate-secrets-'))
-  t.after(() => rm(path, { recursive: true }))
-  return path
-}
-
-test('[config.3] secrets that are not configured are made once and kept where only their owner can read them', async (t) => {
-  const dataDirectory = join(await directory(t), 'data')
-  const config = readConfig({ PIXGATE_DATA_DIR: dataDirectory })
-  const made = await sandboxSecrets(config)
-  for (const secret of Object.values(made)) assert.ok(secret.length >= 32)
-  assert.equal(new Set(Object.values(made)).size, 4)
-  assert.deepEqual(await sandboxSecrets(config), made)
-  const [file] = await readdir(dataDirectory)
-  assert.equal((await stat(join(dataDirectory, file ?? ''))).mode & 0o777, 0o600)
-})
-
-test('[config.3] what is configured counts, and is not written down', async (t) => {
-  const dataDirectory = await directory(t)
-  const config = readConfig({ PIXGATE_DATA_DIR: dataDirectory, PIXGATE_ADMIN_TOKEN: CANARY })
-  assert.equal((await sandboxSecrets(config)).adminToken, CANARY)
-  for (const file of await readdir(dataDirectory)) {
-    assert.ok(!(await readFile(join(dataDirectory, file), 'utf8')).includes(CANARY))
-  }
-  const elsewhere = join(dataDirectory, 'production')
-  await sandboxSecrets(readConfig({ ...PRODUCTION, PIXGATE_DATA_DIR: elsewhere }))
-  assert.deepEqual((await readdir(dataDirectory)).includes('production'), false, 'production keeps nothing')
-})
-
-test('[config.3] starts at the same moment agree on one set of secrets', async (t) => {
-  const config = readConfig({ PIXGATE_DATA_DIR: await directory(t) })
-  const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => sandboxSecrets(config)))
-  for (const other of others) assert.deepEqual(other, first)
-})
-
-test('[config.3] a file of secrets that is not whole is not taken for one', async (t) => {
-  const dataDirectory = await directory(t)
-  const config = readConfig({ PIXGATE_DATA_DIR: dataDirectory })
-  await sandboxSecrets(config)
-  const [file] = await readdir(dataDirectory)
-  await writeFile(join(dataDirectory, file ?? ''), '')
-  await assert.rejects(sandboxSecrets(config), /sandbox-secrets\.json/)
-})
-
 test('[cash-in.credits.3] what may be credited unverified is ten times what is always verified, unless it is set', () => {
-  assert.deepEqual(readConfig({}).credits, { verifyFromCents: 1_000_00n, unverifiedMaxCents: 10_000_00n })
-  const from = { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '500' }
+  assert.deepEqual(readConfig(ALONE).credits, { verifyFromCents: 1_000_00n, unverifiedMaxCents: 10_000_00n })
+  const from = { ...ALONE, PIXGATE_VERIFY_CREDITS_FROM_CENTS: '500' }
   assert.equal(readConfig(from).credits.unverifiedMaxCents, 50_00n)
   const set = { ...from, PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '7' }
   assert.equal(readConfig(set).credits.unverifiedMaxCents, 7n)

@@ -4,7 +4,8 @@ import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import { createDatabaseClock } from '../src/platform/clock.ts'
 import { realPause } from '../src/platform/jobs/pause.ts'
-import { type Stop, start } from '../src/start.ts'
+import type { Stop } from '../src/process.ts'
+import { start } from '../src/start.ts'
 import { testDatabase } from './support/database.ts'
 import { wallNow } from './support/wall-clock.ts'
 import { ADMIN_TOKEN, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from './support/world.ts'
@@ -20,7 +21,7 @@ test('[EX-4] a process whose wall clock is an hour fast has the database’s tim
     told.push(at)
     return at
   }
-  const surroundings = {
+  const dependencies = {
     clock: { ...clock, now },
     pause: realPause,
     random: Math.random,
@@ -38,7 +39,7 @@ test('[EX-4] a process whose wall clock is an hour fast has the database’s tim
   const stops: Stop[] = []
   try {
     const startedAt = wallNow()
-    await start('worker', config, surroundings, stops)
+    await start('worker', config, dependencies, stops)
     assert.ok(told.length > 0, 'the workers look for what is due')
     for (const at of told) assert.ok(Math.abs(at - startedAt) < MINUTE_MS, `${at - startedAt} ms off`)
   } finally {

@@ -39,8 +39,6 @@ export interface Endpoint {
   readonly responses: Readonly<Record<number, EndpointResponse>>
   /** Codes of its own; what every endpoint may answer is added by its `auth` and its body. */
   readonly errors: readonly ErrorCode[]
-  /** Exists in sandbox mode only; 404 in production. */
-  readonly sandboxOnly?: boolean
 }
 
 /** Declares an endpoint and keeps its literal types. */

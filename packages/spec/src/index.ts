@@ -16,18 +16,7 @@ import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
-import {
-  changeBankBehavior,
-  confirmCashOut,
-  confirmRefundIn,
-  failCashIn,
-  failCashOut,
-  failRefundIn,
-  getBankBehavior,
-  payCashIn,
-  returnCashIn,
-  reverseCashOut,
-} from './sandbox.ts'
+import { sandboxEndpoints } from './sandbox.ts'
 import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
 
 export * from './api-key.ts'
@@ -54,8 +43,7 @@ export * from './shapes.ts'
 export * from './suspense-cases.ts'
 export * from './webhook.ts'
 
-/** Every endpoint the service answers, by the name of its handler. */
-export const endpoints = {
+const businessEndpoints = {
   generateApiKey,
   listApiKeys,
   deactivateApiKey,
@@ -83,17 +71,12 @@ export const endpoints = {
   createAdjustment,
   receiveCashInEvent,
   receiveCashOutEvent,
-  payCashIn,
-  failCashIn,
-  returnCashIn,
-  confirmCashOut,
-  failCashOut,
-  reverseCashOut,
-  confirmRefundIn,
-  failRefundIn,
-  getBankBehavior,
-  changeBankBehavior,
-  getHealth,
-  getReadiness,
-  getMetrics,
 } as const
+
+const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
+
+/** Every endpoint the service answers, by the name of its handler. */
+export const serviceEndpoints = { ...businessEndpoints, ...healthEndpoints } as const
+
+/** The same with the controls that the sandbox adds, in the order of the documents. */
+export const endpoints = { ...businessEndpoints, ...sandboxEndpoints, ...healthEndpoints } as const

@@ -4,8 +4,8 @@ import { limits } from './limits.ts'
 import { text } from './shapes.ts'
 
 /**
- * Controls of the simulated bank. They exist in sandbox mode only and act on the simulator, which then tells the
- * service over its real signed webhook.
+ * Controls of the simulated bank. The sandbox adds them to the service's endpoints; they act on the simulator, which
+ * then tells the service over its real signed webhook.
  * @source rules#sandbox.1
  */
 
@@ -48,7 +48,6 @@ export const payCashIn = endpoint({
   example: { payerName: 'Maria da Silva' },
   responses: accepted,
   errors: ERRORS,
-  sandboxOnly: true,
 })
 
 /** @source rules#sandbox.3 */
@@ -62,7 +61,6 @@ export const failCashIn = endpoint({
   params: idOf('cash-in'),
   responses: accepted,
   errors: ERRORS,
-  sandboxOnly: true,
 })
 
 /** @source rules#sandbox.7 */
@@ -79,7 +77,6 @@ export const returnCashIn = endpoint({
   example: { valueCents: 500 },
   responses: accepted,
   errors: ERRORS,
-  sandboxOnly: true,
 })
 
 /** @source rules#sandbox.8 */
@@ -94,7 +91,6 @@ export const confirmCashOut = endpoint({
   params: idOf('cash-out'),
   responses: accepted,
   errors: ERRORS,
-  sandboxOnly: true,
 })
 
 /** @source rules#sandbox.8 */
@@ -108,7 +104,6 @@ export const failCashOut = endpoint({
   params: idOf('cash-out'),
   responses: accepted,
   errors: ERRORS,
-  sandboxOnly: true,
 })
 
 /** @source rules#sandbox.9 */
@@ -125,7 +120,6 @@ export const reverseCashOut = endpoint({
   example: { valueCents: 1000 },
   responses: accepted,
   errors: ERRORS,
-  sandboxOnly: true,
 })
 
 /** @source rules#sandbox.10 */
@@ -140,7 +134,6 @@ export const confirmRefundIn = endpoint({
   params: idOf('refund-in'),
   responses: accepted,
   errors: ERRORS,
-  sandboxOnly: true,
 })
 
 /** @source rules#sandbox.10 */
@@ -154,7 +147,6 @@ export const failRefundIn = endpoint({
   params: idOf('refund-in'),
   responses: accepted,
   errors: ERRORS,
-  sandboxOnly: true,
 })
 
 const moneyOut = ['auto', 'manual', 'fail', 'reject', 'timeout', 'lost-response'] as const
@@ -222,7 +214,6 @@ export const getBankBehavior = endpoint({
   summary: 'How the simulated bank behaves',
   responses: wholeBehavior,
   errors: ['partner_unavailable'],
-  sandboxOnly: true,
 })
 
 /** @source rules#sandbox.6 */
@@ -238,5 +229,18 @@ export const changeBankBehavior = endpoint({
   example: { eventCopies: 3, eventsShuffled: true },
   responses: wholeBehavior,
   errors: ['partner_unavailable'],
-  sandboxOnly: true,
 })
+
+/** Every control, by the name of its handler. */
+export const sandboxEndpoints = {
+  payCashIn,
+  failCashIn,
+  returnCashIn,
+  confirmCashOut,
+  failCashOut,
+  reverseCashOut,
+  confirmRefundIn,
+  failRefundIn,
+  getBankBehavior,
+  changeBankBehavior,
+} as const

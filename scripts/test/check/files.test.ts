@@ -11,11 +11,11 @@ test('time, chance, network and environment come from the platform', () => {
   for (const used of ['Date.now()', 'new Date()', 'Math.random()', 'setTimeout(f, 1)', "await fetch('/')"]) {
     assert.equal(count(rules, used), 1, used)
     assert.equal(count('packages/server/src/platform/clock.ts', used), 0, used)
-    assert.equal(count('packages/server/src/main.ts', used), 0, used)
+    assert.equal(count('packages/server/src/process.ts', used), 0, used)
   }
   assert.equal(count(rules, 'process.env.PORT'), 1)
   assert.equal(count('packages/server/src/platform/clock.ts', 'process.env.PORT'), 1)
-  assert.equal(count('packages/server/src/config.ts', 'process.env.PORT'), 0)
+  assert.equal(count('packages/server/src/process.ts', 'process.env'), 0)
   assert.equal(count(rules, 'new Date(at).toISOString(); cache.fetch(id)'), 0)
   assert.equal(count(rules, ' * Not Date.now(): the clock is injected.'), 0)
 })

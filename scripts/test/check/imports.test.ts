@@ -20,6 +20,8 @@ const allowed: readonly (readonly [path: string, code: string])[] = [
   ['packages/server/src/compose.ts', "import { follow } from './cash-in/commands.ts'"],
   ['packages/server/test/cash-in/a.test.ts', "import { follow } from '../../src/cash-in/commands.ts'"],
   ['packages/server/test/support/database.ts', "import { statement } from '../../src/platform/db/database.ts'"],
+  ['packages/sandbox/src/start.ts', "import { serve } from '@pixgate/server'"],
+  ['packages/sandbox/src/config.ts', "import { configOf } from '@pixgate/server/config'"],
 ]
 
 for (const [path, code] of allowed) {
@@ -64,6 +66,12 @@ const refused: readonly (readonly [path: string, code: string, problem: RegExp])
   [`${server}/cash-in/view.ts`, "import { load } from '../compose.ts'", /may not import server\/compose\.ts/],
   [`${server}/cash-in/view.ts`, "const { a } = await import('../webhooks/index.ts')", /may not import server/],
   [`${server}/cash-in/view.ts`, "import '../webhooks/index.ts'", /may not import server/],
+  [`${server}/start.ts`, "import { sandboxControls } from '@pixgate/sandbox'", /may not import sandbox/],
+  [
+    'packages/sandbox/src/start.ts',
+    "import { a } from '../../server/src/compose.ts'",
+    /may not import server\/compose/,
+  ],
   ['packages/server/src/bank/a.ts', "import { errors } from '@pixgate/spec'", /not in the table/],
 ]
 

@@ -1,5 +1,4 @@
-import { type Logger, pino } from 'pino'
-import pretty from 'pino-pretty'
+import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
@@ -30,19 +29,17 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The process's log: readable on a terminal, JSON lines elsewhere.
+ * A process's log, in lines of JSON.
  * @source rules#logs.1
  */
-export function createLogger(level: string, destination: NodeJS.WriteStream = process.stdout): Logger {
+export function createLogger(level: string, destination: DestinationStream = process.stdout): Logger {
   const options = {
     level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }), log: redacted },
   }
-  return destination.isTTY
-    ? pino(options, pretty({ destination, translateTime: 'SYS:HH:MM:ss.l', sync: true }))
-    : pino(options, destination)
+  return pino(options, destination)
 }
 
 /**

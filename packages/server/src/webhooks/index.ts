@@ -10,8 +10,6 @@ import { createDelivery, createFanOut } from './jobs.ts'
 import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
 import { openSigner } from './signer.ts'
 
-export { SigningKeyUnreadable } from './signer.ts'
-
 /** What the module works with. */
 export interface WebhooksDependencies {
   readonly database: Database

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import type { Clock } from '../platform/clock.ts'
 import { seal, sha256, unseal } from '../platform/crypto.ts'
 import type { Database } from '../platform/db/database.ts'
+import { StartupError } from '../platform/startup-error.ts'
 import { currentSigningKey, insertSigningKey, type StoredSigningKey } from './store.ts'
 
 /** Signs notifications. The private key never leaves it. */
@@ -16,7 +17,7 @@ export interface Signer {
 }
 
 /** The stored key cannot be opened with the configured encryption key. */
-export class SigningKeyUnreadable extends Error {
+export class SigningKeyUnreadable extends StartupError {
   override readonly name = 'SigningKeyUnreadable'
 }
 

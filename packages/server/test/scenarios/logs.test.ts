@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createLogger, type Logger } from '../../src/platform/log.ts'
@@ -29,11 +28,10 @@ const CANARIES = {
 /** The real log at its most talkative, and everything that was written to it. */
 function capturingLogger(): { logger: Logger; written: () => string } {
   let text = ''
-  const destination = new PassThrough().on('data', (bytes) => {
-    text += bytes
-  })
-  const logger = createLogger('trace', Object.assign(destination, { isTTY: false }) as unknown as NodeJS.WriteStream)
-  return { logger, written: () => text }
+  const write = (line: string) => {
+    text += line
+  }
+  return { logger: createLogger('trace', { write }), written: () => text }
 }
 
 test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a code or a secret, whatever happens', async (t) => {

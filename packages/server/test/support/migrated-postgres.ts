@@ -3,7 +3,7 @@ import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
-} from '../../src/platform/db/embedded-postgres.ts'
+} from '../../../sandbox/src/postgres/embedded-postgres.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { administer } from './database.ts'
 import { SHIFTED_SEARCH_PATH, shiftedClockSql } from './shifted-clock.ts'

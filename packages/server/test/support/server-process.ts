@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Role } from '../../src/start.ts'
+import type { Role } from '../../src/process.ts'
 import { shiftedClockEnvironment } from './shifted-clock.ts'
 
 /** A program as a process of its own, which can be killed. */

@@ -3,7 +3,8 @@ import { readConfig } from '../../src/config.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { createLogger } from '../../src/platform/log.ts'
-import { ROLES, start } from '../../src/start.ts'
+import { ROLES } from '../../src/process.ts'
+import { start } from '../../src/start.ts'
 
 /**
  * The service as a process whose clock is put forward by `argv[2]` milliseconds, and by as many more as it is sent: what
@@ -19,12 +20,12 @@ process.on('disconnect', () => process.exit(1))
 const role = ROLES.find((name) => name === process.argv[3]) ?? 'all'
 const clock = createDatabaseClock()
 const config = readConfig(process.env)
-const surroundings = {
+const dependencies = {
   clock: { ...clock, now: () => clock.now() + aheadMs },
   pause: realPause,
   random: Math.random,
   logger: createLogger(config.logLevel),
 }
-await start(role, config, surroundings, [])
+await start(role, config, dependencies, [])
 // A process that is killed has no time to keep it for the next one.
 flushCompileCache()

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../../src/platform/db/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../../../sandbox/src/postgres/embedded-postgres.ts'
 import { migratedPostgres } from './migrated-postgres.ts'
 import { SHIFTED_SEARCH_PATH, shiftedClockSql } from './shifted-clock.ts'
 

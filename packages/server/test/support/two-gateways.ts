@@ -13,7 +13,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
 import { testPort } from './port.ts'
-import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from './world.ts'
+import { ADMIN_TOKEN, type Answer, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN } from './world.ts'
 
 /**
  * Two services on one database and one bank, each with an engine, a cache and pools of its own, and a merchant who calls
@@ -62,11 +62,12 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
   const services: Service[] = []
   for (const port of ports) {
     const service = await compose({
-      config: readConfig({ PIXGATE_LOG_LEVEL: 'silent', PIXGATE_RATE_LIMIT_PER_MINUTE: '0', ...environment }),
-      databaseUrl,
-      adminToken: ADMIN_TOKEN,
-      encryptionKey: ENCRYPTION_KEY,
-      partner: { url: bank.url, token: PARTNER_TOKEN, secret: PARTNER_SECRET },
+      config: readConfig({
+        DATABASE_URL: databaseUrl,
+        PIXGATE_PARTNER_URL: bank.url,
+        ...ENVIRONMENT,
+        ...environment,
+      }),
       clock: createDatabaseClock(),
       pause: realPause,
       random: Math.random,

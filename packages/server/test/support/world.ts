@@ -6,6 +6,8 @@ import type { TestContext } from 'node:test'
 import { type Clock as BankClock, startSimulator } from '@pixgate/bank-simulator'
 import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import { pino } from 'pino'
+import { sandboxControls } from '../../../sandbox/src/controls/routes.ts'
+import { openPartnerLink } from '../../src/banks/pixgate/link.ts'
 import { compose, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
@@ -78,6 +80,16 @@ export const PARTNER_SECRET = 'partner-secret-of-the-tests-0123456789'
 export const ADMIN_TOKEN = 'admin-token-of-the-tests-0123456789abcdef'
 export const ENCRYPTION_KEY = 'encryption-key-of-the-tests-0123456789'
 
+/** What every service of the tests is configured with, besides its database and its bank. */
+export const ENVIRONMENT = {
+  PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+  PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+  PIXGATE_PARTNER_TOKEN: PARTNER_TOKEN,
+  PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
+  PIXGATE_LOG_LEVEL: 'silent',
+  PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
+} as const
+
 /** In what a world differs from the ordinary one. */
 export interface WorldOptions {
   /** No workers, and a clock that stands: due work is done by {@link World.later} and by nothing else. */
@@ -116,17 +128,19 @@ export async function world(
     clock: options.bankClock ?? { now: clock.now, sleep: realPause.for },
   })
   started.push(() => simulator.stop())
-  const service = await compose({
-    config: readConfig({ PIXGATE_LOG_LEVEL: 'silent', PIXGATE_RATE_LIMIT_PER_MINUTE: '0', ...environment }),
-    databaseUrl: (await options.reach?.(databaseUrl)) ?? databaseUrl,
-    adminToken: ADMIN_TOKEN,
-    encryptionKey: ENCRYPTION_KEY,
-    partner: { url: options.bankUrl ?? simulator.url, token: PARTNER_TOKEN, secret: PARTNER_SECRET },
-    clock,
-    pause: realPause,
-    random: Math.random,
-    logger: options.logger ?? pino({ level: 'silent' }),
+  const config = readConfig({
+    DATABASE_URL: (await options.reach?.(databaseUrl)) ?? databaseUrl,
+    PIXGATE_PARTNER_URL: options.bankUrl ?? simulator.url,
+    ...ENVIRONMENT,
+    ...environment,
   })
+  const controls = openPartnerLink(config.partner)
+  started.push(() => controls.close())
+  const logger = options.logger ?? pino({ level: 'silent' })
+  const service = await compose(
+    { config, clock, pause: realPause, random: Math.random, logger },
+    sandboxControls(controls),
+  )
   started.push(() => service.stop())
   if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Machine } from '@pixgate/spec'
 import pg from 'pg'
+import { StartupError } from '../startup-error.ts'
 
 /**
  * Migrations: plain SQL, forward only, all that are pending in one transaction, safe when several processes start at once.
@@ -14,7 +15,7 @@ const FOLDER = fileURLToPath(new URL('../../../migrations/', import.meta.url))
 const LOCK = 7_046_741_001
 
 /** The database's schema is not one this version can work with. The message says what to do. */
-export class SchemaError extends Error {
+export class SchemaError extends StartupError {
   override readonly name = 'SchemaError'
 }
 

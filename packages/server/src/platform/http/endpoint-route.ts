@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { EventLoop } from '../event-loop.ts'
 import { followRequest, refuseLapsed } from '../live-request.ts'
-import type { Authenticators, Caller, IncomingRequest, RequestContext } from './handler.ts'
+import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
 import { compileQueryReader, type QueryText } from './query-string.ts'
 import { compileJsonReader, type JsonReader, readBody, readUnwantedBody, refuseUnwantedBody } from './request-body.ts'
 import { responseSchemas } from './response-schemas.ts'
@@ -29,14 +29,28 @@ export type UntypedHandler = (input: {
   readonly body?: unknown
 }>
 
+/** An endpoint and who answers it. */
+export interface BoundEndpoint {
+  readonly endpoint: Endpoint
+  readonly handle: UntypedHandler
+}
+
+/** Binds every endpoint of a table to its handler; a missing one is a type error. */
+export function bindEndpoints<const Table extends EndpointTable>(
+  endpoints: Table,
+  handlers: Handlers<NoInfer<Table>>,
+): readonly BoundEndpoint[] {
+  const byName: Readonly<Record<string, unknown>> = handlers
+  return Object.entries(endpoints).map(([name, endpoint]) => ({ endpoint, handle: byName[name] as UntypedHandler }))
+}
+
 /**
- * Binds an endpoint to its handler. The order of judgement: bearer token → bytes of the body → the partner's signature
+ * The route of an endpoint. The order of judgement: bearer token → bytes of the body → the partner's signature
  * over them → path → query → content type, JSON, shape → whether it came too late → handler.
  * @source rules#http.5, rules#http.14
  */
 export function endpointRoute(
-  endpoint: Endpoint,
-  handle: UntypedHandler,
+  { endpoint, handle }: BoundEndpoint,
   authenticate: Authenticators,
   loop: EventLoop,
 ): RouteOptions {

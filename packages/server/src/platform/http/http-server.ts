@@ -1,4 +1,4 @@
-import { type Endpoint, Refusal } from '@pixgate/spec'
+import { Refusal } from '@pixgate/spec'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { DatabaseUnavailable, isRetryableConflict } from '../db/database.ts'
 import type { EventLoop } from '../event-loop.ts'
@@ -7,7 +7,7 @@ import { QueueFull } from '../jobs/batcher.ts'
 import type { Logger } from '../log.ts'
 import { answerMalformedHttp } from './client-error.ts'
 import { CORRELATION_HEADER, correlationIdOf, correlationRefusal } from './correlation-id.ts'
-import { endpointRoute, type UntypedHandler } from './endpoint-route.ts'
+import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-route.ts'
 import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
 import { sendProblem } from './problem.ts'
 import { logFailure, logRequest } from './request-log.ts'
@@ -26,8 +26,8 @@ export interface HttpServerOptions<Table extends EndpointTable> {
   readonly trustProxy?: readonly string[]
   /** Whether browsers are told to use HTTPS only; for servers that stand behind it. */
   readonly strictTransportSecurity?: boolean
-  /** Endpoints that do not exist here; they answer 404. */
-  readonly omit?: (endpoint: Endpoint) => boolean
+  /** Endpoints besides, such as a sandbox's controls. */
+  readonly added?: readonly BoundEndpoint[]
 }
 
 /** A server that can be told to empty itself. */
@@ -69,10 +69,8 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
     throw new Refusal('method_not_allowed')
   })
 
-  const handlers: Readonly<Record<string, unknown>> = options.handlers
-  for (const [name, endpoint] of Object.entries(options.endpoints)) {
-    if (options.omit?.(endpoint)) continue
-    app.route(endpointRoute(endpoint, handlers[name] as UntypedHandler, options.authenticate, options.eventLoop))
+  for (const bound of [...bindEndpoints(options.endpoints, options.handlers), ...(options.added ?? [])]) {
+    app.route(endpointRoute(bound, options.authenticate, options.eventLoop))
   }
   return Object.assign(app, {
     beginDrain: () => {

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { limits, Refusal } from '@pixgate/spec'
 import pg from 'pg'
 import { pino } from 'pino'
+import { bindEndpoints } from '../../../src/platform/http/endpoint-route.ts'
 import { createHttpServer } from '../../../src/platform/http/http-server.ts'
 import { endpoints, good, handlers, thingServer } from './thing-server.ts'
 
@@ -200,10 +201,15 @@ test('[http.8] a method a path does not answer is 405 with those it does', async
   assert.equal(await allow('GET', '/sandbox'), 'DELETE')
 })
 
-test('[http.8] an endpoint that is left out is 404 to every method', async (t) => {
-  const { app } = thingServer(t, { omit: (endpoint) => endpoint.sandboxOnly === true })
+test('[http.8] an endpoint that is added is answered like the others; where it is not it is 404 to every method', async (t) => {
+  const added = bindEndpoints(
+    { other: { ...endpoints.resetSandbox, path: '/other' } },
+    { other: async () => ({ status: 204 }) as const },
+  )
+  assert.equal((await thingServer(t, { added }).app.inject({ method: 'DELETE', url: '/other' })).statusCode, 204)
+  const { app } = thingServer(t)
   for (const method of ['DELETE', 'GET', 'POST'] as const) {
-    const answer = await app.inject({ method, url: '/sandbox' })
+    const answer = await app.inject({ method, url: '/other' })
     assert.equal(answer.statusCode, 404)
     assert.equal(answer.headers.allow, undefined)
   }

@@ -149,7 +149,6 @@ export const endpoints = {
     summary: 'Start again',
     responses: { 204: { description: 'Done' } },
     errors: [],
-    sandboxOnly: true,
   }),
 }
 

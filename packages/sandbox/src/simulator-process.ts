@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Logger } from './platform/log.ts'
-import { freePort } from './platform/ports.ts'
+import { freePort, type Logger } from '@pixgate/server'
 
 /** The simulated bank of a sandbox: a process of its own, as a bank is. */
 export interface Simulator {

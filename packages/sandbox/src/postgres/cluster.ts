@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { chown, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { sha256 } from '../../crypto.ts'
 import { type Account, accountForNewCluster, accountOfCluster, canEnter, runAs } from './account.ts'
 import { findBinaries, SHARED_FOLDER } from './binaries.ts'
 import { exists, makeFolder, publishFile, publishFolder, publishSymlink, unlessMissing } from './durable-files.ts'
@@ -90,7 +89,8 @@ async function chooseFolder(dataDirectory: string, account: Account, password: s
   if (account.uid === undefined || (await canEnter(account, dataDirectory))) return folderIn(dataDirectory)
   const clusters = join(SHARED_FOLDER, 'clusters')
   await makeFolder(clusters, 0o755)
-  return join(clusters, sha256(`${dataDirectory}\n${password}`).toString('hex').slice(0, 16))
+  const fingerprint = createHash('sha256').update(`${dataDirectory}\n${password}`).digest('hex')
+  return join(clusters, fingerprint.slice(0, 16))
 }
 
 async function initialise(directory: string, dataDirectory: string, account: Account, password: string): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { told } from '../support/evidence.ts'
-import { type Answer, type World, world } from '../support/world.ts'
+import { told } from '../../../server/test/support/evidence.ts'
+import { type Answer, type World, world } from '../../../server/test/support/world.ts'
 
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { type Cluster, OWNER, openCluster, removeLeftovers } from './embedded/cluster.ts'
-import { EmbeddedPostgresError } from './embedded/error.ts'
-import { takeOwnership, untilLost } from './embedded/ownership.ts'
-import { isRunning, launch, logOf, notedPostmaster, type Postmaster, stop } from './embedded/postmaster.ts'
+import { type Cluster, OWNER, openCluster, removeLeftovers } from './cluster.ts'
+import { EmbeddedPostgresError } from './error.ts'
+import { takeOwnership, untilLost } from './ownership.ts'
+import { isRunning, launch, logOf, notedPostmaster, type Postmaster, stop } from './postmaster.ts'
 
-export { EmbeddedPostgresError } from './embedded/error.ts'
+export { EmbeddedPostgresError } from './error.ts'
 
 /** How the embedded PostgreSQL is started. */
 export interface EmbeddedPostgresOptions {

@@ -9,10 +9,10 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { decodeQR } from 'qr/decode.js'
-import { banner } from '../../src/banner.ts'
-import { ADMIN_TOKEN, world } from '../support/world.ts'
+import { ADMIN_TOKEN, world } from '../../server/test/support/world.ts'
+import { banner } from '../src/banner.ts'
 
-const DEMO = fileURLToPath(new URL('../../../../examples/demo.ts', import.meta.url))
+const DEMO = fileURLToPath(new URL('../../../examples/demo.ts', import.meta.url))
 
 test('[sandbox.1] [webhooks.8] the demo starts a sandbox, takes a payment, and says so by its exit status', async (t) => {
   const { exitCode, stdout, stderr } = await runDemo(t, {})

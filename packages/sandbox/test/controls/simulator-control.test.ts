@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { getBankBehavior, Refusal } from '@pixgate/spec'
-import { createSimulatorControl } from '../../../src/banks/pixgate/simulator-control.ts'
-import { answer, closedPort, linkTo, scriptedBank } from './scripted-bank.ts'
+import { answer, closedPort, linkTo, scriptedBank } from '../../../server/test/banks/pixgate/scripted-bank.ts'
+import { createSimulatorControl } from '../../src/controls/simulator-control.ts'
 
-test('[sandbox.1] a lever is pulled by our id, with the wishes there are, and tells the end-to-end id', async (t) => {
+test('[sandbox.1] an action names the order by our id, with the params there are, and tells the end-to-end id', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true, endToEndId: 'E1' }))
-  const pulled = await createSimulatorControl(bank.link).pull('charges/pay', 'charge 1', { payerName: 'Maria' })
-  assert.deepEqual(pulled, { endToEndId: 'E1' })
+  const result = await createSimulatorControl(bank.link).act('charges/pay', 'charge 1', { payerName: 'Maria' })
+  assert.deepEqual(result, { endToEndId: 'E1' })
   const [pay] = bank.received
   assert.deepEqual(
     [pay?.method, pay?.path, pay?.body],
@@ -16,9 +16,9 @@ test('[sandbox.1] a lever is pulled by our id, with the wishes there are, and te
   assert.equal(pay?.headers.authorization, 'Bearer the token')
 })
 
-test('[sandbox.1] without wishes no body is sent; of the answer only the end-to-end id is told', async (t) => {
+test('[sandbox.1] without params no body is sent; of the answer only the end-to-end id is told', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true, returnId: 'D1' }))
-  assert.deepEqual(await createSimulatorControl(bank.link).pull('refunds/confirm', 'r1'), {})
+  assert.deepEqual(await createSimulatorControl(bank.link).act('refunds/confirm', 'r1'), {})
   const [confirm] = bank.received
   assert.deepEqual([confirm?.method, confirm?.path, confirm?.body], ['POST', '/control/refunds/r1/confirm', ''])
 })
@@ -80,13 +80,13 @@ for (const [status, body, code] of [
 ] as const) {
   test(`[sandbox.1] the simulator answers ${status} ${JSON.stringify(body)}: ${code}`, async (t) => {
     const bank = await scriptedBank(t, (response) => answer(response, status, body))
-    await assert.rejects(createSimulatorControl(bank.link).pull('charges/pay', 'c1', {}), refusal(code))
+    await assert.rejects(createSimulatorControl(bank.link).act('charges/pay', 'c1', {}), refusal(code))
   })
 }
 
 test('[sandbox.1] no simulator: partner_unavailable', async (t) => {
   const control = createSimulatorControl(linkTo(t, await closedPort()))
-  await assert.rejects(control.pull('payouts/fail', 'p1'), refusal('partner_unavailable'))
+  await assert.rejects(control.act('payouts/fail', 'p1'), refusal('partner_unavailable'))
   await assert.rejects(control.changeBehavior({}), refusal('partner_unavailable'))
 })
 

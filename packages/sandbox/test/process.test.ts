@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { testPort } from './support/port.ts'
-import type { Answer } from './support/world.ts'
+import { testPort } from '../../server/test/support/port.ts'
+import type { Answer } from '../../server/test/support/world.ts'
 
 /**
  * The whole sandbox as `npm start` runs it: the server, its own PostgreSQL and its own bank, started with nothing but a

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from './config.ts'
-import { publishFile, unlessMissing } from './platform/db/embedded/durable-files.ts'
+import type { SandboxConfig } from './config.ts'
+import { publishFile, unlessMissing } from './postgres/durable-files.ts'
 
 /** The secrets a start needs. */
 export interface Secrets {
@@ -13,23 +13,25 @@ export interface Secrets {
 }
 
 /**
- * The configured secrets; in the sandbox, what is not configured is made once and kept in the data directory, readable
- * by its owner only. Production has them all: the configuration was refused otherwise.
+ * The configured secrets; what is not configured is made once and kept in the data directory, readable by its owner only.
  * @source rules#config.3
  */
-export async function sandboxSecrets(config: Config): Promise<Secrets> {
-  const configured = {
-    adminToken: config.adminToken,
-    encryptionKey: config.encryptionKey,
-    partnerToken: config.partner.token,
-    partnerSecret: config.partner.secret,
+export async function secretsOf({ given, dataDirectory }: SandboxConfig): Promise<Secrets> {
+  const {
+    PIXGATE_ADMIN_TOKEN: adminToken,
+    PIXGATE_ENCRYPTION_KEY: encryptionKey,
+    PIXGATE_PARTNER_TOKEN: partnerToken,
+    PIXGATE_PARTNER_SECRET: partnerSecret,
+  } = given
+  if (adminToken && encryptionKey && partnerToken && partnerSecret) {
+    return { adminToken, encryptionKey, partnerToken, partnerSecret }
   }
-  const made = Object.values(configured).includes(undefined) ? await keptSecrets(config.dataDirectory) : undefined
+  const kept = await keptSecrets(dataDirectory)
   return {
-    adminToken: configured.adminToken ?? made?.adminToken ?? '',
-    encryptionKey: configured.encryptionKey ?? made?.encryptionKey ?? '',
-    partnerToken: configured.partnerToken ?? made?.partnerToken ?? '',
-    partnerSecret: configured.partnerSecret ?? made?.partnerSecret ?? '',
+    adminToken: adminToken ?? kept.adminToken,
+    encryptionKey: encryptionKey ?? kept.encryptionKey,
+    partnerToken: partnerToken ?? kept.partnerToken,
+    partnerSecret: partnerSecret ?? kept.partnerSecret,
   }
 }
 

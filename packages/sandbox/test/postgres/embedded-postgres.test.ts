@@ -27,11 +27,11 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { accountForNewCluster, canEnter } from '../../../src/platform/db/embedded/account.ts'
-import { isRunning } from '../../../src/platform/db/embedded/postmaster.ts'
-import { startEmbeddedPostgres } from '../../../src/platform/db/embedded-postgres.ts'
+import { accountForNewCluster, canEnter } from '../../src/postgres/account.ts'
+import { startEmbeddedPostgres } from '../../src/postgres/embedded-postgres.ts'
+import { isRunning } from '../../src/postgres/postmaster.ts'
 
-const MODULE = new URL('../../../src/platform/db/embedded-postgres.ts', import.meta.url)
+const MODULE = new URL('../../src/postgres/embedded-postgres.ts', import.meta.url)
 const IS_ROOT = process.geteuid?.() === 0
 const ROOT_ONLY = IS_ROOT ? {} : { skip: 'needs root' }
 
@@ -375,9 +375,9 @@ async function closedCheckout(folder: string, version: string): Promise<string> 
   })
   await writeFile(join(modules, platform, 'package.json'), JSON.stringify({ version, exports: './dist/index.js' }))
   await symlink(dirname(here.resolve('pg/package.json')), join(modules, 'pg'))
-  await cp(fileURLToPath(new URL('../', MODULE)), join(folder, 'src', 'platform'), { recursive: true })
+  await cp(fileURLToPath(new URL('./', MODULE)), join(folder, 'src'), { recursive: true })
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
-  return pathToFileURL(join(folder, 'src', 'platform', 'db', basename(MODULE.pathname))).href
+  return pathToFileURL(join(folder, 'src', basename(MODULE.pathname))).href
 }
 
 async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {

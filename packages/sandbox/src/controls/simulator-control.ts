@@ -1,20 +1,20 @@
+import type { Outcome, PartnerCall, PartnerLink } from '@pixgate/server'
 import { type BankBehavior, type BankBehaviorChange, bankBehavior, Refusal } from '@pixgate/spec'
 import { Ajv } from 'ajv'
-import type { Outcome, PartnerCall, PartnerLink } from './link.ts'
 
 /**
- * The levers of the simulated bank, which no real bank has. What they set off arrives as the bank's own signed events.
+ * What can be done at the simulated bank and at no real one. What it sets off arrives as the bank's own signed events.
  * All throw Refusal `partner_unavailable` where the simulator did not answer as it should.
  * @source rules#sandbox.1
  */
 export interface SimulatorControl {
   /**
-   * Pulls a lever of one order.
+   * Acts on one order.
    * @param id ours, by which the simulator knows the order
-   * @param wishes what the lever may be told besides
+   * @param params what the action may be told besides
    * @throws Refusal `not_possible_in_state` the order is not there yet, or does not allow that now · `validation_error`
    */
-  pull(lever: Lever, id: string, wishes?: object): Promise<Pulled>
+  act(action: OrderAction, id: string, params?: object): Promise<ActionResult>
   /** How the simulator behaves. */
   behavior(): Promise<BankBehavior>
   /**
@@ -26,26 +26,26 @@ export interface SimulatorControl {
 }
 
 /** What can be done to an order, by its kind. */
-export type Lever =
+export type OrderAction =
   | `charges/${'pay' | 'fail' | 'return'}`
   | `payouts/${'confirm' | 'fail' | 'reverse'}`
   | `refunds/${'confirm' | 'fail'}`
 
 /** What came of it: the end-to-end id of the payment that was made, or that was taken back. */
-export interface Pulled {
+export interface ActionResult {
   readonly endToEndId?: string
 }
 
-/** Makes the levers of the simulator at the other end of a link. */
+/** Controls the simulator at the other end of a link. */
 export function createSimulatorControl(link: PartnerLink): SimulatorControl {
   function behavior(call: Pick<PartnerCall, 'method' | 'body'>): Promise<Outcome> {
     return link.exchange({ ...call, path: '/control/behavior' })
   }
   return {
-    pull: async (lever, id, wishes) => {
-      const [orders, action] = lever.split('/')
-      const path = `/control/${orders}/${encodeURIComponent(id)}/${action}`
-      return pulledIn(await link.exchange({ method: 'POST', path, ...(wishes && { body: wishes }) }))
+    act: async (action, id, params) => {
+      const [orders, verb] = action.split('/')
+      const path = `/control/${orders}/${encodeURIComponent(id)}/${verb}`
+      return resultOf(await link.exchange({ method: 'POST', path, ...(params && { body: params }) }))
     },
     behavior: async () => {
       const first = await behavior({ method: 'GET' })
@@ -56,20 +56,20 @@ export function createSimulatorControl(link: PartnerLink): SimulatorControl {
   }
 }
 
-function pulledIn(outcome: Outcome): Pulled {
+function resultOf(outcome: Outcome): ActionResult {
   if (outcome.kind !== 'answered') throw new Refusal('partner_unavailable')
   const { httpStatus, json } = outcome
   if (httpStatus === 400) throw new Refusal('validation_error')
   // That the operation exists is known here; the bank has not got its order yet.
   if (httpStatus === 404 || httpStatus === 409) throw new Refusal('not_possible_in_state')
-  if (httpStatus !== 202 || !isTaken(json)) throw new Refusal('partner_unavailable')
+  if (httpStatus !== 202 || !isAccepted(json)) throw new Refusal('partner_unavailable')
   const { endToEndId } = json
   return endToEndId === undefined ? {} : { endToEndId }
 }
 
 const ajv = new Ajv()
 
-const isTaken = ajv.compile<Pulled>({ type: 'object', properties: { endToEndId: { type: 'string' } } })
+const isAccepted = ajv.compile<ActionResult>({ type: 'object', properties: { endToEndId: { type: 'string' } } })
 
 const isBehavior = ajv.compile<BankBehavior>(bankBehavior)
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Endpoint, endpoints } from '@pixgate/spec'
-import { closedPort } from '../banks/pixgate/scripted-bank.ts'
-import { world } from '../support/world.ts'
+import { type Endpoint, sandboxEndpoints, serviceEndpoints } from '@pixgate/spec'
+import { closedPort } from '../../../server/test/banks/pixgate/scripted-bank.ts'
+import { world } from '../../../server/test/support/world.ts'
 
 const GOOD = {
   cashIn: 'answer',
@@ -70,10 +70,9 @@ test('[sandbox.6] a bank that does not answer is 503 partner_unavailable', async
   }
 })
 
-test('[sandbox.1] every control of the sandbox is missing in production', () => {
-  for (const { path, sandboxOnly } of Object.values<Endpoint>(endpoints)) {
-    assert.equal(sandboxOnly === true, path.startsWith('/sandbox/'), path)
-  }
+test('[sandbox.1] every control is the sandbox’s own: no server answers it that the sandbox did not compose', () => {
+  for (const { path } of Object.values<Endpoint>(sandboxEndpoints)) assert.ok(path.startsWith('/sandbox/'), path)
+  for (const { path } of Object.values<Endpoint>(serviceEndpoints)) assert.ok(!path.startsWith('/sandbox/'), path)
 })
 
 test('[sandbox.5] a bank told to refuse charges does so until it is told otherwise', async (t) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { closedPort } from '../banks/pixgate/scripted-bank.ts'
-import { balances } from '../support/books.ts'
-import { told } from '../support/evidence.ts'
-import { world } from '../support/world.ts'
+import { closedPort } from '../../../server/test/banks/pixgate/scripted-bank.ts'
+import { balances } from '../../../server/test/support/books.ts'
+import { told } from '../../../server/test/support/evidence.ts'
+import { world } from '../../../server/test/support/world.ts'
 
 const STEPPED = { isStepped: true }
 

@@ -1,0 +1,50 @@
+import {
+  type AddEndpoints,
+  bindEndpoints,
+  type Handlers,
+  isUuid,
+  type KnownOperations,
+  type PartnerLink,
+} from '@pixgate/server'
+import { Refusal, sandboxEndpoints } from '@pixgate/spec'
+import { createSimulatorControl, type OrderAction, type SimulatorControl } from './simulator-control.ts'
+
+/**
+ * The endpoints that the sandbox adds to the service: what can be done at the simulated bank, to orders by the ids of our
+ * operations, and to the bank itself. The link leads to the bank.
+ * @source rules#sandbox.1
+ */
+export function sandboxControls(link: PartnerLink): AddEndpoints {
+  return (operations) => bindEndpoints(sandboxEndpoints, createHandlers(createSimulatorControl(link), operations))
+}
+
+/** Nothing is changed here: the simulator's own webhook does that. */
+function createHandlers(
+  control: SimulatorControl,
+  { cashIns, cashOuts, refunds }: KnownOperations,
+): Handlers<typeof sandboxEndpoints> {
+  function act(action: OrderAction, operations: KnownOperations[keyof KnownOperations]) {
+    return async ({
+      params: { id },
+      body,
+    }: {
+      readonly params: { readonly id: string }
+      readonly body?: object | undefined
+    }) => {
+      if (!isUuid(id) || !(await operations.exists(id))) throw new Refusal('not_found')
+      return { status: 202, body: { accepted: true, ...(await control.act(action, id, body)) } } as const
+    }
+  }
+  return {
+    payCashIn: act('charges/pay', cashIns),
+    failCashIn: act('charges/fail', cashIns),
+    returnCashIn: act('charges/return', cashIns),
+    confirmCashOut: act('payouts/confirm', cashOuts),
+    failCashOut: act('payouts/fail', cashOuts),
+    reverseCashOut: act('payouts/reverse', cashOuts),
+    confirmRefundIn: act('refunds/confirm', refunds),
+    failRefundIn: act('refunds/fail', refunds),
+    getBankBehavior: async () => ({ status: 200, body: await control.behavior() }),
+    changeBankBehavior: async ({ body }) => ({ status: 200, body: await control.changeBehavior(body) }),
+  }
+}

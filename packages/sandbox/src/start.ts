@@ -1,0 +1,89 @@
+import {
+  type Logger,
+  openPartnerLink,
+  type ProcessDependencies,
+  prepareDatabase,
+  type Role,
+  reserveAddress,
+  StartupError,
+  type Stop,
+  serve,
+} from '@pixgate/server'
+import { configOf } from '@pixgate/server/config'
+import { banner } from './banner.ts'
+import type { SandboxConfig } from './config.ts'
+import { sandboxControls } from './controls/routes.ts'
+import { EmbeddedPostgresError, startEmbeddedPostgres } from './postgres/embedded-postgres.ts'
+import { type Secrets, secretsOf } from './secrets.ts'
+import { startSimulator } from './simulator-process.ts'
+
+/**
+ * Starts the server with a database, secrets and a bank where none are configured, and with the controls of the bank.
+ * @param stops gets what was started, in that order, also where the start fails halfway
+ * @throws StartupError
+ */
+export async function startSandbox(
+  role: Role,
+  config: SandboxConfig,
+  dependencies: ProcessDependencies,
+  stops: Stop[],
+): Promise<void> {
+  const { given, dataDirectory } = config
+  const { logger } = dependencies
+  const secrets = await secretsOf(config)
+  const databaseUrl = given.DATABASE_URL ?? (await startDatabase(dataDirectory, logger, stops))
+  await prepareDatabase(databaseUrl, logger)
+  if (role === 'migrate') return
+
+  const address = await reserveAddress(role, { host: given.HOST, port: given.PORT })
+  const url = urlOf(address)
+  const bankUrl = given.PIXGATE_PARTNER_URL ?? (await startBank(role, config, secrets, url, logger, stops))
+  const server = configOf({
+    ...given,
+    DATABASE_URL: databaseUrl,
+    PIXGATE_ADMIN_TOKEN: secrets.adminToken,
+    PIXGATE_ENCRYPTION_KEY: secrets.encryptionKey,
+    PIXGATE_PARTNER_URL: bankUrl,
+    PIXGATE_PARTNER_TOKEN: secrets.partnerToken,
+    PIXGATE_PARTNER_SECRET: secrets.partnerSecret,
+  })
+  if (server.mode === 'production') return serve({ role, address }, { ...dependencies, config: server }, stops)
+
+  const link = openPartnerLink(server.partner)
+  stops.push(() => link.close())
+  const announce = () => {
+    if (role === 'all') process.stdout.write(banner({ url, adminToken: secrets.adminToken }))
+  }
+  const addEndpoints = sandboxControls(link)
+  await serve({ role, address, addEndpoints, announce }, { ...dependencies, config: server }, stops)
+}
+
+async function startDatabase(dataDirectory: string, logger: Logger, stops: Stop[]): Promise<string> {
+  const onLost = (error: Error) => logger.fatal({ error: error.message }, 'the embedded database was lost')
+  const postgres = await startEmbeddedPostgres({ dataDirectory, onLost }).catch((error: unknown) => {
+    throw error instanceof EmbeddedPostgresError ? new StartupError(error.message, { cause: error }) : error
+  })
+  stops.push(() => postgres.stop())
+  return postgres.url
+}
+
+async function startBank(
+  role: Role,
+  { dataDirectory, simulatorPort }: SandboxConfig,
+  { partnerToken, partnerSecret }: Secrets,
+  eventsUrl: string,
+  logger: Logger,
+  stops: Stop[],
+): Promise<string> {
+  if (role !== 'all') throw new StartupError(`set PIXGATE_PARTNER_URL: the role ${role} starts no simulated bank`)
+  const options = { dataDirectory, simulatorPort, partnerToken, partnerSecret, eventsUrl, logger }
+  const simulator = await startSimulator(options)
+  stops.push(simulator.stop)
+  return simulator.url
+}
+
+/** Where this process reaches itself: every address of the machine is reached by loopback. */
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,85 @@
+import { address, flag, integer, secret, type Values, variables } from '../../platform/variables.ts'
+
+/** How a bank that speaks our own partner protocol is reached. */
+
+const SECRET_MIN_LENGTH = 32
+
+/** What it has to be told, by environment variables. */
+export const pixgateBankVariables = variables({
+  PIXGATE_PARTNER_URL: {
+    shape: address('http:', 'https:'),
+    productionShape: address('https:'),
+    required: 'always',
+    description: 'Address of the bank.',
+  },
+  PIXGATE_PARTNER_TOKEN: {
+    shape: secret(),
+    productionShape: secret(SECRET_MIN_LENGTH),
+    required: 'always',
+    secret: true,
+    description: 'Bearer token we send to the bank.',
+  },
+  PIXGATE_PARTNER_SECRET: {
+    shape: secret(),
+    productionShape: secret(SECRET_MIN_LENGTH),
+    required: 'always',
+    secret: true,
+    description: "HMAC secret of the bank's events.",
+  },
+  PIXGATE_PARTNER_SECRET_PREVIOUS: {
+    shape: secret(),
+    productionShape: secret(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'The HMAC secret before it; accepted too, while the bank changes over.',
+  },
+  PIXGATE_PARTNER_INBOUND_API_KEY: {
+    shape: secret(),
+    productionShape: secret(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
+  },
+  PIXGATE_PARTNER_TIMEOUT_MS: {
+    shape: integer(100, 10_000, 'milliseconds'),
+    default: '3000',
+    description: 'Time for one call to the bank.',
+  },
+  PIXGATE_PARTNER_CREATE_BUDGET_MS: {
+    shape: integer(100, 14_000, 'milliseconds'),
+    default: '8000',
+    description: 'Time for the bank within the creation of a charge, all tries together.',
+  },
+  PIXGATE_PARTNER_IDEMPOTENT_ORDERS: {
+    shape: flag(),
+    default: 'true',
+    description:
+      'Whether the bank carries a payout or a refund out once, however often it gets it under one id. If not, none whose answer was lost is ever sent again.',
+  },
+})
+
+/** The same, read. */
+export interface PixgateBankConfig {
+  readonly url: string
+  /** Sent as the bearer token. */
+  readonly token: string
+  /** Signs the bank's events. */
+  readonly secret: string
+  readonly secretPrevious: string | undefined
+  readonly inboundApiKey: string | undefined
+  readonly timeoutMs: number
+  readonly createBudgetMs: number
+  readonly hasIdempotentOrders: boolean
+}
+
+/** Makes it of the values of its variables. */
+export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): PixgateBankConfig {
+  return {
+    url: values.PIXGATE_PARTNER_URL,
+    token: values.PIXGATE_PARTNER_TOKEN,
+    secret: values.PIXGATE_PARTNER_SECRET,
+    secretPrevious: values.PIXGATE_PARTNER_SECRET_PREVIOUS,
+    inboundApiKey: values.PIXGATE_PARTNER_INBOUND_API_KEY,
+    timeoutMs: values.PIXGATE_PARTNER_TIMEOUT_MS,
+    createBudgetMs: values.PIXGATE_PARTNER_CREATE_BUDGET_MS,
+    hasIdempotentOrders: values.PIXGATE_PARTNER_IDEMPOTENT_ORDERS,
+  }
+}

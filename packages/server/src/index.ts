@@ -1,0 +1,14 @@
+/**
+ * What a package that composes the server, as the sandbox does, needs of it. Configuration has entries of its own
+ * (`@pixgate/server/config`, `@pixgate/server/variables`): whoever only reads it loads no server.
+ */
+export { type Outcome, openPartnerLink, type PartnerCall, type PartnerLink } from './banks/pixgate/link.ts'
+export type { AddEndpoints, KnownOperations } from './compose.ts'
+export { bindEndpoints } from './platform/http/endpoint-route.ts'
+export type { Handlers } from './platform/http/handler.ts'
+export { isUuid } from './platform/ids.ts'
+export { createLogger, type Logger } from './platform/log.ts'
+export { freePort } from './platform/ports.ts'
+export { StartupError } from './platform/startup-error.ts'
+export { type ProcessDependencies, type Role, runProcess, type Stop } from './process.ts'
+export { prepareDatabase, reserveAddress, serve } from './start.ts'

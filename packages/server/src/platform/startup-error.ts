@@ -1,0 +1,4 @@
+/** A start that cannot go on, with a message for a person. */
+export class StartupError extends Error {
+  override readonly name: string = 'StartupError'
+}

@@ -1,0 +1,184 @@
+import { isIP } from 'node:net'
+import { type Static, type TSchema, Type } from 'typebox'
+import { Check } from 'typebox/schema'
+import { StartupError } from './startup-error.ts'
+
+/**
+ * Variables of the environment as data: a row says what is accepted, and is read, judged and documented from that alone.
+ */
+
+/** A row. Its shape's description says what is accepted; see the shapes below. */
+export interface Variable {
+  readonly shape: TSchema
+  readonly description: string
+  /** As text. Where absent and unset, the value is `undefined`. */
+  readonly default?: string
+  /** In production instead of {@link default}. */
+  readonly productionDefault?: string
+  /** What production accepts, where that is less. */
+  readonly productionShape?: TSchema
+  /** Where it must be set, whatever its default. What is required always may be supplied by whoever composes the server. */
+  readonly required?: 'always' | 'in production'
+  /** Never shown, and in production no other secret's value. */
+  readonly secret?: true
+}
+
+/** Rows by the names of their variables, in the order of the documentation. */
+export type Variables = Readonly<Record<string, Variable>>
+
+/** What the rows were read as, by the names of their variables. */
+export type Values<Table extends Variables> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> }
+
+type ValueOf<Row extends Variable> = Row extends { default: string } | { required: 'always' }
+  ? Static<Row['shape']>
+  : Static<Row['shape']> | undefined
+
+/** Variables of the process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What is wrong with the configuration: all of it at once. */
+export class ConfigError extends StartupError {
+  override readonly name = 'ConfigError'
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(`the configuration is not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    this.faults = faults
+  }
+}
+
+/** Declares a table and keeps its literal types. */
+export function variables<const Table extends Variables>(table: Table): Table {
+  return table
+}
+
+/** A whole number within bounds, of a unit such as `milliseconds`. */
+export function integer(minimum: number, maximum: number, unit?: string) {
+  const what = unit === undefined ? 'a whole number' : `a whole number of ${unit}`
+  return Type.Integer({ minimum, maximum, description: `${what} from ${minimum} to ${maximum}` })
+}
+
+/** One of several words. */
+export function oneOf<const Word extends string>(...words: Word[]) {
+  return Type.Enum<Word[]>(words, { description: `one of ${words.join(', ')}` })
+}
+
+/** `true` or `false`. */
+export function flag() {
+  return Type.Boolean({ description: 'true or false' })
+}
+
+/** Text of at most so many characters. */
+export function text(maxLength: number) {
+  return Type.String({ maxLength, description: `at most ${maxLength} characters long` })
+}
+
+/** Text of at least so many characters; any where it is 1. */
+export function secret(minLength = 1) {
+  return Type.String({ minLength, ...(minLength > 1 && { description: `at least ${minLength} characters long` }) })
+}
+
+/** An address of one of these protocols, such as `https:`. */
+export function address(...protocols: readonly string[]) {
+  const description = `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
+  return Type.Refine(Type.String({ description }), (value) => protocols.includes(URL.parse(value)?.protocol ?? ''))
+}
+
+/** Addresses of the Internet Protocol, each alone or with the length of its prefix, separated by commas. */
+export function networks() {
+  return Type.Array(Type.Refine(Type.String(), isNetwork), {
+    description: 'addresses or CIDRs, separated by commas',
+  })
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/')
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return bits > 0 && more.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+}
+
+/**
+ * Reads variables; an empty one is unset.
+ * @param supplied variables that are required always and need not be set here, except in production: whoever reads makes
+ * what is missing
+ * @throws ConfigError every fault at once, each naming its variable and what is accepted, none repeating a value
+ * @source rules#config.1
+ */
+export function readVariables<const Table extends Variables>(
+  table: Table,
+  environment: Environment,
+  isProduction: boolean,
+): Values<Table>
+export function readVariables<const Table extends Variables, Supplied extends keyof Table & string>(
+  table: Table,
+  environment: Environment,
+  isProduction: boolean,
+  supplied: readonly Supplied[],
+): Omit<Values<Table>, Supplied> & Partial<Pick<Values<Table>, Supplied>>
+export function readVariables(
+  table: Variables,
+  environment: Environment,
+  isProduction: boolean,
+  supplied: readonly string[] = [],
+): Values<Variables> {
+  const values: Record<string, unknown> = {}
+  const faults: string[] = []
+  for (const [name, row] of Object.entries(table)) {
+    const given = environment[name] || undefined
+    const fallback = (isProduction ? row.productionDefault : undefined) ?? row.default
+    values[name] = valueIn(row.shape, given ?? fallback)
+    const fault =
+      given === undefined && row.required !== undefined
+        ? absenceOf(row.required, isProduction, supplied.includes(name))
+        : faultOf(row, values[name], isProduction)
+    if (fault !== undefined) faults.push(`${name} ${fault}`)
+  }
+  if (isProduction) faults.push(...sharedSecrets(table, environment))
+  if (faults.length > 0) throw new ConfigError(faults)
+  return values
+}
+
+/** A text that is none of its shape stays what it is, and is refused as that. */
+function valueIn(shape: TSchema, text: string | undefined): unknown {
+  if (text === undefined) return undefined
+  if (Type.IsInteger(shape)) return /^\d{1,15}$/.test(text) ? Number(text) : text
+  if (Type.IsBoolean(shape)) return text === 'true' || (text === 'false' ? false : text)
+  if (!Type.IsArray(shape)) return text
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+/** @source rules#config.2, rules#config.4 */
+function absenceOf(required: Variable['required'], isProduction: boolean, isSupplied: boolean): string | undefined {
+  if (isProduction) return 'is required in production'
+  if (required === 'in production' || isSupplied) return undefined
+  return 'is required; the sandbox, which npm start runs, brings its own'
+}
+
+function faultOf({ shape, productionShape }: Variable, value: unknown, isProduction: boolean): string | undefined {
+  if (value === undefined) return undefined
+  if (!Check(shape, value)) return `must be ${acceptedBy(shape)}`
+  if (!isProduction || productionShape === undefined || Check(productionShape, value)) return undefined
+  return `must be ${acceptedBy(productionShape)}`
+}
+
+/** What a shape accepts, in words; `undefined` where that is any text. */
+export function acceptedBy(shape: TSchema): string | undefined {
+  const { description }: { readonly description?: string } = shape
+  return description
+}
+
+/** Of two secrets with one value, whoever may know the one knows the other. @source rules#config.2 */
+function sharedSecrets(table: Variables, environment: Environment): string[] {
+  const owners = new Map<string, string>()
+  return Object.entries(table).flatMap(([name, { secret }]) => {
+    const value = secret && environment[name]
+    if (!value) return []
+    const owner = owners.get(value)
+    if (owner !== undefined) return [`${name} has the value of ${owner}: every secret needs one of its own`]
+    owners.set(value, name)
+    return []
+  })
+}

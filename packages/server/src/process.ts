@@ -1,0 +1,116 @@
+import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts'
+import { type Pause, realPause } from './platform/jobs/pause.ts'
+import type { Logger } from './platform/log.ts'
+import { StartupError } from './platform/startup-error.ts'
+import type { Environment } from './platform/variables.ts'
+
+/** What a process does. */
+export type Role = 'all' | 'api' | 'worker' | 'migrate'
+
+/** Every role, the default first. */
+export const ROLES: readonly Role[] = ['all', 'api', 'worker', 'migrate']
+
+/** Ends something that was started. */
+export type Stop = () => Promise<void>
+
+/** Time, waiting, chance and the log of a process. */
+export interface ProcessDependencies {
+  readonly clock: DatabaseClock
+  readonly pause: Pause
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly logger: Logger
+}
+
+/** What runs in a process: the server alone, or with what another package brings. */
+export interface Program<Config> {
+  /** Reads the environment. @throws ConfigError */
+  readonly configure: (environment: Environment) => Config
+  readonly openLog: (config: Config) => Logger
+  /**
+   * Starts what a role needs; `migrate` is done when it returns.
+   * @param stops gets what was started, in that order, also where the start fails halfway
+   * @throws StartupError
+   */
+  readonly start: (role: Role, config: Config, dependencies: ProcessDependencies, stops: Stop[]) => Promise<void>
+}
+
+/** How long a shutdown may take. @source rules#health.3, failure-modes#PL-2 */
+const DRAIN_MS = 20_000
+
+/**
+ * Runs a program as this process, in the role that its first argument names: `all` (the default), `api`, `worker` or
+ * `migrate`. Ends with 2 before anything was started where role or configuration are wrong, with 1 where the start fails
+ * or nobody foresaw what happened, and with 0 on SIGINT and SIGTERM.
+ */
+export async function runProcess<Config>({ configure, openLog, start }: Program<Config>): Promise<void> {
+  const role = roleOf(process.argv[2])
+  const config = configOf(configure)
+  const logger = openLog(config)
+  const stops: Stop[] = []
+  const starting = start(
+    role,
+    config,
+    { clock: createDatabaseClock(), pause: realPause, random: Math.random, logger },
+    stops,
+  )
+  const shutDown = shutDownOnce(starting, stops, logger)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void shutDown(0))
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error) => {
+      // Nobody knows what state this is: the database does, and the next start reads it.
+      logger.fatal({ error: String((error as Error | undefined)?.stack ?? error) }, event)
+      process.exit(1)
+    })
+  }
+  try {
+    await starting
+    if (role === 'migrate') await shutDown(0)
+  } catch (error) {
+    process.stderr.write(`\npixgate: ${startupMessage(error)}\n\n`)
+    await shutDown(1)
+  }
+}
+
+function roleOf(text: string | undefined): Role {
+  const role = ROLES.find((candidate) => candidate === (text ?? 'all'))
+  return role ?? refuse(`unknown role ${text}; it is one of ${ROLES.join(', ')}`)
+}
+
+function configOf<Config>(configure: Program<Config>['configure']): Config {
+  try {
+    return configure(process.env)
+  } catch (error) {
+    return refuse(startupMessage(error))
+  }
+}
+
+/** Ends the process before anything was started. */
+function refuse(message: string): never {
+  process.stderr.write(`pixgate: ${message}\n`)
+  process.exit(2)
+}
+
+function startupMessage(error: unknown): string {
+  return error instanceof StartupError ? error.message : String((error as Error).stack ?? error)
+}
+
+async function stopAll(stops: Stop[]): Promise<void> {
+  for (const stop of stops.splice(0).reverse()) await stop()
+}
+
+/**
+ * Stops everything once, whoever asks how often; a second signal does not make it less orderly. A start under way is
+ * let finish first: what it has half started could not be stopped.
+ */
+function shutDownOnce(starting: Promise<void>, stops: Stop[], logger: Logger): (code: number) => Promise<void> {
+  let isShuttingDown = false
+  return async (code) => {
+    if (isShuttingDown) return
+    isShuttingDown = true
+    process.exitCode = code
+    setTimeout(() => process.exit(1), DRAIN_MS).unref()
+    await starting.catch(() => undefined)
+    await stopAll(stops).catch((error) => logger.error({ error: String(error) }, 'the shutdown was not clean'))
+  }
+}

@@ -1,1 +1,0 @@
-export { createSandboxHandlers } from './routes.ts'
