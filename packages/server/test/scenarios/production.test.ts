@@ -9,7 +9,11 @@ import { fileURLToPath } from 'node:url'
 import { testDatabase } from '../support/database.ts'
 import { testPort } from '../support/port.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** Whichever program starts it. */
+const PROGRAMS = {
+  'the server alone': new URL('../../src/main.ts', import.meta.url),
+  'the sandbox’s program': new URL('../../../sandbox/src/main.ts', import.meta.url),
+}
 
 const SECRETS = {
   PIXGATE_ADMIN_TOKEN: 'canary-admin-token-0123456789abcdef',
@@ -18,67 +22,68 @@ const SECRETS = {
   PIXGATE_PARTNER_SECRET: 'canary-partner-secret-0123456789abcdef',
 }
 
-test('[sandbox.1] [sandbox.4] [config.2] production starts without a word of its secrets, and has no controls', async (t) => {
-  const { url: databaseUrl } = await testDatabase(t)
-  const directory = await mkdtemp(join(tmpdir(), 'pixgate-production-'))
-  const port = await testPort()
-  const child = spawn(process.execPath, [PROGRAM], {
-    env: {
-      PIXGATE_MODE: 'production',
-      PORT: String(port),
-      DATABASE_URL: databaseUrl,
-      PIXGATE_DATA_DIR: directory,
-      // The discard service: nobody is there.
-      PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
-      PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
-      PIXGATE_MERCHANT_NAME: 'Loja',
-      PIXGATE_MERCHANT_CITY: 'Sao Paulo',
-      ...SECRETS,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const gone = once(child, 'close')
-  t.after(async () => {
-    child.kill('SIGKILL')
-    await gone
-    await rm(directory, { recursive: true })
-  })
-  let output = ''
-  const isReady = new Promise<void>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (bytes) => {
-        output += bytes
-        if (output.includes('"msg":"ready"')) resolve()
-      })
-    }
-    void gone.then(() => reject(new Error(output)))
-  })
-  await isReady
-
-  const call = async (method: string, path: string, token: string) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}` },
+for (const [name, program] of Object.entries(PROGRAMS))
+  test(`[sandbox.1] [sandbox.4] [config.2] production by ${name} starts without a word of its secrets, and has no controls`, async (t) => {
+    const { url: databaseUrl } = await testDatabase(t)
+    const directory = await mkdtemp(join(tmpdir(), 'pixgate-production-'))
+    const port = await testPort()
+    const child = spawn(process.execPath, [fileURLToPath(program)], {
+      env: {
+        PIXGATE_MODE: 'production',
+        PORT: String(port),
+        DATABASE_URL: databaseUrl,
+        PIXGATE_DATA_DIR: directory,
+        // The discard service: nobody is there.
+        PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
+        PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
+        PIXGATE_MERCHANT_NAME: 'Loja',
+        PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+        ...SECRETS,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
-    return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
-  }
-  const { body: made } = await call('POST', '/api-key/generate', SECRETS.PIXGATE_ADMIN_TOKEN)
-  assert.match(made.apiKey, /^pix_live_/)
-  for (const [method, path] of [
-    ['POST', '/sandbox/cash-in/0198c0de-7a11-7000-8000-5f1d3c2b1a09/pay'],
-    ['POST', '/sandbox/cash-in/0198c0de-7a11-7000-8000-5f1d3c2b1a09/fail'],
-    ['GET', '/sandbox/behavior'],
-    ['PUT', '/sandbox/behavior'],
-  ] as const) {
-    const { status, body } = await call(method, path, made.apiKey)
-    assert.deepEqual([status, body.code], [404, 'not_found'], path)
-  }
-  const { status, headers } = await call('GET', '/organization/balance', made.apiKey)
-  assert.equal(status, 200)
-  assert.match(headers.get('strict-transport-security') ?? '', /max-age/)
+    const gone = once(child, 'close')
+    t.after(async () => {
+      child.kill('SIGKILL')
+      await gone
+      await rm(directory, { recursive: true })
+    })
+    let output = ''
+    const isReady = new Promise<void>((resolve, reject) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on('data', (bytes) => {
+          output += bytes
+          if (output.includes('"msg":"ready"')) resolve()
+        })
+      }
+      void gone.then(() => reject(new Error(output)))
+    })
+    await isReady
 
-  child.kill('SIGTERM')
-  await gone
-  for (const secret of [...Object.values(SECRETS), databaseUrl, made.apiKey]) assert.ok(!output.includes(secret))
-  assert.deepEqual(await readdir(directory), [], 'and nothing is kept on this machine')
-})
+    const call = async (method: string, path: string, token: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}` },
+      })
+      return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
+    }
+    const { body: made } = await call('POST', '/api-key/generate', SECRETS.PIXGATE_ADMIN_TOKEN)
+    assert.match(made.apiKey, /^pix_live_/)
+    for (const [method, path] of [
+      ['POST', '/sandbox/cash-in/0198c0de-7a11-7000-8000-5f1d3c2b1a09/pay'],
+      ['POST', '/sandbox/cash-in/0198c0de-7a11-7000-8000-5f1d3c2b1a09/fail'],
+      ['GET', '/sandbox/behavior'],
+      ['PUT', '/sandbox/behavior'],
+    ] as const) {
+      const { status, body } = await call(method, path, made.apiKey)
+      assert.deepEqual([status, body.code], [404, 'not_found'], path)
+    }
+    const { status, headers } = await call('GET', '/organization/balance', made.apiKey)
+    assert.equal(status, 200)
+    assert.match(headers.get('strict-transport-security') ?? '', /max-age/)
+
+    child.kill('SIGTERM')
+    await gone
+    for (const secret of [...Object.values(SECRETS), databaseUrl, made.apiKey]) assert.ok(!output.includes(secret))
+    assert.deepEqual(await readdir(directory), [], 'and nothing is kept on this machine')
+  })
