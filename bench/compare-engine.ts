@@ -52,15 +52,20 @@ async function contestant(root: string, name: string) {
   })) as [{ directory: string }]
   const postmaster = Number(readFileSync(`${directory}/postmaster.pid`, 'utf8').split('\n')[0])
   const child = fork(CONTESTANT, [root, url])
-  stops.push(async () => child.disconnect())
-  await once(child, 'message')
+  stops.push(async () => child.connected && child.disconnect())
+  const ended = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`${name} ended with exit status ${code}`)),
+  )
+  ended.catch(() => undefined)
+  const heard = async () => (await Promise.race([once(child, 'message'), ended]))[0]
+  await heard()
   const wal = async () =>
     Number((await client.query(`SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`)).rows[0].bytes)
   return async (load: CostRequest): Promise<PaymentCost> => {
     await client.query('CHECKPOINT')
     const [walBefore, cpuBefore] = [await wal(), cpuOf(postmaster)]
     child.send(load)
-    const [{ cpuUs }] = (await once(child, 'message')) as [Cost]
+    const { cpuUs } = (await heard()) as Cost
     return {
       nodeUs: cpuUs / load.payments,
       postgresUs: (cpuOf(postmaster) - cpuBefore) / load.payments,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cost, CostRequest } from '../compare-engine.ts'
 import type { openEngine } from './engine.ts'
@@ -19,7 +20,10 @@ async function load<Module>(path: string): Promise<Module> {
 const engines = await load<typeof import('./engine.ts')>('bench/contestants/engine.ts')
 const funds = await load<typeof import('./reserve.ts')>('bench/contestants/reserve.ts')
 const commands = await load<typeof import('../../packages/server/src/cash-out/commands.ts')>(
-  'packages/server/src/cash-out/commands.ts',
+  // Where it stood in older checkouts.
+  ['packages/server/src/cash-out/commands.ts', 'packages/server/src/modules/cash-out/commands.ts'].find((path) =>
+    existsSync(join(root, path)),
+  ) ?? '',
 )
 
 const { engine, ids } = (engines.openEngine as typeof openEngine)(url)
