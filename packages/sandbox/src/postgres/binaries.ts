@@ -67,14 +67,14 @@ async function failure(account: Account, { initdb, postgres }: Binaries): Promis
 }
 
 async function copyPackage(installed: string, copy: string): Promise<void> {
-  const workshop = `${copy}.new-${randomBytes(4).toString('hex')}`
+  const staging = `${copy}.new-${randomBytes(4).toString('hex')}`
   try {
-    await cp(join(installed, 'native'), workshop, { recursive: true, verbatimSymlinks: true })
-    await linkLibraries(workshop)
-    await openToAll(workshop)
-    await publishFolder(workshop, copy)
+    await cp(join(installed, 'native'), staging, { recursive: true, verbatimSymlinks: true })
+    await linkLibraries(staging)
+    await openToAll(staging)
+    await publishFolder(staging, copy)
   } finally {
-    await rm(workshop, { recursive: true, force: true })
+    await rm(staging, { recursive: true, force: true })
   }
 }
 

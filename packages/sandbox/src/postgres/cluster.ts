@@ -40,7 +40,7 @@ export async function openCluster(dataDirectory: string): Promise<Cluster> {
 /** Removes what crashed or beaten attempts to make this cluster left behind. Only for who owns the cluster. */
 export async function removeLeftovers({ directory }: Cluster): Promise<void> {
   for (const name of await readdir(dirname(directory))) {
-    if (!name.startsWith(basename(workshopOf(directory, '')))) continue
+    if (!name.startsWith(basename(stagingOf(directory, '')))) continue
     await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10 })
   }
 }
@@ -73,7 +73,7 @@ async function createCluster(dataDirectory: string): Promise<void> {
 async function choosePassword(dataDirectory: string): Promise<string> {
   const path = passwordIn(dataDirectory)
   if (!(await exists(path))) {
-    const candidate = workshopOf(path)
+    const candidate = stagingOf(path)
     await writeFile(candidate, randomBytes(32).toString('hex'), { mode: 0o600, flush: true })
     await publishFile(candidate, path)
     await rm(candidate)
@@ -95,25 +95,25 @@ async function chooseFolder(dataDirectory: string, account: Account, password: s
 
 async function initialise(directory: string, dataDirectory: string, account: Account, password: string): Promise<void> {
   const { initdb } = await findBinaries(account, dataDirectory)
-  const workshop = workshopOf(directory)
-  const passwordFile = join(workshop, 'password')
+  const staging = stagingOf(directory)
+  const passwordFile = join(staging, 'password')
   try {
-    await mkdir(workshop, { mode: 0o700 })
+    await mkdir(staging, { mode: 0o700 })
     await writeFile(passwordFile, password, { mode: 0o600 })
-    await give(workshop, account)
+    await give(staging, account)
     await give(passwordFile, account)
     const made = await runAs(account, initdb, [
-      ...['--pgdata', join(workshop, 'data'), '--username', OWNER, '--pwfile', passwordFile],
+      ...['--pgdata', join(staging, 'data'), '--username', OWNER, '--pwfile', passwordFile],
       ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
       ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ])
     if (!made.succeeded) throw new EmbeddedPostgresError(`PostgreSQL could not make a database: ${made.output}`)
-    await publishFolder(join(workshop, 'data'), directory)
+    await publishFolder(join(staging, 'data'), directory)
   } catch (error) {
     // Another process finished first and cleared our attempt away.
     if (!(await exists(directory))) throw error
   } finally {
-    await rm(workshop, { recursive: true, force: true })
+    await rm(staging, { recursive: true, force: true })
   }
 }
 
@@ -129,6 +129,6 @@ function passwordIn(dataDirectory: string): string {
   return join(dataDirectory, 'postgres.password')
 }
 
-function workshopOf(path: string, id = randomBytes(4).toString('hex')): string {
+function stagingOf(path: string, id = randomBytes(4).toString('hex')): string {
   return `${path}.new-${id}`
 }

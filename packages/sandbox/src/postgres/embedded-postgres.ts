@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { type Cluster, OWNER, openCluster, removeLeftovers } from './cluster.ts'
 import { EmbeddedPostgresError } from './error.ts'
-import { takeOwnership, untilLost } from './ownership.ts'
+import { claimOwnership, untilLost } from './ownership.ts'
 import { isRunning, launch, logOf, notedPostmaster, type Postmaster, stop } from './postmaster.ts'
 
 export { EmbeddedPostgresError } from './error.ts'
@@ -47,7 +47,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const cluster = await openCluster(options.dataDirectory)
-  const { postmaster, session } = await takeOver(cluster, options.settings ?? {})
+  const { postmaster, session } = await adoptOrLaunch(cluster, options.settings ?? {})
 
   let stopped: Promise<void> | undefined
   const running: EmbeddedPostgres = {
@@ -75,30 +75,30 @@ async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres
 
 const RETRY_MS = 50
 /** Longer than a statement may take: a killed postmaster's backend ends with the statement it is at. */
-const RETRY_PATIENCE_MS = 10_000
+const RETRY_TIMEOUT_MS = 10_000
 /** The port was taken meanwhile · another process was faster · a killed postmaster's backends are not all gone yet. */
 const PASSING =
   /could not create any TCP\/IP sockets|lock file .* already exists|shared memory block .* is still in use/
 
 /** Adopts the cluster's postmaster where one runs, else starts one, and takes the lock. */
-async function takeOver(
+async function adoptOrLaunch(
   cluster: Cluster,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ postmaster: Postmaster; session: pg.Client }> {
-  const patienceEndsAt = performance.now() + RETRY_PATIENCE_MS
+  const deadline = performance.now() + RETRY_TIMEOUT_MS
   for (;;) {
     const noted = await notedPostmaster(cluster)
     if (noted !== undefined && (await isRunning(noted.pid, cluster.directory))) {
-      const session = await takeOwnership(cluster, noted)
+      const session = await claimOwnership(cluster, noted)
       if (session !== undefined) return { postmaster: noted, session }
       continue
     }
     const launched = await launch(cluster, settings, noted)
-    const session = await takeOwnership(cluster, launched)
+    const session = await claimOwnership(cluster, launched)
     if (session !== undefined) return { postmaster: launched, session }
 
     const messages = await launched.messages()
-    if (!PASSING.test(messages) || performance.now() > patienceEndsAt) {
+    if (!PASSING.test(messages) || performance.now() > deadline) {
       throw new EmbeddedPostgresError(
         `PostgreSQL did not start in ${cluster.directory}: ${lastLines(messages)}. See ${logOf(cluster)}.`,
       )

@@ -14,17 +14,17 @@ const LOCK = 7_046_741_002
 
 const POLL_MS = 20
 /** A killed server's lock is free as soon as its backend has noticed. */
-const LOCK_PATIENCE_MS = 1_000
+const LOCK_TIMEOUT_MS = 1_000
 /** Recovery after a crash reads at most some `max_wal_size` of log. */
-const RECOVERY_PATIENCE_MS = 300_000
+const RECOVERY_TIMEOUT_MS = 300_000
 
 /**
  * Waits until the postmaster takes connections and takes the lock.
  * @returns the connection that holds it, or `undefined` where the postmaster went away
  * @throws EmbeddedPostgresError where another server holds it, or the postmaster does not let us in
  */
-export async function takeOwnership(cluster: Cluster, postmaster: Postmaster): Promise<pg.Client | undefined> {
-  const patienceEndsAt = performance.now() + RECOVERY_PATIENCE_MS
+export async function claimOwnership(cluster: Cluster, postmaster: Postmaster): Promise<pg.Client | undefined> {
+  const deadline = performance.now() + RECOVERY_TIMEOUT_MS
   while (await isRunning(postmaster.pid, cluster.directory)) {
     const session = newSession(cluster, postmaster)
     try {
@@ -32,7 +32,7 @@ export async function takeOwnership(cluster: Cluster, postmaster: Postmaster): P
       if (await lock(session)) return session
       await session.end()
     } catch (cause) {
-      if (isRefusal(cause) || performance.now() > patienceEndsAt) {
+      if (isRefusal(cause) || performance.now() > deadline) {
         throw new EmbeddedPostgresError(
           `PostgreSQL runs on ${cluster.directory} (process ${postmaster.pid}) but takes no connection: ${cause}. See ${logOf(cluster)}.`,
           { cause },
@@ -64,7 +64,7 @@ export async function untilLost(
   for (let session: pg.Client | undefined = first; session; ) {
     await ended(session)
     if (isStopping()) return undefined
-    session = await takeOwnership(cluster, postmaster).catch((error) => {
+    session = await claimOwnership(cluster, postmaster).catch((error) => {
       lost = error
       return undefined
     })
@@ -98,11 +98,11 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function lock(session: pg.Client): Promise<boolean> {
-  const patienceEndsAt = performance.now() + LOCK_PATIENCE_MS
+  const deadline = performance.now() + LOCK_TIMEOUT_MS
   for (;;) {
     const { rows } = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [LOCK])
     if (rows[0]?.locked) return true
-    if (performance.now() > patienceEndsAt) return false
+    if (performance.now() > deadline) return false
     await delay(POLL_MS)
   }
 }

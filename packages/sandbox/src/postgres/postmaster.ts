@@ -147,12 +147,12 @@ async function signal(
   postmaster: Postmaster,
   cluster: Cluster,
   name: NodeJS.Signals,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<boolean> {
-  const patienceEndsAt = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   if (await isRunning(postmaster.pid, cluster.directory)) kill(postmaster.pid, name)
   while (await isRunning(postmaster.pid, cluster.directory)) {
-    if (performance.now() > patienceEndsAt) return false
+    if (performance.now() > deadline) return false
     await delay(POLL_MS)
   }
   return true

@@ -8,7 +8,7 @@ const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
 test('[sandbox.8] confirm lets a waiting payout arrive, once', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id } = await payoutAtTheBank(pix)
-  const { status, body } = await pull(pix, `cash-out/${id}/confirm`)
+  const { status, body } = await act(pix, `cash-out/${id}/confirm`)
   assert.deepEqual([status, body.accepted], [202, true])
   const confirmed = await payoutBecomes(pix, id, 'CONFIRMED')
   assert.equal(confirmed.endToEndId, body.endToEndId)
@@ -20,45 +20,45 @@ test('[sandbox.8] confirm lets a waiting payout arrive, once', async (t) => {
 test('[sandbox.8] fail lets a waiting payout fail, once', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id } = await payoutAtTheBank(pix)
-  await assertTaken(pix, `cash-out/${id}/fail`)
+  await assertAccepted(pix, `cash-out/${id}/fail`)
   await payoutBecomes(pix, id, 'FAILED')
-  for (const lever of ['confirm', 'fail', 'reverse']) await assertImpossible(pix, `cash-out/${id}/${lever}`)
+  for (const action of ['confirm', 'fail', 'reverse']) await assertImpossible(pix, `cash-out/${id}/${action}`)
   await pix.assertBooksAgree()
 })
 
 test('[sandbox.1] a payout that has not reached the bank cannot be settled there', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id } = await pix.cashOut()
-  for (const lever of ['confirm', 'fail', 'reverse']) await assertImpossible(pix, `cash-out/${id}/${lever}`)
+  for (const action of ['confirm', 'fail', 'reverse']) await assertImpossible(pix, `cash-out/${id}/${action}`)
 })
 
 test('[sandbox.9] reverse sends back the amount given, then all that is left, and no more', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id } = await payoutAtTheBank(pix)
   await assertImpossible(pix, `cash-out/${id}/reverse`)
-  await pull(pix, `cash-out/${id}/confirm`)
+  await act(pix, `cash-out/${id}/confirm`)
   await payoutBecomes(pix, id, 'CONFIRMED')
   await assertImpossible(pix, `cash-out/${id}/reverse`, { valueCents: 3_001 })
-  await assertTaken(pix, `cash-out/${id}/reverse`, { valueCents: 1_000 })
+  await assertAccepted(pix, `cash-out/${id}/reverse`, { valueCents: 1_000 })
   await pix.until(`/api/pix/cash-out/${id}`, ({ reversedCents }) => reversedCents === 1_000)
-  await assertTaken(pix, `cash-out/${id}/reverse`)
+  await assertAccepted(pix, `cash-out/${id}/reverse`)
   await pix.until(`/api/pix/cash-out/${id}`, ({ reversedCents }) => reversedCents === 3_000)
   await assertImpossible(pix, `cash-out/${id}/reverse`)
   assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED', 'REVERSED', 'REVERSED'])
   await pix.assertBooksAgree()
 })
 
-for (const [lever, end] of [
+for (const [action, end] of [
   ['confirm', 'CONFIRMED'],
   ['fail', 'FAILED'],
 ] as const) {
-  test(`[sandbox.10] ${lever} settles a waiting refund, once`, async (t) => {
+  test(`[sandbox.10] ${action} settles a waiting refund, once`, async (t) => {
     const pix = await withOrdersThatWait(t)
     const { id: cashInId } = await pix.paid('10.00')
     const { id } = await pix.refundIn(cashInId, 4)
-    await assertImpossible(pix, `refund-in/${id}/${lever}`)
+    await assertImpossible(pix, `refund-in/${id}/${action}`)
     await pix.until(`/api/pix/refund/${id}`, hasArrived)
-    await assertTaken(pix, `refund-in/${id}/${lever}`)
+    await assertAccepted(pix, `refund-in/${id}/${action}`)
     await pix.until(`/api/pix/refund/${id}`, ({ status }) => status === end)
     await assertImpossible(pix, `refund-in/${id}/confirm`)
     await assertImpossible(pix, `refund-in/${id}/fail`)
@@ -70,17 +70,17 @@ test('[sandbox.7] return lets the bank take a payment back, never more than is l
   const pix = await withOrdersThatWait(t)
   const { id, endToEndId } = await pix.paid('10.00')
   await assertImpossible(pix, `cash-in/${id}/return`, { valueCents: 1_001 })
-  const { status, body } = await pull(pix, `cash-in/${id}/return`, { valueCents: 400 })
+  const { status, body } = await act(pix, `cash-in/${id}/return`, { valueCents: 400 })
   assert.deepEqual([status, body], [202, { accepted: true, endToEndId }])
   await pix.until(`/api/pix/cash-in/${id}`, ({ refundedCents }) => refundedCents === 400)
   await assertImpossible(pix, `cash-in/${id}/return`, { valueCents: 601 })
   await pix.assertBooksAgree()
 })
 
-test('[sandbox.1] an unknown id is 404 at every lever of an order, and one of another kind too', async (t) => {
+test('[sandbox.1] an unknown id is 404 at every action of an order, and one of another kind too', async (t) => {
   const pix = await withOrdersThatWait(t)
   const [cashIn, cashOut] = [await pix.charge('10.00'), await pix.cashOut()]
-  for (const [id, lever] of [
+  for (const [id, action] of [
     [STRANGER, 'cash-in/{id}/return'],
     [cashOut.id, 'cash-in/{id}/return'],
     [STRANGER, 'cash-out/{id}/confirm'],
@@ -89,9 +89,9 @@ test('[sandbox.1] an unknown id is 404 at every lever of an order, and one of an
     [STRANGER, 'refund-in/{id}/confirm'],
     [cashOut.id, 'refund-in/{id}/fail'],
   ]) {
-    const order = /return|reverse/.test(lever) ? { valueCents: 1 } : undefined
-    const { status, body } = await pull(pix, lever.replace('{id}', id), order)
-    assert.deepEqual([status, body.code], [404, 'not_found'], lever)
+    const order = /return|reverse/.test(action) ? { valueCents: 1 } : undefined
+    const { status, body } = await act(pix, action.replace('{id}', id), order)
+    assert.deepEqual([status, body.code], [404, 'not_found'], action)
   }
 })
 
@@ -100,11 +100,11 @@ test('[sandbox.1] an amount that is none and an unknown field are 400', async (t
   const [cashIn, cashOut] = [await pix.paid('10.00'), await pix.cashOut()]
   const wrong = [{ valueCents: 0 }, { valueCents: 1.5 }, { valueCents: '1' }, { valueCents: 1, reason: 'fraud' }, []]
   for (const order of wrong) {
-    for (const lever of [`cash-in/${cashIn.id}/return`, `cash-out/${cashOut.id}/reverse`]) {
-      assert.equal((await pull(pix, lever, order)).status, 400, `${lever} ${JSON.stringify(order)}`)
+    for (const action of [`cash-in/${cashIn.id}/return`, `cash-out/${cashOut.id}/reverse`]) {
+      assert.equal((await act(pix, action, order)).status, 400, `${action} ${JSON.stringify(order)}`)
     }
   }
-  assert.equal((await pull(pix, `cash-in/${cashIn.id}/return`)).status, 400, 'a return needs its amount')
+  assert.equal((await act(pix, `cash-in/${cashIn.id}/return`)).status, 400, 'a return needs its amount')
 })
 
 /** A merchant with R$ 100, at a bank that settles nothing by itself. */
@@ -130,16 +130,16 @@ function hasArrived({ transactionId }: Answer['body']): boolean {
   return transactionId !== null
 }
 
-function pull(pix: World, lever: string, order?: unknown): Promise<Answer> {
-  return pix.call('POST', `/sandbox/${lever}`, order)
+function act(pix: World, action: string, order?: unknown): Promise<Answer> {
+  return pix.call('POST', `/sandbox/${action}`, order)
 }
 
-async function assertTaken(pix: World, lever: string, order?: unknown): Promise<void> {
-  const { status, body } = await pull(pix, lever, order)
-  assert.deepEqual([status, body], [202, { accepted: true }], lever)
+async function assertAccepted(pix: World, action: string, order?: unknown): Promise<void> {
+  const { status, body } = await act(pix, action, order)
+  assert.deepEqual([status, body], [202, { accepted: true }], action)
 }
 
-async function assertImpossible(pix: World, lever: string, order?: unknown): Promise<void> {
-  const { status, body } = await pull(pix, lever, order)
-  assert.deepEqual([status, body.code], [409, 'not_possible_in_state'], lever)
+async function assertImpossible(pix: World, action: string, order?: unknown): Promise<void> {
+  const { status, body } = await act(pix, action, order)
+  assert.deepEqual([status, body.code], [409, 'not_possible_in_state'], action)
 }
