@@ -23,7 +23,7 @@ export interface SimulatorOptions {
   readonly logger: Logger
 }
 
-const PROGRAM = fileURLToPath(new URL('../../bank-simulator/src/main.ts', import.meta.url))
+const PROGRAM = fileURLToPath(import.meta.resolve('@pixgate/bank-simulator/main'))
 
 const DEFAULT_PORT = 8_081
 

@@ -21,6 +21,7 @@ import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { createIds } from './platform/ids.ts'
 import { startWorker, type Worker } from './platform/jobs/worker.ts'
+import type { Logger } from './platform/log.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createRefundInModule, type RefundInModule } from './refund-in/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
@@ -66,22 +67,7 @@ const POLL_MS = 1_000
 export async function compose(dependencies: Dependencies, addEndpoints?: AddEndpoints): Promise<Service> {
   const { config, clock, logger } = dependencies
   const ids = createIds(clock)
-  const open = (name: string, connections: number, more: Pick<DatabaseOptions, 'planCacheMode'> = {}) =>
-    openDatabase({
-      ...more,
-      url: config.databaseUrl,
-      name: `pixgate ${name}`,
-      connections,
-      logger,
-      role: APPLICATION_ROLE,
-    })
-  // Pools of their own: a flood at one door must not starve the others.
-  const databases = {
-    engine: open('engine', 1, { planCacheMode: 'force_generic_plan' }),
-    api: open('api', 10),
-    inbox: open('inbox', 4),
-    work: open('work', 6),
-  }
+  const databases = openDatabases(config.databaseUrl, logger)
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
   // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
   clock.observe(await databaseNow())
@@ -267,6 +253,18 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
       await link.close()
       await Promise.all(Object.values(databases).map((database) => database.close()))
     },
+  }
+}
+
+/** Pools of their own: a flood at one door must not starve the others. */
+function openDatabases(url: string, logger: Logger) {
+  const open = (name: string, connections: number, more: Pick<DatabaseOptions, 'planCacheMode'> = {}) =>
+    openDatabase({ ...more, url, name: `pixgate ${name}`, connections, logger, role: APPLICATION_ROLE })
+  return {
+    engine: open('engine', 1, { planCacheMode: 'force_generic_plan' }),
+    api: open('api', 10),
+    inbox: open('inbox', 4),
+    work: open('work', 6),
   }
 }
 

@@ -51,7 +51,7 @@ export const payCashIn = endpoint({
 })
 
 /** @source rules#sandbox.3 */
-export const failCashIn = endpoint({
+const failCashIn = endpoint({
   id: 'failCashIn',
   method: 'POST',
   path: '/sandbox/cash-in/{id}/fail',
@@ -64,7 +64,7 @@ export const failCashIn = endpoint({
 })
 
 /** @source rules#sandbox.7 */
-export const returnCashIn = endpoint({
+const returnCashIn = endpoint({
   id: 'returnCashIn',
   method: 'POST',
   path: '/sandbox/cash-in/{id}/return',
@@ -80,7 +80,7 @@ export const returnCashIn = endpoint({
 })
 
 /** @source rules#sandbox.8 */
-export const confirmCashOut = endpoint({
+const confirmCashOut = endpoint({
   id: 'confirmCashOut',
   method: 'POST',
   path: '/sandbox/cash-out/{id}/confirm',
@@ -94,7 +94,7 @@ export const confirmCashOut = endpoint({
 })
 
 /** @source rules#sandbox.8 */
-export const failCashOut = endpoint({
+const failCashOut = endpoint({
   id: 'failCashOut',
   method: 'POST',
   path: '/sandbox/cash-out/{id}/fail',
@@ -107,7 +107,7 @@ export const failCashOut = endpoint({
 })
 
 /** @source rules#sandbox.9 */
-export const reverseCashOut = endpoint({
+const reverseCashOut = endpoint({
   id: 'reverseCashOut',
   method: 'POST',
   path: '/sandbox/cash-out/{id}/reverse',
@@ -123,7 +123,7 @@ export const reverseCashOut = endpoint({
 })
 
 /** @source rules#sandbox.10 */
-export const confirmRefundIn = endpoint({
+const confirmRefundIn = endpoint({
   id: 'confirmRefundIn',
   method: 'POST',
   path: '/sandbox/refund-in/{id}/confirm',
@@ -137,7 +137,7 @@ export const confirmRefundIn = endpoint({
 })
 
 /** @source rules#sandbox.10 */
-export const failRefundIn = endpoint({
+const failRefundIn = endpoint({
   id: 'failRefundIn',
   method: 'POST',
   path: '/sandbox/refund-in/{id}/fail',
@@ -217,7 +217,7 @@ export const getBankBehavior = endpoint({
 })
 
 /** @source rules#sandbox.6 */
-export const changeBankBehavior = endpoint({
+const changeBankBehavior = endpoint({
   id: 'changeBankBehavior',
   method: 'PUT',
   path: '/sandbox/behavior',

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testDatabase } from '../support/database.ts'
 import { testPort } from '../support/port.ts'
@@ -22,44 +22,21 @@ const SECRETS = {
   PIXGATE_PARTNER_SECRET: 'canary-partner-secret-0123456789abcdef',
 }
 
-for (const [name, program] of Object.entries(PROGRAMS))
+/** What production needs. */
+const CONFIGURED = {
+  PIXGATE_MODE: 'production',
+  // The discard service: nobody is there.
+  PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
+  PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
+  PIXGATE_MERCHANT_NAME: 'Loja',
+  PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+  ...SECRETS,
+}
+
+for (const [name, program] of Object.entries(PROGRAMS)) {
   test(`[sandbox.1] [sandbox.4] [config.2] production by ${name} starts without a word of its secrets, and has no controls`, async (t) => {
     const { url: databaseUrl } = await testDatabase(t)
-    const directory = await mkdtemp(join(tmpdir(), 'pixgate-production-'))
-    const port = await testPort()
-    const child = spawn(process.execPath, [fileURLToPath(program)], {
-      env: {
-        PIXGATE_MODE: 'production',
-        PORT: String(port),
-        DATABASE_URL: databaseUrl,
-        PIXGATE_DATA_DIR: directory,
-        // The discard service: nobody is there.
-        PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
-        PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
-        PIXGATE_MERCHANT_NAME: 'Loja',
-        PIXGATE_MERCHANT_CITY: 'Sao Paulo',
-        ...SECRETS,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const gone = once(child, 'close')
-    t.after(async () => {
-      child.kill('SIGKILL')
-      await gone
-      await rm(directory, { recursive: true })
-    })
-    let output = ''
-    const isReady = new Promise<void>((resolve, reject) => {
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.on('data', (bytes) => {
-          output += bytes
-          if (output.includes('"msg":"ready"')) resolve()
-        })
-      }
-      void gone.then(() => reject(new Error(output)))
-    })
-    await isReady
-
+    const { port, directory, stop } = await startProduction(t, program, databaseUrl)
     const call = async (method: string, path: string, token: string) => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
@@ -82,8 +59,40 @@ for (const [name, program] of Object.entries(PROGRAMS))
     assert.equal(status, 200)
     assert.match(headers.get('strict-transport-security') ?? '', /max-age/)
 
-    child.kill('SIGTERM')
-    await gone
+    const output = await stop()
     for (const secret of [...Object.values(SECRETS), databaseUrl, made.apiKey]) assert.ok(!output.includes(secret))
     assert.deepEqual(await readdir(directory), [], 'and nothing is kept on this machine')
   })
+}
+
+/** Resolves when it is ready; it goes with the test. `stop` ends it in its orderly way and returns all it has written. */
+async function startProduction(t: TestContext, program: URL, databaseUrl: string) {
+  const directory = await mkdtemp(join(tmpdir(), 'pixgate-production-'))
+  const port = await testPort()
+  const child = spawn(process.execPath, [fileURLToPath(program)], {
+    env: { ...CONFIGURED, PORT: String(port), DATABASE_URL: databaseUrl, PIXGATE_DATA_DIR: directory },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const gone = once(child, 'close')
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await gone
+    await rm(directory, { recursive: true })
+  })
+  let output = ''
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (bytes) => {
+        output += bytes
+        if (output.includes('"msg":"ready"')) resolve()
+      })
+    }
+    void gone.then(() => reject(new Error(output)))
+  })
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await gone
+    return output
+  }
+  return { port, directory, stop }
+}

@@ -59,15 +59,11 @@ export async function twoGateways(t: TestContext, environment: Record<string, st
     eventsUrl: urls[0] as string,
   })
   started.push(() => bank.stop())
+  const addresses = { DATABASE_URL: databaseUrl, PIXGATE_PARTNER_URL: bank.url }
   const services: Service[] = []
   for (const port of ports) {
     const service = await compose({
-      config: readConfig({
-        DATABASE_URL: databaseUrl,
-        PIXGATE_PARTNER_URL: bank.url,
-        ...ENVIRONMENT,
-        ...environment,
-      }),
+      config: readConfig({ ...ENVIRONMENT, ...addresses, ...environment }),
       clock: createDatabaseClock(),
       pause: realPause,
       random: Math.random,

@@ -9,7 +9,8 @@ import { pino } from 'pino'
 import { sandboxControls } from '../../../sandbox/src/controls/routes.ts'
 import { openPartnerLink } from '../../src/banks/pixgate/link.ts'
 import { compose, type Service } from '../../src/compose.ts'
-import { readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import type { DatabaseClock } from '../../src/platform/clock.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
@@ -103,6 +104,21 @@ export interface WorldOptions {
   readonly logger?: Logger
 }
 
+/** Composes the service with the sandbox's controls. */
+async function composeSandbox(
+  config: Config,
+  clock: DatabaseClock,
+  logger: Logger,
+  started: (() => Promise<unknown>)[],
+): Promise<Service> {
+  const link = openPartnerLink(config.partner)
+  started.push(() => link.close())
+  const dependencies = { config, clock, pause: realPause, random: Math.random, logger }
+  const service = await compose(dependencies, sandboxControls(link))
+  started.push(() => service.stop())
+  return service
+}
+
 /** Builds a world; it goes with the test. `environment` is configuration. */
 export async function world(
   t: TestContext,
@@ -129,19 +145,12 @@ export async function world(
   })
   started.push(() => simulator.stop())
   const config = readConfig({
+    ...ENVIRONMENT,
     DATABASE_URL: (await options.reach?.(databaseUrl)) ?? databaseUrl,
     PIXGATE_PARTNER_URL: options.bankUrl ?? simulator.url,
-    ...ENVIRONMENT,
     ...environment,
   })
-  const controls = openPartnerLink(config.partner)
-  started.push(() => controls.close())
-  const logger = options.logger ?? pino({ level: 'silent' })
-  const service = await compose(
-    { config, clock, pause: realPause, random: Math.random, logger },
-    sandboxControls(controls),
-  )
-  started.push(() => service.stop())
+  const service = await composeSandbox(config, clock, options.logger ?? pino({ level: 'silent' }), started)
   if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })
   const receiver = await startReceiver(t)
