@@ -110,7 +110,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
       cashOutDailyMaxCents: config.cashOutDailyMaxCents,
     },
     bounds,
-    onReserved: () => payoutWorker?.wake(),
+    onReserved: () => workers.get('cash-out')?.wake(),
   })
   const refunds: RefundInModule = createRefundInModule({
     engine,
@@ -119,7 +119,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     clock,
     ids,
     bounds,
-    onReserved: () => refundWorker?.wake(),
+    onReserved: () => workers.get('refund-in')?.wake(),
   })
   const inbox = createPartnerInboxModule({
     ...dependencies,
@@ -205,28 +205,22 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     strictTransportSecurity: config.mode === 'production',
   })
 
-  let payoutWorker: Worker | undefined
-  let refundWorker: Worker | undefined
-  const workers: Worker[] = []
+  const work = {
+    'cash-out': cashOuts.processNext,
+    'refund-in': refunds.processNext,
+    'cash-in': cashIns.processNext,
+    'partner-inbox': inbox.processNext,
+    statement: statements.processNext,
+  }
+  const workers = new Map<string, Worker>()
+  const start = (name: string, idleMs: number, processNext: () => Promise<boolean>) =>
+    workers.set(name, startWorker({ name, idleMs, logger, processNext }))
   return {
     http,
     engine,
     startWorkers: () => {
-      payoutWorker = startWorker({ name: 'cash-out', idleMs: POLL_MS, logger, processNext: cashOuts.processNext })
-      refundWorker = startWorker({ name: 'refund-in', idleMs: POLL_MS, logger, processNext: refunds.processNext })
-      workers.push(
-        payoutWorker,
-        refundWorker,
-        startWorker({ name: 'cash-in', idleMs: POLL_MS, logger, processNext: cashIns.processNext }),
-        startWorker({ name: 'partner-inbox', idleMs: POLL_MS, logger, processNext: inbox.processNext }),
-        startWorker({ name: 'statement', idleMs: POLL_MS, logger, processNext: statements.processNext }),
-        startWorker({
-          name: 'engine-batches',
-          idleMs: FORGET_EVERY_MS,
-          logger,
-          processNext: () => forgetBatches(databases.work).then(() => false),
-        }),
-      )
+      for (const [name, processNext] of Object.entries(work)) start(name, POLL_MS, processNext)
+      start('engine-batches', FORGET_EVERY_MS, () => forgetBatches(databases.work).then(() => false))
       webhooks.start()
       verifier.start()
     },
@@ -242,7 +236,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     stop: async () => {
       isDraining = true
       http.beginDrain()
-      await Promise.all(workers.map((worker) => worker.stop()))
+      await Promise.all([...workers.values()].map((worker) => worker.stop()))
       await verifier.stop()
       await http.close()
       eventLoop.stop()
