@@ -1,5 +1,6 @@
 import { limits, Refusal } from '@pixgate/spec'
-import { type Engine, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/engine.ts'
+import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { State } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type CashIn, type CashInInput, type CashInOutcome, movementOf, statusAt } from './cash-in.ts'

@@ -1,5 +1,6 @@
 import { Refusal } from '@pixgate/spec'
-import { type Engine, ExclusiveKeyTaken, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/engine.ts'
+import { ExclusiveKeyTaken, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Identity } from '../engine/operation.ts'
 import { type CashOut, type CashOutInput, type CashOutOutcome, movementsOf } from './cash-out.ts'
 import { type CashOutRequest, type CashOutTerms, decideCreate } from './create.ts'

@@ -1,6 +1,6 @@
 import { type AccountCode, accounts as accountTable } from '@pixgate/spec'
 import { LRUCache } from 'lru-cache'
-import type { Account, Control } from './draft.ts'
+import type { Account, Control } from './loaded-state.ts'
 import type { ControlName, Operation } from './operation.ts'
 
 /**

@@ -3,6 +3,8 @@ import { type AccountCode, accounts, type JournalTemplate, journals } from '@pix
 import type { Ids } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import { BatchCases } from './batch-cases.ts'
+import { Debts } from './debts.ts'
+import { type Account, type Control, type LoadedState, movementKey } from './loaded-state.ts'
 import type {
   Audit,
   BookedMovement,
@@ -12,40 +14,13 @@ import type {
   Document,
   Identity,
   Journal,
-  Move,
   MovementId,
   Notification,
   Operation,
   State,
 } from './operation.ts'
-import { created, moved } from './operation.ts'
-import { type Entry, entriesOf } from './postings.ts'
-
-/** An account as it was when the batch began. */
-export interface Account {
-  readonly version: bigint
-  readonly balanceCents: bigint
-}
-
-/** A control as it is or will be. */
-export interface Control {
-  readonly version: bigint
-  readonly value: Document
-}
-
-/**
- * What is known before a batch: every operation it reads that exists, every account, every control, and for each
- * movement that it may book where it was booked, or `null`.
- */
-export interface LoadedState {
-  readonly operations: ReadonlyMap<string, Operation>
-  readonly accounts: ReadonlyMap<AccountCode, Account>
-  readonly controls: ReadonlyMap<ControlName, Control>
-  /** By {@link movementKey}. */
-  readonly movements: ReadonlyMap<string, BookedMovement | null>
-  /** What the merchant owes, by the operation that made the debt, oldest first. */
-  readonly debts: ReadonlyMap<string, bigint>
-}
+import { created, identityKeys, moved } from './operation.ts'
+import { type Entry, entriesOf, settledCents, sumOf } from './postings.ts'
 
 /** A move with what the operation was before and is after it. */
 export interface WrittenMove {
@@ -95,19 +70,19 @@ export class Draft implements State {
   readonly requests: LiveRequest[] = []
   /** When the batch is decided, epoch milliseconds. */
   readonly now: number
-  readonly #known: LoadedState
+  readonly #loaded: LoadedState
   readonly #identities = new Set<string>()
-  readonly #debts: Map<string, bigint>
+  readonly #debts: Debts
 
-  constructor(known: LoadedState, now: number, ids: Ids) {
-    this.#known = known
-    this.cases = new BatchCases(known.operations, ids)
-    this.#debts = new Map(known.debts)
+  constructor(loaded: LoadedState, now: number, ids: Ids) {
+    this.#loaded = loaded
+    this.cases = new BatchCases(loaded.operations, ids)
+    this.#debts = new Debts(loaded.debts)
     this.now = now
   }
 
   operation(id: string): Operation | undefined {
-    const operation = this.createdOperations.get(id) ?? this.movedOperations.get(id) ?? this.#known.operations.get(id)
+    const operation = this.createdOperations.get(id) ?? this.movedOperations.get(id) ?? this.#loaded.operations.get(id)
     const openCases = this.cases.changedOf(id)
     return operation && openCases ? { ...operation, openCases } : operation
   }
@@ -126,7 +101,7 @@ export class Draft implements State {
 
   movement(movement: MovementId): BookedMovement | undefined {
     const key = movementKey(movement)
-    const known = this.#known.movements.get(key)
+    const known = this.#loaded.movements.get(key)
     assert.ok(known !== undefined, `movement ${key} was not read`)
     return this.movements.get(key) ?? known ?? undefined
   }
@@ -165,10 +140,10 @@ export class Draft implements State {
     const writes = this.#operationsAfter(decision)
     const closes = this.#closesOf(command, decision, new Set(writes.map(({ after }) => after.id)))
     for (const id of command.reads) this.#noteRead(id)
-    for (const write of writes) this.#takeMove(write)
+    for (const write of writes) this.#applyMove(write)
     for (const [id, operationId] of closes) this.cases.close(id, operationId)
     for (const opened of decision.cases ?? []) this.cases.open(opened)
-    for (const entry of entries) this.#takeEntry(entry)
+    for (const entry of entries) this.#applyEntry(entry)
     for (const movement of movements) this.movements.set(movementKey(movement), movement)
     for (const code of decision.exact ?? []) this.#change(code).exact = true
     for (const name of command.controls ?? []) this.readControls.add(name)
@@ -229,24 +204,22 @@ export class Draft implements State {
     const [first] = entries
     if (!first || (sumOf(entries, 'available') <= 0n && sumOf(entries, 'receivable') >= 0n)) return
     this.#change('receivable').exact = true
-    for (const [operationId, owed] of this.#debts) {
-      const free = this.balance('available')
-      if (free <= 0n) break
+    const reference = `${first.journal} ${first.operationId} ${first.reference}`.trim()
+    for (const { operationId, cents } of this.#debts.repayable(this.balance('available'))) {
       this.#change('available').exact = true
-      const reference = `${first.journal} ${first.operationId} ${first.reference}`.trim()
-      const amounts = { x: free < owed ? free : owed }
-      for (const entry of entriesOf({ operationId, kind: 'debt_recovered', reference, amounts })) this.#takeEntry(entry)
+      const repaid: Journal = { operationId, kind: 'debt_recovered', reference, amounts: { x: cents } }
+      for (const entry of entriesOf(repaid)) this.#applyEntry(entry)
     }
   }
 
   #control(name: ControlName): Control {
-    const control = this.#known.controls.get(name)
+    const control = this.#loaded.controls.get(name)
     assert.ok(control, `control ${name} was not read`)
     return control
   }
 
   #account(code: AccountCode): Account {
-    const account = this.#known.accounts.get(code)
+    const account = this.#loaded.accounts.get(code)
     assert.ok(account, `account ${code} was not read`)
     return account
   }
@@ -265,17 +238,17 @@ export class Draft implements State {
       const operation = moved(before, move, this.now)
       after.set(operation.id, operation)
       const { trigger, evidence } = move
-      writes.push({ before, after: operation, trigger, facts: factsOf(move), evidence })
+      writes.push({ before, after: operation, trigger, facts: move.facts ?? {}, evidence })
     }
     return writes
   }
 
   #noteRead(id: string): void {
-    const known = this.#known.operations.get(id)
+    const known = this.#loaded.operations.get(id)
     if (known && !this.createdOperations.has(id)) this.readVersions.set(id, known.version)
   }
 
-  #takeMove(move: WrittenMove): void {
+  #applyMove(move: WrittenMove): void {
     const { before, after } = move
     this.moves.push(move)
     if (before === undefined || this.createdOperations.has(after.id)) {
@@ -287,18 +260,12 @@ export class Draft implements State {
     }
   }
 
-  #takeEntry(entry: Entry): void {
+  #applyEntry(entry: Entry): void {
     const change = this.#change(entry.account)
     change.entries.push(entry)
     change.delta += entry.amountCents
     if (change.delta < change.lowest) change.lowest = change.delta
-    if (entry.account === 'receivable') this.#noteDebt(entry)
-  }
-
-  #noteDebt({ operationId, amountCents }: Entry): void {
-    const owed = (this.#debts.get(operationId) ?? 0n) - amountCents
-    if (owed === 0n) this.#debts.delete(operationId)
-    else this.#debts.set(operationId, owed)
+    if (entry.account === 'receivable') this.#debts.note(entry)
   }
 
   #change(code: AccountCode): AccountChange {
@@ -321,30 +288,4 @@ export class Draft implements State {
       assert.ok(bound !== 'not positive' || balance <= 0n, `${account} would go above zero`)
     }
   }
-}
-
-/** Names a movement among all of a batch. */
-export function movementKey({ direction, id }: MovementId): string {
-  return `${direction} ${id}`
-}
-
-function settledCents(journal: Journal): bigint {
-  const cents = sumOf(entriesOf(journal), 'settlement')
-  return cents < 0n ? -cents : cents
-}
-
-function sumOf(entries: readonly Entry[], code: AccountCode): bigint {
-  return entries.reduce((sum, { account, amountCents }) => (account === code ? sum + amountCents : sum), 0n)
-}
-
-function identityKeys({ kind, externalId, idempotencyKey, exclusiveKey = null }: Identity): string[] {
-  return [
-    `${kind} ${externalId}`,
-    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
-    ...(exclusiveKey === null ? [] : [`exclusive ${exclusiveKey}`]),
-  ]
-}
-
-function factsOf(move: Move): Operation['facts'] {
-  return move.facts ?? {}
 }

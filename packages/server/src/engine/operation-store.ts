@@ -127,38 +127,7 @@ export function createOperationStore<Kind extends Operation>(
     `${kind}.get`,
     `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($1::uuid[])`,
   )
-  const selectMatches = statement<
-    [
-      transactionIds: readonly (string | null)[],
-      externalIds: readonly (string | null)[],
-      endToEndIds: readonly (string | null)[],
-      kinds: readonly OperationKind[],
-    ],
-    MatchRow
-  >(
-    `${kind}.match`,
-    `SELECT r.ordinal::integer, o.*
-       FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
-              AS r (transaction_id, external_id, end_to_end_id, ordinal)
-      CROSS JOIN LATERAL (
-         SELECT id, kind, 'transactionId' AS by, detail ->> 'cashInId' AS of, detail ->> 'origin' AS origin
-           FROM operation WHERE transaction_id = r.transaction_id
-         UNION ALL
-         SELECT id, kind, 'endToEndId', detail ->> 'cashInId', detail ->> 'origin'
-           FROM operation WHERE end_to_end_id = r.end_to_end_id
-         UNION ALL
-         SELECT o.id, kind, 'endToEndId', detail ->> 'cashInId', detail ->> 'origin'
-           FROM movement m JOIN operation o ON o.id = m.operation_id
-          WHERE m.direction = '${PAYMENTS[kind] ?? ''}' AND m.id = r.end_to_end_id
-         UNION ALL
-         SELECT id, kind, 'externalId', detail ->> 'cashInId', detail ->> 'origin'
-           FROM operation WHERE kind = ANY ($4::text[]) AND external_id = r.external_id
-         UNION ALL
-         SELECT id, kind, 'id', detail ->> 'cashInId', detail ->> 'origin' FROM operation
-          WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
-       ) o
-      ORDER BY r.ordinal, o.id`,
-  )
+  const selectMatches = matchesOf(kind)
   const kindOf = (row: OperationRow) => operationOf(row) as Kind
   const reads = createBatcher<string, Kind | undefined>(async (ids) => {
     const rows = await database.rows(selectByIds, [ids])
@@ -199,6 +168,42 @@ export function createOperationStore<Kind extends Operation>(
       return references.map((_, index) => (byOrdinal.get(index + 1) ?? []).map(matchOf))
     },
   }
+}
+
+/** Finds, for each set of references, what one of them names, whatever its kind. */
+function matchesOf(kind: OperationKind) {
+  return statement<
+    [
+      transactionIds: readonly (string | null)[],
+      externalIds: readonly (string | null)[],
+      endToEndIds: readonly (string | null)[],
+      kinds: readonly OperationKind[],
+    ],
+    MatchRow
+  >(
+    `${kind}.match`,
+    `SELECT r.ordinal::integer, o.*
+       FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
+              AS r (transaction_id, external_id, end_to_end_id, ordinal)
+      CROSS JOIN LATERAL (
+         SELECT id, kind, 'transactionId' AS by, detail ->> 'cashInId' AS of, detail ->> 'origin' AS origin
+           FROM operation WHERE transaction_id = r.transaction_id
+         UNION ALL
+         SELECT id, kind, 'endToEndId', detail ->> 'cashInId', detail ->> 'origin'
+           FROM operation WHERE end_to_end_id = r.end_to_end_id
+         UNION ALL
+         SELECT o.id, kind, 'endToEndId', detail ->> 'cashInId', detail ->> 'origin'
+           FROM movement m JOIN operation o ON o.id = m.operation_id
+          WHERE m.direction = '${PAYMENTS[kind] ?? ''}' AND m.id = r.end_to_end_id
+         UNION ALL
+         SELECT id, kind, 'externalId', detail ->> 'cashInId', detail ->> 'origin'
+           FROM operation WHERE kind = ANY ($4::text[]) AND external_id = r.external_id
+         UNION ALL
+         SELECT id, kind, 'id', detail ->> 'cashInId', detail ->> 'origin' FROM operation
+          WHERE id = CASE WHEN r.external_id ~ '${UUID_TEXT}' THEN r.external_id::uuid END
+       ) o
+      ORDER BY r.ordinal, o.id`,
+  )
 }
 
 /** Which way the payments of a kind go: also those that are in suspense are known by their end-to-end id. */

@@ -235,3 +235,12 @@ export function mergeDecisions<Outcome>(
     outcome: then.outcome,
   }
 }
+
+/** What no two operations of a batch may have in common. */
+export function identityKeys({ kind, externalId, idempotencyKey, exclusiveKey = null }: Identity): string[] {
+  return [
+    `${kind} ${externalId}`,
+    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
+    ...(exclusiveKey === null ? [] : [`exclusive ${exclusiveKey}`]),
+  ]
+}

@@ -44,3 +44,14 @@ function amountOf(terms: Terms, { kind, amounts }: Journal): bigint {
   }
   return sum
 }
+
+/** How much of a journal moved at the bank, whichever way. */
+export function settledCents(journal: Journal): bigint {
+  const cents = sumOf(entriesOf(journal), 'settlement')
+  return cents < 0n ? -cents : cents
+}
+
+/** What entries do to an account, all of them together. */
+export function sumOf(entries: readonly Entry[], code: AccountCode): bigint {
+  return entries.reduce((sum, { account, amountCents }) => (account === code ? sum + amountCents : sum), 0n)
+}

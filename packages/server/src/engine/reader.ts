@@ -1,7 +1,7 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import { accountCode, accountId } from './account-id.ts'
-import { type Account, type Control, movementKey } from './draft.ts'
+import { type Account, type Control, movementKey } from './loaded-state.ts'
 import type {
   BookedMovement,
   ControlName,

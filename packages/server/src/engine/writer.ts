@@ -13,7 +13,8 @@ import { PATIENCE_MS } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import { accountCode, accountId } from './account-id.ts'
 import type { Cache } from './cache.ts'
-import type { Account, Control, Draft, LoadedState } from './draft.ts'
+import type { Draft } from './draft.ts'
+import type { Account, Control, LoadedState } from './loaded-state.ts'
 import type { Command, ControlName } from './operation.ts'
 import { createLockingReader } from './reader.ts'
 import { abandonBatch, type BatchOutcome } from './statement/fence.ts'
@@ -39,7 +40,7 @@ const TAKEN = new Map<string, Taken>([
 ])
 
 /** Waits between attempts to learn what became of a lost commit. */
-const DOUBT_RETRY_MS = 200
+const OUTCOME_RETRY_MS = 200
 
 /** What a writer needs. */
 export interface WriterOptions {
@@ -50,7 +51,7 @@ export interface WriterOptions {
   readonly pause: Pause
   readonly onNotifications?: () => void
   /** Called each time that callers have waited long enough for a commit. */
-  readonly onLongDoubt: () => void
+  readonly onOutcomeUnknown: () => void
 }
 
 /** Sends drafts to the database and learns, whatever happens to the connection, what became of them. */
@@ -71,7 +72,9 @@ export class Writer {
     const write = writeOf(draft, this.#options.ids)
     const { statement, values } = write
     const isWanted = () => !draft.requests.some((request) => request.hasLapsed())
-    const sending = this.#options.database.rows(statement, values, isWanted).catch((error) => this.#judge(error, write))
+    const sending = this.#options.database
+      .rows(statement, values, isWanted)
+      .catch((error) => this.#afterError(error, write))
     return this.#learn(await this.#withTimeout(sending), draft)
   }
 
@@ -80,7 +83,7 @@ export class Writer {
       this.#cache.clear()
       return this.#committed(draft)
     }
-    return typeof result === 'string' ? result : this.#absorb(result, draft)
+    return typeof result === 'string' ? result : this.#applyReply(result, draft)
   }
 
   /**
@@ -90,7 +93,7 @@ export class Writer {
    */
   async writeHolding(
     { reads, movements = [] }: Pick<Command<unknown>, 'reads' | 'movements'>,
-    plan: (known: LoadedState) => Draft,
+    plan: (loaded: LoadedState) => Draft,
   ): Promise<WriteResult | undefined> {
     let held: { draft: Draft; write: Write } | undefined
     const decideAndSend = this.#options.database.transaction(async (queries) => {
@@ -108,7 +111,7 @@ export class Writer {
       held = { draft, write: writeOf(draft, this.#options.ids) }
       return queries.rows(held.write.statement, held.write.values)
     })
-    const sending = decideAndSend.catch((error) => (held ? this.#judge(error, held.write) : this.#refused(error)))
+    const sending = decideAndSend.catch((error) => (held ? this.#afterError(error, held.write) : this.#refused(error)))
     const result = await this.#withTimeout(sending)
     return held && result ? this.#learn(result, held.draft) : undefined
   }
@@ -126,12 +129,12 @@ export class Writer {
   async #releaseWaiters(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#options.pause.for(PATIENCE_MS, signal)
-      this.#options.onLongDoubt()
+      this.#options.onOutcomeUnknown()
     }
   }
 
   /** An error the database gave is definite: nothing was written. A lost answer is not. */
-  async #judge(error: unknown, { batchId }: Write): Promise<WriteResult | 'committed unseen'> {
+  async #afterError(error: unknown, { batchId }: Write): Promise<WriteResult | 'committed unseen'> {
     if (error instanceof DatabaseUnavailable && error.sent) return this.#resolve(batchId)
     return this.#refused(error)
   }
@@ -163,7 +166,7 @@ export class Writer {
         this.#cache.clear()
         return 'stale'
       }
-      await this.#options.pause.jittered(DOUBT_RETRY_MS)
+      await this.#options.pause.jittered(OUTCOME_RETRY_MS)
     }
   }
 
@@ -177,7 +180,7 @@ export class Writer {
     }
   }
 
-  #absorb(reply: WriteReply[], draft: Draft): WriteResult {
+  #applyReply(reply: WriteReply[], draft: Draft): WriteResult {
     const [first] = reply
     if (!first) throw new Error('the statement gave no reply')
     this.#options.clock.observe(first.now)

@@ -1,5 +1,6 @@
 import { Refusal } from '@pixgate/spec'
-import { type Engine, IdempotencyKeyTaken } from '../engine/engine.ts'
+import { IdempotencyKeyTaken } from '../engine/duplicates.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import { type Adjustment, type AdjustmentRequest, decideAdjustment } from './rules.ts'

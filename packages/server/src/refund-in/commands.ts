@@ -1,6 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import { type CashIn, hasReturnStep } from '../cash-in/index.ts'
-import { type Engine, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/engine.ts'
+import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { Result } from '../operations/index.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type AccountCode, accounts } from '@pixgate/spec'
 import fc from 'fast-check'
-import { Draft, type LoadedState } from '../../src/engine/draft.ts'
+import { Draft } from '../../src/engine/draft.ts'
+import type { LoadedState } from '../../src/engine/loaded-state.ts'
 import type { Command, ControlName, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
 
 const NOW = 1_700_000_000_000

@@ -1,0 +1,33 @@
+import type { AccountCode } from '@pixgate/spec'
+import type { BookedMovement, ControlName, Document, MovementId, Operation } from './operation.ts'
+
+/** An account as it was when the batch began. */
+export interface Account {
+  readonly version: bigint
+  readonly balanceCents: bigint
+}
+
+/** A control as it is or will be. */
+export interface Control {
+  readonly version: bigint
+  readonly value: Document
+}
+
+/**
+ * What is known before a batch: every operation it reads that exists, every account, every control, and for each
+ * movement that it may book where it was booked, or `null`.
+ */
+export interface LoadedState {
+  readonly operations: ReadonlyMap<string, Operation>
+  readonly accounts: ReadonlyMap<AccountCode, Account>
+  readonly controls: ReadonlyMap<ControlName, Control>
+  /** By {@link movementKey}. */
+  readonly movements: ReadonlyMap<string, BookedMovement | null>
+  /** What the merchant owes, by the operation that made the debt, oldest first. */
+  readonly debts: ReadonlyMap<string, bigint>
+}
+
+/** Names a movement among all of a batch. */
+export function movementKey({ direction, id }: MovementId): string {
+  return `${direction} ${id}`
+}

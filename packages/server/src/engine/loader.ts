@@ -1,0 +1,58 @@
+import type { DatabaseClock } from '../platform/clock.ts'
+import type { Cache } from './cache.ts'
+import type { LoadedState } from './loaded-state.ts'
+import type { Command, Operation } from './operation.ts'
+import type { Reader } from './reader.ts'
+
+/** Loads what commands look at: from the cache, and read where that does not have it. */
+export class Loader {
+  readonly #clock: DatabaseClock
+  readonly #reader: Reader
+  readonly #cache: Cache
+
+  constructor(clock: DatabaseClock, reader: Reader, cache: Cache) {
+    this.#clock = clock
+    this.#reader = reader
+    this.#cache = cache
+  }
+
+  async load(commands: readonly Command<unknown>[]): Promise<LoadedState> {
+    const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)))
+    if (!this.#cache.hasAccounts) await this.#loadAccounts()
+    const { accounts, controls } = this.#cache
+    const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
+    const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
+    const debts = isOwed ? await this.#reader.debts() : new Map()
+    return { operations, accounts, controls, movements, debts }
+  }
+
+  /** The same, believing nothing. */
+  async loadAnew(commands: readonly Command<unknown>[]): Promise<LoadedState> {
+    for (const id of commands.flatMap(({ reads }) => reads)) this.#cache.drop(id)
+    await this.#loadAccounts()
+    return this.load(commands)
+  }
+
+  async #operations(ids: ReadonlySet<string>): Promise<Map<string, Operation>> {
+    const operations = new Map<string, Operation>()
+    const missing: string[] = []
+    for (const id of ids) {
+      const cached = this.#cache.operation(id)
+      if (cached) operations.set(id, cached)
+      else missing.push(id)
+    }
+    if (missing.length === 0) return operations
+    for (const operation of await this.#reader.operations(missing)) {
+      operations.set(operation.id, operation)
+      this.#cache.put(operation)
+    }
+    return operations
+  }
+
+  async #loadAccounts(): Promise<void> {
+    const { now, accounts } = await this.#reader.accounts()
+    this.#clock.observe(now)
+    this.#cache.putAccounts(accounts)
+    this.#cache.putControls(await this.#reader.controls())
+  }
+}
