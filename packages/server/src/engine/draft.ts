@@ -138,7 +138,7 @@ export class Draft implements State {
 
     const movements = (decision.journals ?? []).flatMap((journal) => this.#movementOf(journal) ?? [])
     const writes = this.#operationsAfter(decision)
-    const closes = this.#closesOf(command, decision, new Set(writes.map(({ after }) => after.id)))
+    const closes = this.#closesOf(command, decision, writes)
     for (const id of command.reads) this.#noteRead(id)
     for (const write of writes) this.#applyMove(write)
     for (const [id, operationId] of closes) this.cases.close(id, operationId)
@@ -182,8 +182,10 @@ export class Draft implements State {
   #closesOf(
     { reads }: Command<unknown>,
     { cases = [], closes = [] }: Decision<unknown>,
-    moved: ReadonlySet<string>,
+    writes: readonly WrittenMove[],
   ): [id: string, operationId: string | null][] {
+    if (cases.length === 0 && closes.length === 0) return []
+    const moved = new Set(writes.map(({ after }) => after.id))
     for (const { operationId, kind } of cases) {
       assert.ok(operationId === null || moved.has(operationId), `case ${kind} opens without a move of its operation`)
     }
