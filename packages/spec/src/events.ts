@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import { cents, nullable, uuid } from './shapes.ts'
 
 /**
@@ -16,9 +16,10 @@ const nanosecondInstant = Type.String({
   description: 'UTC with nine fractional digits',
 })
 
-function notification<const Name extends EventType, const Statuses extends readonly string[]>(
+function notification<const Name extends EventType, Statuses extends string[], More extends TProperties>(
   eventType: Name,
-  statuses: Statuses,
+  statuses: readonly [...Statuses],
+  more: More,
   description: string,
 ) {
   return Type.Object(
@@ -30,10 +31,10 @@ function notification<const Name extends EventType, const Statuses extends reado
           correlation_id: nullable(Type.String()),
           external_id: nullable(Type.String()),
           transaction_id: nullable(Type.String()),
-          status: Type.Enum([...statuses]),
+          status: Type.Enum(statuses),
           value_cents: cents(),
           end_to_end_id: nullable(Type.String()),
-          ...(eventType === 'pix_cash_in' ? { payer_name: nullable(Type.String()) } : {}),
+          ...more,
           fee_amount_cents: cents(),
           confirmed_at: nullable(nanosecondInstant),
           created_at: nanosecondInstant,
@@ -47,22 +48,29 @@ function notification<const Name extends EventType, const Statuses extends reado
 
 /** The body of each event. Keys are always present, `null` where unknown. @source rules#events.2 */
 export const eventSchemas = {
-  pix_cash_in: notification('pix_cash_in', ['PAID', 'FAILED'], 'A cash-in reached PAID or FAILED.'),
-  pix_cash_out: notification('pix_cash_out', ['CONFIRMED', 'FAILED'], 'A cash-out reached its end.'),
+  pix_cash_in: notification(
+    'pix_cash_in',
+    ['PAID', 'FAILED'],
+    { payer_name: nullable(Type.String()) },
+    'A cash-in reached PAID or FAILED.',
+  ),
+  pix_cash_out: notification('pix_cash_out', ['CONFIRMED', 'FAILED'], {}, 'A cash-out reached its end.'),
   pix_cash_in_reversal: notification(
     'pix_cash_in_reversal',
     ['CONFIRMED', 'FAILED'],
+    {},
     'A refund of a cash-in reached its end; `id` is the id of the cash-in.',
   ),
   pix_cash_out_reversal: notification(
     'pix_cash_out_reversal',
     ['REVERSED'],
+    {},
     'A confirmed cash-out came back, whole or in part.',
   ),
 } as const
 
-/** Any notification body. */
-export type EventBody = Static<(typeof eventSchemas)[EventType]>
+/** What a notification of a type tells. */
+export type EventOf<Type extends EventType> = Static<(typeof eventSchemas)[Type]>['event']
 
 /**
  * Writes an instant with nine fractional digits, as events carry it.

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { machine } from './machine.ts'
+import { machine, type StateOf } from './machine.ts'
 import { cents, idempotencyKey, instant, nullable, text, uuid } from './shapes.ts'
 
 /**
@@ -26,6 +26,9 @@ export const adjustment = machine({
     { from: null, on: 'operator.debited', to: 'DEBITED', posts: 'adjustment_debited', rule: 'adjustment.states.2', says: 'What went out is `DEBITED`. The merchant’s servers are told of neither.' },
   ],
 })
+
+/** A state of an adjustment. */
+export type AdjustmentStatus = StateOf<typeof adjustment>
 
 const reason = text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail')
 

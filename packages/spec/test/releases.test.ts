@@ -10,9 +10,6 @@ import { releases } from '../src/releases.ts'
 test('[ledger.releases] these journals make what a merchant may spend grow, and no other', () => {
   assert.deepEqual(releases, {
     cash_in_paid: 'credit',
-    arrival_attributed: 'credit',
-    late_confirmation_settled: 'hold',
-    late_confirmation_withdrawn: 'hold',
     cash_out_released: 'hold',
     cash_out_returned: 'credit',
     refund_in_released: 'hold',

@@ -101,7 +101,12 @@ export interface ToldPayment extends Document {
 }
 
 /** A cash-in as the engine keeps it. */
-export type CashIn = Operation<CashInDetail, CashInFacts>
+export type CashIn = Operation<'cash_in', CashInDetail, CashInFacts>
+
+/** Whether an operation is a cash-in. */
+export function isCashIn(operation: Operation | undefined): operation is CashIn {
+  return operation?.kind === 'cash_in'
+}
 
 /** What can happen to a cash-in after its creation. */
 export type CashInInput =

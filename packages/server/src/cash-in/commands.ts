@@ -3,7 +3,7 @@ import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { State } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type CashIn, type CashInInput, type CashInOutcome, movementOf, statusAt } from './cash-in.ts'
+import { type CashIn, type CashInInput, type CashInOutcome, isCashIn, movementOf, statusAt } from './cash-in.ts'
 import { type CashInRequest, type CashInTerms, decideCreate } from './create.ts'
 import { decideCashIn } from './rules.ts'
 
@@ -40,9 +40,10 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
         })
         return { cashIn, isReplayed: false }
       } catch (error) {
-        if (error instanceof ExternalIdTaken) throw duplicate(error.operation as CashIn, request, clock.now())
-        if (error instanceof IdempotencyKeyTaken) return repeated(error.operation as CashIn, request, clock.now())
-        throw error
+        const isTaken = error instanceof ExternalIdTaken || error instanceof IdempotencyKeyTaken
+        if (!isTaken || !isCashIn(error.operation)) throw error
+        if (error instanceof ExternalIdTaken) throw duplicate(error.operation, request, clock.now())
+        return repeated(error.operation, request, clock.now())
       }
     },
     apply: (id, input) =>
@@ -50,8 +51,8 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
         reads: [id],
         movements: input.on === 'partner.confirmed' ? [movementOf(input.payment)] : [],
         decide: (state, now) => {
-          const cashIn = state.operation(id) as CashIn | undefined
-          return cashIn ? decideCashIn(cashIn, withOwner(cashIn, input, state), now) : { outcome: undefined }
+          const cashIn = state.operation(id)
+          return isCashIn(cashIn) ? decideCashIn(cashIn, withOwner(cashIn, input, state), now) : { outcome: undefined }
         },
       }),
   }

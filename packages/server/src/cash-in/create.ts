@@ -46,7 +46,7 @@ export function decideCreate(request: CashInRequest, terms: CashInTerms, now: nu
     merchant: terms.merchant,
   }
   const fee = feeCents(request.valueCents, terms.fee)
-  const create: Create = {
+  const create: Create<CashIn> = {
     operation: {
       id: request.id,
       kind: 'cash_in',
@@ -66,7 +66,7 @@ export function decideCreate(request: CashInRequest, terms: CashInTerms, now: nu
       facts: {},
     },
   }
-  return { creates: [create], outcome: created(create, now) as CashIn }
+  return { creates: [create], outcome: created(create, now) }
 }
 
 function validDocument(text: string): string {

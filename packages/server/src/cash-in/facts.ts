@@ -17,7 +17,7 @@ import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule
 /** What becomes known of a cash-in by each input. Pure. */
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
-export function changesOf(now: CashIn, input: CashInEvent, row: Target, at: number): Changes {
+export function changesOf(now: CashIn, input: CashInEvent, row: Target<CashIn>, at: number): Changes {
   const learned = factsAfter(now, input, row, at)
   const asked = row.asks ? queryRequested(now, input, at) : {}
   const changes = withCases(now, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
@@ -31,7 +31,7 @@ export function changesOf(now: CashIn, input: CashInEvent, row: Target, at: numb
 }
 
 /** Cases that wait for the bank's word close when it has come. @source rules#cash-in.expired.5, rules#cash-in.credits.4 */
-function withCases(now: CashIn, row: Target, changes: Changes): Changes {
+function withCases(now: CashIn, row: Target<CashIn>, changes: Changes): Changes {
   const facts: CashInFacts = { ...now.facts, ...changes.facts }
   const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING'
   const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(facts.toldPayments ?? {}).length === 0
@@ -63,7 +63,7 @@ function queryRequested({ dueAt }: CashIn, input: CashInEvent, at: number): Chan
 }
 
 /** What an input teaches. A `dueAt` here is a status query to make soon; otherwise the state says when work is due. */
-function factsAfter(now: CashIn, input: CashInEvent, row: Target, at: number): Changes {
+function factsAfter(now: CashIn, input: CashInEvent, row: Target<CashIn>, at: number): Changes {
   switch (input.on) {
     case 'work.requested':
       return {}
@@ -129,7 +129,11 @@ function factsAfter(now: CashIn, input: CashInEvent, row: Target, at: number): C
 }
 
 /** An event's word of a failure is kept for the day on which the bank agrees: it tells more than the bank's answer. */
-function learnedOfFailure(now: CashIn, input: Extract<CashInInput, { on: 'partner.failed' }>, row: Target): Changes {
+function learnedOfFailure(
+  now: CashIn,
+  input: Extract<CashInInput, { on: 'partner.failed' }>,
+  row: Target<CashIn>,
+): Changes {
   const { errorCode, errorMessage, occurredAt, transactionId } = input
   if (!input.isVerified) {
     return { facts: { toldFailure: { errorCode, errorMessage, occurredAt } } }
@@ -174,7 +178,7 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 function learnedOfPayment(
   now: CashIn,
   { payment, transactionId, unverified }: Extract<CashInInput, { on: 'partner.confirmed' }>,
-  row: Target,
+  row: Target<CashIn>,
   at: number,
 ): Changes {
   const { [payment.endToEndId]: told, ...othersTold } = now.facts.toldPayments ?? {}

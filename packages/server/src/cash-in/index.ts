@@ -17,7 +17,7 @@ import { createTold } from './take-told.ts'
 import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.ts'
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
-export { bookedReturn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
+export { bookedReturn, isCashIn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
 export type { ReturnsOfCashIns } from './jobs.ts'
 export {
   type AwaitedReturn,

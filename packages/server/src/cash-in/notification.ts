@@ -1,30 +1,34 @@
 import { nanosecondText } from '@pixgate/spec'
-import type { Document } from '../engine/operation.ts'
+import { notificationOf } from '../engine/notification.ts'
+import type { Document, Notification } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import type { CashIn, CashInEvent } from './cash-in.ts'
 
 /** What the merchant and the operator are told of a cash-in. */
 
-/** The bytes of `pix_cash_in`. @source rules#events.3 */
-export function notificationBody(now: CashIn, input: CashInEvent, status: string): Buffer {
+/** What the merchant is told when a charge is paid or fails. @source rules#events.3 */
+export function cashInNotification(
+  cashIn: CashIn,
+  input: CashInEvent,
+  to: CashIn['status'],
+): Omit<Notification, 'operationId'> {
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined
-  const failedAt = input.on === 'partner.failed' ? (now.facts.toldFailure ?? input).occurredAt : null
+  const failedAt = input.on === 'partner.failed' ? (cashIn.facts.toldFailure ?? input).occurredAt : null
   const occurredAt = payment?.occurredAt ?? failedAt
   const transactionId = 'transactionId' in input ? input.transactionId : null
-  const event = {
-    id: now.id,
-    correlation_id: now.correlationId,
-    external_id: now.externalId,
-    transaction_id: now.transactionId ?? transactionId,
-    status,
-    value_cents: Number(now.valueCents),
+  return notificationOf('pix_cash_in', {
+    id: cashIn.id,
+    correlation_id: cashIn.correlationId,
+    external_id: cashIn.externalId,
+    transaction_id: cashIn.transactionId ?? transactionId,
+    status: to === 'PAID' ? 'PAID' : 'FAILED',
+    value_cents: Number(cashIn.valueCents),
     end_to_end_id: payment?.endToEndId ?? null,
     payer_name: payment?.payer.name ?? null,
-    fee_amount_cents: status === 'PAID' ? Number(now.feeCents) : 0,
+    fee_amount_cents: to === 'PAID' ? Number(cashIn.feeCents) : 0,
     confirmed_at: occurredAt === null ? null : nanosecondText(occurredAt),
-    created_at: nanosecondText(now.createdAt),
-  }
-  return Buffer.from(JSON.stringify({ event_type: 'pix_cash_in', event }))
+    created_at: nanosecondText(cashIn.createdAt),
+  })
 }
 
 /** What the operator of a case is told. */

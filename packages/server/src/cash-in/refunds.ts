@@ -7,7 +7,7 @@ import { type AwaitedReturn, awaitedOf, type OpenRefund, type ToldReturn } from 
 /** What becomes known of a cash-in by its refunds and returns. Pure. */
 
 /** What a refund, or a return that names none, changes of what is known. @source rules#cash-in.refunds, rules#cash-in.returns */
-export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target): CashInFacts {
+export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target<CashIn>): CashInFacts {
   const { refundsOpenCents = 0, openRefunds, returns, awaitedReturns } = now.facts
   switch (input.on) {
     case 'refund.reserved': {
@@ -53,7 +53,7 @@ export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target): Ca
 }
 
 /** The table's row says what becomes of it. */
-function factsOfTold(now: CashIn, told: ToldReturn, { when, posts, opens }: Target): CashInFacts {
+function factsOfTold(now: CashIn, told: ToldReturn, { when, posts, opens }: Target<CashIn>): CashInFacts {
   if (posts !== undefined) return suspended(now, told, posts)
   if (opens === 'return_restated' || opens === 'return_unnamed') return {}
   const { returns, awaitedReturns, openRefunds } = now.facts

@@ -13,7 +13,7 @@ import {
 } from './cash-in.ts'
 import { changesOf } from './facts.ts'
 import { GUARDS, uncreditedPayment } from './guards.ts'
-import { evidenceOf, notificationBody } from './notification.ts'
+import { cashInNotification, evidenceOf } from './notification.ts'
 import { fateOf, type ToldReturn } from './returns.ts'
 import { isAboutToBeAsked, isAtRest } from './schedule.ts'
 
@@ -58,9 +58,9 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
       changes: (row) => changesOf(cashIn, input, row, nowMs),
       amounts: { v: cashIn.valueCents, f: cashIn.feeCents, ...amountsOf(cashIn, input) },
       reference: referenceOf(input),
-      notification: (status) => ({ status, reference: '', body: notificationBody(cashIn, input, status) }),
+      notification: (to) => cashInNotification(cashIn, input, to),
       evidence: evidenceOf(cashIn, input),
-      outcome: (after, isApplied) => ({ result: isApplied ? 'APPLIED' : 'IGNORED', cashIn: after as CashIn }),
+      outcome: (after, isApplied) => ({ result: isApplied ? 'APPLIED' : 'IGNORED', cashIn: after }),
     },
     nowMs,
   )

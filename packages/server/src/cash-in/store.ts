@@ -1,8 +1,8 @@
 import type { CashInStatus } from '@pixgate/spec'
-import { OPERATION_COLUMNS, type OperationRow, operationOf } from '../engine/operation-row.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/operation-row.ts'
 import { type Condition, createOperationStore, type OperationStore, statusIs } from '../engine/operation-store.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
-import type { CashIn } from './cash-in.ts'
+import { type CashIn, isCashIn } from './cash-in.ts'
 
 /** All SQL of cash-ins. */
 export interface CashInStore extends OperationStore<CashIn> {
@@ -71,9 +71,8 @@ export function statusConditionAt(status: CashInStatus, at: number): Condition {
 /** Makes the store of a database. */
 export function createCashInStore(database: Database): CashInStore {
   return {
-    ...createOperationStore<CashIn>(database, 'cash_in'),
-    due: async (at, most) =>
-      (await database.rows(selectDue, [instantParameter(at), most])).map((row) => operationOf(row) as CashIn),
+    ...createOperationStore(database, 'cash_in', isCashIn),
+    due: async (at, most) => operationsOf(await database.rows(selectDue, [instantParameter(at), most]), isCashIn),
     statementMark: async () => (await database.rows(selectMark, []))[0]?.matched_until ?? null,
     unverifiedCredits: async (afterVersion, since) => {
       const at = since === null ? null : instantParameter(since)

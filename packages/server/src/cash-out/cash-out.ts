@@ -53,7 +53,12 @@ export interface CashOutFacts extends SendFacts {
 }
 
 /** A cash-out as the engine keeps it. */
-export type CashOut = Operation<CashOutDetail, CashOutFacts>
+export type CashOut = Operation<'cash_out', CashOutDetail, CashOutFacts>
+
+/** Whether an operation is a cash-out. */
+export function isCashOut(operation: Operation | undefined): operation is CashOut {
+  return operation?.kind === 'cash_out'
+}
 
 /** Money that left. */
 export interface Movement {

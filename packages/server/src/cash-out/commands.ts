@@ -2,7 +2,7 @@ import { Refusal } from '@pixgate/spec'
 import { ExclusiveKeyTaken, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Identity } from '../engine/operation.ts'
-import { type CashOut, type CashOutInput, type CashOutOutcome, movementsOf } from './cash-out.ts'
+import { type CashOut, type CashOutInput, type CashOutOutcome, isCashOut, movementsOf } from './cash-out.ts'
 import { type CashOutRequest, type CashOutTerms, decideCreate } from './create.ts'
 import { decideCashOut } from './rules.ts'
 
@@ -66,8 +66,8 @@ export function createCashOutCommands(engine: Engine, terms: CashOutTerms): Cash
         movements: movementsOf(inputs),
         controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch', ...dayControls] : dayControls,
         decide: (state, now) => {
-          const cashOut = state.operation(id) as CashOut | undefined
-          return cashOut ? decideCashOut(cashOut, inputs, terms, state, now) : { outcome: undefined }
+          const cashOut = state.operation(id)
+          return isCashOut(cashOut) ? decideCashOut(cashOut, inputs, terms, state, now) : { outcome: undefined }
         },
       }),
   }
@@ -83,8 +83,10 @@ function identityOf({ externalId, idempotencyKey, exclusiveKey }: Known): Identi
  */
 function repeated(error: unknown, request: Known): CashOut {
   if (error instanceof IdempotencyKeyTaken) {
-    if (!error.operation.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
-    return error.operation as CashOut
+    const { operation } = error
+    if (!isCashOut(operation) || !operation.bodyHash.equals(request.bodyHash))
+      throw new Refusal('idempotency_key_reused')
+    return operation
   }
   if (error instanceof ExternalIdTaken) {
     const { id, status, bodyHash } = error.operation

@@ -11,7 +11,7 @@ export interface CashOutRequest {
   readonly id: string
   readonly valueCents: bigint
   readonly externalId: string
-  readonly detail: Omit<CashOutDetail, 'recipient'> & {
+  readonly detail: Pick<CashOutDetail, 'description' | 'paymentType' | 'qrCode'> & {
     /** `pixKey` is `null` where it does not match its type. */
     readonly recipient: Omit<CashOutRecipient, 'pixKey'> & { readonly pixKey: string | null }
   }
@@ -55,7 +55,7 @@ export function decideCreate(
   const controls = dailyTotal(valueCents, terms.cashOutDailyMaxCents, state, now)
   if (state.balance('receivable') < 0n) throw new Refusal('receivable_outstanding')
   if (state.balance('available') < valueCents + fee) throw new Refusal('insufficient_balance')
-  const create: Create = {
+  const create: Create<CashOut> = {
     operation: {
       id: request.id,
       kind: 'cash_out',
@@ -82,7 +82,7 @@ export function decideCreate(
     ],
     controls,
     exact: ['receivable'],
-    outcome: created(create, now) as CashOut,
+    outcome: created(create, now),
   }
 }
 

@@ -25,7 +25,7 @@ import { restingDueAt } from './schedule.ts'
 export function changesOf(
   cashOut: CashOut,
   input: CashOutInput,
-  row: Target,
+  row: Target<CashOut>,
   nowMs: number,
   heldCents: bigint,
 ): Changes {
@@ -43,7 +43,13 @@ export function changesOf(
 }
 
 /** What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due. */
-function factsAfter(cashOut: CashOut, input: CashOutInput, row: Target, nowMs: number, heldCents: bigint): Changes {
+function factsAfter(
+  cashOut: CashOut,
+  input: CashOutInput,
+  row: Target<CashOut>,
+  nowMs: number,
+  heldCents: bigint,
+): Changes {
   const { facts } = cashOut
   switch (input.on) {
     case 'send.claimed':
@@ -110,7 +116,7 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 function factsAfterMovement(
   { facts }: CashOut,
   { movement }: Extract<CashOutInput, { on: 'partner.confirmed' }>,
-  { posts }: Target,
+  { posts }: Target<CashOut>,
   heldCents: bigint,
 ): Changes {
   if (posts === undefined) return {}
@@ -133,7 +139,7 @@ function factsAfterMovement(
   }
 }
 
-function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, opens }: Target): CashOutFacts {
+function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, opens }: Target<CashOut>): CashOutFacts {
   const returned = { [input.returned.returnId]: Number(input.returned.valueCents) }
   if (posts === 'cash_out_returned') return { returns: { ...facts.returns, ...returned } }
   if (opens === 'return_told_before') return input.isUnnamed ? {} : toldAgain(facts, input)

@@ -1,4 +1,4 @@
-import { type CashOutStatus, type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
+import { type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
 import { reasonOf } from '../engine/reason.ts'
 import {
   hasOtherOpenAttempts,
@@ -84,6 +84,6 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
 export function applies(cashOut: CashOut, input: CashOutInput, nowMs: number): boolean {
   const due = { ...cashOut, dueAt: nowMs }
   const given = { cashOut: due, input, nowMs, isEnabled: true, isAnothers: false }
-  const standing = { status: cashOut.status as CashOutStatus, reason: reasonOf(cashOut) }
+  const standing = { status: cashOut.status, reason: reasonOf(cashOut) }
   return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
 }

@@ -1,40 +1,41 @@
 import { nanosecondText } from '@pixgate/spec'
+import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import { evidenceOfOrder } from '../operations/index.ts'
 import type { CashOut, CashOutInput } from './cash-out.ts'
 
 /** What the merchant and the operator are told of a cash-out. */
 
-/** The bytes that the merchant gets. A release is told as a failure, as every payout has one end. @source rules#events.3 */
-export function notificationOf(
-  now: CashOut,
+/**
+ * What the merchant is told when a payout comes to its end, or comes back. A release is told as a failure, as every payout
+ * has one end.
+ * @source rules#events.3
+ */
+export function cashOutNotification(
+  cashOut: CashOut,
   input: CashOutInput,
-  to: string,
-): Pick<Notification, 'status' | 'reference' | 'body'> {
-  const status = to === 'RELEASED' ? 'FAILED' : to
+  to: CashOut['status'],
+): Omit<Notification, 'operationId'> {
   const movement = input.on === 'partner.confirmed' ? input.movement : undefined
   const returned = input.on === 'partner.returned' ? input.returned : undefined
-  const occurredAt =
-    movement?.occurredAt ?? returned?.occurredAt ?? (input.on === 'partner.failed' ? input.occurredAt : null)
+  const failedAt = input.on === 'partner.failed' ? input.occurredAt : null
+  const occurredAt = movement?.occurredAt ?? returned?.occurredAt ?? failedAt
   const transactionId = 'transactionId' in input ? input.transactionId : null
   const event = {
-    id: now.id,
-    correlation_id: now.correlationId,
-    external_id: now.externalId,
-    transaction_id: now.transactionId ?? transactionId,
-    status,
-    value_cents: Number(returned?.valueCents ?? now.valueCents),
-    end_to_end_id: movement?.endToEndId ?? now.endToEndId,
-    fee_amount_cents: status === 'CONFIRMED' ? Number(now.feeCents) : 0,
+    id: cashOut.id,
+    correlation_id: cashOut.correlationId,
+    external_id: cashOut.externalId,
+    transaction_id: cashOut.transactionId ?? transactionId,
+    status: to === 'CONFIRMED' ? 'CONFIRMED' : 'FAILED',
+    value_cents: Number(returned?.valueCents ?? cashOut.valueCents),
+    end_to_end_id: movement?.endToEndId ?? cashOut.endToEndId,
+    fee_amount_cents: to === 'CONFIRMED' ? Number(cashOut.feeCents) : 0,
     confirmed_at: occurredAt === null ? null : nanosecondText(occurredAt),
-    created_at: nanosecondText(now.createdAt),
-  }
-  const eventType = returned ? 'pix_cash_out_reversal' : 'pix_cash_out'
-  return {
-    status,
-    reference: returned?.returnId ?? '',
-    body: Buffer.from(JSON.stringify({ event_type: eventType, event })),
-  }
+    created_at: nanosecondText(cashOut.createdAt),
+  } as const
+  return returned
+    ? notificationOf('pix_cash_out_reversal', { ...event, status: 'REVERSED' }, returned.returnId)
+    : notificationOf('pix_cash_out', event)
 }
 
 /** What the operator of a case is told. */

@@ -19,7 +19,7 @@ import { type CashOutTerms, isEnabled } from './create.ts'
 import { accountingDay, dayAfterRelease, type SentDay } from './day.ts'
 import { changesOf } from './facts.ts'
 import { GUARDS } from './guards.ts'
-import { evidenceOf, notificationOf } from './notification.ts'
+import { cashOutNotification, evidenceOf } from './notification.ts'
 import { isOpen, restingDueAt } from './schedule.ts'
 
 /**
@@ -70,7 +70,7 @@ function decideOne(
   }
   const heldCents = min(state.balance('available'), cashOut.valueCents + cashOut.feeCents)
   const movedCents = moneyOf(input)
-  const decision = follow(
+  const decision: Decision<CashOutOutcome> = follow(
     machine,
     cashOut,
     {
@@ -79,11 +79,11 @@ function decideOne(
       changes: (row) => changesOf(cashOut, input, row, nowMs, heldCents),
       amounts: { v: cashOut.valueCents, f: cashOut.feeCents, h: heldCents, p: movedCents, w: movedCents },
       reference: referenceOf(input),
-      notification: (to) => notificationOf(cashOut, input, to),
+      notification: (to) => cashOutNotification(cashOut, input, to),
       evidence: evidenceOf(input),
       outcome: (after, isApplied) => ({
         result: isApplied ? applied(cashOut, input) : unmatched(cashOut, input),
-        cashOut: after as CashOut,
+        cashOut: after,
       }),
     },
     nowMs,

@@ -1,8 +1,8 @@
 import { limits } from '@pixgate/spec'
-import { OPERATION_COLUMNS, type OperationRow, operationOf } from '../engine/operation-row.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/operation-row.ts'
 import { createOperationStore, type OperationStore } from '../engine/operation-store.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
-import type { CashOut } from './cash-out.ts'
+import { type CashOut, isCashOut } from './cash-out.ts'
 
 /** All SQL of cash-outs. */
 export interface CashOutStore extends OperationStore<CashOut> {
@@ -61,7 +61,7 @@ const updateDay = statement<[day: string]>(
 /** Makes the store of a database. */
 export function createCashOutStore(database: Database): CashOutStore {
   return {
-    ...createOperationStore<CashOut>(database, 'cash_out'),
+    ...createOperationStore(database, 'cash_out', isCashOut),
     due: async (at, most, isSending) => {
       const rows = await database.rows(selectDue, [
         instantParameter(at),
@@ -70,7 +70,7 @@ export function createCashOutStore(database: Database): CashOutStore {
         instantParameter(at - limits.unclaimedReleaseMs),
         at - limits.unsentReleaseMs,
       ])
-      return rows.map((row) => operationOf(row) as CashOut)
+      return operationsOf(rows, isCashOut)
     },
     // Locked first, so that the sum sees every payout whose total was kept.
     recountDay: (day) =>

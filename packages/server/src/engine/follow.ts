@@ -16,25 +16,28 @@ export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEnd
   Pick<Decision<unknown>, 'closes'>
 
 /** What of a row decides about a move's changes. */
-export type Target = Pick<Row, 'when' | 'to' | 'reason' | 'posts' | 'opens' | 'asks'>
+export interface Target<Op extends Operation = Operation>
+  extends Pick<Row, 'when' | 'reason' | 'posts' | 'opens' | 'asks'> {
+  readonly to: Op['status']
+}
 
 /** One input to a state machine, with everything a row may need. */
-export interface Step<Trigger extends string, Guard extends string, Outcome> {
+export interface Step<Op extends Operation, Trigger extends string, Guard extends string, Outcome> {
   readonly on: Trigger
   /** Whether a condition of the table holds for this input. */
   readonly holds: (guard: Guard) => boolean
   /** What the move changes besides status and reason, should there be one. */
-  readonly changes?: (row: Target) => Changes
+  readonly changes?: (row: Target<Op>) => Changes
   /** Amounts of the journal, should the row post one. */
   readonly amounts?: Journal['amounts']
   /** End-to-end or return id that identifies journal and case. */
   readonly reference: string
-  /** What the merchant is told, should the row emit a notification: the status in it and its exact bytes. */
-  readonly notification?: (to: string) => Pick<Notification, 'status' | 'reference' | 'body'>
+  /** What the merchant is told, should the row emit a notification. */
+  readonly notification?: (to: Op['status']) => Omit<Notification, 'operationId'>
   /** What a case tells its operator. */
   readonly evidence?: Document
   /** What the caller is told, given the operation as it will be; `false`: the table has no row for this, or ignores it. */
-  readonly outcome: (after: Operation, isApplied: boolean) => Outcome
+  readonly outcome: (after: Op, isApplied: boolean) => Outcome
 }
 
 /**
@@ -42,18 +45,18 @@ export interface Step<Trigger extends string, Guard extends string, Outcome> {
  * @source rules#engine.1
  */
 export function follow<
-  State extends string,
+  Op extends Operation,
   Trigger extends string,
   Guard extends string,
   CaseKind extends string,
   Outcome,
 >(
-  machine: Pick<Machine<State, string, Trigger, Guard, CaseKind>, 'rows'>,
-  operation: Operation,
-  step: Step<Trigger, Guard, Outcome>,
+  machine: Pick<Machine<Op['status'], string, Trigger, Guard, CaseKind>, 'rows'>,
+  operation: Op,
+  step: Step<Op, Trigger, Guard, Outcome>,
   now: number,
 ): Decision<Outcome> {
-  const standing = { status: operation.status as State, reason: reasonOf(operation) }
+  const standing = { status: operation.status, reason: reasonOf(operation) }
   const row = rowFor(machine, standing, step.on, step.holds)
   if (!row || row.isIgnored) return { outcome: step.outcome(operation, false) }
   const evidence = step.evidence ?? {}
@@ -72,10 +75,7 @@ export function follow<
     journals: row.posts
       ? [{ operationId: operation.id, kind: row.posts, reference: step.reference, amounts: step.amounts ?? {} }]
       : [],
-    notifications:
-      row.emits && step.notification
-        ? [{ operationId: operation.id, eventType: row.emits, ...step.notification(row.to) }]
-        : [],
+    notifications: row.emits && step.notification ? [{ operationId: operation.id, ...step.notification(row.to) }] : [],
     cases: row.opens
       ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: evidence }]
       : [],

@@ -1,4 +1,5 @@
-import type { Operation } from './operation.ts'
+import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
+import type { Operation, OperationKind } from './operation.ts'
 
 /** Rows of the table `operation`, and what the engine makes of them. */
 
@@ -30,13 +31,25 @@ export interface OperationRow {
   readonly updated_at: number
 }
 
-/** Maps a row to what the engine works with. */
+/** The statuses that an operation of each kind may have. */
+const STATUSES: Readonly<Record<OperationKind, ReadonlySet<string>>> = {
+  cash_in: new Set(cashIn.states),
+  cash_out: new Set(cashOut.states),
+  refund_in: new Set(refundIn.states),
+  adjustment: new Set(adjustment.states),
+}
+
+/**
+ * Maps a row to what the engine works with: the one place where what the database has gets its types.
+ * @throws Error the row has a status that its kind's table does not know: a later version wrote it
+ */
 export function operationOf(row: OperationRow): Operation {
+  if (!STATUSES[row.kind].has(row.status)) throw new Error(`no ${row.kind} of this version is ${row.status}: ${row.id}`)
   return {
     id: row.id,
     kind: row.kind,
     externalId: row.external_id,
-    status: row.status,
+    status: row.status as Operation['status'],
     version: row.version,
     valueCents: row.value_cents,
     feeCents: row.fee_cents,
@@ -53,4 +66,20 @@ export function operationOf(row: OperationRow): Operation {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
+}
+
+/**
+ * Maps rows of one kind.
+ * @param is tells that kind
+ * @throws Error a row is of another kind
+ */
+export function operationsOf<Op extends Operation>(
+  rows: readonly OperationRow[],
+  is: (operation: Operation) => operation is Op,
+): Op[] {
+  return rows.map((row) => {
+    const operation = operationOf(row)
+    if (!is(operation)) throw new Error(`operation ${row.id} is a ${row.kind}, which was not asked for`)
+    return operation
+  })
 }

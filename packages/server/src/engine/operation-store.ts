@@ -1,17 +1,17 @@
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { MovementDirection, Operation, OperationKind } from './operation.ts'
-import { OPERATION_COLUMNS, type OperationRow, operationOf } from './operation-row.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationOf, operationsOf } from './operation-row.ts'
 
 /** Reading operations of one kind: what every module does alike. Only the engine writes them. */
-export interface OperationStore<Kind extends Operation> {
+export interface OperationStore<Op extends Operation> {
   /**
    * Those who ask at the same time share a statement.
    * @throws QueueFull · DatabaseUnavailable
    */
-  get(id: string): Promise<Kind | undefined>
+  get(id: string): Promise<Op | undefined>
   /** A page, newest first, with one row more than asked for where there are more. */
-  list(filter: OperationFilter): Promise<Kind[]>
+  list(filter: OperationFilter): Promise<Op[]>
   /** How many there are, counted no further than `limit`. */
   count(filter: OperationFilter, limit: number): Promise<number>
   /** For each set of references, every operation that one of them names, once for each that does. */
@@ -116,11 +116,13 @@ const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 /**
  * Makes the store of a kind. Its documents are those that the kind's rules wrote.
  * @param kind also the name of the view of its operations
+ * @param is tells that kind
  */
-export function createOperationStore<Kind extends Operation>(
+export function createOperationStore<Op extends Operation>(
   database: Database,
-  kind: OperationKind,
-): OperationStore<Kind> {
+  kind: Op['kind'],
+  is: (operation: Operation) => operation is Op,
+): OperationStore<Op> {
   // These do not narrow by the kind but look at it afterwards: on a young database, where every index looks as good as
   // any other, a plan would read all operations of the kind, and would be kept.
   const selectByIds = statement<[ids: readonly string[]], OperationRow>(
@@ -128,10 +130,14 @@ export function createOperationStore<Kind extends Operation>(
     `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id = ANY ($1::uuid[])`,
   )
   const selectMatches = matchesOf(kind)
-  const kindOf = (row: OperationRow) => operationOf(row) as Kind
-  const reads = createBatcher<string, Kind | undefined>(async (ids) => {
+  const reads = createBatcher<string, Op | undefined>(async (ids) => {
     const rows = await database.rows(selectByIds, [ids])
-    const found = new Map(rows.filter((row) => row.kind === kind).map((row) => [row.id, kindOf(row)]))
+    const found = new Map(
+      rows
+        .map(operationOf)
+        .filter(is)
+        .map((operation) => [operation.id, operation]),
+    )
     return ids.map((id) => ({ result: found.get(id.toLowerCase()) }))
   }, READS)
 
@@ -144,7 +150,7 @@ export function createOperationStore<Kind extends Operation>(
         `SELECT ${OPERATION_COLUMNS} FROM ${kind} WHERE ${where}
           ORDER BY created_at DESC, id DESC OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
       )
-      return (await database.rows(query, [...values, filter.skip, filter.limit + 1])).map(kindOf)
+      return operationsOf(await database.rows(query, [...values, filter.skip, filter.limit + 1]), is)
     },
     count: async (filter, limit) => {
       const { where, values, name } = whereOf(filter)

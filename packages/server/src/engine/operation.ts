@@ -1,12 +1,29 @@
-import type { AccountCode, EventType, JournalKind, Variable } from '@pixgate/spec'
+import type {
+  AccountCode,
+  AdjustmentStatus,
+  CashInStatus,
+  CashOutStatus,
+  EventType,
+  JournalKind,
+  RefundInStatus,
+  Variable,
+} from '@pixgate/spec'
 import type { LiveRequest } from '../platform/live-request.ts'
 
 /**
  * What the engine keeps and what a decision may change. Amounts are centavos (`bigint`), instants epoch milliseconds.
  */
 
+/** The statuses of each kind of operation. */
+export interface Statuses {
+  readonly cash_in: CashInStatus
+  readonly cash_out: CashOutStatus
+  readonly refund_in: RefundInStatus
+  readonly adjustment: AdjustmentStatus
+}
+
 /** The kinds of operation. */
-export type OperationKind = 'cash_in' | 'cash_out' | 'refund_in' | 'adjustment'
+export type OperationKind = keyof Statuses
 
 /** A row that decisions look at besides operations and accounts: a switch, a day's total. */
 export type ControlName = 'cash_out_switch' | 'cash_out_day'
@@ -33,12 +50,16 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export type Document = { readonly [key: string]: Json | undefined }
 
 /** An operation as it stands: the projection of its moves. */
-export interface Operation<Detail extends Document = Document, Facts extends Document = Document> {
+export interface Operation<
+  Kind extends OperationKind = OperationKind,
+  Detail extends Document = Document,
+  Facts extends Document = Document,
+> {
   readonly id: string
-  readonly kind: OperationKind
+  readonly kind: Kind
   /** The client's reference, unique per kind for ever. */
   readonly externalId: string
-  readonly status: string
+  readonly status: Statuses[Kind]
   /** How many moves it has had. */
   readonly version: number
   readonly valueCents: bigint
@@ -73,15 +94,15 @@ export interface OpenCase {
 }
 
 /** A new operation. Its creation is its first move. */
-export interface Create {
-  readonly operation: Omit<Operation, 'version' | 'createdAt' | 'updatedAt' | 'openCases'>
+export interface Create<Op extends Operation = Operation> {
+  readonly operation: Omit<Op, 'version' | 'createdAt' | 'updatedAt' | 'openCases'>
 }
 
 /** One step of an operation that exists. Fields left out keep their value. */
 export interface Move {
   readonly operationId: string
   readonly trigger: string
-  readonly to: string
+  readonly to: Operation['status']
   readonly facts?: Document
   readonly dueAt?: number | null
   readonly transactionId?: string
@@ -198,12 +219,12 @@ export interface Command<Outcome> {
 }
 
 /** The operation after its creation. */
-export function created({ operation }: Create, now: number): Operation {
-  return { ...operation, version: 1, createdAt: now, updatedAt: now, openCases: [] }
+export function created<Op extends Operation>({ operation }: Create<Op>, now: number): Op {
+  return { ...operation, version: 1, createdAt: now, updatedAt: now, openCases: [] } as unknown as Op
 }
 
 /** The operation after a move. */
-export function moved(operation: Operation, move: Move, now: number): Operation {
+export function moved<Op extends Operation>(operation: Op, move: Move, now: number): Op {
   return {
     ...operation,
     status: move.to,

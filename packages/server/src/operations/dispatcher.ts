@@ -1,6 +1,6 @@
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type { SendWindow } from '../banks/port.ts'
-import type { Document, Operation } from '../engine/operation.ts'
+import type { Document, Operation, OperationKind } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { sleeplessClock } from '../platform/stopwatch.ts'
 import { isRepeatable, leaseMsFor, SEND_WITHIN_MS, type SendFacts } from './attempts.ts'
@@ -21,7 +21,7 @@ export interface Dispatcher {
 }
 
 /** An operation that the bank is told to carry out. */
-export type AnyOrder = Operation<Document, SendFacts>
+export type AnyOrder = Operation<OperationKind, Document, SendFacts>
 
 /** What an answer means to a kind of order. */
 export interface AnyInput {

@@ -10,7 +10,7 @@ export interface AdjustmentDetail extends Document {
 }
 
 /** An adjustment as the engine keeps it: its value without a sign, its status for the direction. */
-export type Adjustment = Operation<AdjustmentDetail>
+export type Adjustment = Operation<'adjustment', AdjustmentDetail>
 
 /** An adjustment as the edge hands it over. */
 export interface AdjustmentRequest {
@@ -36,7 +36,7 @@ export function decideAdjustment(request: AdjustmentRequest, state: State, now: 
   const valueCents = isCredit ? request.valueCents : -request.valueCents
   if (!isCredit && state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
   const { id, reason, correlationId, bodyHash, idempotencyKey } = request
-  const create: Create = {
+  const create: Create<Adjustment> = {
     operation: {
       id,
       kind: 'adjustment',
@@ -60,6 +60,6 @@ export function decideAdjustment(request: AdjustmentRequest, state: State, now: 
   return {
     creates: [create],
     journals: [{ operationId: id, kind, reference: '', amounts: { v: valueCents } }],
-    outcome: created(create, now) as Adjustment,
+    outcome: created(create, now),
   }
 }

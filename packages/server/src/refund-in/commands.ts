@@ -8,6 +8,7 @@ import type { Ids } from '../platform/ids.ts'
 import { cashInIn, decideCreate, type RefundInRequest } from './create.ts'
 import {
   type BankReturn,
+  isRefundIn,
   movementOf,
   type RefundIn,
   type RefundInInput,
@@ -103,9 +104,11 @@ export function createRefundInCommands({ engine, store, ids }: RefundInCommandsO
       reads: [id, cashInId],
       movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),
       decide: (state, now) => {
-        const refund = state.operation(id) as RefundIn | undefined
+        const refund = state.operation(id)
         const cashIn = cashInIn(state, cashInId)
-        return refund && cashIn ? decideRefundIn(refund, cashIn, inputs, state, now) : { outcome: undefined }
+        return isRefundIn(refund) && cashIn
+          ? decideRefundIn(refund, cashIn, inputs, state, now)
+          : { outcome: undefined }
       },
     })
     if (outcome) await settleDue(outcome.cashIn)
@@ -149,8 +152,10 @@ function isConfirmation(input: RefundInInput): input is Extract<RefundInInput, {
  */
 function repeated(error: unknown, request: RefundInRequest): RefundIn {
   if (error instanceof IdempotencyKeyTaken) {
-    if (!error.operation.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
-    return error.operation as RefundIn
+    const { operation } = error
+    if (!isRefundIn(operation) || !operation.bodyHash.equals(request.bodyHash))
+      throw new Refusal('idempotency_key_reused')
+    return operation
   }
   if (error instanceof ExternalIdTaken) {
     const { id, status, bodyHash } = error.operation

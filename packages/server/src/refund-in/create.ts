@@ -1,5 +1,5 @@
 import { fieldRefusal, Refusal } from '@pixgate/spec'
-import { type CashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
+import { type CashIn, isCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type { RefundIn } from './refund-in.ts'
@@ -40,7 +40,7 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
   if (now > deadline) throw new Refusal('refund_deadline_exceeded')
   if (valueCents > refundableCents(cashIn)) throw fieldRefusal('refund_exceeds_available', 'refundValue', 'too_large')
   if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
-  const create: Create = {
+  const create: Create<RefundIn> = {
     operation: {
       ...operationOf(cashIn),
       id: request.id,
@@ -59,14 +59,14 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
   return mergeDecisions(cashInDecision(cashIn, { on: 'refund.reserved', refundId: request.id, valueCents }, now), {
     creates: [create],
     journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
-    outcome: created(create, now) as RefundIn,
+    outcome: created(create, now),
   })
 }
 
 /** The cash-in that an id names: an operation of any other kind is none. @source failure-modes#RF-11 */
 export function cashInIn(state: State, id: string | null): CashIn | undefined {
   const operation = id === null ? undefined : state.operation(id)
-  return operation?.kind === 'cash_in' ? (operation as CashIn) : undefined
+  return isCashIn(operation) ? operation : undefined
 }
 
 /** What every refund of a cash-in has. A refund bears no fee. */

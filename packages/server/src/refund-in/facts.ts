@@ -32,7 +32,7 @@ export function changesOf(
   refund: RefundIn,
   cashIn: CashIn,
   input: RefundInInput,
-  row: Target,
+  row: Target<RefundIn>,
   nowMs: number,
   heldCents: bigint,
 ): Changes {
@@ -61,7 +61,7 @@ export function referenceLearned(refund: RefundIn, cashIn: CashIn, input: Refund
 function factsAfter(
   refund: RefundIn,
   input: RefundInInput,
-  row: Target,
+  row: Target<RefundIn>,
   nowMs: number,
   heldCents: bigint,
 ): Pick<Changes, 'facts' | 'dueAt'> {
@@ -116,7 +116,7 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
 function factsAfterReturn(
   { facts }: RefundIn,
   { returned, isUnnamed }: ReturnConfirmed,
-  { posts }: Target,
+  { posts }: Target<RefundIn>,
   heldCents: bigint,
 ): RefundInFacts {
   if (posts === undefined) return {}

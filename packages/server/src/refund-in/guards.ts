@@ -94,6 +94,6 @@ const NO_CASH_IN = { facts: {}, transactionId: null }
 /** Whether the table has a row for what a worker may do, where it is due. */
 export function applies(refund: RefundIn, input: WorkInput, nowMs: number): boolean {
   const given = { refund: { ...refund, dueAt: nowMs }, cashIn: NO_CASH_IN, input, nowMs, isAnothers: false }
-  const standing = { status: refund.status as 'PENDING', reason: reasonOf(refund) }
+  const standing = { status: refund.status, reason: reasonOf(refund) }
   return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
 }

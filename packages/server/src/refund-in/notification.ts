@@ -1,5 +1,6 @@
 import { nanosecondText } from '@pixgate/spec'
 import type { CashIn } from '../cash-in/index.ts'
+import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import { evidenceOfOrder } from '../operations/index.ts'
 import { referenceLearned } from './facts.ts'
@@ -8,36 +9,40 @@ import type { RefundIn, RefundInInput } from './refund-in.ts'
 /** What the merchant and the operator are told of a refund. */
 
 /**
- * The bytes that the merchant gets: `id` is the cash-in's, `transaction_id` this return's, as receivers tell refunds of one
- * payment apart by it.
+ * What the merchant is told when a refund comes to its end: `id` is the cash-in's, `transaction_id` this return's, as
+ * receivers tell refunds of one payment apart by it.
  * @source rules#refund-in.told.1
  */
-export function notificationOf(
+export function refundNotification(
   refund: RefundIn,
   transactionId: string | null,
   occurredAt: number | null,
-  status: string,
-): Pick<Notification, 'status' | 'reference' | 'body'> {
-  const event = {
+  to: RefundIn['status'],
+): Omit<Notification, 'operationId'> {
+  return notificationOf('pix_cash_in_reversal', {
     id: refund.detail.cashInId,
     correlation_id: refund.correlationId,
     external_id: refund.externalId,
     transaction_id: transactionId ?? refund.id,
-    status,
+    status: to === 'CONFIRMED' ? 'CONFIRMED' : 'FAILED',
     value_cents: Number(refund.valueCents),
     end_to_end_id: refund.endToEndId,
     fee_amount_cents: 0,
     confirmed_at: occurredAt === null ? null : nanosecondText(occurredAt),
     created_at: nanosecondText(refund.createdAt),
-  }
-  return { status, reference: '', body: Buffer.from(JSON.stringify({ event_type: 'pix_cash_in_reversal', event })) }
+  })
 }
 
-/** What an input that ends a refund tells the merchant. */
-export function toldOf(now: RefundIn, cashIn: CashIn, input: RefundInInput, to: string) {
-  const { transactionId = now.transactionId } = referenceLearned(now, cashIn, input)
+/** The same, as far as the input tells it. */
+export function refundEndNotification(
+  refund: RefundIn,
+  cashIn: CashIn,
+  input: RefundInInput,
+  to: RefundIn['status'],
+): Omit<Notification, 'operationId'> {
+  const { transactionId = refund.transactionId } = referenceLearned(refund, cashIn, input)
   const confirmedAt = input.on === 'partner.confirmed' ? input.returned.occurredAt : null
-  return notificationOf(now, transactionId, input.on === 'partner.failed' ? input.occurredAt : confirmedAt, to)
+  return refundNotification(refund, transactionId, input.on === 'partner.failed' ? input.occurredAt : confirmedAt, to)
 }
 
 /** What the operator of a case is told. */

@@ -29,7 +29,7 @@ export interface RefundInFacts extends SendFacts {
 }
 
 /** A refund as the engine keeps it; its `endToEndId` is the payment's that goes back. */
-export type RefundIn = Operation<RefundInDetail, RefundInFacts>
+export type RefundIn = Operation<'refund_in', RefundInDetail, RefundInFacts>
 
 /** Money that went back. */
 export interface Return {
@@ -77,9 +77,9 @@ export interface Standing extends RefundInOutcome {
   readonly cashIn: CashIn
 }
 
-/** The refund that an operation is: any other kind is none. */
-export function refundOf(operation: Operation | undefined): RefundIn | undefined {
-  return operation?.kind === 'refund_in' ? (operation as RefundIn) : undefined
+/** Whether an operation is a refund. */
+export function isRefundIn(operation: Operation | undefined): operation is RefundIn {
+  return operation?.kind === 'refund_in'
 }
 
 /** The movement that a return is. */

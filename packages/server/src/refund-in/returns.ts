@@ -18,8 +18,8 @@ import { entriesOf } from '../engine/postings.ts'
 import type { Result } from '../operations/index.ts'
 import { own } from '../platform/own.ts'
 import { operationOf } from './create.ts'
-import { notificationOf } from './notification.ts'
-import { type BankReturn, isImplausible, movementOf, type RefundIn, refundOf } from './refund-in.ts'
+import { refundNotification } from './notification.ts'
+import { type BankReturn, isImplausible, isRefundIn, movementOf, type RefundIn } from './refund-in.ts'
 import { decideRefundIn } from './rules.ts'
 import { cashInDecision } from './with-cash-in.ts'
 
@@ -135,7 +135,7 @@ function taken(decision: Decision<CashIn>): Decision<Taken> {
  * @source rules#cash-in.returns.8
  */
 function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly string[]): Record<string, OpenRefund> {
-  const refunds = refundIds.flatMap((refundId) => refundOf(state.operation(refundId)) ?? [])
+  const refunds = refundIds.map((refundId) => state.operation(refundId)).filter(isRefundIn)
   const unlisted = refunds.filter(
     (refund) =>
       refund.status !== 'CONFIRMED' && refund.detail.cashInId === id && own(facts.openRefunds, refund.id) === undefined,
@@ -149,8 +149,8 @@ function unlistedIn(state: State, { id, facts }: CashIn, refundIds: readonly str
 function asking(cashIn: CashIn, awaited: AwaitedReturn, state: State, now: number): Omit<Decision<unknown>, 'outcome'> {
   let decision: Omit<Decision<unknown>, 'outcome'> = {}
   for (const id of explanationsOf(cashIn, awaited)) {
-    const refund = refundOf(state.operation(id))
-    if (!refund) continue
+    const refund = state.operation(id)
+    if (!isRefundIn(refund)) continue
     const { outcome: _, ...asked } = decideRefundIn(refund, cashIn, [{ on: 'work.requested' }], state, now)
     decision = mergeDecisions(decision, { ...asked, outcome: undefined })
   }
@@ -201,8 +201,8 @@ function decideOne(
 
 /** The refund that the bank named since is what the return told of. */
 function decideOurs(cashIn: CashIn, awaited: Awaiting, state: State, now: number): Decision<CashIn> {
-  const refund = refundOf(state.operation(namedRefund(cashIn, awaited) ?? ''))
-  if (!refund) return { outcome: cashIn }
+  const refund = state.operation(namedRefund(cashIn, awaited) ?? '')
+  if (!isRefundIn(refund)) return { outcome: cashIn }
   const { transactionId } = awaited
   const confirmed = { on: 'partner.confirmed', returned: returnOf(awaited), transactionId, isVerified: false } as const
   const { outcome, ...decision } = decideRefundIn(refund, cashIn, [confirmed], state, now)
@@ -253,7 +253,7 @@ function decideBooking(
   now: number,
 ): Decision<CashIn> {
   const { returnId, valueCents, occurredAt } = returned
-  const create: Create = {
+  const create: Create<RefundIn> = {
     operation: {
       ...operationOf(cashIn),
       id,
@@ -269,13 +269,13 @@ function decideBooking(
       facts: { returns: { [returnId]: Number(valueCents) }, returnId, confirmedAt: occurredAt },
     },
   }
-  const refund = created(create, now) as RefundIn
-  const told = notificationOf(refund, refund.transactionId, occurredAt, 'CONFIRMED')
+  const refund = created(create, now)
+  const told = refundNotification(refund, refund.transactionId, occurredAt, 'CONFIRMED')
   const amounts = { r: valueCents, d: min(state.balance('available'), valueCents) }
   return {
     creates: [create],
     journals: [{ operationId: id, kind: 'taken_by_bank', reference: returnId, amounts }],
-    notifications: [{ operationId: id, eventType: 'pix_cash_in_reversal', ...told }],
+    notifications: [{ operationId: id, ...told }],
     exact: ['available', 'receivable'],
     outcome: cashIn,
   }

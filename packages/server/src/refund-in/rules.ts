@@ -7,7 +7,7 @@ import { endsOverdue, isAtRest, isBookedElsewhere, type Result } from '../operat
 import { own } from '../platform/own.ts'
 import { changesOf } from './facts.ts'
 import { GUARDS } from './guards.ts'
-import { evidenceOf, toldOf } from './notification.ts'
+import { evidenceOf, refundEndNotification } from './notification.ts'
 import {
   isImplausible,
   isOfAnotherPayment,
@@ -59,7 +59,7 @@ function decideOne(
     input.on === 'partner.confirmed' && isBookedElsewhere(refund, state.movement(movementOf(input.returned)))
   const leftCents = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
   const heldCents = min(state.balance('available'), min(leftCents, refund.valueCents))
-  const decision = follow(
+  const decision: Decision<Standing> = follow(
     machine,
     refund,
     {
@@ -68,11 +68,11 @@ function decideOne(
       changes: (row) => changesOf(refund, cashIn, input, row, nowMs, heldCents),
       amounts: { r: refund.valueCents, v: leftCents, p: leftCents, h: heldCents },
       reference: input.on === 'partner.confirmed' ? input.returned.returnId : '',
-      notification: (to) => toldOf(refund, cashIn, input, to),
+      notification: (to) => refundEndNotification(refund, cashIn, input, to),
       evidence: evidenceOf(input),
       outcome: (after, isApplied): Standing => ({
         result: isApplied ? applied(refund, input) : unmatched(refund, input),
-        refund: after as RefundIn,
+        refund: after,
         cashIn,
       }),
     },

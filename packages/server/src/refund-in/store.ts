@@ -1,8 +1,8 @@
 import { limits } from '@pixgate/spec'
-import { OPERATION_COLUMNS, type OperationRow, operationOf } from '../engine/operation-row.ts'
+import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/operation-row.ts'
 import { createOperationStore, type OperationStore } from '../engine/operation-store.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
-import type { RefundIn } from './refund-in.ts'
+import { isRefundIn, type RefundIn } from './refund-in.ts'
 
 /** All SQL of refunds. */
 export interface RefundInStore extends OperationStore<RefundIn> {
@@ -61,7 +61,7 @@ const selectExplaining = statement<[cashInId: string, valueCents: bigint], { id:
 /** Makes the store of a database. */
 export function createRefundInStore(database: Database): RefundInStore {
   return {
-    ...createOperationStore<RefundIn>(database, 'refund_in'),
+    ...createOperationStore(database, 'refund_in', isRefundIn),
     due: async (at, most, isSending) => {
       const rows = await database.rows(selectDue, [
         instantParameter(at),
@@ -70,7 +70,7 @@ export function createRefundInStore(database: Database): RefundInStore {
         instantParameter(at - limits.unclaimedReleaseMs),
         at - limits.unsentReleaseMs,
       ])
-      return rows.map((row) => operationOf(row) as RefundIn)
+      return operationsOf(rows, isRefundIn)
     },
     explaining: async (cashInId, valueCents) =>
       (await database.rows(selectExplaining, [cashInId, valueCents])).map(({ id }) => id),

@@ -78,7 +78,7 @@ const creating = (given: Operation): { creates: Create[] } => {
   return { creates: [{ operation: create }] }
 }
 
-const moving = (operationId: string, to: string, facts = {}) => ({
+const moving = (operationId: string, to: Operation['status'], facts = {}) => ({
   moves: [{ operationId, trigger: 'test', to, facts }],
 })
 

@@ -509,7 +509,7 @@ async function oneCashIn(t: TestContext) {
   const [one, other] = [testEngine(t, url), testEngine(t, url)]
   const id = one.ids.uuid()
   await one.cashIns.create(cashInRequest({ id, externalId: 'a' }))
-  const moves = [{ operationId: id, trigger: 'test', to: 'PENDING' }]
+  const moves = [{ operationId: id, trigger: 'test', to: 'PENDING' as const }]
   const opening = (kind: string, reference = ''): Command<void> => ({
     reads: [id],
     decide: () => ({ moves, cases: [{ operationId: id, kind, reference, facts: {} }], outcome: undefined }),

@@ -2,31 +2,34 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { machine } from '@pixgate/spec'
 import { follow } from '../../src/engine/follow.ts'
-import type { Operation } from '../../src/engine/operation.ts'
+import type { Decision, Operation } from '../../src/engine/operation.ts'
+
+type DoorStatus = 'PENDING' | 'PAID' | 'RECONCILIATION_REQUIRED'
+type Door = Omit<Operation, 'status'> & { readonly status: DoorStatus }
 
 /** A machine as small as one can be that uses everything a row may say. */
 const DOOR = machine({
   resource: 'door',
-  states: ['OPEN', 'SHUT', 'RECONCILIATION_REQUIRED'],
+  states: ['PENDING', 'PAID', 'RECONCILIATION_REQUIRED'],
   reasons: { no_answer: 'Nobody answers the bell.', conflict: 'Two say different things.' },
   triggers: ['push', 'pull', 'doubt', 'knock'],
   guards: { 'is heavy': 'the door is heavy', 'is locked': 'the door is locked' },
   cases: { stuck: 'The door is stuck.' },
   // biome-ignore format: one line of the table is one line
   lines: [
-    { from: 'OPEN', on: 'push', when: 'is locked', to: 'same', rule: 'door.1', says: 'A locked door does not move.' },
-    { from: 'OPEN', on: 'push', when: 'is heavy', to: 'RECONCILIATION_REQUIRED:conflict', posts: 'arrived_unattributed', opens: 'stuck', rule: 'door.2', says: 'A heavy door sticks.' },
-    { from: 'OPEN', on: 'push', to: 'SHUT', emits: 'pix_cash_in', rule: 'door.3', says: 'Any other shuts.' },
-    { from: 'SHUT', on: 'knock', to: 'ignored', rule: 'door.7', says: 'Nobody hears.' },
-    { from: 'SHUT', on: 'pull', to: 'OPEN', rule: 'door.4', says: 'It opens.' },
-    { from: 'RECONCILIATION_REQUIRED:conflict', on: 'pull', to: 'OPEN', rule: 'door.5', says: 'So does a stuck one.' },
+    { from: 'PENDING', on: 'push', when: 'is locked', to: 'same', rule: 'door.1', says: 'A locked door does not move.' },
+    { from: 'PENDING', on: 'push', when: 'is heavy', to: 'RECONCILIATION_REQUIRED:conflict', posts: 'arrived_unattributed', opens: 'stuck', rule: 'door.2', says: 'A heavy door sticks.' },
+    { from: 'PENDING', on: 'push', to: 'PAID', emits: 'pix_cash_in', rule: 'door.3', says: 'Any other shuts.' },
+    { from: 'PAID', on: 'knock', to: 'ignored', rule: 'door.7', says: 'Nobody hears.' },
+    { from: 'PAID', on: 'pull', to: 'PENDING', rule: 'door.4', says: 'It opens.' },
+    { from: 'RECONCILIATION_REQUIRED:conflict', on: 'pull', to: 'PENDING', rule: 'door.5', says: 'So does a stuck one.' },
     { from: 'RECONCILIATION_REQUIRED:*', on: 'doubt', to: 'same', opens: 'stuck', rule: 'door.6', says: 'A doubt stays one.' },
   ],
 })
 
 const NOW = 1_700_000_000_000
 
-const door = (status: string): Operation => ({
+const door = (status: DoorStatus): Door => ({
   id: 'door-1',
   kind: 'cash_in',
   externalId: 'a',
@@ -53,7 +56,13 @@ const door = (status: string): Operation => ({
   ],
 })
 
-function happens(status: string, on: 'push' | 'pull' | 'doubt', holding: readonly string[] = []) {
+type Outcome = { readonly after: Door; readonly isApplied: boolean }
+
+function happens(
+  status: DoorStatus,
+  on: 'push' | 'pull' | 'doubt' | 'knock',
+  holding: readonly string[] = [],
+): Decision<Outcome> {
   return follow(
     DOOR,
     door(status),
@@ -63,7 +72,12 @@ function happens(status: string, on: 'push' | 'pull' | 'doubt', holding: readonl
       changes: ({ to }) => ({ facts: { became: to }, dueAt: null, endToEndId: 'E1' }),
       amounts: { p: 100n },
       reference: 'E1',
-      notification: (status) => ({ status, reference: '', body: Buffer.from(`now ${status}`) }),
+      notification: (status) => ({
+        eventType: 'pix_cash_in',
+        status,
+        reference: '',
+        body: Buffer.from(`now ${status}`),
+      }),
       evidence: { pushedBy: 'Maria' },
       outcome: (after, isApplied) => ({ after, isApplied }),
     },
@@ -72,41 +86,45 @@ function happens(status: string, on: 'push' | 'pull' | 'doubt', holding: readonl
 }
 
 test('[engine.1] where no row applies nothing changes, and the operation is the very same', () => {
-  const decision = happens('SHUT', 'push')
+  const decision = happens('PAID', 'push')
   assert.deepEqual(Object.keys(decision), ['outcome'])
-  assert.deepEqual(decision.outcome, { after: door('SHUT'), isApplied: false })
+  assert.deepEqual(decision.outcome, { after: door('PAID'), isApplied: false })
+})
+
+test('[engine.1] where a row says that it is ignored nothing is written either', () => {
+  assert.deepEqual(happens('PAID', 'knock'), { outcome: { after: door('PAID'), isApplied: false } })
 })
 
 test('[engine.1] rows are tried in their order; the first whose condition holds counts', () => {
-  const to = (holding: readonly string[]) => happens('OPEN', 'push', holding).outcome.after.status
-  assert.equal(to([]), 'SHUT')
+  const to = (holding: readonly string[]) => happens('PENDING', 'push', holding).outcome.after.status
+  assert.equal(to([]), 'PAID')
   assert.equal(to(['is heavy']), 'RECONCILIATION_REQUIRED')
-  assert.equal(to(['is heavy', 'is locked']), 'OPEN')
+  assert.equal(to(['is heavy', 'is locked']), 'PENDING')
 })
 
 test('[engine.1] a row brings its move, with what it changes, and the operation as it then is', () => {
-  const { moves, outcome } = happens('OPEN', 'push')
+  const { moves, outcome } = happens('PENDING', 'push')
   assert.deepEqual(moves, [
     {
       operationId: 'door-1',
       trigger: 'push',
-      to: 'SHUT',
-      facts: { became: 'SHUT' },
+      to: 'PAID',
+      facts: { became: 'PAID' },
       dueAt: null,
       endToEndId: 'E1',
     },
   ])
-  const after = { status: 'SHUT', version: 2, dueAt: null, endToEndId: 'E1', updatedAt: NOW }
-  assert.deepEqual(outcome.after, { ...door('OPEN'), ...after, facts: { colour: 'red', became: 'SHUT' } })
+  const after = { status: 'PAID', version: 2, dueAt: null, endToEndId: 'E1', updatedAt: NOW }
+  assert.deepEqual(outcome.after, { ...door('PENDING'), ...after, facts: { colour: 'red', became: 'PAID' } })
 })
 
 test('[engine.1] [events.4] the notification, the journal and the case stand beside the row that names them', () => {
-  const told = happens('OPEN', 'push')
+  const told = happens('PENDING', 'push')
   assert.deepEqual(told.notifications, [
-    { operationId: 'door-1', eventType: 'pix_cash_in', status: 'SHUT', reference: '', body: Buffer.from('now SHUT') },
+    { operationId: 'door-1', eventType: 'pix_cash_in', status: 'PAID', reference: '', body: Buffer.from('now PAID') },
   ])
   assert.deepEqual([told.journals, told.cases], [[], []])
-  const booked = happens('OPEN', 'push', ['is heavy'])
+  const booked = happens('PENDING', 'push', ['is heavy'])
   assert.deepEqual(booked.journals, [
     { operationId: 'door-1', kind: 'arrived_unattributed', reference: 'E1', amounts: { p: 100n } },
   ])
@@ -117,10 +135,10 @@ test('[engine.1] [events.4] the notification, the journal and the case stand bes
 })
 
 test('[engine.1] [ledger.suspense] leaving the doubt closes its cases but none of money in suspense; else none closes', () => {
-  const closes = (status: string, on: 'push' | 'pull' | 'doubt') => happens(status, on).closes
+  const closes = (status: DoorStatus, on: 'push' | 'pull' | 'doubt') => happens(status, on).closes
   assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'pull'), ['case 1', 'case 3'])
   assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'doubt'), [])
-  assert.deepEqual(closes('SHUT', 'pull'), [])
+  assert.deepEqual(closes('PAID', 'pull'), [])
 })
 
 test('[engine.19] what closes besides is named, and what is not known cannot be closed', () => {
@@ -134,7 +152,7 @@ test('[engine.19] what closes besides is named, and what is not known cannot be 
     } as const
     return follow(DOOR, before, step, NOW).closes
   }
-  assert.deepEqual(closing(door('OPEN')), ['case 2'])
+  assert.deepEqual(closing(door('PENDING')), ['case 2'])
   const { openCases, ...unread } = door('RECONCILIATION_REQUIRED')
   assert.throws(() => follow(DOOR, unread, { ...PULL, outcome: () => undefined }, NOW), /open cases .* were not read/)
 })

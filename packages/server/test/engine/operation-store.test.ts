@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { CashIn } from '../../src/cash-in/cash-in.ts'
+import { isCashIn } from '../../src/cash-in/cash-in.ts'
+import { isCashOut } from '../../src/cash-out/cash-out.ts'
 import { createOperationStore } from '../../src/engine/operation-store.ts'
 import { createReader } from '../../src/engine/reader.ts'
 import type { Database } from '../../src/platform/db/database.ts'
+import { isRefundIn } from '../../src/refund-in/refund-in.ts'
 import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 
@@ -21,7 +23,7 @@ async function storeOf(t: TestContext, count: number) {
       return database.rows(query, parameters)
     },
   }
-  return { store: createOperationStore<CashIn>(counting, 'cash_in'), stored, asked, unknown: ids.uuid() }
+  return { store: createOperationStore(counting, 'cash_in', isCashIn), stored, asked, unknown: ids.uuid() }
 }
 
 test('[cash-in.detail.2] reads at the same time share a statement, and each gets its own', async (t) => {
@@ -57,10 +59,10 @@ test('[cash-in.detail.2] an id of another kind is unknown, and no reference mean
   const id = ids.uuid()
   await cashIns.create(cashInRequest({ id, externalId: 'order-1' }))
   const references = [id, 'order-1'].map((externalId) => ({ externalId, transactionId: null, endToEndId: null }))
-  const cashOuts = createOperationStore(database, 'cash_out')
+  const cashOuts = createOperationStore(database, 'cash_out', isCashOut)
   assert.equal(await cashOuts.get(id), undefined)
   assert.deepEqual(await cashOuts.match(references), [[], []])
-  const [byId, byExternalId] = await createOperationStore(database, 'cash_in').match(references)
+  const [byId, byExternalId] = await createOperationStore(database, 'cash_in', isCashIn).match(references)
   assert.deepEqual(byId, [{ id, by: 'id', of: null, isBanks: false }])
   assert.deepEqual(byExternalId, [{ id, by: 'externalId', of: null, isBanks: false }])
 })
@@ -74,7 +76,7 @@ test('[partner-inbox.12] [EV-34] a payment in suspense is known by its end-to-en
   await cashIns.apply(id, { on: 'partner.confirmed', payment: paid, transactionId: null })
   await administer(url, `INSERT INTO movement VALUES ('out', 'E2', '${id}', 1)`)
   const references = ['E1', 'E2'].map((endToEndId) => ({ endToEndId, transactionId: null, externalId: null }))
-  assert.deepEqual(await createOperationStore(database, 'cash_in').match(references), [
+  assert.deepEqual(await createOperationStore(database, 'cash_in', isCashIn).match(references), [
     [{ id, by: 'endToEndId', of: null, isBanks: false }],
     [],
   ])
@@ -91,8 +93,12 @@ test('[database.8] once there are some, single operations are found by what name
       return []
     },
   }
-  for (const kind of ['cash_in', 'cash_out', 'refund_in'] as const) {
-    const store = createOperationStore(noting, kind)
+  const stores = [
+    createOperationStore(noting, 'cash_in', isCashIn),
+    createOperationStore(noting, 'cash_out', isCashOut),
+    createOperationStore(noting, 'refund_in', isRefundIn),
+  ]
+  for (const store of stores) {
     await store.get('id')
     await store.match([])
   }

@@ -74,7 +74,7 @@ const TOO_MUCH = 'refundValue exceeds the amount available for refund'
 
 test('[refund-in.create.2] what is wrong is told in one order, whatever else is wrong', () => {
   const id = '0198c0de-0000-7000-8000-000000000000'
-  const exhausted = { ...paidCashIn({ returns: { D1: 100_00 } }), status: 'RECONCILIATION_REQUIRED' }
+  const exhausted = { ...paidCashIn({ returns: { D1: 100_00 } }), status: 'RECONCILIATION_REQUIRED' } as const
   const late = paidCashIn({ paidAt: NOW - DEADLINE_MS - 1, returns: { D1: 100_00 } })
   assert.equal(refusalOf({ valueCents: 0n, cashInId: id }, late, 0n), NOT_FOUND)
   assert.equal(refusalOf({ valueCents: 0n }, { ...exhausted, facts: late.facts }, 0n), NOT_PAID)

@@ -98,7 +98,7 @@ test('[EV-27b] [refund-in.returns.3] a debit never comes before its credit, and 
     assert.equal(decideReturn(cashInAs(status), returned(), IDENTITY, stateOf(), NOW).outcome.result, 'EARLY')
   const ahead = returned({ occurredAt: NOW + 300_001 })
   assert.equal(decideReturn(paidCashIn(), ahead, IDENTITY, stateOf(), NOW).outcome.result, 'IMPLAUSIBLE')
-  const doubted = { ...paidCashIn(), status: 'RECONCILIATION_REQUIRED' }
+  const doubted = { ...paidCashIn(), status: 'RECONCILIATION_REQUIRED' } as const
   assert.equal(decideReturn(doubted, returned(), IDENTITY, stateOf(), NOW).outcome.result, 'APPLIED')
 })
 

@@ -1,16 +1,25 @@
 import assert from 'node:assert/strict'
+import type { EventType } from '@pixgate/spec'
 import { verify } from '../../src/ledger/verify/store.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
+import { assertPublished } from './published-events.ts'
 
 const beginSnapshot = statement<[]>('test.begin_snapshot', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
 
-/** Fails with everything that is wrong with the books. */
+const NOTIFICATIONS = statement<[], { event_type: EventType; body: Buffer }>(
+  'test.notifications',
+  // Those that tests of the engine make by themselves have nothing in them.
+  `SELECT event_type, body FROM notification WHERE body <> '{}'`,
+)
+
+/** Fails with everything that is wrong with the books, and where a notification is not what its published schema says. */
 export async function assertBooks(database: Database): Promise<void> {
   const { drifts } = await database.transaction(async (queries) => {
     await queries.rows(beginSnapshot, [])
     return verify(queries)
   })
   assert.deepEqual(drifts, [])
+  for (const { event_type, body } of await database.rows(NOTIFICATIONS, [])) assertPublished(event_type, body)
 }
 
 const BALANCES = statement<[], { code: string; balance_cents: bigint }>(

@@ -5,7 +5,6 @@ import {
   type JournalKind,
   type JournalTemplate,
   journals,
-  type Machine,
   min,
   type Row,
   refundIn,
@@ -20,7 +19,7 @@ import type { TestEngine } from './engine.ts'
  * Operations of every kind, led through their tables without their modules: for what must hold whatever modules do.
  */
 
-type MachineRow = Row
+type MachineRow = Row<Operation['status']>
 
 /** The kinds of operation that have a table. */
 export const MACHINES = { cash_in: cashIn, cash_out: cashOut, refund_in: refundIn } as const
@@ -36,7 +35,11 @@ const FEE = 7n
  * Makes an operation in this state.
  * @returns its id, or `undefined` where there is no money for it
  */
-export async function begin({ engine, ids }: TestEngine, kind: Kind, status: string): Promise<string | undefined> {
+export async function begin(
+  { engine, ids }: TestEngine,
+  kind: Kind,
+  status: Operation['status'],
+): Promise<string | undefined> {
   const row = MACHINES[kind].rows.find(({ from, to }) => from === null && to === status)
   if (!row) throw new Error(`no ${kind} begins as ${status}`)
   const operation = newOperation(ids.uuid(), kind, status)
@@ -69,11 +72,11 @@ export function lead(
     decide: (state, now) => {
       const operation = state.operation(id)
       if (!operation) throw new Error(`there is no operation ${id}`)
-      const machine: Machine = MACHINES[operation.kind as Kind]
-      const row = choose(machine.rows.filter((candidate) => applies(candidate, operation)))
+      const rows: readonly MachineRow[] = MACHINES[operation.kind as Kind].rows
+      const row = choose(rows.filter((candidate) => applies(candidate, operation)))
       if (!row) return { outcome: undefined }
       // Alone, so that no line before it applies instead.
-      const decision = follow(
+      const decision: Decision<string> = follow(
         { rows: [row] },
         operation,
         {
@@ -91,7 +94,7 @@ export function lead(
   return engine.execute(ifAffordable(step))
 }
 
-function newOperation(id: string, kind: Kind, status: string): Operation {
+function newOperation(id: string, kind: Kind, status: Operation['status']): Operation {
   return {
     id,
     kind,

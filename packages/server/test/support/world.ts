@@ -17,6 +17,7 @@ import type { Logger } from '../../src/platform/log.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
 import { testPort } from './port.ts'
+import { assertPublished } from './published-events.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
 import { type Receiver, startReceiver } from './webhook-receiver.ts'
 
@@ -154,6 +155,9 @@ export async function world(
   if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })
   const receiver = await startReceiver(t)
+  t.after(() => {
+    for (const { body } of receiver.received) assertPublished(JSON.parse(body.toString()).event_type, body)
+  })
 
   const ask = async (base: string, token: string, method: string, path: string, body?: unknown, headers = {}) => {
     const response = await fetch(base + path, {
