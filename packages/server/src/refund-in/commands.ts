@@ -104,11 +104,9 @@ export function createRefundInCommands({ engine, store, ids }: RefundInCommandsO
       reads: [id, cashInId],
       movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),
       decide: (state, now) => {
-        const refund = state.operation(id)
-        const cashIn = cashInIn(state, cashInId)
-        return isRefundIn(refund) && cashIn
-          ? decideRefundIn(refund, cashIn, inputs, state, now)
-          : { outcome: undefined }
+        const [refund, cashIn] = [state.operation(id), cashInIn(state, cashInId)]
+        if (!isRefundIn(refund) || !cashIn) return { outcome: undefined }
+        return decideRefundIn(refund, cashIn, inputs, state, now)
       },
     })
     if (outcome) await settleDue(outcome.cashIn)

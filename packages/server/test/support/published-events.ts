@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import { type EventType, eventSchemas } from '@pixgate/spec'
 import { Ajv } from 'ajv'
 import { formats } from '../../src/platform/http/formats.ts'
+import { type Receiver, startReceiver } from './webhook-receiver.ts'
 
 const ajv = new Ajv({ strict: false, allErrors: true, formats })
 const published = new Map(Object.entries(eventSchemas).map(([type, schema]) => [type, ajv.compile(schema)]))
@@ -15,4 +17,13 @@ export function assertPublished(eventType: EventType, body: Buffer): void {
   assert.ok(isPublished, `${eventType} is no type of event`)
   const told = JSON.parse(body.toString())
   assert.ok(isPublished(told), `${body}: ${ajv.errorsText(isPublished.errors)}`)
+}
+
+/** Starts a receiver of what the service tells; the test fails where that is not what the published schemas say. */
+export async function startOurReceiver(t: TestContext): Promise<Receiver> {
+  const receiver = await startReceiver(t)
+  t.after(() => {
+    for (const { body } of receiver.received) assertPublished(JSON.parse(body.toString()).event_type, body)
+  })
+  return receiver
 }

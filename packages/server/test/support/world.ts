@@ -17,9 +17,9 @@ import type { Logger } from '../../src/platform/log.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
 import { testPort } from './port.ts'
-import { assertPublished } from './published-events.ts'
+import { startOurReceiver } from './published-events.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
-import { type Receiver, startReceiver } from './webhook-receiver.ts'
+import type { Receiver } from './webhook-receiver.ts'
 
 /**
  * A merchant, a gateway and a bank, for stories: the whole service over real HTTP on a real database, the simulated bank
@@ -154,10 +154,7 @@ export async function world(
   const service = await composeSandbox(config, clock, options.logger ?? pino({ level: 'silent' }), started)
   if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })
-  const receiver = await startReceiver(t)
-  t.after(() => {
-    for (const { body } of receiver.received) assertPublished(JSON.parse(body.toString()).event_type, body)
-  })
+  const receiver = await startOurReceiver(t)
 
   const ask = async (base: string, token: string, method: string, path: string, body?: unknown, headers = {}) => {
     const response = await fetch(base + path, {
