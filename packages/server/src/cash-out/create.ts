@@ -1,4 +1,4 @@
-import { feeCents, fieldRefusal, normaliseDocument, Refusal } from '@pixgate/spec'
+import { feeCents, fieldRefusal, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision, type State } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type { CashOut, CashOutDetail, CashOutRecipient } from './cash-out.ts'
@@ -69,6 +69,7 @@ export function decideCreate(
       exclusiveKey: request.exclusiveKey,
       expiresAt: null,
       dueAt: now,
+      plan: { step: 'send', changesAt: now + limits.unclaimedReleaseMs },
       transactionId: null,
       endToEndId: null,
       detail: { ...request.detail, recipient },

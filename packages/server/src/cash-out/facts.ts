@@ -14,7 +14,7 @@ import {
 } from '../operations/index.ts'
 import { own } from '../platform/own.ts'
 import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
-import { restingDueAt } from './schedule.ts'
+import { planOf, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-out by each input. Pure. */
 
@@ -33,11 +33,13 @@ export function changesOf(
   const asked = row.asks ? queryRequested(cashOut, endsCall(input, cashOut.facts), nowMs) : {}
   const facts = { ...known.facts, ...asked.facts, ...callEnded(input, cashOut.facts), ...reasonAfter(cashOut, row) }
   const after = { ...cashOut, status: row.to, facts: { ...cashOut.facts, ...facts } }
-  const dueAt = asked.dueAt ?? known.dueAt
+  const planned = asked.dueAt ?? known.dueAt
+  const dueAt = planned === undefined ? nextDueAt(cashOut, after.facts, restingDueAt(after, nowMs), nowMs) : planned
   return {
     ...known,
     facts,
-    dueAt: dueAt === undefined ? nextDueAt(cashOut, after.facts, restingDueAt(after, nowMs), nowMs) : dueAt,
+    dueAt,
+    plan: planOf({ ...after, dueAt }, nowMs),
     ...(row.posts === 'cash_out_released' ? { givesUpExclusiveKey: true } : {}),
   }
 }

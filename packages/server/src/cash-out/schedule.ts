@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
+import type { Plan, Step } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
-import { pollDelayMs, questionDelayMs, type Step, stepBy } from '../operations/index.ts'
+import { planOfOrder, pollDelayMs, questionDelayMs, stepBy } from '../operations/index.ts'
 import type { CashOut } from './cash-out.ts'
 import { applies } from './guards.ts'
 
@@ -25,4 +26,9 @@ export function nextStep(cashOut: CashOut, nowMs: number): Step {
 export function isOpen(cashOut: CashOut): boolean {
   const { status } = cashOut
   return status === 'DISPATCHED' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashOut) === 'no_answer'
+}
+
+/** What is to be done about it when it is due, for the database to filter by. */
+export function planOf(cashOut: CashOut, nowMs: number): Plan {
+  return planOfOrder(cashOut, nextStep, nowMs)
 }

@@ -1,44 +1,15 @@
-import { limits } from '@pixgate/spec'
-import { OPERATION_COLUMNS, type OperationRow, operationsOf } from '../engine/operation-row.ts'
-import { createOperationStore, type OperationStore } from '../engine/operation-store.ts'
-import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import { createOrderStore, type OrderStore } from '../operations/index.ts'
+import { type Database, statement } from '../platform/db/database.ts'
 import { type CashOut, isCashOut } from './cash-out.ts'
+import { planOf } from './schedule.ts'
 
 /** All SQL of cash-outs. */
-export interface CashOutStore extends OperationStore<CashOut> {
-  /**
-   * Cash-outs on which work is due, oldest first.
-   * @param isSending whether those that only wait to be sent are wanted too; those that are to be given back are in any
-   *   case
-   */
-  due(at: number, most: number, isSending: boolean): Promise<CashOut[]>
+export interface CashOutStore extends OrderStore<CashOut> {
   /** Whether payouts are enabled, as committed now. */
   isEnabled(): Promise<boolean>
   /** Sets the total of a day, `YYYY-MM-DD` in São Paulo, to what was sent on it. */
   recountDay(day: string): Promise<void>
 }
-
-/**
- * What only waits to be sent and is not to be given back yet; NULL is no. Anything else is given back or asked about,
- * also what is in doubt although it was never sent. It says the same as `nextStep`.
- * @source failure-modes#CO-24, rules#cash-out.states.3, rules#cash-out.states.5, rules#cash-out.states.10
- */
-const WAITS_TO_BE_SENT = `CASE
-  WHEN status = 'RESERVED' THEN created_at > $4::timestamptz
-  WHEN (facts ->> 'firstAttemptAt')::bigint <= $5 THEN false
-  WHEN status IN ('DISPATCHED', 'PROVIDER_RESULT_UNKNOWN') OR facts ->> 'doubt' = 'missing'
-    THEN facts ->> 'attempts' = facts ->> 'unsentAttempts' AND facts ->> 'isAccepted' IS DISTINCT FROM 'true'
-END`
-
-const selectDue = statement<
-  [at: string, most: number, isSending: boolean, unclaimedSince: string, unsentSince: number],
-  OperationRow
->(
-  'cash_out.due',
-  `SELECT ${OPERATION_COLUMNS} FROM cash_out
-    WHERE due_at <= $1 AND ($3 OR (${WAITS_TO_BE_SENT}) IS NOT TRUE)
-    ORDER BY due_at LIMIT $2`,
-)
 
 const selectSwitch = statement<[], { enabled: boolean }>(
   'cash_out.switch',
@@ -61,17 +32,7 @@ const updateDay = statement<[day: string]>(
 /** Makes the store of a database. */
 export function createCashOutStore(database: Database): CashOutStore {
   return {
-    ...createOperationStore(database, 'cash_out', isCashOut),
-    due: async (at, most, isSending) => {
-      const rows = await database.rows(selectDue, [
-        instantParameter(at),
-        most,
-        isSending,
-        instantParameter(at - limits.unclaimedReleaseMs),
-        at - limits.unsentReleaseMs,
-      ])
-      return operationsOf(rows, isCashOut)
-    },
+    ...createOrderStore(database, 'cash_out', isCashOut, planOf),
     // Locked first, so that the sum sees every payout whose total was kept.
     recountDay: (day) =>
       database.transaction(async ({ rows }) => {

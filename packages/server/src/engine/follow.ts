@@ -12,7 +12,7 @@ import {
 import { reasonAfter, reasonOf } from './reason.ts'
 
 /** What a move may change besides status and reason, and which open cases close with it. */
-export type Changes = Pick<Move, 'facts' | 'dueAt' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'> &
+export type Changes = Pick<Move, 'facts' | 'dueAt' | 'plan' | 'transactionId' | 'endToEndId' | 'givesUpExclusiveKey'> &
   Pick<Decision<unknown>, 'closes'>
 
 /** What of a row decides about a move's changes. */

@@ -1,12 +1,13 @@
 import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
-import type { Operation, OperationKind } from './operation.ts'
+import type { Operation, OperationKind, Step } from './operation.ts'
 
 /** Rows of the table `operation`, and what the engine makes of them. */
 
 /** An operation's columns as a row tells them. */
 export const OPERATION_COLUMNS = `
   id, kind, external_id, status, version, value_cents, fee_cents, correlation_id, body_hash, idempotency_key,
-  exclusive_key, expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at`
+  exclusive_key, expires_at, due_at, transaction_id, end_to_end_id, detail, facts, created_at, updated_at,
+  next_step, changes_at`
 
 /** A row of `operation`. */
 export interface OperationRow {
@@ -29,6 +30,8 @@ export interface OperationRow {
   readonly facts: Operation['facts']
   readonly created_at: number
   readonly updated_at: number
+  readonly next_step: Step | null
+  readonly changes_at: number | null
 }
 
 /** The statuses that an operation of each kind may have. */
@@ -65,6 +68,7 @@ export function operationOf(row: OperationRow): Operation {
     facts: row.facts,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    plan: row.next_step === null ? null : { step: row.next_step, changesAt: row.changes_at },
   }
 }
 

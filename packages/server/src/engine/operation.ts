@@ -49,6 +49,16 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** A document of an operation. */
 export type Document = { readonly [key: string]: Json | undefined }
 
+/** What a worker does about an operation that is due. */
+export type Step = 'send' | 'ask' | 'release' | 'case'
+
+/** What is to be done about an operation when it is due. */
+export interface Plan {
+  readonly step: Step
+  /** When that would become another step without a move, epoch milliseconds; `null`: never. */
+  readonly changesAt: number | null
+}
+
 /** An operation as it stands: the projection of its moves. */
 export interface Operation<
   Kind extends OperationKind = OperationKind,
@@ -74,6 +84,8 @@ export interface Operation<
   readonly expiresAt: number | null
   /** When a worker must look at it; `null` when nothing is to be done. */
   readonly dueAt: number | null
+  /** What is to be done then; absent or `null` where nobody has computed it. */
+  readonly plan?: Plan | null
   readonly transactionId: string | null
   readonly endToEndId: string | null
   /** What the client asked for; never changes. */
@@ -105,6 +117,8 @@ export interface Move {
   readonly to: Operation['status']
   readonly facts?: Document
   readonly dueAt?: number | null
+  /** See {@link Operation.plan}. */
+  readonly plan?: Plan
   readonly transactionId?: string
   readonly endToEndId?: string
   /** Others may hold what it held. */
@@ -231,6 +245,7 @@ export function moved<Op extends Operation>(operation: Op, move: Move, now: numb
     version: operation.version + 1,
     facts: move.facts ? { ...operation.facts, ...move.facts } : operation.facts,
     dueAt: move.dueAt === undefined ? operation.dueAt : move.dueAt,
+    ...(move.plan ? { plan: move.plan } : {}),
     transactionId: move.transactionId ?? operation.transactionId,
     endToEndId: move.endToEndId ?? operation.endToEndId,
     exclusiveKey: move.givesUpExclusiveKey ? null : operation.exclusiveKey,

@@ -1,11 +1,11 @@
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type { SendWindow } from '../banks/port.ts'
-import type { Document, Operation, OperationKind } from '../engine/operation.ts'
+import type { Document, Operation, OperationKind, Step } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { sleeplessClock } from '../platform/stopwatch.ts'
 import { isRepeatable, leaseMsFor, SEND_WITHIN_MS, type SendFacts } from './attempts.ts'
 import { type Again, isWithoutOutcome, notSentInput, type OrderInput } from './inputs.ts'
-import { isDueNow, type Step } from './schedule.ts'
+import { isDueNow } from './schedule.ts'
 
 /**
  * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed

@@ -1,12 +1,11 @@
+import { limits } from '@pixgate/spec'
 import type { Changes } from '../engine/follow.ts'
+import type { Plan, Step } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SendFacts } from './attempts.ts'
 import type { WorkInput } from './inputs.ts'
 
 /** When any order needs work, and whether it still does. Pure. */
-
-/** What is to be done about an order that is due. */
-export type Step = 'send' | 'ask' | 'release' | 'case'
 
 /**
  * What is to be done about an order that is due: what its table lets a worker do, else the bank is asked.
@@ -16,6 +15,36 @@ export function stepBy(applies: (input: WorkInput) => boolean): Step {
   if (applies({ on: 'clock.released' })) return 'release'
   if (applies({ on: 'clock.overdue' })) return 'case'
   return applies({ on: 'send.claimed', leaseMs: 0 }) ? 'send' : 'ask'
+}
+
+/** An order as far as its next step goes. */
+interface Planned {
+  readonly dueAt: number | null
+  readonly createdAt: number
+  readonly facts: SendFacts
+}
+
+/**
+ * What is to be done about an order when it is due, and when that would become another step without a move: by the passing
+ * of time alone an order is given back, or its outcome is overdue.
+ * @param nextStep what is to be done about it at an instant
+ * @source rules#cash-out.work.6
+ */
+export function planOfOrder<Order extends Planned>(
+  order: Order,
+  nextStep: (order: Order, nowMs: number) => Step,
+  nowMs: number,
+): Plan {
+  const step = nextStep(order, Math.max(order.dueAt ?? nowMs, nowMs))
+  const changesAt = endOf(order, step)
+  return { step, changesAt: changesAt !== null && nextStep(order, changesAt) !== step ? changesAt : null }
+}
+
+function endOf({ createdAt, facts }: Planned, step: Step): number | null {
+  const { attempts = 0, firstAttemptAt = createdAt } = facts
+  if (step === 'send')
+    return attempts > 0 ? firstAttemptAt + limits.unsentReleaseMs : createdAt + limits.unclaimedReleaseMs
+  return step === 'ask' && facts.isAccepted ? firstAttemptAt + limits.outcomeOverdueMs : null
 }
 
 /** Whether a worker has something to do about an order right now. */

@@ -1,4 +1,4 @@
-import { fieldRefusal, Refusal } from '@pixgate/spec'
+import { fieldRefusal, limits, Refusal } from '@pixgate/spec'
 import { type CashIn, isCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
@@ -51,6 +51,7 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
       bodyHash: request.bodyHash,
       idempotencyKey: request.idempotencyKey,
       dueAt: now,
+      plan: { step: 'send', changesAt: now + limits.unclaimedReleaseMs },
       transactionId: null,
       detail: { cashInId: cashIn.id, reason: request.reason, origin: 'MERCHANT' },
       facts: {},

@@ -20,7 +20,7 @@ import {
   type RefundInInput,
   type ReturnConfirmed,
 } from './refund-in.ts'
-import { restingDueAt, waitsForPerson } from './schedule.ts'
+import { planOf, restingDueAt, waitsForPerson } from './schedule.ts'
 
 /** What becomes known of a refund by each input. Pure. */
 
@@ -40,11 +40,13 @@ export function changesOf(
   const asked = row.asks ? queryRequested(refund, endsCall(input, refund.facts), nowMs) : {}
   const facts = { ...known.facts, ...asked.facts, ...callEnded(input, refund.facts), ...reasonAfter(refund, row) }
   const after = { ...refund, status: row.to, facts: { ...refund.facts, ...facts } }
-  const dueAt = asked.dueAt ?? known.dueAt
+  const planned = asked.dueAt ?? known.dueAt
+  const dueAt = planned === undefined ? nextDueAt(refund, after.facts, restingDueAt(after, nowMs), nowMs) : planned
   return {
     ...referenceLearned(refund, cashIn, input),
     facts,
-    dueAt: dueAt === undefined ? nextDueAt(refund, after.facts, restingDueAt(after, nowMs), nowMs) : dueAt,
+    dueAt,
+    plan: planOf({ ...after, dueAt }, nowMs),
   }
 }
 

@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
+import type { Plan, Step } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
-import { pollDelayMs, questionDelayMs, type Step, stepBy } from '../operations/index.ts'
+import { planOfOrder, pollDelayMs, questionDelayMs, stepBy } from '../operations/index.ts'
 import { applies } from './guards.ts'
 import type { RefundIn } from './refund-in.ts'
 
@@ -28,4 +29,9 @@ export function waitsForPerson(refund: RefundIn): boolean {
 /** What is to be done about a refund that is due: its table says it. @source rules#refund-in.work */
 export function nextStep(refund: RefundIn, nowMs: number): Step {
   return stepBy((input) => applies(refund, input, nowMs))
+}
+
+/** What is to be done about it when it is due, for the database to filter by. */
+export function planOf(refund: RefundIn, nowMs: number): Plan {
+  return planOfOrder(refund, nextStep, nowMs)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CashOutStatus, cashOut, type JournalKind } from '@pixgate/spec'
 import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../src/cash-out/cash-out.ts'
-import { nextStep } from '../../src/cash-out/schedule.ts'
+import { nextStep, planOf } from '../../src/cash-out/schedule.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
@@ -445,6 +445,7 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
         status: to,
         version: before.version + 1,
         dueAt: situation.dueAt ?? null,
+        plan: planOf(decision.outcome.cashOut, NOW),
         updatedAt: NOW,
       },
     })

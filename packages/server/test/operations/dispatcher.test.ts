@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { SendWindow } from '../../src/banks/port.ts'
+import type { Step } from '../../src/engine/operation.ts'
 import {
   type AnyOrder,
   createDispatcher,
   type DispatchBounds,
   type Orders,
   type SendFacts,
-  type Step,
 } from '../../src/operations/index.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 

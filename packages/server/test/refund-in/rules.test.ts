@@ -7,7 +7,7 @@ import { entriesOf } from '../../src/engine/postings.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import type { RefundIn, RefundInFacts, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
-import { nextStep } from '../../src/refund-in/schedule.ts'
+import { nextStep, planOf } from '../../src/refund-in/schedule.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import { outcomesOf } from '../support/outcomes.ts'
@@ -297,6 +297,7 @@ for (const [name, { from, on, rule, to, posts, emits, opens }] of outcomesOf(OUT
       status: to,
       version: before.version + 1,
       dueAt: situation.dueAt ?? null,
+      plan: planOf(outcome.refund, NOW),
       updatedAt: NOW,
     })
     assert.deepEqual(outcome.cashIn.facts, { ...cashIn.facts, ...situation.counts }, 'the cash-in counts along')

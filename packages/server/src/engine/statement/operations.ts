@@ -28,7 +28,7 @@ export const movedOperations: Part = {
     UPDATE operation o
        SET status = u.status, version = u.version, due_at = u.due_at, transaction_id = u.transaction_id,
            end_to_end_id = u.end_to_end_id, exclusive_key = u.exclusive_key, facts = u.facts,
-           updated_at = u.updated_at
+           updated_at = u.updated_at, next_step = u.next_step, changes_at = u.changes_at
       FROM ${p.rows('u', {
         id: ['uuid', moved.map(({ id }) => id)],
         status: ['text', moved.map(({ status }) => status)],
@@ -39,10 +39,19 @@ export const movedOperations: Part = {
         exclusive_key: ['text', moved.map(({ exclusiveKey }) => exclusiveKey)],
         facts: ['jsonb', moved.map(({ facts }) => factsText(facts))],
         updated_at: ['timestamptz', moved.map(({ updatedAt }) => instantOrNull(updatedAt))],
+        ...planColumns(moved),
       })}
      WHERE o.id = u.id AND (SELECT yes FROM go)
   )`
   },
+}
+
+/** What is to be done next, as far as it was computed. */
+function planColumns(operations: readonly Operation[]) {
+  return {
+    next_step: ['text', operations.map(({ plan }) => plan?.step ?? null)],
+    changes_at: ['timestamptz', operations.map(({ plan }) => instantOrNull(plan?.changesAt ?? null))],
+  } as const satisfies Readonly<Record<string, Column>>
 }
 
 /** In the order of {@link OPERATION_COLUMNS}. */
@@ -67,6 +76,7 @@ function columnsOf(operations: readonly Operation[]) {
     facts: ['jsonb', operations.map(({ facts }) => factsText(facts))],
     created_at: ['timestamptz', operations.map(({ createdAt }) => instantOrNull(createdAt))],
     updated_at: ['timestamptz', operations.map(({ updatedAt }) => instantOrNull(updatedAt))],
+    ...planColumns(operations),
     idempotency_day: ['integer', operations.map((operation) => idempotencyDay(operation, 0))],
     idempotency_noon_day: ['integer', operations.map((operation) => idempotencyDay(operation, DAY_MS / 2))],
   } as const satisfies Readonly<Record<string, Column>>
