@@ -5,6 +5,7 @@ import { createStatementModule } from './bank-statement/index.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { createHttpPartner } from './banks/pixgate/http-partner.ts'
+import { createPixgateInbound } from './banks/pixgate/inbound.ts'
 import { openPartnerLink } from './banks/pixgate/link.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
@@ -56,6 +57,9 @@ export interface KnownOperations {
 
 /** Makes endpoints that the service answers besides its own. */
 export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoint[]
+
+/** What the bank calls is the bank's to say. */
+const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
 
 /** How often a worker that nobody woke looks for work. */
 const POLL_MS = 1_000
@@ -129,10 +133,10 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     cashOuts,
     refunds,
     database: databases.inbox,
-    credentials: {
+    inbound: createPixgateInbound({
       secrets: [config.partner.secret, config.partner.secretPrevious].filter((secret) => secret !== undefined),
       apiKey: config.partner.inboundApiKey,
-    },
+    }),
   })
   const statements = createStatementModule({
     ...dependencies,
@@ -168,7 +172,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
 
   let isDraining = false
   const http = createHttpServer({
-    endpoints: serviceEndpoints,
+    endpoints: ownEndpoints,
     handlers: {
       ...apiKeys.handlers,
       ...cashIns.handlers,
@@ -177,7 +181,6 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
       ...createBalanceHandlers(databases.api),
       ...ledger.handlers,
       ...webhooks.handlers,
-      ...inbox.handlers,
       ...createOperatorModule({ engine, database: databases.api, clock, ids }).handlers,
       ...createHealthHandlers(
         {
@@ -192,7 +195,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
         }),
       ),
     },
-    added: addEndpoints?.({ cashIns, cashOuts, refunds }) ?? [],
+    added: [...inbox.routes, ...(addEndpoints?.({ cashIns, cashOuts, refunds }) ?? [])],
     authenticate: {
       'api-key': apiKeys.authenticateApiKey,
       admin: apiKeys.authenticateAdmin,

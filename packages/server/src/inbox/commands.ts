@@ -1,24 +1,24 @@
+import type { Inbound, Naming } from '../banks/inbound.ts'
 import type { Clock } from '../platform/clock.ts'
-import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Receivers } from './receivers.ts'
-import { contentOf, type InboxEndpoint, type Naming, readBody, referencesOf } from './rules.ts'
-import type { InboxRow, InboxStore, NewInboxRow } from './store.ts'
+import { contentHashOf, dedupeKeyOf, namingOf } from './rules.ts'
+import type { InboxEvent, InboxStore, NewInboxRow } from './store.ts'
 
 /** Taking events in: committed before they are answered. */
 export interface InboxCommands {
   /**
-   * Stores an authentic body. When this resolves it is committed, or was before.
+   * Stores what an authentic callback tells. When this resolves it is committed, or was before.
    * @throws DatabaseUnavailable · QueueFull the partner must send it again
    * @source rules#partner-inbox.3, failure-modes#EV-1, failure-modes#EV-2, failure-modes#EV-8, failure-modes#EV-8b
    */
-  accept(endpoint: InboxEndpoint, body: Buffer): Promise<void>
+  accept(route: string, body: Buffer): Promise<void>
   /**
-   * Commits «ask the partner now» on the operation that an untimely event means, so that its news is not lost.
+   * Commits «ask the partner now» on the operations that a stale callback names, so that its news is not lost.
    * @source rules#partner-inbox.2, failure-modes#EV-9
    */
-  askInstead(body: Buffer): Promise<void>
+  askInstead(route: string, body: Buffer): Promise<void>
 }
 
 /** A stored event is this process's to apply for so long; then anybody's. */
@@ -30,18 +30,19 @@ const CONFLICT_DELAY_MS = 1_000
 /** What the commands need. */
 export interface InboxCommandsOptions {
   readonly store: InboxStore
+  readonly inbound: Pick<Inbound, 'parse'>
   readonly receivers: Receivers
   readonly clock: Clock
   readonly ids: Ids
   /** Called with what was stored new, to be applied at once. */
-  readonly onStored: (rows: readonly InboxRow[]) => void
+  readonly onStored: (events: readonly InboxEvent[]) => void
 }
 
 /** Makes the commands. */
 export function createInboxCommands(options: InboxCommandsOptions): InboxCommands {
-  const { store, receivers, clock, ids, onStored } = options
+  const { store, inbound, receivers, clock, ids, onStored } = options
 
-  const batcher = createBatcher<NewInboxRow, void>(
+  const batcher = createBatcher<NewEvent, void>(
     async (rows) => {
       const now = clock.now()
       const fresh = await store.insert(rows, now, now + LEASE_MS)
@@ -68,33 +69,28 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
     await store.untilReplicated()
   }
 
+  async function ask({ subject, references }: Naming): Promise<void> {
+    const receiver = receivers[subject]
+    const [meaning] = await receiver.match([references])
+    for (const id of meaning?.among ?? []) await receiver.ask(id)
+  }
+
   return {
-    accept: (endpoint, body) => {
-      const reading = readBody(endpoint, body)
-      return batcher.submit({
-        id: ids.uuid(),
-        endpoint,
-        dedupeKey: reading.dedupeKey,
-        body,
-        bodyHash: sha256('event' in reading ? contentOf(reading.event) : body),
+    accept: async (endpoint, body) => {
+      const events = inbound.parse(endpoint, body).map((event): NewEvent => {
+        const kept = { dedupeKey: dedupeKeyOf(endpoint, event), bodyHash: contentHashOf(event) }
+        return { id: ids.uuid(), endpoint, body, ...kept, event }
       })
+      await Promise.all(events.map((event) => batcher.submit(event)))
     },
-    askInstead: async (body) => {
-      const naming = namingIn(body)
-      if (!naming) return
-      const receiver = receivers[naming.event]
-      const [meaning] = await receiver.match([referencesOf(naming)])
-      for (const id of meaning?.among ?? []) await receiver.ask(id)
+    askInstead: async (route, body) => {
+      for (const naming of inbound.parse(route, body).map(namingOf)) if (naming) await ask(naming)
     },
   }
 }
 
-/** What the event in a body names, whichever endpoint it was sent to. */
-function namingIn(body: Buffer): Naming | undefined {
-  const reading = readBody('cash-in', body)
-  return 'event' in reading ? reading.event : reading.about
-}
+type NewEvent = NewInboxRow & Pick<InboxEvent, 'event'>
 
-function asStored({ id, endpoint, dedupeKey, body, bodyHash }: NewInboxRow): InboxRow {
-  return { id, endpoint, dedupeKey, body, bodyHash, state: 'NEW', attempts: 1, failures: 0, parkings: 0 }
+function asStored(event: NewEvent): InboxEvent {
+  return { ...event, state: 'NEW', attempts: 1, failures: 0, parkings: 0 }
 }

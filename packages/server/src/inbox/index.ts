@@ -1,22 +1,25 @@
+import type { Inbound } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
+import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import type { Authenticators } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
-import { createPartnerAuthenticator, type PartnerCredentials } from './authenticate.ts'
+import { createBankAuthenticator } from './authenticate.ts'
 import { createInboxCommands } from './commands.ts'
 import { createInboxJobs } from './jobs.ts'
 import { createReceivers } from './receivers.ts'
-import { createInboxHandlers, type InboxHandlers } from './routes.ts'
+import { createInboxRoutes } from './routes.ts'
 import { createInboxStore } from './store.ts'
 
 /** Events of the partner: taken in, then applied. */
 export interface PartnerInboxModule {
-  readonly handlers: InboxHandlers
+  /** The endpoints that the bank calls. */
+  readonly routes: readonly BoundEndpoint[]
   readonly authenticatePartner: Authenticators['partner']
   /** Takes up what is due; see the worker that calls it. */
   processNext(): Promise<boolean>
@@ -34,12 +37,12 @@ export interface PartnerInboxOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
-  readonly credentials: PartnerCredentials
+  readonly inbound: Inbound
 }
 
 /** Builds the module. */
 export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerInboxModule {
-  const { clock, logger, credentials } = options
+  const { inbound, clock, logger } = options
   const store = createInboxStore(options.database)
   const receivers = createReceivers(options)
   const jobs = createInboxJobs({ ...options, store, receivers })
@@ -58,8 +61,8 @@ export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerI
     },
   })
   return {
-    handlers: createInboxHandlers(commands),
-    authenticatePartner: createPartnerAuthenticator(credentials, clock, logger, commands.askInstead),
+    routes: createInboxRoutes(inbound, commands),
+    authenticatePartner: createBankAuthenticator(inbound, clock, logger, commands.askInstead),
     processNext: jobs.processNext,
     drained: async () => {
       await Promise.all(applying)

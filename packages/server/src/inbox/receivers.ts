@@ -1,18 +1,25 @@
-import type { PartnerEvent, PartnerEventName } from '@pixgate/spec'
+import type {
+  ChargeEvent,
+  EventReferences,
+  EventSubject,
+  PayoutEvent,
+  ReadableEvent,
+  RefundEvent,
+} from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
-import type { PartnerReferences, ToldMovement } from '../engine/operation-store.ts'
+import type { ToldMovement } from '../engine/operation-store.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
 import { type Meaning, meaningOf, meaningOfReversal } from './meaning.ts'
-import { bankReturnOf, cashInInput, cashOutInput, cashOutReversalInput, isNews, refundInInput } from './rules.ts'
+import { bankReturnOf, cashInInput, cashOutInput, refundInInput, saysMoneyMoved } from './rules.ts'
 
-/** What takes the events of one name: which operations one could mean, and what it does to them. */
-export interface Receiver {
+/** What events about one kind of operation are applied to: which ones an event could mean, and what it does to them. */
+export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
   /** For each set of references, what it could mean. */
-  match(references: readonly PartnerReferences[]): Promise<Meaning[]>
+  match(references: readonly EventReferences[]): Promise<Meaning[]>
   /** Applies an event to an operation; `undefined` where that does not exist. */
-  take(id: string, event: PartnerEvent): Promise<Taken | undefined>
-  /** Commits «ask the partner now» on an operation. @source failure-modes#EV-9 */
+  apply(id: string, event: Event): Promise<Applied | undefined>
+  /** Commits «ask the bank now» on an operation. @source failure-modes#EV-9 */
   ask(id: string): Promise<void>
   /** Whether what an event tells was booked on an operation. */
   hasBooked(id: string, movement: ToldMovement): Promise<boolean>
@@ -22,10 +29,26 @@ export interface Receiver {
  * What became of an event. `EARLY`: it cannot be true yet, but may be soon. `IMPLAUSIBLE`: its time lies in the future.
  * `UNEXPECTED`: it cannot be true. `DISPUTED`: it does not agree with what is known, or lacks what would be booked.
  */
-export type Taken = 'APPLIED' | 'IGNORED' | 'IN_PROGRESS' | 'EARLY' | 'IMPLAUSIBLE' | 'UNEXPECTED' | 'DISPUTED'
+export type Applied = 'APPLIED' | 'IGNORED' | 'IN_PROGRESS' | 'EARLY' | 'IMPLAUSIBLE' | 'UNEXPECTED' | 'DISPUTED'
 
-/** Every event of the partner has its receiver. */
-export type Receivers = Readonly<Record<PartnerEventName, Receiver>>
+/** Every subject of an event has its receiver. */
+export interface Receivers extends Readonly<Record<EventSubject, Pick<Receiver, 'match' | 'ask' | 'hasBooked'>>> {
+  readonly charge: Receiver<ChargeEvent>
+  readonly payout: Receiver<PayoutEvent>
+  readonly refund: Receiver<RefundEvent>
+}
+
+/** Applies an event to an operation of its subject; `undefined` where that does not exist. */
+export function applyEvent(receivers: Receivers, id: string, event: ReadableEvent): Promise<Applied | undefined> {
+  switch (event.subject) {
+    case 'charge':
+      return receivers.charge.apply(id, event)
+    case 'payout':
+      return receivers.payout.apply(id, event)
+    case 'refund':
+      return receivers.refund.apply(id, event)
+  }
+}
 
 /** The modules whose operations events mean. */
 export interface Subjects {
@@ -34,20 +57,14 @@ export interface Subjects {
   readonly refunds: Pick<RefundInModule, 'match' | 'apply' | 'takeReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked'>
 }
 
-/** Makes the receivers. @source rules#partner-inbox.5 */
+/** Makes the receivers. */
 export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Receivers {
-  const ofCashOuts: Omit<Receiver, 'take'> = {
-    match: async (references) => (await cashOuts.match(references)).map(meaningOf),
-    ask: async (id) => {
-      await cashOuts.apply(id, { on: 'work.requested' })
-    },
-    hasBooked: cashOuts.hasBooked,
-  }
   return {
-    CashIn: {
+    charge: {
       match: async (references) => (await cashIns.match(references)).map(meaningOf),
-      take: async (id, event) => {
-        const input = cashInInput(event, !cashIns.canAsk)
+      apply: async (id, event) => {
+        const input = cashInInput(event, cashIns.canAsk)
+        if (input === 'UNTOLD') return 'DISPUTED'
         return input ? (await cashIns.takeTold(id, input))?.result : 'IN_PROGRESS'
       },
       ask: async (id) => {
@@ -55,31 +72,38 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
       },
       hasBooked: cashIns.hasBooked,
     },
-    CashOut: {
-      ...ofCashOuts,
-      take: async (id, event) => {
-        const input = cashOutInput(event, !cashOuts.canAsk)
-        return input ? (await cashOuts.apply(id, input))?.result : 'IN_PROGRESS'
-      },
-    },
-    CashOutReversal: {
-      ...ofCashOuts,
-      take: async (id, event) => {
-        const input = cashOutReversalInput(event, cashOuts.canAsk)
+    payout: {
+      match: async (references) => (await cashOuts.match(references)).map(meaningOf),
+      apply: async (id, event) => {
+        const input = cashOutInput(event, cashOuts.canAsk)
         if (input === 'UNTOLD') return 'DISPUTED'
         return input ? (await cashOuts.apply(id, input))?.result : 'IN_PROGRESS'
       },
+      ask: async (id) => {
+        await cashOuts.apply(id, { on: 'work.requested' })
+      },
+      hasBooked: cashOuts.hasBooked,
     },
-    CashInReversal: cashInReversalReceiver(cashIns, refunds),
+    refund: createRefundReceiver(cashIns, refunds),
   }
 }
 
 /**
- * A reversal of a cash-in is about one of our refunds, or else about the cash-in: then whose it is its
- * refunds tell. A client's reference is a refund's: that of a charge does not name what went back.
+ * What went back of a payment is one of our refunds, or else the cash-in's: then whose it is its refunds tell. A client's
+ * reference is a refund's: that of a charge does not name what went back.
  * @source rules#partner-inbox.10, rules#partner-inbox.12, failure-modes#EV-27, failure-modes#EV-34
  */
-function cashInReversalReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['refunds']): Receiver {
+function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['refunds']): Receiver<RefundEvent> {
+  /** No refund of ours has this id: it is the cash-in's. What says that no money moved may be about one that is open. */
+  async function applyToCashIn(id: string, event: RefundEvent): Promise<Applied> {
+    if (!saysMoneyMoved(event)) return refunds.askAboutOpen(id)
+    if (event.kind !== 'payment_returned') return 'DISPUTED'
+    const { result } = await refunds.takeReturn(id, bankReturnOf(event))
+    // The answer may name what the event did not.
+    if (event.isUnnamed && cashIns.canAsk) await cashIns.takeTold(id, { on: 'work.requested' })
+    return result
+  }
+
   return {
     match: async (references) => {
       const [ours, theirs] = await Promise.all([refunds.match(references), cashIns.match(references)])
@@ -88,21 +112,11 @@ function cashInReversalReceiver(cashIns: Subjects['cashIns'], refunds: Subjects[
         return meaningOfReversal(ours[index] ?? [], named)
       })
     },
-    take: async (id, event) => {
+    apply: async (id, event) => {
       const input = refundInInput(event, refunds.canAsk)
       if (!input) return 'IN_PROGRESS'
-      if (input !== 'UNTOLD') {
-        const outcome = await refunds.apply(id, input)
-        if (outcome) return outcome.result
-      }
-      // No refund of ours has this id: it is the cash-in's. What says that no money moved may be about one that is open.
-      if (!isNews(event)) return refunds.askAboutOpen(id)
-      const returned = bankReturnOf(event)
-      if (!returned) return 'DISPUTED'
-      const { result } = await refunds.takeReturn(id, returned)
-      // The answer may name what the event did not.
-      if (returned.isUnnamed && cashIns.canAsk) await cashIns.takeTold(id, { on: 'work.requested' })
-      return result
+      const outcome = input === 'UNTOLD' ? undefined : await refunds.apply(id, input)
+      return outcome ? outcome.result : applyToCashIn(id, event)
     },
     ask: async (id) => {
       const refund = await refunds.apply(id, { on: 'work.requested' })

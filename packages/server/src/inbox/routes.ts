@@ -1,23 +1,14 @@
-import type { receiveCashInEvent, receiveCashOutEvent } from '@pixgate/spec'
-import type { Handler } from '../platform/http/handler.ts'
+import type { Inbound } from '../banks/inbound.ts'
+import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import type { InboxCommands } from './commands.ts'
 
-/** The endpoints that the partner calls. */
-export interface InboxHandlers {
-  readonly receiveCashInEvent: Handler<typeof receiveCashInEvent>
-  readonly receiveCashOutEvent: Handler<typeof receiveCashOutEvent>
-}
-
-/** Makes the handlers: stored, then answered; whatever is authentic is a 200. */
-export function createInboxHandlers({ accept }: InboxCommands): InboxHandlers {
-  return {
-    receiveCashInEvent: async ({ context }) => {
-      await accept('cash-in', context.rawBody)
-      return { status: 200, body: { received: true } }
+/** Binds the endpoints that the bank calls: stored, then answered; whatever is authentic is a 200. */
+export function createInboxRoutes({ routes }: Pick<Inbound, 'routes'>, { accept }: InboxCommands): BoundEndpoint[] {
+  return routes.map(({ name, endpoint, acknowledgement }) => ({
+    endpoint,
+    handle: async ({ context }) => {
+      await accept(name, context.rawBody)
+      return acknowledgement
     },
-    receiveCashOutEvent: async ({ context }) => {
-      await accept('cash-out', context.rawBody)
-      return { status: 200, body: { received: true } }
-    },
-  }
+  }))
 }

@@ -1,5 +1,5 @@
+import type { BankEvent } from '../banks/inbound.ts'
 import { type Database, instantParameter, statement, untilReplicated } from '../platform/db/database.ts'
-import type { InboxEndpoint } from './rules.ts'
 
 /** All SQL of the inbox. What the partner said is only ever added; what became of it is noted beside it. */
 export interface InboxStore {
@@ -14,7 +14,7 @@ export interface InboxStore {
   /** Makes due what waits for one of these references of the partner. */
   expedite(transactionIds: readonly string[], at: number): Promise<void>
   /** Takes up what is due and nobody holds. */
-  claim(at: number, until: number, most: number): Promise<InboxRow[]>
+  claim(at: number, until: number, most: number): Promise<StoredEvent[]>
   /** Notes what became of events. */
   mark(results: readonly InboxResult[], at: number): Promise<void>
   /** Whether the event that this one contradicts has been dealt with, or set aside. */
@@ -24,17 +24,19 @@ export interface InboxStore {
 /** An event to store. */
 export interface NewInboxRow {
   readonly id: string
-  readonly endpoint: InboxEndpoint
+  /** The name of the route that took it. */
+  readonly endpoint: string
   readonly dedupeKey: string
   readonly body: Buffer
   /** Of what it asserts, or of all of it where it cannot be read. */
   readonly bodyHash: Buffer
 }
 
-/** An event to deal with. */
-export interface InboxRow {
+/** An event to deal with, as it is stored. */
+export interface StoredEvent {
   readonly id: string
-  readonly endpoint: InboxEndpoint
+  /** The name of the route that took it. */
+  readonly endpoint: string
   readonly dedupeKey: string
   readonly body: Buffer
   readonly bodyHash: Buffer
@@ -46,6 +48,9 @@ export interface InboxRow {
   /** How often it was parked. */
   readonly parkings: number
 }
+
+/** The same with what it says. */
+export type InboxEvent = StoredEvent & { readonly event: BankEvent }
 
 /** What became of an event. */
 export interface InboxResult {
@@ -107,7 +112,7 @@ const expedite = statement<[transactionIds: readonly string[], at: string]>(
 
 const claim = statement<
   [at: string, until: string, most: number],
-  Omit<InboxRow, 'dedupeKey' | 'bodyHash'> & { readonly dedupe_key: string; readonly body_hash: Buffer }
+  Omit<StoredEvent, 'dedupeKey' | 'bodyHash'> & { readonly dedupe_key: string; readonly body_hash: Buffer }
 >(
   'inbox.claim',
   `UPDATE inbox SET due_at = $2, attempts = attempts + 1

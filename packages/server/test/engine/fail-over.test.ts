@@ -8,7 +8,7 @@ import { cashOutRequest, TERMS } from '../cash-out/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
-import { paidEvent } from '../support/partner-events.ts'
+import { inbound, paidEvent } from '../support/partner-events.ts'
 import { replicatedPostgres } from '../support/standby.ts'
 import { tcpProxy, through } from '../support/tcp-proxy.ts'
 
@@ -25,6 +25,7 @@ test('[DB-7] [PL-40] after a fail-over nothing is missing that anybody was told,
   t.after(() => database.close())
   const { accept } = createInboxCommands({
     store: createInboxStore(database),
+    inbound,
     receivers: {} as Receivers,
     clock: one.clock,
     ids: one.ids,

@@ -5,10 +5,11 @@ import type { Engine } from '../../src/engine/engine.ts'
 import type { Case, State } from '../../src/engine/operation.ts'
 import { createInboxJobs } from '../../src/inbox/jobs.ts'
 import type { Meaning } from '../../src/inbox/meaning.ts'
-import type { Receiver, Taken } from '../../src/inbox/receivers.ts'
+import type { Applied, Receiver } from '../../src/inbox/receivers.ts'
 import { PARKING_DELAYS_MS, POISON_FAILURES } from '../../src/inbox/rules.ts'
-import type { InboxResult, InboxRow, InboxStore } from '../../src/inbox/store.ts'
+import type { InboxResult, InboxStore, StoredEvent } from '../../src/inbox/store.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
+import { inbound } from '../support/partner-events.ts'
 
 /** What becomes of an event that is applied to nothing: who is asked, and what a person is told. */
 
@@ -26,9 +27,9 @@ const EVENT = {
 
 interface Given {
   readonly event?: object
-  readonly row?: Partial<InboxRow>
+  readonly row?: Partial<StoredEvent>
   readonly meaning?: Meaning
-  readonly taken?: Taken
+  readonly taken?: Applied
   readonly booked?: string
   /** Neither the event can be applied nor a case be opened. */
   readonly isBroken?: boolean
@@ -44,7 +45,7 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
   const results: InboxResult[] = []
   const receiver: Receiver = {
     match: async (references) => references.map(() => meaning),
-    take: async () => (isBroken ? Promise.reject(new Error('broken')) : taken),
+    apply: async () => (isBroken ? Promise.reject(new Error('broken')) : taken),
     ask: async (id) => void asked.push(id),
     hasBooked: async (id) => id === booked,
   }
@@ -60,7 +61,8 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
   }
   const jobs = createInboxJobs({
     store: store as InboxStore,
-    receivers: { CashIn: receiver, CashInReversal: receiver, CashOut: receiver, CashOutReversal: receiver },
+    inbound,
+    receivers: { charge: receiver, payout: receiver, refund: receiver },
     cashIns: { atPartner: async () => ({}), takeNewReferences: () => [] },
     engine: { execute } as Engine,
     clock: { now: () => NOW },
@@ -69,7 +71,9 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
   const body = Buffer.from(JSON.stringify({ ...EVENT, ...event }))
   const begun = { state: 'NEW', attempts: 1, failures: 0, parkings: 0 } as const
   const key = { id: 'row-1', endpoint: 'cash-in', dedupeKey: 'key', body, bodyHash: sha256('content') } as const
-  await jobs.apply([{ ...key, ...begun, ...row }])
+  const [told] = inbound.parse('cash-in', body)
+  assert.ok(told)
+  await jobs.apply([{ ...key, ...begun, ...row, event: told }])
   const [result] = results
   assert.ok(result)
   const { state, outcome, failures, parkings } = result

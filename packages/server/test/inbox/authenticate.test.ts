@@ -3,7 +3,9 @@ import { connect } from 'node:net'
 import test from 'node:test'
 import { Refusal, receiveCashInEvent } from '@pixgate/spec'
 import { pino } from 'pino'
-import { createPartnerAuthenticator, type PartnerCredentials } from '../../src/inbox/authenticate.ts'
+import { createPixgateInbound } from '../../src/banks/pixgate/inbound.ts'
+import type { PartnerCredentials } from '../../src/banks/pixgate/origin.ts'
+import { createBankAuthenticator } from '../../src/inbox/authenticate.ts'
 import { inbox } from '../support/evidence.ts'
 import { paidEvent, signatureOf, tell } from '../support/partner-events.ts'
 import { PARTNER_SECRET, world } from '../support/world.ts'
@@ -22,8 +24,8 @@ async function judge(
   given: { body?: Buffer; credentials?: Partial<PartnerCredentials> } = {},
 ): Promise<Judgement> {
   let isAskedAbout = false
-  const authenticate = createPartnerAuthenticator(
-    { secrets: ['current', 'previous'], apiKey: undefined, ...given.credentials },
+  const authenticate = createBankAuthenticator(
+    createPixgateInbound({ secrets: ['current', 'previous'], apiKey: undefined, ...given.credentials }),
     { now: () => NOW },
     pino({ level: 'silent' }),
     async () => {

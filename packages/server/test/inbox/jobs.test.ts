@@ -11,7 +11,7 @@ import { createInboxStore } from '../../src/inbox/store.ts'
 import { testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
 import { cases, inbox, whileFirstIsHeld } from '../support/evidence.ts'
-import { paidEvent } from '../support/partner-events.ts'
+import { inbound, paidEvent } from '../support/partner-events.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 
 const FIRST = '0198c0de-7a11-7000-8000-000000000001'
@@ -27,13 +27,16 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
     match: async (references) =>
       references.map(({ externalId }) => ({ id: externalId ?? undefined, among: externalId ? [externalId] : [] })),
     hasBooked: async () => false,
-    take: async (id, event) => (await apply(id, cashInInput(event) ?? { on: 'work.requested' }))?.result,
+    apply: async (id, event) => {
+      const input = event.subject === 'charge' ? cashInInput(event, true) : undefined
+      return (await apply(id, typeof input === 'object' ? input : { on: 'work.requested' }))?.result
+    },
     ask: async () => undefined,
   }
-  const receivers = { CashIn: receiver, CashInReversal: receiver, CashOut: receiver, CashOutReversal: receiver }
+  const receivers = { charge: receiver, payout: receiver, refund: receiver }
   const cashIns = { atPartner: async () => ({ kind: 'NOT_FOUND' }), takeNewReferences: () => [] }
-  const commands = createInboxCommands({ store, receivers, clock, ids, onStored: () => undefined })
-  const jobs = createInboxJobs({ store, receivers, cashIns, engine, clock, logger: pino({ level: 'silent' }) })
+  const commands = createInboxCommands({ store, inbound, receivers, clock, ids, onStored: () => undefined })
+  const jobs = createInboxJobs({ store, inbound, receivers, cashIns, engine, clock, logger: pino({ level: 'silent' }) })
   return {
     database,
     accept: (id: string, valueCents = 1000) => {

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { endpoints } from '@pixgate/spec'
 import { pino } from 'pino'
 import { createInboxCommands } from '../../src/inbox/commands.ts'
 import type { Receiver } from '../../src/inbox/receivers.ts'
-import { createInboxHandlers } from '../../src/inbox/routes.ts'
+import { createInboxRoutes } from '../../src/inbox/routes.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/database.ts'
 import type { Caller } from '../../src/platform/http/handler.ts'
 import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { QueueFull } from '../../src/platform/jobs/batcher.ts'
 import { AWAKE } from '../support/live-request.ts'
+import { inbound } from '../support/partner-events.ts'
 
 const ids = createIds({ now: () => 1_700_000_000_000 })
 const NOBODY: Receiver = {
   match: async () => [],
-  take: async () => undefined,
+  apply: async () => undefined,
   ask: async () => undefined,
   hasBooked: async () => false,
 }
@@ -24,8 +24,9 @@ const partner: Caller = { credential: 'partner', id: 'partner' }
 test('[partner-inbox.3] [http.9] an inbox that is full, or whose database is away, is 503 and says when to come again', async (t) => {
   let error: Error = new QueueFull('full')
   const http = createHttpServer({
-    endpoints: { receiveCashInEvent: endpoints.receiveCashInEvent, receiveCashOutEvent: endpoints.receiveCashOutEvent },
-    handlers: createInboxHandlers({ accept: () => Promise.reject(error), askInstead: async () => undefined }),
+    endpoints: {},
+    handlers: {},
+    added: createInboxRoutes(inbound, { accept: () => Promise.reject(error), askInstead: async () => undefined }),
     authenticate: { 'api-key': async () => partner, admin: async () => partner, partner: async () => partner },
     logger: pino({ level: 'silent' }),
     ids,
@@ -56,7 +57,8 @@ test('[partner-inbox.3] [EV-30] a flood that cannot be committed fills a bounded
       untilReplicated: async () => undefined,
       isOriginalDone: async () => false,
     },
-    receivers: { CashIn: NOBODY, CashInReversal: NOBODY, CashOut: NOBODY, CashOutReversal: NOBODY },
+    inbound,
+    receivers: { charge: NOBODY, payout: NOBODY, refund: NOBODY },
     clock: { now: () => 0 },
     ids,
     onStored: () => undefined,

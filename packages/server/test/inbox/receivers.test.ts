@@ -1,17 +1,24 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { PartnerEvent } from '@pixgate/spec'
+import type { RefundEvent } from '../../src/banks/inbound.ts'
 import { createReceivers, type Subjects } from '../../src/inbox/receivers.ts'
 
-const EVENT: PartnerEvent = {
-  event: 'CashInReversal',
-  eventId: 'event-1',
-  transactionId: 'tx',
-  status: 'CONFIRMED',
-  returnId: 'D1',
-  valueCents: 1000,
-  occurredAt: '2026-11-21T13:15:00.500Z',
+const ABOUT = {
+  references: { transactionId: 'tx', externalId: null, endToEndId: null },
+  key: ['event', 'tx'],
+  content: 'content',
+  evidence: {},
 }
+const RETURNED = { returnId: 'D1', valueCents: 1000n, occurredAt: Date.parse('2026-11-21T13:15:00.500Z') }
+const EVENT = {
+  ...ABOUT,
+  subject: 'refund',
+  kind: 'payment_returned',
+  returned: RETURNED,
+  endToEndId: null,
+  isUnnamed: false,
+} as const satisfies RefundEvent
+const FAILED = { kind: 'failed', failure: { errorCode: 'failed', errorMessage: null, occurredAt: null } } as const
 
 /** One refund and one cash-in, each known by its id and by its own `transactionId`. */
 function subjects() {
@@ -52,7 +59,7 @@ function subjects() {
       },
     },
   }
-  return { receiver: createReceivers(given as unknown as Subjects).CashInReversal, done, given }
+  return { receiver: createReceivers(given as unknown as Subjects).refund, done, given }
 }
 
 test('[partner-inbox.10] a reversal of a cash-in is matched with our refunds first, and else with the cash-in', async () => {
@@ -68,10 +75,10 @@ test('[partner-inbox.10] a reversal of a cash-in is matched with our refunds fir
 
 test('[partner-inbox.10] [cash-in.returns.7] what names no refund of ours is a return, or makes us ask about those that are open', async () => {
   const { receiver, done } = subjects()
-  assert.equal(await receiver.take('refund', EVENT), 'APPLIED')
-  assert.equal(await receiver.take('cash-in', EVENT), 'APPLIED')
-  assert.equal(await receiver.take('cash-in', { ...EVENT, status: 'FAILED' }), 'APPLIED')
-  assert.equal(await receiver.take('cash-in', { ...EVENT, status: 'PROCESSING' }), 'IN_PROGRESS')
+  assert.equal(await receiver.apply('refund', EVENT), 'APPLIED')
+  assert.equal(await receiver.apply('cash-in', EVENT), 'APPLIED')
+  assert.equal(await receiver.apply('cash-in', { ...ABOUT, subject: 'refund', ...FAILED }), 'APPLIED')
+  assert.equal(await receiver.apply('cash-in', { ...ABOUT, subject: 'refund', kind: 'in_progress' }), 'IN_PROGRESS')
   assert.deepEqual(done, ['refund partner.confirmed', 'taken of cash-in: 1000 as D1', 'asked about cash-in'])
 })
 
@@ -83,15 +90,15 @@ test('[partner-inbox.12] [EV-34] a client’s reference of a charge does not nam
     return createReceivers({ ...given, refunds, cashIns: { ...given.cashIns, match } } as unknown as Subjects)
   }
   const references = [{ transactionId: null, externalId: 'order-1', endToEndId: null }]
-  const meant = async (by: string) => (await named(by).CashInReversal.match(references)).map(({ id }) => id)
+  const meant = async (by: string) => (await named(by).refund.match(references)).map(({ id }) => id)
   assert.deepEqual([await meant('externalId'), await meant('endToEndId')], [[undefined], ['cash-in']])
 })
 
 test('[cash-in.refunds.10] [EV-37] what a return without its id is of is asked about, as the answer may name it', async () => {
   const { receiver, done } = subjects()
-  await receiver.take('cash-in', { ...EVENT, returnId: null })
+  await receiver.apply('cash-in', { ...EVENT, isUnnamed: true })
   assert.equal(done.at(-1), 'cash-in work.requested')
-  await receiver.take('cash-in', EVENT)
+  await receiver.apply('cash-in', EVENT)
   assert.notEqual(done.at(-1), 'cash-in work.requested')
 })
 
@@ -107,8 +114,9 @@ test('[partner-inbox.6] [P6] a failure that an event tells is taken as verified 
       cashOuts: { canAsk, apply: take },
       refunds: { canAsk, apply: take },
     } as unknown as Subjects)
-    for (const event of ['CashIn', 'CashOut', 'CashInReversal'] as const)
-      await receivers[event].take('id', { ...EVENT, event, status: 'FAILED' })
+    await receivers.charge.apply('id', { ...ABOUT, subject: 'charge', ...FAILED })
+    await receivers.payout.apply('id', { ...ABOUT, subject: 'payout', ...FAILED })
+    await receivers.refund.apply('id', { ...ABOUT, subject: 'refund', ...FAILED })
     assert.deepEqual(taken, Array(3).fill(['partner.failed', !canAsk]))
   }
 })

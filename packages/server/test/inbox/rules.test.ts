@@ -1,251 +1,122 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { ChargeEvent, PayoutEvent, RefundEvent } from '../../src/banks/inbound.ts'
 import {
   bankReturnOf,
   cashInInput,
-  cashOutReversalInput,
-  contentOf,
-  type InboxEndpoint,
-  isTimely,
-  partnerTimestamp,
-  readBody,
-  referencesOf,
+  cashOutInput,
+  dedupeKeyOf,
+  movementOf,
   refundInInput,
+  saysMoneyMoved,
 } from '../../src/inbox/rules.ts'
 
-const EVENT = {
-  event: 'CashIn',
-  eventId: 'event-1',
-  transactionId: 'tx',
-  externalId: 'order-1',
-  status: 'CONFIRMED',
-  endToEndId: 'E1',
-  valueCents: 1000,
-  payer: { name: 'Maria', document: '52998224725', ispb: '99999010' },
-  occurredAt: '2026-11-21T13:15:00.500Z',
-} as const
-
-function read(event: object | string, endpoint: InboxEndpoint = 'cash-in') {
-  return readBody(endpoint, Buffer.from(typeof event === 'string' ? event : JSON.stringify(event)))
+const ABOUT = {
+  references: { transactionId: 'tx', externalId: null, endToEndId: null },
+  key: ['event', 'tx'],
+  content: 'content',
+  evidence: {},
 }
+const AT = Date.parse('2026-11-21T13:15:00.500Z')
+const MOVED = { endToEndId: 'E1', valueCents: 1000n, occurredAt: AT }
+const NOBODY = { name: undefined, document: undefined, ispb: undefined }
+const RETURNED = { returned: { returnId: 'D1', valueCents: 1000n, occurredAt: AT }, endToEndId: 'E1', isUnnamed: false }
+const FAILURE = { errorCode: 'gone', errorMessage: null, occurredAt: AT }
 
-function faultOf(event: object | string, endpoint?: InboxEndpoint): string | undefined {
-  const reading = read(event, endpoint)
-  return 'fault' in reading ? reading.fault : undefined
+const charge = { ...ABOUT, subject: 'charge' } as const
+const payout = { ...ABOUT, subject: 'payout' } as const
+const refund = { ...ABOUT, subject: 'refund' } as const
+
+const PAID: ChargeEvent = { ...charge, kind: 'payment_received', payment: { ...MOVED, payer: NOBODY } }
+const SETTLED: PayoutEvent = {
+  ...payout,
+  kind: 'payout_settled',
+  movement: { ...MOVED, feeCents: 5n, recipient: NOBODY },
 }
+const CAME_BACK = { ...payout, kind: 'payout_returned', ...RETURNED } as const satisfies PayoutEvent
+const WENT_BACK = { ...refund, kind: 'payment_returned', ...RETURNED } as const satisfies RefundEvent
 
-test('[partner-inbox.4] fields that we do not know are ignored, and so are absent optional ones', () => {
-  const { payer, endToEndId, externalId, ...least } = EVENT
-  assert.equal(faultOf({ ...EVENT, somethingNew: { of: ['the bank'] }, payer: { ...payer, phone: '1' } }), undefined)
-  assert.equal(faultOf(least), undefined)
-  assert.equal(faultOf({ ...EVENT, externalId: null, endToEndId: null, payer: null, feeCents: null }), undefined)
-})
-
-test('[partner-inbox.4] [EV-11] what is authentic but no event has a fault that names the field and repeats no value', () => {
-  const wrong: Record<string, object> = {
-    valueCents: { ...EVENT, valueCents: 0 },
-    'valueCents ': { ...EVENT, valueCents: -1 },
-    'valueCents  ': { ...EVENT, valueCents: 10.5 },
-    'valueCents   ': { ...EVENT, valueCents: '1000' },
-    'valueCents    ': { ...EVENT, valueCents: 1_000_000_000_000 },
-    currency: { ...EVENT, currency: 'USD' },
-    transactionId: { ...EVENT, transactionId: 'tx\u0000' },
-    'payer.name': { ...EVENT, payer: { name: 'Ma\u001bria' } },
-    occurredAt: { ...EVENT, occurredAt: '2026-11-21 13:15:00' },
-    'occurredAt ': { ...EVENT, occurredAt: '2026-02-30T13:15:00Z' },
-    'occurredAt  ': { ...EVENT, occurredAt: '2026-11-21T13:15:60Z' },
-    status: { ...EVENT, status: '' },
-    event: { ...EVENT, event: 'CashInn' },
-    endToEndId: { ...EVENT, endToEndId: 'E'.repeat(129) },
+test('[partner-inbox.6] what moved is confirmed with what the event says of it', () => {
+  const confirmed = { on: 'partner.confirmed', transactionId: 'tx' }
+  assert.deepEqual(cashInInput(PAID, true), { ...confirmed, payment: { ...MOVED, payer: NOBODY } })
+  for (const canAsk of [true, false]) {
+    const isVerified = !canAsk
+    assert.deepEqual(cashOutInput(SETTLED, canAsk), {
+      ...confirmed,
+      movement: { ...MOVED, feeCents: 5n, recipient: NOBODY },
+      isVerified,
+    })
+    assert.deepEqual(refundInInput(WENT_BACK, canAsk), { ...confirmed, ...RETURNED, isVerified })
+    assert.deepEqual(cashOutInput(CAME_BACK, canAsk), { on: 'partner.returned', ...RETURNED, isVerified: false })
   }
-  for (const [field, event] of Object.entries(wrong)) {
-    const fault = faultOf(event) ?? ''
-    assert.ok(fault.includes(`${field.trim()}:`), `${field}: ${fault}`)
-    assert.doesNotMatch(fault, /Ma.?ria/)
-  }
-})
-
-test('[partner-inbox.4] [EV-11] bytes that are no JSON, or JSON that two readers could read in two ways, have a fault', () => {
-  for (const text of ['', '{', 'null', '[]', '"CashIn"', '{"event":"CashIn","event":"CashOut"}', '\ufeff{}']) {
-    assert.notEqual(faultOf(text), undefined, text)
-  }
-  assert.ok('fault' in readBody('cash-in', Buffer.from([0x7b, 0xff, 0x7d])))
-})
-
-test('[partner-inbox.5] [EV-29] each event belongs to one endpoint', () => {
-  const homes = { CashIn: 'cash-in', CashInReversal: 'cash-in', CashOut: 'cash-out', CashOutReversal: 'cash-out' }
-  for (const [event, home] of Object.entries(homes)) {
-    for (const endpoint of ['cash-in', 'cash-out'] as const) {
-      const fault = faultOf({ ...EVENT, event, returnId: 'D1' }, endpoint)
-      assert.equal(fault, endpoint === home ? undefined : `${event} does not belong to ${endpoint}`)
-    }
-  }
-})
-
-test('[partner-inbox.9] [EV-37] a return that lacks something is a question; where nobody can be asked it is named by what it tells', () => {
-  const { endToEndId, ...event } = { ...EVENT, event: 'CashOutReversal', returnId: null } as const
-  assert.deepEqual(cashOutReversalInput(event, true), { on: 'work.requested' })
-  assert.deepEqual(refundInInput({ ...event, event: 'CashInReversal' }, true), { on: 'work.requested' })
-  const unnamed = cashOutReversalInput(event, false)
-  assert.partialDeepStrictEqual(unnamed, { on: 'partner.returned', isUnnamed: true, isVerified: false })
-  assert.deepEqual(cashOutReversalInput({ ...event, eventId: 'again' }, false), unnamed)
-  assert.notDeepEqual(cashOutReversalInput({ ...event, valueCents: 999 }, false), unnamed)
-  for (const lacking of [{ valueCents: null }, { occurredAt: null }]) {
-    assert.deepEqual(cashOutReversalInput({ ...event, returnId: 'D1', ...lacking }, true), { on: 'work.requested' })
-    assert.equal(cashOutReversalInput({ ...event, returnId: 'D1', ...lacking }, false), 'UNTOLD')
-    assert.equal(bankReturnOf({ ...event, returnId: 'D1', ...lacking }), undefined)
-  }
-})
-
-test('[partner-inbox.12] [EV-34] a reversal names the payment that it is of, unless the return’s own id stands there', () => {
-  const reversal = { ...EVENT, event: 'CashInReversal', returnId: 'R1' } as const
-  const returnId = `D${'1'.repeat(20)}abcdefghijk`
-  for (const [given, named] of [
-    [{ endToEndId: 'E1' }, 'E1'],
-    [{ endToEndId: null }, null],
-    [{ endToEndId: 'R1' }, null],
-    [{ endToEndId: returnId }, null],
-  ] as const) {
-    const event = { ...reversal, ...given }
-    assert.deepEqual([bankReturnOf(event)?.endToEndId, referencesOf(event).endToEndId], [named, named])
-  }
-  assert.equal(referencesOf(EVENT).endToEndId, null, 'a payment’s own id is new to us')
-})
-
-test('[partner-inbox.3] [EV-37] an event that lacks something stands in the way of no whole one', () => {
-  const { valueCents, occurredAt, ...least } = EVENT
-  const keys = [{ ...least, valueCents }, { ...least, occurredAt }, least, EVENT].map((event) => read(event).dedupeKey)
-  assert.equal(new Set(keys).size, 4)
-})
-
-test('[partner-inbox.7] [EV-31] another time is another content of the same event', () => {
-  const at = (occurredAt: string) => contentOf({ ...EVENT, occurredAt })
-  assert.equal(at('2026-11-21T13:15:00.500Z'), at('2026-11-21T10:15:00.5-03:00'))
-  assert.notEqual(at('2026-11-21T13:15:00.500Z'), at('2026-11-21T14:15:00.500Z'))
-})
-
-test('[partner-inbox.13] [EV-36] what cannot be read names what it can', () => {
-  const reading = read({ ...EVENT, valueCents: '1000', transactionId: 7, occurredAt: 5 })
-  assert.ok('fault' in reading && reading.about === undefined)
-  const { transactionId, ...named } = EVENT
-  const about = read({ ...named, valueCents: '1000' })
-  assert.ok('fault' in about)
-  assert.partialDeepStrictEqual(about.about, { event: 'CashIn', externalId: 'order-1' })
-})
-
-test('[partner-inbox.3] the same event is the same, whatever else it says', () => {
-  const keyOf = (event: object, endpoint: InboxEndpoint = 'cash-in') => read(event, endpoint).dedupeKey
-  const key = keyOf(EVENT)
-  for (const same of [
-    { eventId: 'event-2' },
-    { valueCents: 1 },
-    { payer: null },
-    { occurredAt: '2026-11-21T13:15:01Z' },
-    { externalId: null },
-  ]) {
-    assert.equal(keyOf({ ...EVENT, ...same }), key, JSON.stringify(same))
-  }
-  const others = [
-    { transactionId: 'tx2' },
-    { status: 'PAID' },
-    { endToEndId: 'E2' },
-    { endToEndId: null },
-    { returnId: 'D1' },
-    { event: 'CashInReversal' },
-  ].map((other) => keyOf({ ...EVENT, ...other }))
-  assert.equal(new Set([key, ...others]).size, 7)
-  // A separator inside a field moves nothing from one field to the next.
-  assert.notEqual(
-    keyOf({ ...EVENT, transactionId: 'a","b', status: 'c' }),
-    keyOf({ ...EVENT, transactionId: 'a', status: 'b","c' }),
-  )
-  assert.notEqual(keyOf({ ...EVENT, event: 'CashOut' }, 'cash-in'), keyOf({ ...EVENT, event: 'CashOut' }, 'cash-out'))
-})
-
-const WORDS = {
-  'partner.confirmed': ['CONFIRMED', 'PAID', 'CONCLUIDA', 'COMPLETED', 'REALIZADO', 'DEVOLVIDO'],
-  'partner.failed': [
-    'FAILED',
-    'REJECTED',
-    'ERROR',
-    'CANCELED',
-    'CANCELLED',
-    'NAO_REALIZADO',
-    'REMOVIDA_PELO_USUARIO_RECEBEDOR',
-    'REMOVIDA_PELO_PSP',
-  ],
-  nothing: ['PENDING', 'PROCESSING', 'ATIVA', 'EM_PROCESSAMENTO'],
-  'work.requested': ['confirmed', 'SETTLED', 'REMOVIDA', 'OK', 'CONFIRMED ', 'constructor'],
-}
-
-for (const [on, words] of Object.entries(WORDS)) {
-  test(`[partner-inbox.6] ${words.join(', ')}: ${on}`, () => {
-    for (const status of words) {
-      assert.equal(cashInInput({ ...EVENT, status })?.on ?? 'nothing', on, status)
-    }
-  })
-}
-
-test('[partner-inbox.6] a confirmation without an end-to-end id confirms nothing: the bank is asked', () => {
-  const { endToEndId, ...rest } = EVENT
-  for (const event of [rest, { ...rest, endToEndId: null }, { ...rest, endToEndId: '' }]) {
-    assert.deepEqual(cashInInput(event), { on: 'work.requested' })
-  }
-})
-
-test('[partner-inbox.6] an event says what it says: amount, instant, payer, reason', () => {
-  assert.deepEqual(cashInInput({ ...EVENT, occurredAt: '2026-11-21T10:15:00.5-03:00' }), {
-    on: 'partner.confirmed',
+  assert.deepEqual(bankReturnOf(WENT_BACK), {
+    ...RETURNED.returned,
+    endToEndId: 'E1',
+    isUnnamed: false,
     transactionId: 'tx',
-    payment: {
-      endToEndId: 'E1',
-      valueCents: 1000n,
-      occurredAt: Date.parse('2026-11-21T13:15:00.500Z'),
-      payer: { name: 'Maria', document: '52998224725', ispb: '99999010' },
-    },
-  })
-  assert.deepEqual(cashInInput({ ...EVENT, status: 'REMOVIDA_PELO_PSP', errorMessage: 'gone' }), {
-    on: 'partner.failed',
-    errorCode: 'removida_pelo_psp',
-    errorMessage: 'gone',
-    transactionId: 'tx',
-    occurredAt: Date.parse('2026-11-21T13:15:00.500Z'),
-    isVerified: false,
   })
 })
 
-test('[partner-inbox.2] a timestamp is Unix seconds, milliseconds or ISO 8601, and nothing else', () => {
-  const at = Date.parse('2026-11-21T13:15:00.000Z')
-  for (const text of [String(at / 1_000), String(at), '2026-11-21T13:15:00Z', '2026-11-21T10:15:00.000-03:00']) {
-    assert.equal(partnerTimestamp(text), at, text)
-  }
-  for (const text of [
-    undefined,
-    '',
-    'now',
-    '-1',
-    '1e3',
-    '1795266900.5',
-    ' 1795266900',
-    '0x10',
-    '2026-11-21',
-    '2026-13-21T13:15:00Z',
-    'Sat, 21 Nov 2026 13:15:00 GMT',
-    '1'.repeat(17),
-  ]) {
-    assert.equal(partnerTimestamp(text), undefined, text)
+test('[partner-inbox.6] [P6] a failure is only taken as verified where the bank cannot be asked', () => {
+  const failed = { kind: 'failed', failure: FAILURE } as const
+  for (const canAsk of [true, false]) {
+    const input = { on: 'partner.failed', ...FAILURE, transactionId: 'tx', isVerified: !canAsk }
+    assert.deepEqual(cashInInput({ ...charge, ...failed }, canAsk), input)
+    assert.deepEqual(cashOutInput({ ...payout, ...failed }, canAsk), input)
+    assert.deepEqual(refundInInput({ ...refund, ...failed }, canAsk), input)
   }
 })
 
-test('[partner-inbox.2] a timestamp may be 300 s off, on either side and to the millisecond', () => {
-  const now = Date.parse('2026-11-21T13:15:00.000Z')
-  for (const [offset, timely] of [
-    [0, true],
-    [300_000, true],
-    [-300_000, true],
-    [300_001, false],
-    [-300_001, false],
+test('[partner-inbox.6] progress changes nothing, and an unclear word is a question', () => {
+  const progress = { kind: 'in_progress' } as const
+  const unclear = { kind: 'changed', saysMoneyMoved: false } as const
+  for (const canAsk of [true, false]) {
+    assert.equal(cashInInput({ ...charge, ...progress }, canAsk), undefined)
+    assert.equal(cashOutInput({ ...payout, ...progress }, canAsk), undefined)
+    assert.equal(refundInInput({ ...refund, ...progress }, canAsk), undefined)
+    const asked = { on: 'work.requested' }
+    assert.deepEqual(cashInInput({ ...charge, ...unclear }, canAsk), asked)
+    assert.deepEqual(cashOutInput({ ...payout, ...unclear }, canAsk), asked)
+    assert.deepEqual(refundInInput({ ...refund, ...unclear }, canAsk), asked)
+  }
+})
+
+test('[partner-inbox.9] [EV-37] money that lacks something is a question; where nobody can be asked it is a case, or named by what it tells', () => {
+  const least = { kind: 'changed', saysMoneyMoved: true } as const
+  for (const [canAsk, input] of [
+    [true, { on: 'work.requested' }],
+    [false, 'UNTOLD'],
   ] as const) {
-    assert.equal(isTimely(now + offset, now), timely, String(offset))
+    assert.deepEqual(cashInInput({ ...charge, ...least }, canAsk), input)
+    assert.deepEqual(cashOutInput({ ...payout, ...least }, canAsk), input)
+    assert.deepEqual(refundInInput({ ...refund, ...least }, canAsk), input)
   }
+  assert.deepEqual(cashOutInput({ ...CAME_BACK, isUnnamed: true }, true), { on: 'work.requested' })
+  assert.deepEqual(refundInInput({ ...WENT_BACK, isUnnamed: true }, true), { on: 'work.requested' })
+  const unnamed = { isUnnamed: true, isVerified: false }
+  assert.partialDeepStrictEqual(cashOutInput({ ...CAME_BACK, isUnnamed: true }, false), unnamed)
+  assert.partialDeepStrictEqual(refundInInput({ ...WENT_BACK, isUnnamed: true }, false), {
+    isUnnamed: true,
+    isVerified: true,
+  })
+})
+
+test('[partner-inbox.12] money is known again by the bank’s id of it, and what has none by nothing', () => {
+  const moved = { endToEndId: 'E1', valueCents: 1000n }
+  assert.partialDeepStrictEqual(movementOf(PAID), { ...moved, returnId: null })
+  assert.partialDeepStrictEqual(movementOf(SETTLED), { ...moved, returnId: null })
+  for (const event of [CAME_BACK, WENT_BACK]) {
+    assert.partialDeepStrictEqual(movementOf(event), { ...moved, returnId: 'D1' })
+    assert.equal(movementOf({ ...event, isUnnamed: true }), undefined)
+    assert.equal(saysMoneyMoved(event), true)
+  }
+  assert.equal(movementOf({ ...charge, kind: 'changed', saysMoneyMoved: true }), undefined)
+  assert.equal(saysMoneyMoved({ ...charge, kind: 'changed', saysMoneyMoved: true }), true)
+  assert.equal(saysMoneyMoved({ ...charge, kind: 'failed', failure: FAILURE }), false)
+})
+
+test('[partner-inbox.3] a key is a list, in which nothing moves from one item to the next', () => {
+  const key = (...items: string[]) => dedupeKeyOf('route', { ...PAID, key: items })
+  assert.equal(key('a', 'b'), '["route","a","b"]')
+  assert.notEqual(key('a","b', 'c'), key('a', 'b","c'))
 })

@@ -1,7 +1,11 @@
 import { createHmac } from 'node:crypto'
+import { createPixgateInbound } from '../../src/banks/pixgate/inbound.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import { wallNow } from './wall-clock.ts'
 import { PARTNER_SECRET } from './world.ts'
+
+/** Reads what the bank of the tests sends. */
+export const inbound = createPixgateInbound({ secrets: [PARTNER_SECRET], apiKey: undefined })
 
 /** How an event is sent; as the bank does it unless something is said here. */
 export interface Telling {

@@ -1,0 +1,63 @@
+import { limits } from '@pixgate/spec'
+import { hmacSha256, secretsEqual } from '../../platform/crypto.ts'
+import type { InboundRequest, Origin } from '../inbound.ts'
+
+/** What proves that the bank is speaking. */
+export interface PartnerCredentials {
+  /** HMAC secrets, the present one first, then the one before. */
+  readonly secrets: readonly string[]
+  /** A static key instead of a signature; only where it is configured. */
+  readonly apiKey: string | undefined
+}
+
+const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/
+
+/**
+ * Judges a callback by its raw bytes. What is signed and comes at another time than it says may be a replay.
+ * @source rules#partner-inbox.1, rules#partner-inbox.2
+ */
+export function originOf({ secrets, apiKey }: PartnerCredentials, { headers, body, nowMs }: InboundRequest): Origin {
+  const key = single(headers['x-partner-api-key'])
+  if (apiKey !== undefined && key !== undefined && secretsEqual(key, apiKey)) return 'proven'
+  if (!isSigned(single(headers['x-partner-signature']), body, secrets)) return 'refused'
+  const timestamp = partnerTimestamp(single(headers['x-partner-timestamp']))
+  return timestamp !== undefined && isTimely(timestamp, nowMs) ? 'proven' : 'stale'
+}
+
+function isSigned(header: string | undefined, body: Buffer, secrets: readonly string[]): boolean {
+  const hex = SIGNATURE.exec(header ?? '')?.[1]
+  if (hex === undefined) return false
+  const given = Buffer.from(hex, 'hex')
+  // Every secret is tried, so that the time taken does not tell which one fits.
+  return secrets.map((secret) => secretsEqual(hmacSha256(secret, body), given)).includes(true)
+}
+
+/** Repeated headers arrive joined by a comma or as a list: neither is one value. */
+function single(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined
+}
+
+const NUMBER = /^\d{1,16}$/
+
+/** A number above this is milliseconds: as seconds it would lie past the year 5000. */
+const SECONDS_MAX = 100_000_000_000
+
+/**
+ * Reads `X-Partner-Timestamp`: Unix seconds, milliseconds, or ISO 8601.
+ * @returns epoch milliseconds, or `undefined`
+ * @source rules#partner-inbox.2
+ */
+export function partnerTimestamp(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (NUMBER.test(text)) {
+    const number = Number(text)
+    return number > SECONDS_MAX ? number : number * 1_000
+  }
+  const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? undefined : at
+}
+
+/** Whether a signed time is close enough to ours to be no replay. @source rules#partner-inbox.2 */
+export function isTimely(timestamp: number, nowMs: number): boolean {
+  return Math.abs(nowMs - timestamp) <= limits.partnerTimestampWindowMs
+}
