@@ -56,11 +56,11 @@ function fail(): never {
 const POLL_MS = 100
 
 const APPLIED = `
-SELECT count(*) FILTER (WHERE processed_at IS NULL)::integer AS open,
-       count(*) FILTER (WHERE outcome <> 'APPLIED')::integer AS other,
-       (count(*) / extract(epoch FROM max(processed_at) - min(received_at)))::float AS "perSecond"
-  FROM inbox
- WHERE received_at > $1`
+SELECT count(*) FILTER (WHERE e.processed_at IS NULL)::integer AS open,
+       count(*) FILTER (WHERE e.outcome <> 'APPLIED')::integer AS other,
+       (count(*) / extract(epoch FROM max(e.processed_at) - min(i.received_at)))::float AS "perSecond"
+  FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id
+ WHERE i.received_at > $1`
 
 /** A round's events, from the first one's arrival until the state, ledger and notification of all were committed. */
 async function appliedPerSecond({ database }: Pixgate, roundBeganAt: Date): Promise<number> {

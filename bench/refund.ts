@@ -60,7 +60,7 @@ async function payCharges(pixgate: Pixgate): Promise<Charge[]> {
     for (let charge = unpaid.pop(); charge !== undefined; charge = unpaid.pop()) await pay(charge)
   }
   await Promise.all(Array.from({ length: PAYERS }, payNext))
-  const open = "SELECT count(*)::integer AS open FROM inbox WHERE outcome IS DISTINCT FROM 'APPLIED'"
+  const open = "SELECT count(*)::integer AS open FROM inbox_event WHERE outcome IS DISTINCT FROM 'APPLIED'"
   while ((await pixgate.database.query(open)).rows[0].open > 0) await delay(POLL_MS)
   return charges
 }

@@ -36,11 +36,12 @@ export interface InboundRequest {
 }
 
 /**
- * Who calls. `proven`: the bank. `stale`: the bank, perhaps in a replay; it is refused, and the bank is asked about what the
- * callback names. `refused`: anybody.
- * @source rules#partner-inbox.1, rules#partner-inbox.2
+ * Who calls. `proven`: the bank. `unproven`: perhaps the bank, whose calls prove nothing; the callback is kept, and is a
+ * question to the bank about what it names. `stale`: the bank, perhaps in a replay; it is refused, and the bank is asked.
+ * `refused`: not the bank.
+ * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#partner-inbox.15
  */
-export type Origin = 'proven' | 'stale' | 'refused'
+export type Origin = 'proven' | 'unproven' | 'stale' | 'refused'
 
 /** What a bank tells by itself. */
 export type BankEvent = ReadableEvent | UnreadableEvent

@@ -5,12 +5,19 @@ import type { Authenticators, Caller } from '../platform/http/handler.ts'
 import type { Logger } from '../platform/log.ts'
 
 const BANK: Caller = { credential: 'partner', id: 'partner' }
+const ANYBODY: Caller = { credential: 'partner', id: 'unproven partner' }
+
+/** Whether who was let in proved to be the bank. */
+export function isProven(caller: Caller): boolean {
+  return caller.id === BANK.id
+}
 
 /**
  * Lets the bank in, by its raw bytes, before anything is parsed or stored. An authentic callback whose time is off is not
- * believed either, but makes us ask the bank.
+ * believed either, but makes us ask the bank. What proves nothing is let in where the bank's calls prove nothing: it is only
+ * ever a question to the bank.
  * @throws unauthorized (401) always the same one
- * @source rules#partner-inbox.1, rules#partner-inbox.2
+ * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#partner-inbox.15
  */
 export function createBankAuthenticator(
   { routes, authenticate }: Pick<Inbound, 'routes' | 'authenticate'>,
@@ -21,6 +28,7 @@ export function createBankAuthenticator(
   return async ({ endpoint, headers, rawBody: body }) => {
     const origin = authenticate({ headers, body, nowMs: clock.now() })
     if (origin === 'proven') return BANK
+    if (origin === 'unproven') return ANYBODY
     if (origin === 'stale') {
       logger.warn('a signed event of the partner is out of its time window; asking the partner instead')
       const route = routes.find((one) => one.endpoint === endpoint)

@@ -4,18 +4,18 @@ import type { Ids } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Receivers } from './receivers.ts'
 import { contentHashOf, dedupeKeyOf, namingOf } from './rules.ts'
-import type { InboxEvent, InboxStore, NewInboxRow } from './store.ts'
+import type { Callback, InboxEvent, InboxStore } from './store.ts'
 
-/** Taking events in: committed before they are answered. */
+/** Storing events: committed before they are answered. */
 export interface InboxCommands {
   /**
-   * Stores what an authentic callback tells. When this resolves it is committed, or was before.
-   * @throws DatabaseUnavailable · QueueFull the partner must send it again
-   * @source rules#partner-inbox.3, failure-modes#EV-1, failure-modes#EV-2, failure-modes#EV-8, failure-modes#EV-8b
+   * Stores what a callback tells. When this resolves it is committed, or was before.
+   * @throws DatabaseUnavailable · QueueFull the bank must send it again
+   * @source rules#partner-inbox.3, rules#partner-inbox.16, failure-modes#EV-48, failure-modes#EV-1, failure-modes#EV-2, failure-modes#EV-8, failure-modes#EV-8b
    */
-  accept(route: string, body: Buffer): Promise<void>
+  accept(callback: Omit<Callback, 'id'>): Promise<void>
   /**
-   * Commits «ask the partner now» on the operations that a stale callback names, so that its news is not lost.
+   * Commits «ask the bank now» on the operations that a stale callback names, so that its news is not lost.
    * @source rules#partner-inbox.2, failure-modes#EV-9
    */
   askInstead(route: string, body: Buffer): Promise<void>
@@ -42,16 +42,18 @@ export interface InboxCommandsOptions {
 export function createInboxCommands(options: InboxCommandsOptions): InboxCommands {
   const { store, inbound, receivers, clock, ids, onStored } = options
 
-  const batcher = createBatcher<NewEvent, void>(
-    async (rows) => {
+  const batcher = createBatcher<readonly InboxEvent[], void>(
+    async (callbacks) => {
+      const events = callbacks.flat()
       const now = clock.now()
-      const fresh = await store.insert(rows, now, now + LEASE_MS)
+      const fresh = await store.insert(events, now, now + LEASE_MS)
+      const known = new Set(fresh)
       await keepContradictions(
-        rows.filter(({ id }) => !fresh.has(id)),
+        events.filter((event) => !known.has(event)),
         now,
       )
-      onStored(rows.filter(({ id }) => fresh.has(id)).map(asStored))
-      return rows.map(() => ({ result: undefined }))
+      onStored(fresh)
+      return callbacks.map(() => ({ result: undefined }))
     },
     { batchMax: 256, queueMax: 5_000 },
   )
@@ -60,10 +62,10 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
    * The same event again is nothing; the same event with other content is evidence of a contradiction.
    * @source rules#partner-inbox.7
    */
-  async function keepContradictions(repeated: readonly NewInboxRow[], now: number): Promise<void> {
+  async function keepContradictions(repeated: readonly InboxEvent[], now: number): Promise<void> {
     if (repeated.length === 0) return
     const hashes = await store.hashes(repeated.map(({ dedupeKey }) => dedupeKey))
-    const contradicting = repeated.filter(({ dedupeKey, bodyHash }) => !hashes.get(dedupeKey)?.equals(bodyHash))
+    const contradicting = repeated.filter(({ dedupeKey, contentHash }) => !hashes.get(dedupeKey)?.equals(contentHash))
     if (contradicting.length > 0) await store.insertConflicts(contradicting, now, now + CONFLICT_DELAY_MS)
     // Nothing may have been written, and the bank, told 200, tells it never again.
     await store.untilReplicated()
@@ -76,21 +78,16 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
   }
 
   return {
-    accept: async (endpoint, body) => {
-      const events = inbound.parse(endpoint, body).map((event): NewEvent => {
-        const kept = { dedupeKey: dedupeKeyOf(endpoint, event), bodyHash: contentHashOf(event) }
-        return { id: ids.uuid(), endpoint, body, ...kept, event }
+    accept: async (given) => {
+      const callback = { ...given, id: ids.uuid() }
+      const events = inbound.parse(given.endpoint, given.body).map((event, ordinal): InboxEvent => {
+        const known = { dedupeKey: dedupeKeyOf(callback, event), contentHash: contentHashOf(event) }
+        return { callback, ordinal, ...known, event, state: 'NEW', attempts: 1, failures: 0, parkings: 0 }
       })
-      await Promise.all(events.map((event) => batcher.submit(event)))
+      if (events.length > 0) await batcher.submit(events)
     },
     askInstead: async (route, body) => {
       for (const naming of inbound.parse(route, body).map(namingOf)) if (naming) await ask(naming)
     },
   }
-}
-
-type NewEvent = NewInboxRow & Pick<InboxEvent, 'event'>
-
-function asStored(event: NewEvent): InboxEvent {
-  return { ...event, state: 'NEW', attempts: 1, failures: 0, parkings: 0 }
 }

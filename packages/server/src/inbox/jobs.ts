@@ -71,6 +71,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
 
   async function result(row: InboxEvent, meaning: Meaning): Promise<InboxResult> {
     const { event } = row
+    if (!row.callback.isProven) return unproven(row, meaning)
     if (event.kind === 'unreadable') {
       if (event.named) await askAbout(event.named, meaning)
       return quarantine(row, event.fault, meaning)
@@ -80,6 +81,22 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
       return again(row, clock.now() + RETRY_MS)
     if (meaning.id === undefined) return dispute(row, event, meaning)
     return outcomeOf(row, event, await applyEvent(receivers, meaning.id, event), meaning)
+  }
+
+  /**
+   * What anybody may have sent is a question to the bank about what it names, whatever it says: never money, and no case.
+   * @source rules#partner-inbox.15, failure-modes#EV-47
+   */
+  async function unproven(row: InboxEvent, meaning: Meaning): Promise<InboxResult> {
+    const { event, parkings } = row
+    const naming = event.kind === 'in_progress' ? undefined : namingOf(event)
+    if (naming && meaning.among.length > 0) {
+      await askAbout(naming, meaning)
+      return done(row, 'ASKED', meaning.id ?? null)
+    }
+    return naming && parkings < PARKING_DELAYS_MS.length
+      ? parked(row, 'no such operation yet')
+      : done(row, 'UNPROVEN', null)
   }
 
   async function outcomeOf(
@@ -144,18 +161,23 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
     { among }: Meaning,
     kind = 'unmatched_event',
   ): Promise<InboxResult> {
-    const delay = PARKING_DELAYS_MS[row.parkings]
-    const parked = { ...keptOf(row), state: stateAfter(row, 'PARKED'), operationId: null, parkings: row.parkings + 1 }
-    if (delay !== undefined) return { ...parked, outcome, dueAt: clock.now() + delay }
+    if (row.parkings < PARKING_DELAYS_MS.length) return parked(row, outcome)
     await openCase(row, kind, { outcome, operations: [...among], bank: await atBank(event) })
-    return { ...parked, parkings: row.parkings, outcome: 'CASE_OPENED', dueAt: null }
+    return { ...keptOf(row), state: stateAfter(row, 'PARKED'), outcome: 'CASE_OPENED', operationId: null, dueAt: null }
+  }
+
+  function parked(row: InboxEvent, outcome: string): InboxResult {
+    const dueAt = clock.now() + (PARKING_DELAYS_MS[row.parkings] ?? 0)
+    const waits = { outcome, operationId: null, parkings: row.parkings + 1, dueAt }
+    return { ...keptOf(row), state: stateAfter(row, 'PARKED'), ...waits }
   }
 
   /** A person decides. What is told again in the same words is the same case. @source rules#partner-inbox.13 */
-  async function openCase({ event, ...row }: InboxEvent, kind: string, more: Document): Promise<void> {
+  async function openCase(row: InboxEvent, kind: string, more: Document): Promise<void> {
+    const { event, callback, ordinal } = row
     const told = event.kind === 'unreadable' ? {} : { event: event.evidence }
-    const facts = { inboxId: row.id, endpoint: row.endpoint, ...told, ...more }
-    const reference = row.bodyHash.toString('hex')
+    const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...told, ...more }
+    const reference = row.contentHash.toString('hex')
     await engine.execute({
       reads: [],
       decide: () => ({ cases: [{ operationId: null, kind, reference, facts }], outcome: undefined }),
@@ -175,7 +197,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
   /** Applied to nothing, ever, and never in silence. @source rules#partner-inbox.13, failure-modes#EV-36 */
   async function quarantine(row: InboxEvent, fault: string, { id, among }: Meaning): Promise<InboxResult> {
     const outcome = row.state === 'CONFLICT' ? `contradicts another event; ${fault}` : fault
-    logger.error({ inboxId: row.id, outcome }, 'an event of the partner was put in quarantine')
+    logger.error({ inboxId: row.callback.id, outcome }, 'an event of the partner was put in quarantine')
     await openCase(row, 'quarantined_event', { outcome, operations: [...among] })
     return { ...keptOf(row), state: 'QUARANTINED', outcome, operationId: id ?? null, dueAt: null }
   }
@@ -184,7 +206,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
   async function failed(row: InboxEvent, error: unknown): Promise<InboxResult> {
     const failures = row.failures + (isOurs(error) ? 0 : 1)
     const retried = again({ ...row, failures }, clock.now() + RETRY_MS)
-    logger.warn({ inboxId: row.id, failures, error: String(error) }, 'an event could not be applied yet')
+    logger.warn({ inboxId: row.callback.id, failures, error: String(error) }, 'an event could not be applied yet')
     if (failures < POISON_FAILURES) return retried
     // Where not even a case can be opened it is tried again.
     return quarantine({ ...row, failures }, `failed ${failures} times: ${error}`, NOTHING).catch(() => retried)
@@ -192,9 +214,16 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
 
   /** What was stored, read anew. */
   function readAgain(row: StoredEvent): InboxEvent {
-    const [event] = inbound.parse(row.endpoint, row.body)
-    if (!event) throw new Error(`the event ${row.id} is none any more`)
-    return { ...row, event }
+    const { endpoint, body } = row.callback
+    const event = inbound.parse(endpoint, body)[row.ordinal]
+    const gone = {
+      kind: 'unreadable',
+      fault: 'the callback has no such event any more',
+      named: undefined,
+      key: [],
+      content: body,
+    } as const
+    return { ...row, event: event ?? gone }
   }
 
   return {
@@ -216,8 +245,8 @@ function isOurs(error: unknown): boolean {
 }
 
 /** What of an event stays as it is unless something is said of it. */
-function keptOf({ id, failures, parkings }: InboxEvent) {
-  return { id, failures, parkings }
+function keptOf({ callback, ordinal, failures, parkings }: InboxEvent) {
+  return { inboxId: callback.id, ordinal, failures, parkings }
 }
 
 /** An event that contradicts another stays marked as that, whatever becomes of it. @source rules#partner-inbox.7 */

@@ -4,6 +4,7 @@ import type { CashOutInput } from '../cash-out/index.ts'
 import type { ToldMovement } from '../engine/operation-store.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { BankReturn, RefundInInput } from '../refund-in/index.ts'
+import type { Callback } from './store.ts'
 
 /**
  * What is to be done with an event of a bank. Pure.
@@ -13,8 +14,12 @@ import type { BankReturn, RefundInInput } from '../refund-in/index.ts'
  * The key under which an event is stored once: a list, so that no separator inside a field moves anything to the next.
  * @source rules#partner-inbox.3
  */
-export function dedupeKeyOf(route: string, { key }: BankEvent): string {
-  return JSON.stringify([route, ...key])
+export function dedupeKeyOf(
+  { endpoint, isProven }: Pick<Callback, 'endpoint' | 'isProven'>,
+  { key }: BankEvent,
+): string {
+  // What anybody may have sent never stands in the way of what the bank did.
+  return JSON.stringify([isProven ? endpoint : `${endpoint}, unproven`, ...key])
 }
 
 /** Tells whether two events of one key assert the same. @source rules#partner-inbox.7 */

@@ -1,19 +1,22 @@
 import type { BankEvent } from '../banks/inbound.ts'
 import { type Database, instantParameter, statement, untilReplicated } from '../platform/db/database.ts'
 
-/** All SQL of the inbox. What the partner said is only ever added; what became of it is noted beside it. */
+/** All SQL of the inbox. What the bank said is only ever added; what became of it is noted beside it. */
 export interface InboxStore {
-  /** Stores new events in one statement, held for this process until `dueAt`. Returns the ids of those that are new. */
-  insert(rows: readonly NewInboxRow[], receivedAt: number, dueAt: number): Promise<Set<string>>
+  /**
+   * Stores new events with their callbacks in one statement, held for this process until `dueAt`.
+   * @returns those that are new
+   */
+  insert<Event extends NewEvent>(events: readonly Event[], receivedAt: number, dueAt: number): Promise<Event[]>
   /** The stored hash for each of these keys. */
   hashes(dedupeKeys: readonly string[]): Promise<Map<string, Buffer>>
   /** Stores events that contradict one stored before under the same key. */
-  insertConflicts(rows: readonly NewInboxRow[], receivedAt: number, dueAt: number): Promise<void>
+  insertConflicts(events: readonly NewEvent[], receivedAt: number, dueAt: number): Promise<void>
   /** Resolves when a fail-over would lose nothing of what could be read before. @source rules#database.7 */
   untilReplicated(): Promise<void>
-  /** Makes due what waits for one of these references of the partner. */
+  /** Makes due what waits for one of these references of the bank. */
   expedite(transactionIds: readonly string[], at: number): Promise<void>
-  /** Takes up what is due and nobody holds. */
+  /** Claims what is due and nobody holds. */
   claim(at: number, until: number, most: number): Promise<StoredEvent[]>
   /** Notes what became of events. */
   mark(results: readonly InboxResult[], at: number): Promise<void>
@@ -21,27 +24,30 @@ export interface InboxStore {
   isOriginalDone(dedupeKey: string): Promise<boolean>
 }
 
-/** An event to store. */
-export interface NewInboxRow {
+/** What the bank sent, as it came. */
+export interface Callback {
   readonly id: string
   /** The name of the route that took it. */
   readonly endpoint: string
-  readonly dedupeKey: string
   readonly body: Buffer
-  /** Of what it asserts, or of all of it where it cannot be read. */
-  readonly bodyHash: Buffer
+  /** Whether the bank proved that it was the bank. */
+  readonly isProven: boolean
+}
+
+/** An event to store. */
+export interface NewEvent {
+  readonly callback: Callback
+  /** Its place in the callback, from 0. */
+  readonly ordinal: number
+  readonly dedupeKey: string
+  /** Of what it asserts. */
+  readonly contentHash: Buffer
 }
 
 /** An event to deal with, as it is stored. */
-export interface StoredEvent {
-  readonly id: string
-  /** The name of the route that took it. */
-  readonly endpoint: string
-  readonly dedupeKey: string
-  readonly body: Buffer
-  readonly bodyHash: Buffer
+export interface StoredEvent extends NewEvent {
   readonly state: 'NEW' | 'PARKED' | 'CONFLICT'
-  /** How often it was taken up, storing it included. */
+  /** How often it was claimed, storing it included. */
   readonly attempts: number
   /** How often applying it failed: waits are not among them. */
   readonly failures: number
@@ -54,75 +60,100 @@ export type InboxEvent = StoredEvent & { readonly event: BankEvent }
 
 /** What became of an event. */
 export interface InboxResult {
-  readonly id: string
+  readonly inboxId: string
+  readonly ordinal: number
   readonly state: 'NEW' | 'DONE' | 'PARKED' | 'QUARANTINED' | 'CONFLICT'
   readonly outcome: string
   readonly operationId: string | null
   readonly failures: number
   readonly parkings: number
-  /** When it is taken up again; `null`: never. */
+  /** When it is claimed again; `null`: never. */
   readonly dueAt: number | null
 }
 
-const COLUMNS = 'id, endpoint, dedupe_key, body, body_hash, state, received_at, due_at'
-
-const NEW_ROWS = 'unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::bytea[])'
-
 type InsertParameters = [
+  inboxIds: readonly string[],
+  ordinals: readonly number[],
+  dedupeKeys: readonly string[],
+  contentHashes: readonly Buffer[],
+  dueAt: string,
   ids: readonly string[],
   endpoints: readonly string[],
-  dedupeKeys: readonly string[],
   bodies: readonly Buffer[],
-  hashes: readonly Buffer[],
+  areProven: readonly boolean[],
   receivedAt: string,
-  dueAt: string,
 ]
 
-const insert = statement<InsertParameters, { id: string }>(
+/** A callback is kept for what is new in it. */
+function insertion(state: 'NEW' | 'CONFLICT', once: string): string {
+  return `WITH fresh AS (
+     INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state, due_at)
+     SELECT e.inbox_id, e.ordinal, e.dedupe_key, e.content_hash, '${state}', $5::timestamptz
+       FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::bytea[])
+         AS e (inbox_id, ordinal, dedupe_key, content_hash)
+     ON CONFLICT ${once} DO NOTHING
+     RETURNING inbox_id, ordinal
+   ), kept AS (
+     INSERT INTO inbox (id, endpoint, body, is_proven, received_at)
+     SELECT c.id, c.endpoint, c.body, c.is_proven, $10::timestamptz
+       FROM unnest($6::uuid[], $7::text[], $8::bytea[], $9::boolean[]) AS c (id, endpoint, body, is_proven)
+      WHERE c.id IN (SELECT inbox_id FROM fresh)
+     ON CONFLICT (id) DO NOTHING
+   )
+   SELECT inbox_id, ordinal FROM fresh`
+}
+
+const insert = statement<InsertParameters, { inbox_id: string; ordinal: number }>(
   'inbox.insert',
-  `INSERT INTO inbox (${COLUMNS})
-   SELECT n.id, n.endpoint, n.dedupe_key, n.body, n.body_hash, 'NEW', $6::timestamptz, $7::timestamptz
-     FROM ${NEW_ROWS} AS n (id, endpoint, dedupe_key, body, body_hash)
-   ON CONFLICT (dedupe_key) WHERE state <> 'CONFLICT' DO NOTHING
-   RETURNING id`,
+  insertion('NEW', `(dedupe_key) WHERE state <> 'CONFLICT'`),
 )
 
 const insertConflicts = statement<InsertParameters>(
   'inbox.insert_conflicts',
-  `INSERT INTO inbox (${COLUMNS})
-   SELECT n.id, n.endpoint, n.dedupe_key, n.body, n.body_hash, 'CONFLICT', $6::timestamptz, $7::timestamptz
-     FROM ${NEW_ROWS} AS n (id, endpoint, dedupe_key, body, body_hash)
-   ON CONFLICT (dedupe_key, body_hash) WHERE state = 'CONFLICT' DO NOTHING`,
+  insertion('CONFLICT', `(dedupe_key, content_hash) WHERE state = 'CONFLICT'`),
 )
 
-const selectHashes = statement<[dedupeKeys: readonly string[]], { dedupe_key: string; body_hash: Buffer }>(
+const selectHashes = statement<[dedupeKeys: readonly string[]], { dedupe_key: string; content_hash: Buffer }>(
   'inbox.hashes',
-  `SELECT dedupe_key, body_hash FROM inbox WHERE dedupe_key = ANY ($1::text[]) AND state <> 'CONFLICT'`,
+  `SELECT dedupe_key, content_hash FROM inbox_event WHERE dedupe_key = ANY ($1::text[]) AND state <> 'CONFLICT'`,
 )
 
-/** Of an event that was read, the dedupe key is a list whose third item is the `transactionId`. */
+/** The dedupe key is a list whose third item is the bank's reference, where the event has one. */
 const expedite = statement<[transactionIds: readonly string[], at: string]>(
   'inbox.expedite',
-  `UPDATE inbox SET due_at = $2
-    WHERE id IN (SELECT id FROM inbox
-                  WHERE due_at > $2
-                    AND CASE WHEN state IN ('PARKED', 'CONFLICT') THEN dedupe_key::json ->> 2 END = ANY ($1::text[])
-                    FOR UPDATE SKIP LOCKED)`,
+  `UPDATE inbox_event SET due_at = $2
+    WHERE (inbox_id, ordinal) IN (
+            SELECT inbox_id, ordinal FROM inbox_event
+             WHERE due_at > $2
+               AND CASE WHEN state IN ('PARKED', 'CONFLICT') THEN dedupe_key::json ->> 2 END = ANY ($1::text[])
+               FOR UPDATE SKIP LOCKED)`,
 )
 
-const claim = statement<
-  [at: string, until: string, most: number],
-  Omit<StoredEvent, 'dedupeKey' | 'bodyHash'> & { readonly dedupe_key: string; readonly body_hash: Buffer }
->(
+interface ClaimedRow extends Pick<StoredEvent, 'ordinal' | 'state' | 'attempts' | 'failures' | 'parkings'> {
+  readonly inbox_id: string
+  readonly endpoint: string
+  readonly body: Buffer
+  readonly is_proven: boolean
+  readonly dedupe_key: string
+  readonly content_hash: Buffer
+}
+
+const claim = statement<[at: string, until: string, most: number], ClaimedRow>(
   'inbox.claim',
-  `UPDATE inbox SET due_at = $2, attempts = attempts + 1
-    WHERE id IN (SELECT id FROM inbox WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-   RETURNING id, endpoint, dedupe_key, body, body_hash, state, attempts, failures, parkings`,
+  `WITH due AS (
+     SELECT inbox_id, ordinal FROM inbox_event WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
+   )
+   UPDATE inbox_event e SET due_at = $2, attempts = e.attempts + 1
+     FROM due d JOIN inbox i ON i.id = d.inbox_id
+    WHERE e.inbox_id = d.inbox_id AND e.ordinal = d.ordinal
+   RETURNING e.inbox_id, e.ordinal, i.endpoint, i.body, i.is_proven, e.dedupe_key, e.content_hash, e.state, e.attempts,
+             e.failures, e.parkings`,
 )
 
 const mark = statement<
   [
-    ids: readonly string[],
+    inboxIds: readonly string[],
+    ordinals: readonly number[],
     states: readonly string[],
     outcomes: readonly string[],
     operationIds: readonly (string | null)[],
@@ -133,31 +164,35 @@ const mark = statement<
   ]
 >(
   'inbox.mark',
-  `UPDATE inbox i
+  `UPDATE inbox_event e
       SET state = r.state, outcome = r.outcome, operation_id = r.operation_id, failures = r.failures,
           parkings = r.parkings, due_at = r.due_at,
-          processed_at = CASE WHEN r.due_at IS NULL THEN $8::timestamptz END
-     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::integer[], $6::integer[], $7::timestamptz[])
-       AS r (id, state, outcome, operation_id, failures, parkings, due_at)
-    WHERE i.id = r.id`,
+          processed_at = CASE WHEN r.due_at IS NULL THEN $9::timestamptz END
+     FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[], $5::uuid[], $6::integer[], $7::integer[],
+                 $8::timestamptz[])
+       AS r (inbox_id, ordinal, state, outcome, operation_id, failures, parkings, due_at)
+    WHERE e.inbox_id = r.inbox_id AND e.ordinal = r.ordinal`,
 )
 
 const selectOriginal = statement<[dedupeKey: string], { done: boolean }>(
   'inbox.original',
-  `SELECT processed_at IS NOT NULL AS done FROM inbox WHERE dedupe_key = $1 AND state <> 'CONFLICT'`,
+  `SELECT processed_at IS NOT NULL AS done FROM inbox_event WHERE dedupe_key = $1 AND state <> 'CONFLICT'`,
 )
 
 /** Makes the store of a database. */
 export function createInboxStore(database: Database): InboxStore {
   return {
-    insert: async (rows, receivedAt, dueAt) =>
-      new Set((await database.rows(insert, insertParameters(rows, receivedAt, dueAt))).map(({ id }) => id)),
+    insert: async (events, receivedAt, dueAt) => {
+      const rows = await database.rows(insert, insertParameters(events, receivedAt, dueAt))
+      const fresh = new Set(rows.map(({ inbox_id, ordinal }) => `${inbox_id} ${ordinal}`))
+      return events.filter(({ callback, ordinal }) => fresh.has(`${callback.id} ${ordinal}`))
+    },
     hashes: async (dedupeKeys) => {
       const rows = await database.rows(selectHashes, [dedupeKeys])
-      return new Map(rows.map(({ dedupe_key, body_hash }) => [dedupe_key, body_hash]))
+      return new Map(rows.map(({ dedupe_key, content_hash }) => [dedupe_key, content_hash]))
     },
-    insertConflicts: async (rows, receivedAt, dueAt) => {
-      await database.rows(insertConflicts, insertParameters(rows, receivedAt, dueAt))
+    insertConflicts: async (events, receivedAt, dueAt) => {
+      await database.rows(insertConflicts, insertParameters(events, receivedAt, dueAt))
     },
     untilReplicated: () => untilReplicated(database),
     expedite: async (transactionIds, at) => {
@@ -165,11 +200,12 @@ export function createInboxStore(database: Database): InboxStore {
     },
     claim: async (at, until, most) => {
       const rows = await database.rows(claim, [instantParameter(at), instantParameter(until), most])
-      return rows.map(({ dedupe_key, body_hash, ...row }) => ({ ...row, dedupeKey: dedupe_key, bodyHash: body_hash }))
+      return rows.map(storedEvent)
     },
     mark: async (results, at) => {
       await database.rows(mark, [
-        results.map(({ id }) => id),
+        results.map(({ inboxId }) => inboxId),
+        results.map(({ ordinal }) => ordinal),
         results.map(({ state }) => state),
         results.map(({ outcome }) => outcome),
         results.map(({ operationId }) => operationId),
@@ -184,16 +220,33 @@ export function createInboxStore(database: Database): InboxStore {
   }
 }
 
-/** Sorted by key, so that two processes taking the same events never wait for each other in a circle. */
-function insertParameters(unsorted: readonly NewInboxRow[], receivedAt: number, dueAt: number): InsertParameters {
-  const rows = [...unsorted].sort((one, other) => (one.dedupeKey < other.dedupeKey ? -1 : 1))
+function storedEvent({
+  inbox_id,
+  endpoint,
+  body,
+  is_proven,
+  dedupe_key,
+  content_hash,
+  ...row
+}: ClaimedRow): StoredEvent {
+  const callback = { id: inbox_id, endpoint, body, isProven: is_proven }
+  return { callback, dedupeKey: dedupe_key, contentHash: content_hash, ...row }
+}
+
+/** Sorted by key, so that two processes storing the same events never wait for each other in a circle. */
+function insertParameters(unsorted: readonly NewEvent[], receivedAt: number, dueAt: number): InsertParameters {
+  const events = [...unsorted].sort((one, other) => (one.dedupeKey < other.dedupeKey ? -1 : 1))
+  const callbacks = [...new Set(events.map(({ callback }) => callback))]
   return [
-    rows.map(({ id }) => id),
-    rows.map(({ endpoint }) => endpoint),
-    rows.map(({ dedupeKey }) => dedupeKey),
-    rows.map(({ body }) => body),
-    rows.map(({ bodyHash }) => bodyHash),
-    instantParameter(receivedAt),
+    events.map(({ callback }) => callback.id),
+    events.map(({ ordinal }) => ordinal),
+    events.map(({ dedupeKey }) => dedupeKey),
+    events.map(({ contentHash }) => contentHash),
     instantParameter(dueAt),
+    callbacks.map(({ id }) => id),
+    callbacks.map(({ endpoint }) => endpoint),
+    callbacks.map(({ body }) => body),
+    callbacks.map(({ isProven }) => isProven),
+    instantParameter(receivedAt),
   ]
 }

@@ -125,11 +125,11 @@ const selectWaiting = statement<[], Waiting>(
               AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = o.id AND c.closed_at IS NULL)) AS orders,
           (SELECT count(*) FROM operation o WHERE kind = 'cash_in' AND due_at IS NOT NULL
               AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = o.id AND c.closed_at IS NULL)) AS charges,
-          (SELECT count(*) FROM inbox WHERE due_at IS NOT NULL) AS events,
+          (SELECT count(*) FROM inbox_event WHERE due_at IS NOT NULL) AS events,
           (SELECT count(*) FROM delivery WHERE state = 'PENDING')
             + (SELECT count(*) FROM notification WHERE fanned_out_at IS NULL) AS deliveries,
           (SELECT extract(epoch FROM min(at) - clock_timestamp())::float8 * 1000
-             FROM (SELECT due_at AS at FROM operation UNION ALL SELECT due_at FROM inbox
+             FROM (SELECT due_at AS at FROM operation UNION ALL SELECT due_at FROM inbox_event
                    UNION ALL SELECT next_attempt_at FROM delivery WHERE state = 'PENDING') due) AS "nextMs"`,
 )
 

@@ -44,13 +44,13 @@ test('[DB-7] [PL-40] after a fail-over nothing is missing that anybody was told,
       ({ code }) => code,
     )
   await postgres.cancelWaits()
-  const lost = assert.rejects(accept('cash-in', event))
+  const lost = assert.rejects(accept({ endpoint: 'cash-in', body: event, isProven: true }))
   // What the payout became is asked by a write, which hangs as well.
   await postgres.cancelWaits(2)
   await lost
   // Both can be read now. Whoever asks again is told nothing that only this machine has.
   const again = assert.rejects(elsewhere.create({ ...request, id: one.ids.uuid() }), { code: 'overloaded' })
-  const toldAgain = assert.rejects(accept('cash-in', event))
+  const toldAgain = assert.rejects(accept({ endpoint: 'cash-in', body: event, isProven: true }))
   await postgres.hanging(2, 'pg_logical_emit_message')
   await postgres.failOver()
   proxy.target = portOf(postgres.standbyUrl)
@@ -60,7 +60,7 @@ test('[DB-7] [PL-40] after a fail-over nothing is missing that anybody was told,
   assert.ok([request.id, 'overloaded'].includes(await first))
   const replayed = await elsewhere.create({ ...request, id: one.ids.uuid() })
   assert.deepEqual([replayed.cashOut.id, replayed.isReplayed], [request.id, true])
-  await accept('cash-in', event)
+  await accept({ endpoint: 'cash-in', body: event, isProven: true })
   const standby = openTestDatabase(postgres.standbyUrl)
   t.after(() => standby.close())
   assert.equal((await balances(standby)).reserved, 31_00n)

@@ -229,10 +229,12 @@ test('[PL-40] an event that no standby has is not told to be stored: told again 
     JSON.stringify(paidEvent({ id: ids.uuid(), valueCents: 1_00, providerTransactionId: 'tx-lost' })),
   )
   await loseStandby(t)
-  const first = assert.rejects(accept('cash-in', body), { message: 'the wait for the standby was cancelled' })
+  const first = assert.rejects(accept({ endpoint: 'cash-in', body, isProven: true }), {
+    message: 'the wait for the standby was cancelled',
+  })
   await cancelWaits()
   await first
-  const again = accept('cash-in', body)
+  const again = accept({ endpoint: 'cash-in', body, isProven: true })
   await hangs(again, 1)
   await returnStandby()
   await again

@@ -28,6 +28,7 @@ const EVENT = {
 interface Given {
   readonly event?: object
   readonly row?: Partial<StoredEvent>
+  readonly isProven?: boolean
   readonly meaning?: Meaning
   readonly taken?: Applied
   readonly booked?: string
@@ -39,7 +40,8 @@ const ONE: Meaning = { id: 'a', among: ['a'] }
 const TWO: Meaning = { id: undefined, among: ['a', 'b'] }
 
 /** Applies one event where this is so. */
-async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED', booked, isBroken = false }: Given) {
+async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED', isProven = true, ...given }: Given) {
+  const { booked, isBroken = false } = given
   const asked: string[] = []
   const cases: Case[] = []
   const results: InboxResult[] = []
@@ -70,7 +72,8 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
   })
   const body = Buffer.from(JSON.stringify({ ...EVENT, ...event }))
   const begun = { state: 'NEW', attempts: 1, failures: 0, parkings: 0 } as const
-  const key = { id: 'row-1', endpoint: 'cash-in', dedupeKey: 'key', body, bodyHash: sha256('content') } as const
+  const callback = { id: 'row-1', endpoint: 'cash-in', body, isProven }
+  const key = { callback, ordinal: 0, dedupeKey: 'key', contentHash: sha256('content') }
   const [told] = inbound.parse('cash-in', body)
   assert.ok(told)
   await jobs.apply([{ ...key, ...begun, ...row, event: told }])
@@ -122,6 +125,28 @@ for (const [meaning, kind] of [
     assert.deepEqual(told.cases[0]?.facts.operations, meaning.among)
     assert.equal(told.cases[0]?.reference, sha256('content').toString('hex'), 'the same words are the same case')
   })
+
+test('[partner-inbox.15] [EV-47] what does not prove to be the bank’s is a question to the bank, and no money', async () => {
+  for (const event of [{}, { status: 'FAILED' }, { valueCents: 'a lot' }, { status: 'REVERSED' }]) {
+    const told = await applied({ event, isProven: false, isBroken: true })
+    assert.deepEqual([told.asked, told.state, told.outcome, told.kinds], [['a'], 'DONE', 'ASKED', []])
+  }
+  const two = await applied({ meaning: TWO, isProven: false, row: { state: 'CONFLICT' } })
+  assert.deepEqual([two.asked, two.state, two.outcome], [['a', 'b'], 'CONFLICT', 'ASKED'])
+  const waiting = await applied({ event: { status: 'PENDING' }, isProven: false })
+  assert.deepEqual([waiting.asked, waiting.state, waiting.outcome], [[], 'DONE', 'UNPROVEN'])
+})
+
+test('[partner-inbox.15] [EV-47] what anybody may have sent about nothing we know waits as long as any, and is no case', async () => {
+  const parkings = PARKING_DELAYS_MS.length
+  const nothing = { meaning: { id: undefined, among: [] }, isProven: false }
+  const first = await applied(nothing)
+  assert.deepEqual([first.state, first.parkings, first.kinds], ['PARKED', 1, []])
+  const last = await applied({ ...nothing, row: { state: 'PARKED', parkings } })
+  assert.deepEqual([last.state, last.outcome, last.kinds], ['DONE', 'UNPROVEN', []])
+  const unreadable = await applied({ ...nothing, event: { event: 'nothing' } })
+  assert.deepEqual([unreadable.state, unreadable.outcome, unreadable.kinds], ['DONE', 'UNPROVEN', []])
+})
 
 test('[partner-inbox.14] [EV-38] a contradiction that waits for what it contradicts has not failed', async () => {
   const told = await applied({ row: { state: 'CONFLICT', failures: 3 } })

@@ -41,7 +41,7 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
     database,
     accept: (id: string, valueCents = 1000) => {
       const event = paidEvent({ id, valueCents, providerTransactionId: id })
-      return commands.accept('cash-in', Buffer.from(JSON.stringify(event)))
+      return commands.accept({ endpoint: 'cash-in', body: Buffer.from(JSON.stringify(event)), isProven: true })
     },
     later: async (ms: number) => {
       clock.advance(ms)

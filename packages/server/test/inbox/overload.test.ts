@@ -63,7 +63,8 @@ test('[partner-inbox.3] [EV-30] a flood that cannot be committed fills a bounded
     ids,
     onStored: () => undefined,
   })
-  const accept = (event: number) => commands.accept('cash-in', Buffer.from(String(event)))
+  const accept = (event: number) =>
+    commands.accept({ endpoint: 'cash-in', body: Buffer.from(String(event)), isProven: true })
   const refused: unknown[] = []
   const flood = Array.from({ length: 6_000 }, (_, event) => accept(event).catch((error) => refused.push(error)))
   await Promise.race(flood)

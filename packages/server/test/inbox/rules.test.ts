@@ -116,7 +116,8 @@ test('[partner-inbox.12] money is known again by the bank’s id of it, and what
 })
 
 test('[partner-inbox.3] a key is a list, in which nothing moves from one item to the next', () => {
-  const key = (...items: string[]) => dedupeKeyOf('route', { ...PAID, key: items })
+  const taken = { endpoint: 'route', isProven: true }
+  const key = (...items: string[]) => dedupeKeyOf(taken, { ...PAID, key: items })
   assert.equal(key('a', 'b'), '["route","a","b"]')
   assert.notEqual(key('a","b', 'c'), key('a', 'b","c'))
 })

@@ -53,7 +53,7 @@ export async function told(database: Database): Promise<string[]> {
   return (await database.rows(TOLD, [])).map(({ status }) => status)
 }
 
-/** A row of the inbox, as far as tests care. */
+/** An event in the inbox, as far as tests care. */
 export interface InboxEvidence {
   readonly state: string
   readonly outcome: string | null
@@ -65,8 +65,8 @@ export interface InboxEvidence {
 
 const INBOX = statement<[], InboxEvidence>(
   'test.inbox',
-  `SELECT state, outcome, attempts, failures, operation_id, processed_at IS NOT NULL AS "isDone"
-     FROM inbox ORDER BY received_at, id`,
+  `SELECT e.state, e.outcome, e.attempts, e.failures, e.operation_id, e.processed_at IS NOT NULL AS "isDone"
+     FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id ORDER BY i.received_at, i.id, e.ordinal`,
 )
 
 /** Every event that was stored, in the order of arrival. */
@@ -74,7 +74,7 @@ export function inbox(database: Database): Promise<InboxEvidence[]> {
   return database.rows(INBOX, [])
 }
 
-const HOLD = statement<[]>('test.hold', 'SELECT 1 FROM inbox ORDER BY received_at, id LIMIT 1 FOR UPDATE')
+const HOLD = statement<[]>('test.hold', 'SELECT 1 FROM inbox_event ORDER BY inbox_id, ordinal LIMIT 1 FOR UPDATE')
 
 /** Does something while another session holds the event that was stored first. */
 export function whileFirstIsHeld(database: Database, work: () => Promise<void>): Promise<void> {

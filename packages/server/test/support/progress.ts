@@ -28,9 +28,9 @@ const selectProgress = statement<[], { milestone: InDatabase; times: number }>(
      SELECT 'intent' AS milestone, count(*) AS times FROM move WHERE trigger = 'create'
      UNION ALL SELECT 'claimed for sending', count(*) FROM move WHERE trigger = 'send.claimed'
      UNION ALL SELECT 'order accepted', count(*) FROM move WHERE trigger IN ('charge.accepted', 'send.accepted')
-     UNION ALL SELECT 'event stored', count(*) FROM inbox
+     UNION ALL SELECT 'event stored', count(*) FROM inbox_event
      UNION ALL SELECT 'booked', count(*) FROM move WHERE trigger IN ('partner.confirmed', 'partner.returned', 'return.told')
-     UNION ALL SELECT 'event marked', count(*) FROM inbox WHERE processed_at IS NOT NULL
+     UNION ALL SELECT 'event marked', count(*) FROM inbox_event WHERE processed_at IS NOT NULL
      UNION ALL SELECT 'fanned out', count(*) FROM delivery
      UNION ALL SELECT 'delivery claimed', coalesce(sum(attempts), 0) FROM delivery
      UNION ALL SELECT 'recorded', count(*) FROM delivery_attempt
@@ -62,13 +62,13 @@ interface Work {
 const selectWork = statement<[], Work>(
   'test.work',
   `SELECT count(*)::integer AS unfinished, min(due_at) AS "dueAt",
-          (SELECT count(*) + (SELECT coalesce(sum(attempts), 0) FROM inbox)
+          (SELECT count(*) + (SELECT coalesce(sum(attempts), 0) FROM inbox_event)
                 + (SELECT coalesce(sum(attempts), 0) FROM delivery) FROM move)::integer AS done
      FROM (
        SELECT due_at FROM operation
         WHERE status IN ('PENDING', 'RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN')
            OR status = 'RECONCILIATION_REQUIRED' AND due_at IS NOT NULL
-       UNION ALL SELECT due_at FROM inbox WHERE processed_at IS NULL
+       UNION ALL SELECT due_at FROM inbox_event WHERE processed_at IS NULL
        UNION ALL SELECT created_at FROM notification WHERE fanned_out_at IS NULL
        UNION ALL SELECT next_attempt_at FROM delivery WHERE state = 'PENDING'
      ) AS open`,

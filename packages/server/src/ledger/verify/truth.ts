@@ -1,4 +1,4 @@
-import { confirmedReturnWords, confirmedWords, type JournalTemplate, journals } from '@pixgate/spec'
+import { confirmedReturnWords, confirmedWords, type JournalTemplate, journals, partnerEvents } from '@pixgate/spec'
 import type { Check } from './checks.ts'
 
 /**
@@ -24,10 +24,12 @@ const BY_EVENTS = `
            AS returned_payment,
          i.told ->> 'event' = 'CashInReversal' AS is_counted_elsewhere,
          i.case_reference
-    FROM (SELECT id, operation_id, encode(body_hash, 'hex') AS case_reference,
-                 -- CASE, as what could not be read must not be parsed.
-                 CASE WHEN dedupe_key NOT LIKE '%"unreadable%' THEN convert_from(body, 'UTF8')::jsonb END AS told
-            FROM inbox WHERE processed_at IS NOT NULL) i
+    FROM (SELECT e.inbox_id AS id, e.operation_id, encode(e.content_hash, 'hex') AS case_reference,
+                 -- CASE, as what could not be read, or is another bank's, must not be parsed.
+                 CASE WHEN e.dedupe_key NOT LIKE '%"unreadable%' AND i.endpoint IN (${quoted(Object.keys(partnerEvents))})
+                      THEN convert_from(i.body, 'UTF8')::jsonb END AS told
+            FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id
+           WHERE e.processed_at IS NOT NULL AND i.is_proven) i
    WHERE i.told ->> 'status' IN (${quoted(confirmedWords)})
       OR (i.told ->> 'status' IN (${quoted(confirmedReturnWords)}) AND i.told ->> 'event' LIKE '%Reversal')`
 

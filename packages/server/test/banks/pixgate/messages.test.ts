@@ -125,7 +125,7 @@ test('[partner-inbox.12] [EV-34] a reversal names the payment that it is of, unl
 })
 
 function keyOf(event: object, route: PartnerRoute = 'cash-in'): string {
-  return dedupeKeyOf(route, read(event, route))
+  return dedupeKeyOf({ endpoint: route, isProven: true }, read(event, route))
 }
 
 test('[partner-inbox.3] [EV-37] an event that lacks something stands in the way of no whole one', () => {

@@ -174,7 +174,7 @@ test('[database.1] a role that may not create roles migrates where an administra
 
 const APPEND_ONLY = ['move', 'entry', 'audit', 'delivery_attempt', 'movement']
 
-for (const table of [...APPEND_ONLY, 'inbox', 'statement_entry']) {
+for (const table of [...APPEND_ONLY, 'inbox', 'inbox_event', 'statement_entry']) {
   test(`[engine.10] ${table} is only ever added to: its rows are neither removed nor rewritten, by anybody`, async (t) => {
     const { url } = await testDatabase(t)
     const column =
@@ -202,12 +202,19 @@ function asApplication(url: string, sql: string): Promise<unknown> {
 
 test('[engine.10] what the partner said is kept as it was said, whatever becomes of it', async (t) => {
   const { url } = await testDatabase(t)
-  for (const column of ['id', 'endpoint', 'dedupe_key', 'body', 'body_hash', 'received_at']) {
+  for (const column of ['id', 'endpoint', 'dedupe_key', 'body', 'body_hash', 'is_proven', 'received_at']) {
     const sql = `UPDATE inbox SET ${column} = ${column}`
     await assert.rejects(query(url, sql), /never changed/, column)
     await assert.rejects(asApplication(url, sql), /permission denied/, column)
   }
-  await asApplication(url, `UPDATE inbox SET state = 'DONE', outcome = 'x', due_at = NULL`)
+  for (const column of ['inbox_id', 'ordinal', 'dedupe_key', 'content_hash']) {
+    const sql = `UPDATE inbox_event SET ${column} = ${column}`
+    await assert.rejects(query(url, sql), /never changed/, column)
+    await assert.rejects(asApplication(url, sql), /permission denied/, column)
+  }
+  for (const table of ['inbox', 'inbox_event']) {
+    await asApplication(url, `UPDATE ${table} SET state = 'DONE', outcome = 'x', due_at = NULL`)
+  }
 })
 
 test('[engine.10] [statement.4] what the statement said is kept as it was said, whatever becomes of it', async (t) => {

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { pino } from 'pino'
+import type { ChargeEvent, Inbound } from '../../src/banks/inbound.ts'
+import { createInboxCommands } from '../../src/inbox/commands.ts'
+import { createInboxJobs } from '../../src/inbox/jobs.ts'
+import type { Receiver } from '../../src/inbox/receivers.ts'
+import { createInboxStore, type InboxEvent } from '../../src/inbox/store.ts'
+import { administer, testDatabase } from '../support/database.ts'
+import { testEngine } from '../support/engine.ts'
+import { cases, inbox } from '../support/evidence.ts'
+import { steppedClock } from '../support/stepped-clock.ts'
+
+/** Callbacks of a bank that tells several events in each: one a word, `charge:value`. */
+
+const inbound: Pick<Inbound, 'parse'> = {
+  parse: (_route, body) =>
+    String(body)
+      .split(' ')
+      .filter((word) => word !== '')
+      .map((word): ChargeEvent => {
+        const [name = '', value = '1'] = word.split(':')
+        const references = { transactionId: name, externalId: null, endToEndId: null }
+        const about = { subject: 'charge', references, key: ['paid', name], content: value, evidence: {} } as const
+        return { ...about, kind: 'changed', saysMoneyMoved: false }
+      }),
+}
+
+/** The charge of a name. */
+function idOf(name: string): string {
+  return `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0')}`
+}
+
+async function inboxWith(t: TestContext, { isApplying = true } = {}) {
+  const { url, database } = await testDatabase(t)
+  const { engine, ids } = testEngine(t, url)
+  const clock = steppedClock()
+  const applied: string[] = []
+  const stored: InboxEvent[][] = []
+  const receiver: Receiver = {
+    match: async (references) =>
+      references.map(({ transactionId }) => {
+        const id = idOf(transactionId ?? '')
+        return { id, among: [id] }
+      }),
+    hasBooked: async () => false,
+    apply: async (_id, { references, content }) => {
+      if (references.transactionId === 'broken') throw new Error('broken')
+      applied.push(`${references.transactionId}:${content}`)
+      return 'APPLIED'
+    },
+    ask: async () => undefined,
+  }
+  const receivers = { charge: receiver, payout: receiver, refund: receiver }
+  const cashIns = { atPartner: async () => ({}), takeNewReferences: () => [] }
+  const store = createInboxStore(database)
+  const logger = pino({ level: 'silent' })
+  const jobs = createInboxJobs({ store, inbound, receivers, cashIns, engine, clock, logger })
+  const commands = createInboxCommands({
+    store,
+    inbound,
+    receivers,
+    clock,
+    ids,
+    onStored: (events) => void stored.push([...events]),
+  })
+  return {
+    url,
+    database,
+    applied,
+    accept: async (text: string, isProven = true) => {
+      await commands.accept({ endpoint: 'words', body: Buffer.from(text), isProven })
+      for (const events of stored.splice(0)) if (isApplying) await jobs.apply(events)
+    },
+    later: async (ms: number) => {
+      clock.advance(ms)
+      await jobs.processNext()
+    },
+    rows: async () => (await inbox(database)).map(({ state, outcome }) => `${state} ${outcome}`),
+  }
+}
+
+test('[partner-inbox.16] [EV-48] each event of a callback is stored and applied for itself, once', async (t) => {
+  const events = await inboxWith(t)
+  await events.accept('a b c')
+  await events.accept('c b d')
+  assert.deepEqual(events.applied, ['a:1', 'b:1', 'c:1', 'd:1'])
+  assert.deepEqual(await events.rows(), Array(4).fill('DONE APPLIED'))
+  await events.accept('e e')
+  assert.deepEqual(events.applied.slice(4), ['e:1'], 'told twice in one callback it is one')
+})
+
+test('[partner-inbox.16] [EV-48] an event that fails, or contradicts another, keeps none of its callback back', async (t) => {
+  const events = await inboxWith(t)
+  await events.accept('a broken b')
+  assert.deepEqual(events.applied, ['a:1', 'b:1'])
+  assert.deepEqual(await events.rows(), ['DONE APPLIED', 'NEW WAITING', 'DONE APPLIED'])
+  await events.accept('a:2 c a:1')
+  assert.deepEqual(events.applied.slice(2), ['c:1'])
+  await events.later(1_001)
+  assert.deepEqual(events.applied.slice(3), ['a:2'])
+  await events.later(1_001)
+  assert.deepEqual(await cases(events.database), [])
+})
+
+test('[partner-inbox.16] [EV-3] what a dead process left of a callback is applied by another, event by event', async (t) => {
+  const events = await inboxWith(t, { isApplying: false })
+  await events.accept('a b')
+  await administer(
+    events.url,
+    `UPDATE inbox_event SET state = 'DONE', due_at = NULL, processed_at = now() WHERE ordinal = 0`,
+  )
+  await events.later(60_001)
+  assert.deepEqual(events.applied, ['b:1'])
+})
+
+test('[partner-inbox.16] a callback without an event is kept nowhere', async (t) => {
+  const events = await inboxWith(t)
+  await events.accept('')
+  assert.deepEqual(await inbox(events.database), [])
+})
+
+test('[partner-inbox.15] [EV-47] what anybody may have sent never stands in the way of what the bank did', async (t) => {
+  const events = await inboxWith(t)
+  await events.accept('a', false)
+  assert.deepEqual([events.applied, await events.rows()], [[], ['DONE ASKED']])
+  await events.accept('a')
+  assert.deepEqual(events.applied, ['a:1'])
+})
