@@ -2,11 +2,11 @@ import { serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
+import type { Bank } from './banks/bank.ts'
+import { banks } from './banks/banks.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
-import { createHttpPartner } from './banks/pixgate/http-partner.ts'
-import { createPixgateInbound } from './banks/pixgate/inbound.ts'
-import { openPartnerLink } from './banks/pixgate/link.ts'
+import { withinCapabilities } from './banks/lacking.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
@@ -46,6 +46,8 @@ export interface Service {
 /** Everything the environment provides. */
 export interface Dependencies extends ProcessDependencies {
   readonly config: Config
+  /** Another bank than the configured one. */
+  readonly bank?: Bank
 }
 
 /** Whether an operation exists, by its kind. */
@@ -82,8 +84,8 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     database: databases.engine,
     onNotifications: () => webhooks.wake(),
   })
-  const link = openPartnerLink(config.partner)
-  const partner = withBreaker(createHttpPartner(link, config.partner.hasIdempotentOrders), clock)
+  const bank = dependencies.bank ?? banks.pixgate(config.partner)
+  const partner = withBreaker(withinCapabilities(bank), clock)
   const eventQueries = createEventQueryBudget()
   const bounds = { callTimeoutMs: config.partner.timeoutMs, eventQueries }
   const cashIns = createCashInModule({
@@ -133,10 +135,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     cashOuts,
     refunds,
     database: databases.inbox,
-    inbound: createPixgateInbound({
-      secrets: [config.partner.secret, config.partner.secretPrevious].filter((secret) => secret !== undefined),
-      apiKey: config.partner.inboundApiKey,
-    }),
+    inbound: bank.inbound,
   })
   const statements = createStatementModule({
     ...dependencies,
@@ -247,7 +246,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
       await cashIns.drained()
       await engine.drained()
       await webhooks.stop()
-      await link.close()
+      await bank.close()
       await Promise.all(Object.values(databases).map((database) => database.close()))
     },
   }

@@ -104,6 +104,11 @@ export const errors = {
     title: 'Cash-in not found',
     message: 'original cash-in transaction not found',
   },
+  not_supported_by_bank: {
+    status: 422,
+    title: 'Not supported by the bank',
+    message: 'the bank of this service does not do this; nothing was changed',
+  },
   partner_refused: {
     status: 422,
     title: 'Partner refused',

@@ -1,8 +1,8 @@
 import type { PartnerEntryKind, PixKeyType } from '@pixgate/spec'
 
 /**
- * What a bank must offer. Adding a bank is adding one file that implements {@link Partner}; a module names the part of
- * it that it uses.
+ * What a bank is asked. A connector implements all of it, with {@link PartnerCapability} for what its bank can do and
+ * `lacking.ts` for the rest; a module names the part that it uses.
  *
  * A bank's answer is a value; nothing here throws because of what a bank or the network does.
  * @source rules#partner.3
@@ -106,15 +106,21 @@ interface OrderPartner extends Capable {
 
 /**
  * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without
- * `idempotent-…` an unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice.
+ * `charge`, `payout`, `refund` or `decode-qr-code` what needs it is refused at its creation. Without `idempotent-…` an
+ * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
+ * be cancelled ends at the bank by itself.
+ * @source rules#partner.10
  */
 export type PartnerCapability =
+  | 'charge'
   | 'idempotent-charge'
   | 'query-charge'
   | 'cancel-charge'
+  | 'payout'
   | 'idempotent-payout'
   | 'query-payout'
   | 'decode-qr-code'
+  | 'refund'
   | 'idempotent-refund'
   | 'query-refund'
   | 'statement'
@@ -271,15 +277,17 @@ export interface QrCode {
   readonly recipient: { readonly name: string; readonly document: string; readonly pixKey: string }
 }
 
-/** What a bank must echo. */
+/** What a refund is of, by which some banks find it, and the value, which a bank must echo. */
 export interface RefundTerms {
   readonly valueCents: bigint
+  /** Of the payment that is given back. */
+  readonly endToEndId: string
+  /** Our id of the charge that was paid. */
+  readonly chargeId: string
 }
 
 /** A refund as we ask for it. The same operation always asks for the same. */
 export interface RefundRequest extends RefundTerms {
-  /** Of the payment that is given back. */
-  readonly endToEndId: string
   readonly reason?: string
 }
 

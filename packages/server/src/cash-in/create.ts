@@ -1,4 +1,4 @@
-import { feeCents, fieldRefusal, limits, normaliseDocument } from '@pixgate/spec'
+import { feeCents, fieldRefusal, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type { CashIn, CashInDetail } from './cash-in.ts'
@@ -27,14 +27,17 @@ export interface CashInTerms {
   readonly merchant: CashInDetail['merchant']
   readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
+  /** The bank makes no charges. */
+  readonly isUnsupported?: boolean
 }
 
 /**
  * Decides a create.
- * @throws value_not_positive · value_too_large · invalid_document (422)
- * @source rules#cash-in.create.2, rules#fees.2
+ * @throws not_supported_by_bank · value_not_positive · value_too_large · invalid_document (422)
+ * @source rules#cash-in.create.2, rules#fees.2, rules#partner.10, failure-modes#PL-60
  */
 export function decideCreate(request: CashInRequest, terms: CashInTerms, now: number): Decision<CashIn> {
+  if (terms.isUnsupported) throw new Refusal('not_supported_by_bank')
   if (request.valueCents <= 0n) throw fieldRefusal('value_not_positive', 'transaction.value', 'not_positive')
   if (request.valueCents > terms.maxValueCents) {
     throw fieldRefusal('value_too_large', 'transaction.value', 'too_large')

@@ -72,7 +72,8 @@ export interface CashInOptions {
 
 /** Builds the module. */
 export function createCashInModule(options: CashInOptions): CashInModule {
-  const { engine, database, clock, ids, terms, partner } = options
+  const { engine, database, clock, ids, partner } = options
+  const terms = { ...options.terms, isUnsupported: !partner.capabilities.has('charge') }
   const store = createCashInStore(database)
   const commands = createCashInCommands(engine, clock, terms)
   const jobs = createCashInJobs({ ...options, commands, store })

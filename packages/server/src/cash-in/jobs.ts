@@ -1,11 +1,13 @@
 import pLimit from 'p-limit'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type {
+  CancelAnswer,
   ChargeAnswer,
   ChargeAvailability,
   ChargePartner,
   ChargeQueryAnswer,
   ChargeRequest,
+  ChargeTerms,
   NotSent,
   Unknown,
 } from '../banks/port.ts'
@@ -81,7 +83,8 @@ const CONCURRENT = 32
 /** Waits between tries within a create whose request never left; doubled each time. */
 const FIRST_RETRY_MS = 100
 
-/** Why a charge was not asked for. */
+/** Why the bank was not called. */
+const CANNOT_ASK = { kind: 'NOT_SENT', reason: 'the bank cannot be asked about a charge' } as const
 const BREAKER_OPEN = { kind: 'NOT_SENT', reason: 'the bank is away' } as const
 
 /** What is known of a cash-in after an answer of the partner. */
@@ -101,6 +104,8 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   const limit = pLimit(CONCURRENT)
   const newReferences = new Set<string>()
   const isSwept = partner.capabilities.has('statement')
+  const canAsk = partner.capabilities.has('query-charge')
+  const canCancel = partner.capabilities.has('cancel-charge')
 
   async function requestCharge(cashIn: CashIn): Promise<CashIn> {
     const deadline = clock.now() + options.createBudgetMs
@@ -176,7 +181,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   async function work(cashIn: CashIn): Promise<void> {
     // Begun too late it would outlast its lease: it is due again when that is over.
     if (clock.now() > (cashIn.dueAt ?? 0) - LEASE_MS / 2) return
-    const answer = await partner.getCharge(cashIn.id, terms(cashIn))
+    const answer = await ask(cashIn.id, terms(cashIn))
     const settled = await settle(cashIn, answer)
     if (awaitsReturns(cashIn)) await settleReturns(cashIn.id)
     await commands.apply(cashIn.id, { on: 'work.done', bankAnswer: answerEvidence(answer), ...settled })
@@ -189,6 +194,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   }
 
   async function settle(cashIn: CashIn, answer: ChargeQueryAnswer): Promise<Settled> {
+    if (!canAsk) return unasked(cashIn)
     if (answer.kind === 'NOT_FOUND') return neverSeen(cashIn)
     if (isSilence(answer) && cashIn.facts.unsent === 'claimed') return stillUnsent(cashIn, answer.reason)
     const { status } = await take(cashIn, answer)
@@ -196,6 +202,27 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     // A contradiction that came too late to matter: it ends like any other.
     if (answer.kind === 'CONTRADICTED' && status === 'PENDING') return withdraw(cashIn)
     return settledBy(answer)
+  }
+
+  /**
+   * What a bank that cannot be asked has, ends with its time. Whether it has a charge only another order tells, where that
+   * makes no second one.
+   * @source rules#partner.10, failure-modes#PL-61
+   */
+  async function unasked(cashIn: CashIn): Promise<Settled> {
+    if (isKnownAtBank(cashIn)) return isOver(cashIn, clock.now()) ? withdraw(cashIn) : SILENT
+    if (isOver(cashIn, clock.now()) || !isWanted(cashIn) || !mayAskFor(cashIn)) {
+      return cashIn.facts.unsent === 'claimed' ? stillUnsent(cashIn, CANNOT_ASK.reason) : silence(cashIn)
+    }
+    const answer = await makeCharge(cashIn)
+    if (answer.kind === 'NOT_SENT' && cashIn.facts.unsent === 'claimed') await notSent(cashIn, answer.reason)
+    else await take(cashIn, answer)
+    return settledBy(answer)
+  }
+
+  async function silence(cashIn: CashIn): Promise<Settled> {
+    await take(cashIn, CANNOT_ASK)
+    return SILENT
   }
 
   /** Of what never left there is no doubt, whoever is silent. @source rules#cash-in.create.7 */
@@ -218,8 +245,8 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     const after = (await commands.apply(cashIn.id, told))?.cashIn ?? cashIn
     if (!isWanted(after)) return OPEN
     if (isKnownAtBank(after)) {
-      if (isOver(after, clock.now())) await partner.cancelCharge(cashIn.id)
-    } else if (partner.capabilities.has('idempotent-charge')) {
+      if (isOver(after, clock.now())) await cancel(cashIn.id)
+    } else if (mayAskFor(cashIn)) {
       const answer = await makeCharge(cashIn)
       if (answer.kind === 'NOT_SENT' && cashIn.facts.unsent === 'claimed') await notSent(cashIn, answer.reason)
       else await take(cashIn, answer)
@@ -228,9 +255,23 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     return OPEN
   }
 
+  async function ask(id: string, wanted: ChargeTerms): Promise<ChargeQueryAnswer> {
+    return canAsk ? partner.getCharge(id, wanted) : CANNOT_ASK
+  }
+
+  /** Whether asking for a charge makes no second one. @source failure-modes#CI-6 */
+  function mayAskFor({ facts }: CashIn): boolean {
+    return partner.capabilities.has('idempotent-charge') || facts.unsent === 'claimed'
+  }
+
+  /** A charge that cannot be cancelled ends at the bank by itself. @source rules#partner.10 */
+  async function cancel(id: string): Promise<CancelAnswer> {
+    return canCancel ? partner.cancelCharge(id) : { kind: 'CANCELLED' }
+  }
+
   /** Cancels at the partner what is over here, before that is final, so that nobody pays it. */
   async function withdraw(cashIn: CashIn): Promise<Settled> {
-    const answer = await partner.cancelCharge(cashIn.id)
+    const answer = await cancel(cashIn.id)
     if (answer.kind === 'CANCELLED') {
       await commands.apply(cashIn.id, { on: 'clock.expired', isSwept })
       return OVER
@@ -240,7 +281,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
       return OPEN
     }
     if (answer.kind !== 'REJECTED') return SILENT
-    const paid = await partner.getCharge(cashIn.id, terms(cashIn))
+    const paid = await ask(cashIn.id, terms(cashIn))
     if (paid.kind !== 'NOT_FOUND') await take(cashIn, paid)
     return paid.kind === 'FINAL' ? OVER : SILENT
   }
@@ -256,7 +297,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     }
     for (const returned of returnsIn(after, answer)) await returns.take(after, returned)
     if (cashIn.transactionId === null && after.transactionId !== null) newReferences.add(after.transactionId)
-    if (reasonOf(after) === 'conflict' && after.transactionId === null) await partner.cancelCharge(cashIn.id)
+    if (reasonOf(after) === 'conflict' && after.transactionId === null) await cancel(cashIn.id)
     return after
   }
 
@@ -265,7 +306,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     processNext,
     askNow,
     // On no terms, as none are known: whatever charge there is comes back as evidence.
-    atPartner: async (id) => answerEvidence(await limit(() => partner.getCharge(id, { valueCents: 0n, expiresAt: 0 }))),
+    atPartner: async (id) => answerEvidence(await limit(() => ask(id, { valueCents: 0n, expiresAt: 0 }))),
     takeNewReferences: () => {
       const references = [...newReferences]
       newReferences.clear()

@@ -32,13 +32,15 @@ export interface CashOutTerms {
   /** `null`: no cap of its own. */
   readonly cashOutMaxCents: bigint | null
   readonly cashOutDailyMaxCents: bigint | null
+  /** The bank sends no money. */
+  readonly isUnsupported?: boolean
 }
 
 /**
  * Decides a create. The whole of value and fee is set aside, or nothing is stored.
- * @throws cash_out_suspended (503) · value_not_positive · value_too_large · pix_key_type_mismatch · invalid_document ·
+ * @throws not_supported_by_bank (422) · cash_out_suspended (503) · value_not_positive · value_too_large · pix_key_type_mismatch · invalid_document ·
  *   limit_exceeded · receivable_outstanding · insufficient_balance (422)
- * @source rules#cash-out.create.3, rules#cash-out.limits.1, rules#fees.3
+ * @source rules#cash-out.create.3, rules#cash-out.limits.1, rules#fees.3, rules#partner.10, failure-modes#PL-60
  */
 export function decideCreate(
   request: CashOutRequest,
@@ -46,6 +48,7 @@ export function decideCreate(
   state: State,
   now: number,
 ): Decision<CashOut> {
+  if (terms.isUnsupported) throw new Refusal('not_supported_by_bank')
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   const { valueCents } = request
   assertValue(valueCents, terms)

@@ -48,7 +48,9 @@ export interface CashOutOptions {
 export async function createCashOutModule(options: CashOutOptions): Promise<CashOutModule> {
   const store = createCashOutStore(options.database)
   if (options.terms.cashOutDailyMaxCents !== null) await store.recountDay(accountingDay(options.clock.now()))
-  const commands = createCashOutCommands(options.engine, options.terms)
+  const { capabilities } = options.partner
+  const terms = { ...options.terms, isUnsupported: !capabilities.has('payout') }
+  const commands = createCashOutCommands(options.engine, terms)
   const jobs = createCashOutJobs({ ...options, commands, store })
   return {
     handlers: createCashOutHandlers({ ...options, commands, jobs, store }),
@@ -59,7 +61,7 @@ export async function createCashOutModule(options: CashOutOptions): Promise<Cash
       return outcome
     },
     match: store.match,
-    canAsk: options.partner.capabilities.has('query-payout'),
+    canAsk: capabilities.has('query-payout'),
     hasBooked: async (id, { endToEndId, returnId, valueCents }) => {
       const cashOut = await store.get(id)
       if (!cashOut) return false

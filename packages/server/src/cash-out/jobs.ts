@@ -31,8 +31,8 @@ import type { CashOutStore } from './store.ts'
 export interface CashOutJobs extends Dispatcher {
   /**
    * Asks the partner what a QR code asks for; nothing is stored.
-   * @throws partner_unavailable (503) no answer · pix_code_not_payable (422) the partner says so
-   * @source rules#cash-out.qrcode.3
+   * @throws not_supported_by_bank (422) it decodes none · partner_unavailable (503) no answer · pix_code_not_payable (422) the partner says so
+   * @source rules#cash-out.qrcode.3, rules#partner.10
    */
   decode(pixCode: string): Promise<QrCode>
 }
@@ -51,6 +51,7 @@ const DECODE_RETRY_SECONDS = 5
 
 /** Makes the jobs. */
 export function createCashOutJobs({ commands, store, partner, clock, bounds }: CashOutJobsOptions): CashOutJobs {
+  const canDecode = partner.capabilities.has('payout') && partner.capabilities.has('decode-qr-code')
   const windowMs = partner.capabilities.has('idempotent-payout') ? partner.idempotencyWindowMs : 0
 
   const orders: Orders<CashOut, CashOutInput> = {
@@ -70,6 +71,7 @@ export function createCashOutJobs({ commands, store, partner, clock, bounds }: C
   return {
     ...createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds),
     decode: async (pixCode) => {
+      if (!canDecode) throw new Refusal('not_supported_by_bank')
       const answer = await partner.decodeQrCode(pixCode)
       if (answer.kind === 'DECODED') return answer.qrCode
       if (answer.kind === 'REJECTED') {

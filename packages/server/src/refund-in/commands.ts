@@ -23,8 +23,8 @@ import type { RefundInStore } from './store.ts'
 export interface RefundInCommands {
   /**
    * Sets the amount aside, or finds the refund that the same `Idempotency-Key` made.
-   * @throws idempotency_key_reused (422) · duplicate_external_id (409), and what `decideCreate` refuses
-   * @source rules#refund-in.create.2
+   * @throws not_supported_by_bank · idempotency_key_reused (422) · duplicate_external_id (409), and what `decideCreate` refuses
+   * @source rules#refund-in.create.2, rules#partner.10, failure-modes#PL-60
    */
   create(request: RefundInRequest): Promise<Created>
   /** Lets a refund take inputs, as one change; `undefined` where it does not exist. */
@@ -51,10 +51,17 @@ export interface RefundInCommandsOptions {
   readonly engine: Engine
   readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining'>
   readonly ids: Ids
+  /** The bank gives no payment back. */
+  readonly isUnsupported?: boolean
 }
 
 /** Makes the commands of an engine. */
-export function createRefundInCommands({ engine, store, ids }: RefundInCommandsOptions): RefundInCommands {
+export function createRefundInCommands({
+  engine,
+  store,
+  ids,
+  isUnsupported,
+}: RefundInCommandsOptions): RefundInCommands {
   function identityOf(cashInId: string, returnId: string) {
     return { id: ids.uuid(), bodyHash: sha256(`${cashInId} ${returnId}`) }
   }
@@ -121,7 +128,10 @@ export function createRefundInCommands({ engine, store, ids }: RefundInCommandsO
           reads: cashInId === null ? [] : [cashInId],
           creates: { kind: 'refund_in', externalId, idempotencyKey },
           request: request.live,
-          decide: (state, now) => decideCreate(request, state, now),
+          decide: (state, now) => {
+            if (isUnsupported) throw new Refusal('not_supported_by_bank')
+            return decideCreate(request, state, now)
+          },
         })
         return { refund, isReplayed: false }
       } catch (error) {

@@ -58,7 +58,8 @@ export interface RefundInOptions {
 /** Builds the module. */
 export function createRefundInModule(options: RefundInOptions): RefundInModule {
   const store = createRefundInStore(options.database)
-  const commands = createRefundInCommands({ ...options, store })
+  const isUnsupported = !options.partner.capabilities.has('refund')
+  const commands = createRefundInCommands({ ...options, store, isUnsupported })
   const jobs = createRefundInJobs({ ...options, commands, store })
   return {
     handlers: createRefundInHandlers({ ...options, commands, store }),

@@ -5,6 +5,7 @@ import type {
   RefundPartner,
   RefundQueryAnswer,
   RefundRequest,
+  RefundTerms,
   SettledRefund,
   ToldRefund,
 } from '../banks/port.ts'
@@ -51,8 +52,7 @@ export function createRefundInJobs({ commands, store, partner, clock, bounds }: 
     },
     send: async (refund, window) =>
       inputsOfSending(refund, await partner.sendRefund(refund.id, requestOf(refund), window)),
-    ask: async (refund) =>
-      inputsOfAsking(refund, await partner.getRefund(refund.id, { valueCents: refund.valueCents }), windowMs, clock),
+    ask: async (refund) => inputsOfAsking(refund, await partner.getRefund(refund.id, termsOf(refund)), windowMs, clock),
     windowMs,
   }
   return createDispatcher(orders, clock, async () => partner.sendsWanted(), bounds)
@@ -100,7 +100,12 @@ function confirmation({ transactionId, returnId, valueCents, occurredAt }: Settl
   return { on: 'partner.confirmed', returned: { returnId, valueCents, occurredAt }, transactionId, isVerified: true }
 }
 
-function requestOf({ valueCents, endToEndId, detail }: RefundIn): RefundRequest {
+function termsOf({ valueCents, endToEndId, detail }: RefundIn): RefundTerms {
   if (endToEndId === null) throw new Error('a refund is of a payment')
-  return { endToEndId, valueCents, ...(detail.reason === null ? {} : { reason: detail.reason }) }
+  return { valueCents, endToEndId, chargeId: detail.cashInId }
+}
+
+function requestOf(refund: RefundIn): RefundRequest {
+  const { reason } = refund.detail
+  return { ...termsOf(refund), ...(reason === null ? {} : { reason }) }
 }

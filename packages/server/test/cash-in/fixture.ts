@@ -150,7 +150,7 @@ export async function workshop(
 
 function scriptedPartner(answers: Partial<ScriptedPartner>): ScriptedPartner {
   const partner: ScriptedPartner = {
-    capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge', 'statement']),
+    capabilities: new Set(['charge', 'idempotent-charge', 'query-charge', 'cancel-charge', 'statement']),
     chargesWanted: () => Number.POSITIVE_INFINITY,
     asked: [],
     create: ACCEPTED,

@@ -107,7 +107,7 @@ export const QR_CODE: QrCode = {
 /** Makes one that takes and confirms everything unless told otherwise. */
 function scriptedPartner(answers: Partial<ScriptedPartner> = {}): ScriptedPartner {
   const partner: ScriptedPartner = {
-    capabilities: new Set(['idempotent-payout', 'query-payout', 'decode-qr-code']),
+    capabilities: new Set(['payout', 'idempotent-payout', 'query-payout', 'decode-qr-code']),
     idempotencyWindowMs: 86_400_000,
     asked: [],
     told: [],

@@ -90,7 +90,8 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
       asked.push(`PUT ${id} ${JSON.stringify({ ...request, valueCents: Number(request.valueCents) })}`)
       return ACCEPTED
     },
-    getRefund: async (id) => {
+    getRefund: async (id, terms) => {
+      assert.deepEqual(terms, { valueCents: 3_000n, endToEndId: 'E1', chargeId: refund.detail.cashInId })
       asked.push(`GET ${id}`)
       return { kind: 'NOT_FOUND' }
     },
@@ -131,7 +132,8 @@ test('[refund-in.states.2] [CO-40] every attempt asks for the same, under the re
   const refund = refundAs('PENDING', { facts: {}, detail: { ...refundAs('PENDING').detail, reason: 'returned' } })
   const { jobs, asked, inputs } = bench(refund, 128)
   await jobs.processNext()
-  assert.deepEqual(asked, ['due true', `PUT ${refund.id} {"endToEndId":"E1","valueCents":3000,"reason":"returned"}`])
+  const request = { valueCents: 3000, endToEndId: 'E1', chargeId: refund.detail.cashInId, reason: 'returned' }
+  assert.deepEqual(asked, ['due true', `PUT ${refund.id} ${JSON.stringify(request)}`])
   assert.deepEqual(inputs, [{ on: 'send.claimed', leaseMs: 5_500 }, accepted])
 })
 

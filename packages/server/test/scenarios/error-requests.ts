@@ -70,6 +70,7 @@ const OF_CASH_OUTS: readonly Row[] = (
       return pay(pix)
     },
   },
+  { operation, code: 'not_supported_by_bank', request: (pix) => pay(pix) },
   { operation, code: 'cash_out_suspended', request: (pix) => pay(pix) },
   { operation, code: 'value_not_positive', request: (pix) => pay(pix, { value: 0 }) },
   { operation, code: 'value_too_large', request: (pix) => pay(pix, { value: 1e10 }) },
@@ -148,6 +149,7 @@ const PARTICULAR: readonly Row[] = [
         payer: { fullName: 'Maria da Silva', document: '111.111.111-11' },
       }),
   },
+  { operation: 'createCashIn', code: 'not_supported_by_bank', request: (pix) => create(pix) },
   { operation: 'createCashIn', code: 'partner_refused', request: (pix) => create(pix) },
   { operation: 'getCashIn', code: 'not_found', request: (pix) => send(pix, 'getCashIn') },
   { operation: 'getCashOut', code: 'not_found', request: (pix) => send(pix, 'getCashOut') },
@@ -204,6 +206,7 @@ const PARTICULAR: readonly Row[] = [
       return refund(pix, id)
     },
   },
+  { operation: 'createRefundIn', code: 'not_supported_by_bank', request: (pix) => refund(pix, NOBODY) },
   { operation: 'createRefundIn', code: 'cash_in_not_found', request: (pix) => refund(pix, NOBODY) },
   {
     operation: 'createRefundIn',

@@ -7,10 +7,11 @@ import { type Clock as BankClock, startSimulator } from '@pixgate/bank-simulator
 import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import { pino } from 'pino'
 import { sandboxControls } from '../../../sandbox/src/controls/routes.ts'
+import type { Bank } from '../../src/banks/bank.ts'
+import { openPixgateBank } from '../../src/banks/pixgate/bank.ts'
 import { openPartnerLink } from '../../src/banks/pixgate/link.ts'
-import { compose, type Service } from '../../src/compose.ts'
-import { type Config, readConfig } from '../../src/config.ts'
-import type { DatabaseClock } from '../../src/platform/clock.ts'
+import { compose, type Dependencies, type Service } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
@@ -96,8 +97,10 @@ export const ENVIRONMENT = {
 export interface WorldOptions {
   /** No workers, and a clock that stands: due work is done by {@link World.later} and by nothing else. */
   readonly isStepped?: boolean
-  /** Another bank than the simulated one. */
+  /** Where the bank is, instead of the simulated one. */
   readonly bankUrl?: string
+  /** Another connector than the simulated bank's; it may be made of that. */
+  readonly bank?: (simulated: Bank) => Bank
   /** Another time at the simulated bank than here. */
   readonly bankClock?: BankClock
   /** How the service reaches the database of the test, at this address as its owner. */
@@ -107,15 +110,12 @@ export interface WorldOptions {
 
 /** Composes the service with the sandbox's controls. */
 async function composeSandbox(
-  config: Config,
-  clock: DatabaseClock,
-  logger: Logger,
+  given: Pick<Dependencies, 'config' | 'clock' | 'logger' | 'bank'>,
   started: (() => Promise<unknown>)[],
 ): Promise<Service> {
-  const link = openPartnerLink(config.partner)
+  const link = openPartnerLink(given.config.partner)
   started.push(() => link.close())
-  const dependencies = { config, clock, pause: realPause, random: Math.random, logger }
-  const service = await compose(dependencies, sandboxControls(link))
+  const service = await compose({ ...given, pause: realPause, random: Math.random }, sandboxControls(link))
   started.push(() => service.stop())
   return service
 }
@@ -151,7 +151,10 @@ export async function world(
     PIXGATE_PARTNER_URL: options.bankUrl ?? simulator.url,
     ...environment,
   })
-  const service = await composeSandbox(config, clock, options.logger ?? pino({ level: 'silent' }), started)
+  const simulated = openPixgateBank(config.partner)
+  const connected = options.bank?.(simulated) ?? simulated
+  const logger = options.logger ?? pino({ level: 'silent' })
+  const service = await composeSandbox({ config, clock, logger, bank: connected }, started)
   if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })
   const receiver = await startOurReceiver(t)

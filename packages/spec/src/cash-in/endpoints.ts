@@ -40,6 +40,7 @@ export const createCashIn = endpoint({
     'value_not_positive',
     'value_too_large',
     'invalid_document',
+    'not_supported_by_bank',
     'partner_refused',
   ],
 })

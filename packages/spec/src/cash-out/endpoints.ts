@@ -22,6 +22,7 @@ const createdExample = {
 }
 
 const CREATE_ERRORS = [
+  'not_supported_by_bank',
   'idempotency_key_reused',
   'duplicate_external_id',
   'cash_out_suspended',

@@ -37,6 +37,7 @@ export const createRefundIn = endpoint({
     'refund_deadline_exceeded',
     'refund_exceeds_available',
     'insufficient_balance',
+    'not_supported_by_bank',
   ],
 })
 

@@ -87,7 +87,7 @@ export interface Telling<Body, Terms, Thing, Told extends AnyTold> {
   readonly isBody: (json: unknown) => json is Body
   readonly read: (body: Body) => Thing
   /** What must be as it was asked for, as far as the bank tells it. */
-  readonly echo: (thing: Thing) => Terms & { readonly id: string }
+  readonly echo: (thing: Thing) => Partial<Terms> & { readonly id: string }
   /** Where it stands, or, in words for people, what it lacks to stand there. */
   readonly stand: (thing: Thing) => Told | string
 }

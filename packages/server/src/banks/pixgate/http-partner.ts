@@ -24,11 +24,14 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
   const refund = callsTo(link, refunds)
   return {
     capabilities: new Set([
+      'charge',
       'idempotent-charge',
       'query-charge',
       'cancel-charge',
+      'payout',
       'query-payout',
       'decode-qr-code',
+      'refund',
       'query-refund',
       'statement',
       ...(hasIdempotentOrders ? IDEMPOTENT_ORDERS : []),

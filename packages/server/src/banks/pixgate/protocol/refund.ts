@@ -13,8 +13,8 @@ export const refunds: Resource<RefundRequest, RefundTerms, ToldRefund> = {
   judge: (id, terms) => judgeTold({ isBody: isRefund, read, echo, stand }, id, terms),
 }
 
-function bodyOf(request: RefundRequest): PartnerRefundRequest {
-  return { ...request, valueCents: Number(request.valueCents) }
+function bodyOf({ endToEndId, valueCents, reason }: RefundRequest): PartnerRefundRequest {
+  return { endToEndId, valueCents: Number(valueCents), ...(reason === undefined ? {} : { reason }) }
 }
 
 function stand({ refund }: { refund: Refund }): ToldRefund | string {
@@ -27,6 +27,7 @@ function stand({ refund }: { refund: Refund }): ToldRefund | string {
   return { kind: 'FINAL', refund: { ...refund, status, returnId, occurredAt } }
 }
 
+/** The payment it is told of by no bank of this protocol. */
 function echo({ refund: { id, valueCents } }: { refund: Refund }) {
   return { id, valueCents }
 }

@@ -1,0 +1,9 @@
+import type { Inbound } from './inbound.ts'
+import type { Partner } from './port.ts'
+
+/** A bank that was connected: what it is asked, and what it tells by itself. */
+export interface Bank extends Partner {
+  readonly inbound: Inbound
+  /** Waits for the calls under way, then lets go of the connections. */
+  close(): Promise<void>
+}

@@ -1,0 +1,44 @@
+import type { NotSent, Partner, PartnerCapability } from './port.ts'
+
+type Calls = Omit<Partner, 'capabilities' | 'idempotencyWindowMs'>
+
+async function notSent(): Promise<NotSent> {
+  return { kind: 'NOT_SENT', reason: 'the bank does not do this' }
+}
+
+/** The calls of a bank that can do nothing: none ever leaves. For a connector to begin with. */
+export const lacking: Calls = {
+  createCharge: notSent,
+  getCharge: notSent,
+  cancelCharge: notSent,
+  sendPayout: notSent,
+  getPayout: notSent,
+  decodeQrCode: notSent,
+  sendRefund: notSent,
+  getRefund: notSent,
+  readStatement: notSent,
+}
+
+/** What each call needs. */
+const NEEDED: Readonly<Record<keyof Calls, PartnerCapability>> = {
+  createCharge: 'charge',
+  getCharge: 'query-charge',
+  cancelCharge: 'cancel-charge',
+  sendPayout: 'payout',
+  getPayout: 'query-payout',
+  decodeQrCode: 'decode-qr-code',
+  sendRefund: 'refund',
+  getRefund: 'query-refund',
+  readStatement: 'statement',
+}
+
+/**
+ * A bank that is called for nothing it cannot do, whoever tries: not for what was created while another bank was configured
+ * either.
+ * @source rules#partner.10
+ */
+export function withinCapabilities(partner: Partner): Partner {
+  const names = Object.keys(NEEDED) as (keyof Calls)[]
+  const missing = names.filter((name) => !partner.capabilities.has(NEEDED[name]))
+  return { ...partner, ...Object.fromEntries(missing.map((name) => [name, lacking[name]])) }
+}

@@ -1,0 +1,16 @@
+import type { Bank } from '../bank.ts'
+import type { PixgateBankConfig } from './config.ts'
+import { createHttpPartner } from './http-partner.ts'
+import { createPixgateInbound } from './inbound.ts'
+import { openPartnerLink } from './link.ts'
+
+/** Connects a bank that speaks our own protocol, as the simulator does. */
+export function openPixgateBank(config: PixgateBankConfig): Bank {
+  const link = openPartnerLink(config)
+  const secrets = [config.secret, config.secretPrevious].filter((secret) => secret !== undefined)
+  return {
+    ...createHttpPartner(link, config.hasIdempotentOrders),
+    inbound: createPixgateInbound({ secrets, apiKey: config.inboundApiKey }),
+    close: () => link.close(),
+  }
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { PartnerCapability } from '../../src/banks/port.ts'
+import { assertBooks } from '../support/books.ts'
+import { payment } from '../support/engine.ts'
+import { cases } from '../support/evidence.ts'
+import { ACCEPTED, NOT_FOUND, PAID, PIX_CODE, REJECTED, TIMEOUT, UNREACHABLE, workshop } from './fixture.ts'
+
+/** Charges at banks that cannot be asked about them, or cannot cancel them. */
+
+const CHARGE = { on: 'charge.accepted', transactionId: 'tx', pixCode: PIX_CODE } as const
+const TOLD = { on: 'partner.confirmed', payment: payment({ endToEndId: 'E1' }), transactionId: 'tx' } as const
+const OVER_MS = 62_001
+
+const without = (...missing: PartnerCapability[]) =>
+  new Set<PartnerCapability>(
+    (['charge', 'idempotent-charge', 'query-charge', 'cancel-charge', 'statement'] as const).filter(
+      (name) => !missing.includes(name),
+    ),
+  )
+
+test('[partner.10] [PL-61] a charge that cannot be cancelled ends by itself when its time is over', async (t) => {
+  const shop = await workshop(t, { capabilities: without('cancel-charge') })
+  await shop.apply(CHARGE)
+  await shop.later(OVER_MS)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  assert.deepEqual(shop.partner.asked, ['GET'])
+})
+
+test('[partner.10] [PL-61] nor is one cancelled that contradicts, or that the bank denies', async (t) => {
+  const shop = await workshop(t, { capabilities: without('cancel-charge') })
+  await shop.apply(CHARGE)
+  shop.partner.query = NOT_FOUND
+  for (let minute = 0; minute < 10; minute++) await shop.later(OVER_MS)
+  assert.ok(!shop.partner.asked.includes('DELETE'))
+})
+
+test('[partner.10] [PL-61] a charge that cannot be asked about is cancelled when its time is over', async (t) => {
+  const shop = await workshop(t, { capabilities: without('query-charge') })
+  await shop.apply(CHARGE)
+  await shop.later(OVER_MS)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  assert.deepEqual(shop.partner.asked, ['DELETE'])
+})
+
+test('[partner.10] [PL-61] one that may be paid, as the bank does not cancel it, waits for its event', async (t) => {
+  const shop = await workshop(t, { capabilities: without('query-charge'), cancel: REJECTED })
+  await shop.apply(CHARGE)
+  await shop.later(OVER_MS)
+  assert.equal((await shop.read()).status, 'PENDING')
+  await shop.apply(TOLD)
+  assert.equal((await shop.read()).status, 'PAID')
+  await assertBooks(shop.database)
+})
+
+test('[partner.10] [PL-61] at a bank that can do neither it has expired, and late money counts', async (t) => {
+  const shop = await workshop(t, { capabilities: without('query-charge', 'cancel-charge') })
+  await shop.apply(CHARGE)
+  await shop.later(OVER_MS)
+  assert.equal((await shop.read()).status, 'EXPIRED')
+  assert.deepEqual(shop.partner.asked, [])
+  await shop.apply(TOLD)
+  assert.equal((await shop.read()).status, 'PAID')
+  await assertBooks(shop.database)
+})
+
+test('[partner.10] [PL-61] [CI-6] a lost order is repeated where that makes no second charge', async (t) => {
+  const shop = await workshop(t, { capabilities: without('query-charge'), create: TIMEOUT })
+  await shop.jobs.requestCharge(await shop.read())
+  shop.partner.create = ACCEPTED
+  await shop.later(5_001)
+  assert.deepEqual([(await shop.read()).status, shop.partner.asked], ['PENDING', ['PUT', 'PUT']])
+})
+
+test('[partner.10] [PL-61] [CI-6] where it could, the result is unknown, and in the end a case', async (t) => {
+  const shop = await workshop(t, { capabilities: without('query-charge', 'idempotent-charge'), create: TIMEOUT })
+  await shop.jobs.requestCharge(await shop.read())
+  for (const wait of [5_001, 15_001, 30_001]) await shop.later(wait)
+  assert.equal((await shop.read()).status, 'PROVIDER_RESULT_UNKNOWN')
+  for (let minute = 0; minute < 16; minute++) await shop.later(60_001)
+  assert.deepEqual([shop.partner.asked, (await cases(shop.database)).length], [['PUT'], 1])
+  await shop.apply(TOLD)
+  assert.equal((await shop.read()).status, 'PAID')
+})
+
+for (const capabilities of [without('idempotent-charge'), without('idempotent-charge', 'query-charge')]) {
+  test(`[cash-in.create.7] [CI-6] an order that never left is made at such a bank, too: ${[...capabilities]}`, async (t) => {
+    const shop = await workshop(t, { capabilities, create: UNREACHABLE, query: NOT_FOUND }, 3_600)
+    const cashIn = await shop.jobs.requestCharge(await shop.read())
+    assert.equal(cashIn.status, 'PENDING')
+    shop.partner.create = ACCEPTED
+    await shop.later(60_001)
+    assert.equal((await shop.read()).facts.pixCode, PIX_CODE)
+    assert.equal(shop.partner.asked.at(-1), 'PUT')
+  })
+}
+
+test('[partner-inbox.8] [partner.10] a bank that cannot be asked is not asked about an event of nobody either', async (t) => {
+  const shop = await workshop(t, { capabilities: without('query-charge'), query: PAID })
+  assert.partialDeepStrictEqual(await shop.jobs.atPartner('0198c0de-7a11-7000-8000-000000000001'), { kind: 'NOT_SENT' })
+  assert.deepEqual(shop.partner.asked, [])
+})
