@@ -84,7 +84,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     database: databases.engine,
     onNotifications: () => webhooks.wake(),
   })
-  const bank = dependencies.bank ?? banks.pixgate(config.partner)
+  const bank = dependencies.bank ?? banks.pixgate.open(config.partner)
   const partner = withBreaker(withinCapabilities(bank), clock)
   const eventQueries = createEventQueryBudget()
   const bounds = { callTimeoutMs: config.partner.timeoutMs, eventQueries }

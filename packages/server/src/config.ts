@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { limits } from '@pixgate/spec'
 import { Type } from 'typebox'
-import { type PixgateBankConfig, pixgateBankConfig, pixgateBankVariables } from './banks/pixgate/config.ts'
+import { banks } from './banks/banks.ts'
+import type { PixgateBankConfig } from './banks/pixgate/config.ts'
 import {
   address,
   type Environment,
@@ -155,7 +156,7 @@ export const serviceVariables = variables({
 })
 
 /** Everything the server reads: its own variables and those of its bank. */
-export const serverVariables = { ...serviceVariables, ...pixgateBankVariables }
+export const serverVariables = { ...serviceVariables, ...banks.pixgate.variables }
 
 /** What {@link serverVariables} were read as. */
 export type ServerValues = Values<typeof serverVariables>
@@ -210,7 +211,7 @@ export function configOf(values: ServerValues): Config {
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,
     encryptionKey: values.PIXGATE_ENCRYPTION_KEY,
-    partner: pixgateBankConfig(values),
+    partner: banks.pixgate.configOf(values),
     merchant: {
       pixKey: values.PIXGATE_MERCHANT_PIX_KEY,
       name: values.PIXGATE_MERCHANT_NAME,
