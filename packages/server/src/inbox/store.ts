@@ -84,8 +84,11 @@ type InsertParameters = [
   receivedAt: string,
 ]
 
-/** A callback is kept for what is new in it. */
-function insertion(state: 'NEW' | 'CONFLICT', once: string): string {
+/**
+ * A callback is kept for what is new in it.
+ * @param again what is done about a callback that is there
+ */
+function insertion(state: 'NEW' | 'CONFLICT', once: string, again = ''): string {
   return `WITH fresh AS (
      INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state, due_at)
      SELECT e.inbox_id, e.ordinal, e.dedupe_key, e.content_hash, '${state}', $5::timestamptz
@@ -97,8 +100,7 @@ function insertion(state: 'NEW' | 'CONFLICT', once: string): string {
      INSERT INTO inbox (id, endpoint, body, is_proven, received_at)
      SELECT c.id, c.endpoint, c.body, c.is_proven, $10::timestamptz
        FROM unnest($6::uuid[], $7::text[], $8::bytea[], $9::boolean[]) AS c (id, endpoint, body, is_proven)
-      WHERE c.id IN (SELECT inbox_id FROM fresh)
-     ON CONFLICT (id) DO NOTHING
+      WHERE c.id IN (SELECT inbox_id FROM fresh) ${again}
    )
    SELECT inbox_id, ordinal FROM fresh`
 }
@@ -110,7 +112,7 @@ const insert = statement<InsertParameters, { inbox_id: string; ordinal: number }
 
 const insertConflicts = statement<InsertParameters>(
   'inbox.insert_conflicts',
-  insertion('CONFLICT', `(dedupe_key, content_hash) WHERE state = 'CONFLICT'`),
+  insertion('CONFLICT', `(dedupe_key, content_hash) WHERE state = 'CONFLICT'`, 'ON CONFLICT (id) DO NOTHING'),
 )
 
 const selectHashes = statement<[dedupeKeys: readonly string[]], { dedupe_key: string; content_hash: Buffer }>(
