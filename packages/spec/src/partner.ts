@@ -249,9 +249,6 @@ export const partnerEvents = {
   'cash-out': ['CashOut', 'CashOutReversal'],
 } as const
 
-/** A name of an event. */
-export type PartnerEventName = (typeof partnerEvents)[keyof typeof partnerEvents][number]
-
 /**
  * Body of an event. Unknown fields are kept as evidence and ignored. What may be lacking is lacking in what banks send: an
  * event without it still says which operation to ask about.

@@ -1,13 +1,10 @@
 import pLimit from 'p-limit'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type {
-  CancelAnswer,
   ChargeAnswer,
   ChargeAvailability,
   ChargePartner,
   ChargeQueryAnswer,
-  ChargeRequest,
-  ChargeTerms,
   NotSent,
   Unknown,
 } from '../banks/port.ts'
@@ -15,6 +12,7 @@ import type { Document } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
+import { BREAKER_OPEN, CANNOT_ASK, createChargeCalls } from './calls.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
 import { answerEvidence, inputsOf, type ReturnOfPayment, returnsIn } from './inputs.ts'
@@ -83,10 +81,6 @@ const CONCURRENT = 32
 /** Waits between tries within a create whose request never left; doubled each time. */
 const FIRST_RETRY_MS = 100
 
-/** Why the bank was not called. */
-const CANNOT_ASK = { kind: 'NOT_SENT', reason: 'the bank cannot be asked about a charge' } as const
-const BREAKER_OPEN = { kind: 'NOT_SENT', reason: 'the bank is away' } as const
-
 /** What is known of a cash-in after an answer of the partner. */
 interface Settled {
   /** The partner's word is known: nothing is to be asked again for want of it. */
@@ -103,18 +97,17 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   const { commands, store, partner, clock, pause, eventQueries, returns } = options
   const limit = pLimit(CONCURRENT)
   const newReferences = new Set<string>()
-  const isSwept = partner.capabilities.has('statement')
-  const canAsk = partner.capabilities.has('query-charge')
-  const canCancel = partner.capabilities.has('cancel-charge')
+  const calls = createChargeCalls(partner)
+  const { isSwept } = calls
 
   async function requestCharge(cashIn: CashIn): Promise<CashIn> {
     const deadline = clock.now() + options.createBudgetMs
     let wait = FIRST_RETRY_MS
-    let answer = await makeCharge(cashIn, remaining(deadline))
+    let answer = await calls.order(cashIn, remaining(deadline))
     while (answer.kind === 'NOT_SENT' && answer !== BREAKER_OPEN && clock.now() + wait < deadline) {
       await pause.for(wait)
       wait *= 2
-      answer = await makeCharge(cashIn, remaining(deadline))
+      answer = await calls.order(cashIn, remaining(deadline))
     }
     return answer.kind === 'NOT_SENT' ? notSent(cashIn, answer.reason) : take(cashIn, answer)
   }
@@ -125,11 +118,6 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     return taken?.cashIn ?? cashIn
   }
 
-  /** One try; none while the bank is away. @source rules#cash-in.create.7 */
-  async function makeCharge(cashIn: CashIn, deadline?: AbortSignal): Promise<ChargeAnswer> {
-    return partner.chargesWanted() > 0 ? partner.createCharge(cashIn.id, chargeRequest(cashIn), deadline) : BREAKER_OPEN
-  }
-
   function remaining(deadline: number): AbortSignal {
     return AbortSignal.timeout(Math.max(0, deadline - clock.now()))
   }
@@ -137,30 +125,10 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   async function processNext(): Promise<boolean> {
     const due = await store.due(clock.now(), BATCH)
     // Together, so that the engine writes them in as few batches as it can.
-    const claims = await Promise.all(workable(due).map(({ id }) => claim(id)))
+    const claims = await Promise.all(workable(due, options).map(({ id }) => claim(id)))
     const claimed = claims.filter((cashIn) => cashIn !== undefined)
     await Promise.all(claimed.map((cashIn) => limit(() => work(cashIn))))
     return due.length === BATCH && claimed.length > 0
-  }
-
-  /**
-   * What may be claimed now: of those that events asked about as many as their budget has, and of those that only wait to
-   * be made as many as the bank takes.
-   */
-  function workable(due: readonly CashIn[]): readonly CashIn[] {
-    const asked = due.filter(({ facts }) => facts.eventQueries != null)
-    const unmade = due.filter((cashIn) => isUnmade(cashIn) && !asked.includes(cashIn))
-    const others = due.filter((cashIn) => !asked.includes(cashIn) && !unmade.includes(cashIn))
-    return [
-      ...others,
-      ...unmade.slice(0, Math.min(partner.chargesWanted(), unmade.length)),
-      ...asked.slice(0, eventQueries.take(asked.length, clock.now())),
-    ]
-  }
-
-  /** Nothing of it is known to have reached the bank, and it can still be made. */
-  function isUnmade(cashIn: CashIn): boolean {
-    return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, clock.now())
   }
 
   async function claim(id: string): Promise<CashIn | undefined> {
@@ -181,7 +149,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   async function work(cashIn: CashIn): Promise<void> {
     // Begun too late it would outlast its lease: it is due again when that is over.
     if (clock.now() > (cashIn.dueAt ?? 0) - LEASE_MS / 2) return
-    const answer = await ask(cashIn.id, terms(cashIn))
+    const answer = await calls.ask(cashIn)
     const settled = await settle(cashIn, answer)
     if (awaitsReturns(cashIn)) await settleReturns(cashIn.id)
     await commands.apply(cashIn.id, { on: 'work.done', bankAnswer: answerEvidence(answer), ...settled })
@@ -194,7 +162,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   }
 
   async function settle(cashIn: CashIn, answer: ChargeQueryAnswer): Promise<Settled> {
-    if (!canAsk) return unasked(cashIn)
+    if (!calls.canAsk) return unasked(cashIn)
     if (answer.kind === 'NOT_FOUND') return neverSeen(cashIn)
     if (isSilence(answer) && cashIn.facts.unsent === 'claimed') return stillUnsent(cashIn, answer.reason)
     const { status } = await take(cashIn, answer)
@@ -210,17 +178,10 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
    * @source rules#partner.10, failure-modes#PL-61
    */
   async function unasked(cashIn: CashIn): Promise<Settled> {
-    if (isKnownAtBank(cashIn)) return isOver(cashIn, clock.now()) ? withdraw(cashIn) : SILENT
-    if (isOver(cashIn, clock.now()) || !isWanted(cashIn) || !mayAskFor(cashIn)) {
-      return cashIn.facts.unsent === 'claimed' ? stillUnsent(cashIn, CANNOT_ASK.reason) : silence(cashIn)
-    }
-    const answer = await makeCharge(cashIn)
-    if (answer.kind === 'NOT_SENT' && cashIn.facts.unsent === 'claimed') await notSent(cashIn, answer.reason)
-    else await take(cashIn, answer)
-    return settledBy(answer)
-  }
-
-  async function silence(cashIn: CashIn): Promise<Settled> {
+    const isPast = isOver(cashIn, clock.now())
+    if (isKnownAtBank(cashIn)) return isPast ? withdraw(cashIn) : SILENT
+    if (!isPast && isWanted(cashIn) && calls.isRepeatable(cashIn)) return order(cashIn)
+    if (cashIn.facts.unsent === 'claimed') return stillUnsent(cashIn, CANNOT_ASK.reason)
     await take(cashIn, CANNOT_ASK)
     return SILENT
   }
@@ -244,34 +205,21 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     const told = { on: 'charge.not_found', askedAt: cashIn.updatedAt, isSwept } as const
     const after = (await commands.apply(cashIn.id, told))?.cashIn ?? cashIn
     if (!isWanted(after)) return OPEN
-    if (isKnownAtBank(after)) {
-      if (isOver(after, clock.now())) await cancel(cashIn.id)
-    } else if (mayAskFor(cashIn)) {
-      const answer = await makeCharge(cashIn)
-      if (answer.kind === 'NOT_SENT' && cashIn.facts.unsent === 'claimed') await notSent(cashIn, answer.reason)
-      else await take(cashIn, answer)
-      return settledBy(answer)
-    }
+    if (!isKnownAtBank(after)) return calls.isRepeatable(cashIn) ? order(cashIn) : OPEN
+    if (isOver(after, clock.now())) await calls.cancel(cashIn)
     return OPEN
   }
 
-  async function ask(id: string, wanted: ChargeTerms): Promise<ChargeQueryAnswer> {
-    return canAsk ? partner.getCharge(id, wanted) : CANNOT_ASK
-  }
-
-  /** Whether asking for a charge makes no second one. @source failure-modes#CI-6 */
-  function mayAskFor({ facts }: CashIn): boolean {
-    return partner.capabilities.has('idempotent-charge') || facts.unsent === 'claimed'
-  }
-
-  /** A charge that cannot be cancelled ends at the bank by itself. @source rules#partner.10 */
-  async function cancel(id: string): Promise<CancelAnswer> {
-    return canCancel ? partner.cancelCharge(id) : { kind: 'CANCELLED' }
+  async function order(cashIn: CashIn): Promise<Settled> {
+    const answer = await calls.order(cashIn)
+    if (answer.kind === 'NOT_SENT' && cashIn.facts.unsent === 'claimed') await notSent(cashIn, answer.reason)
+    else await take(cashIn, answer)
+    return settledBy(answer)
   }
 
   /** Cancels at the partner what is over here, before that is final, so that nobody pays it. */
   async function withdraw(cashIn: CashIn): Promise<Settled> {
-    const answer = await cancel(cashIn.id)
+    const answer = await calls.cancel(cashIn)
     if (answer.kind === 'CANCELLED') {
       await commands.apply(cashIn.id, { on: 'clock.expired', isSwept })
       return OVER
@@ -281,7 +229,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
       return OPEN
     }
     if (answer.kind !== 'REJECTED') return SILENT
-    const paid = await ask(cashIn.id, terms(cashIn))
+    const paid = await calls.ask(cashIn)
     if (paid.kind !== 'NOT_FOUND') await take(cashIn, paid)
     return paid.kind === 'FINAL' ? OVER : SILENT
   }
@@ -297,7 +245,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     }
     for (const returned of returnsIn(after, answer)) await returns.take(after, returned)
     if (cashIn.transactionId === null && after.transactionId !== null) newReferences.add(after.transactionId)
-    if (reasonOf(after) === 'conflict' && after.transactionId === null) await cancel(cashIn.id)
+    if (reasonOf(after) === 'conflict' && after.transactionId === null) await calls.cancel(cashIn)
     return after
   }
 
@@ -305,14 +253,34 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     requestCharge,
     processNext,
     askNow,
-    // On no terms, as none are known: whatever charge there is comes back as evidence.
-    atPartner: async (id) => answerEvidence(await limit(() => ask(id, { valueCents: 0n, expiresAt: 0 }))),
+    atPartner: async (id) => answerEvidence(await limit(() => calls.askAbout(id))),
     takeNewReferences: () => {
       const references = [...newReferences]
       newReferences.clear()
       return references
     },
   }
+}
+
+/**
+ * What may be claimed now: of those that events asked about as many as their budget has, and of those that only wait to be
+ * made as many as the bank takes.
+ */
+function workable(due: readonly CashIn[], { partner, eventQueries, clock }: CashInJobsOptions): readonly CashIn[] {
+  const nowMs = clock.now()
+  const asked = due.filter(({ facts }) => facts.eventQueries != null)
+  const unmade = due.filter((cashIn) => isUnmade(cashIn, nowMs) && !asked.includes(cashIn))
+  const others = due.filter((cashIn) => !asked.includes(cashIn) && !unmade.includes(cashIn))
+  return [
+    ...others,
+    ...unmade.slice(0, Math.min(partner.chargesWanted(), unmade.length)),
+    ...asked.slice(0, eventQueries.take(asked.length, nowMs)),
+  ]
+}
+
+/** Nothing of it is known to have reached the bank, and it can still be made. */
+function isUnmade(cashIn: CashIn, nowMs: number): boolean {
+  return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, nowMs)
 }
 
 /** Whether a charge is still to be had: once something contradicts, an operator decides. */
@@ -329,18 +297,4 @@ function isSilence(answer: ChargeQueryAnswer): answer is NotSent | Unknown {
 function settledBy({ kind }: ChargeAnswer | ChargeQueryAnswer): Settled {
   if (kind === 'NOT_SENT' || kind === 'UNKNOWN') return SILENT
   return kind === 'ACCEPTED' || kind === 'NOT_FOUND' ? OPEN : OVER
-}
-
-function terms(cashIn: CashIn) {
-  return { valueCents: cashIn.valueCents, expiresAt: cashIn.expiresAt ?? cashIn.createdAt }
-}
-
-function chargeRequest(cashIn: CashIn): ChargeRequest {
-  const { description, payer, merchant } = cashIn.detail
-  return {
-    ...terms(cashIn),
-    merchant,
-    ...(description === null ? {} : { description }),
-    ...(payer === null ? {} : { payer: { name: payer.fullName, document: payer.document } }),
-  }
 }

@@ -1,16 +1,13 @@
-import { Refusal } from '@pixgate/spec'
 import type { BankEvent, Inbound, Naming, ReadableEvent } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Document } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
-import { DatabaseUnavailable } from '../platform/db/database.ts'
-import { isUuid } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { LEASE_MS } from './commands.ts'
-import type { Meaning } from './meaning.ts'
+import { type Meaning, NOTHING } from './meaning.ts'
+import { createOutcomes } from './outcomes.ts'
 import { type Applied, applyEvent, type Receivers } from './receivers.ts'
-import { movementOf, namingOf, PARKING_DELAYS_MS, POISON_FAILURES, saysMoneyMoved } from './rules.ts'
+import { movementOf, namingOf, PARKING_DELAYS_MS, saysMoneyMoved } from './rules.ts'
 import type { InboxEvent, InboxResult, InboxStore, StoredEvent } from './store.ts'
 
 /** Applying events, after they were answered. Applying one twice does nothing, so it is marked last. */
@@ -37,12 +34,10 @@ export interface InboxJobsOptions {
 
 const BATCH = 256
 
-/** How soon a step that failed is tried again. */
-const RETRY_MS = 1_000
-
 /** Makes the jobs. */
 export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
-  const { store, inbound, receivers, cashIns, engine, clock, logger } = options
+  const { store, inbound, receivers, cashIns, clock } = options
+  const { done, parked, park, again, quarantine, failed } = createOutcomes(options)
 
   async function apply(rows: readonly InboxEvent[]): Promise<void> {
     if (rows.length === 0) return
@@ -77,8 +72,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
       return quarantine(row, event.fault, meaning)
     }
     if (meaning.among.length === 0) return park(row, event, 'no such operation yet', meaning)
-    if (row.state === 'CONFLICT' && !(await store.isOriginalDone(row.dedupeKey)))
-      return again(row, clock.now() + RETRY_MS)
+    if (row.state === 'CONFLICT' && !(await store.isOriginalDone(row.dedupeKey))) return again(row)
     if (meaning.id === undefined) return dispute(row, event, meaning)
     return outcomeOf(row, event, await applyEvent(receivers, meaning.id, event), meaning)
   }
@@ -146,72 +140,6 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
     for (const id of among) await receivers[subject].ask(id)
   }
 
-  function done(row: InboxEvent, outcome: string, operationId: string | null): InboxResult {
-    return { ...keptOf(row), state: stateAfter(row, 'DONE'), outcome, operationId, dueAt: null }
-  }
-
-  /**
-   * Waits for the operation to appear, or for the bank's answers; in the end an operator is told.
-   * @source rules#partner-inbox.8
-   */
-  async function park(
-    row: InboxEvent,
-    event: ReadableEvent,
-    outcome: string,
-    { among }: Meaning,
-    kind = 'unmatched_event',
-  ): Promise<InboxResult> {
-    if (row.parkings < PARKING_DELAYS_MS.length) return parked(row, outcome)
-    await openCase(row, kind, { outcome, operations: [...among], bank: await atBank(event) })
-    return { ...keptOf(row), state: stateAfter(row, 'PARKED'), outcome: 'CASE_OPENED', operationId: null, dueAt: null }
-  }
-
-  function parked(row: InboxEvent, outcome: string): InboxResult {
-    const dueAt = clock.now() + (PARKING_DELAYS_MS[row.parkings] ?? 0)
-    const waits = { outcome, operationId: null, parkings: row.parkings + 1, dueAt }
-    return { ...keptOf(row), state: stateAfter(row, 'PARKED'), ...waits }
-  }
-
-  /** A person decides. What is told again in the same words is the same case. @source rules#partner-inbox.13 */
-  async function openCase(row: InboxEvent, kind: string, more: Document): Promise<void> {
-    const { event, callback, ordinal } = row
-    const told = event.kind === 'unreadable' ? {} : { event: event.evidence }
-    const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...told, ...more }
-    const reference = row.contentHash.toString('hex')
-    await engine.execute({
-      reads: [],
-      decide: () => ({ cases: [{ operationId: null, kind, reference, facts }], outcome: undefined }),
-    })
-  }
-
-  /** What the bank has under our id in an event; `null` where it has none to ask by. */
-  async function atBank({ subject, references: { externalId } }: ReadableEvent) {
-    const isOurs = subject === 'charge' && externalId !== null && isUuid(externalId)
-    return isOurs ? cashIns.atPartner(externalId.toLowerCase()) : null
-  }
-
-  function again(row: InboxEvent, dueAt: number): InboxResult {
-    return { ...keptOf(row), state: row.state, outcome: 'WAITING', operationId: null, dueAt }
-  }
-
-  /** Applied to nothing, ever, and never in silence. @source rules#partner-inbox.13, failure-modes#EV-36 */
-  async function quarantine(row: InboxEvent, fault: string, { id, among }: Meaning): Promise<InboxResult> {
-    const outcome = row.state === 'CONFLICT' ? `contradicts another event; ${fault}` : fault
-    logger.error({ inboxId: row.callback.id, outcome }, 'an event of the partner was put in quarantine')
-    await openCase(row, 'quarantined_event', { outcome, operations: [...among] })
-    return { ...keptOf(row), state: 'QUARANTINED', outcome, operationId: id ?? null, dueAt: null }
-  }
-
-  /** One event that cannot be applied never stops the others. Our own overload is no event's fault. @source failure-modes#EV-12 */
-  async function failed(row: InboxEvent, error: unknown): Promise<InboxResult> {
-    const failures = row.failures + (isOurs(error) ? 0 : 1)
-    const retried = again({ ...row, failures }, clock.now() + RETRY_MS)
-    logger.warn({ inboxId: row.callback.id, failures, error: String(error) }, 'an event could not be applied yet')
-    if (failures < POISON_FAILURES) return retried
-    // Where not even a case can be opened it is tried again.
-    return quarantine({ ...row, failures }, `failed ${failures} times: ${error}`, NOTHING).catch(() => retried)
-  }
-
   /** What was stored, read anew. */
   function readAgain(row: StoredEvent): InboxEvent {
     const { endpoint, body } = row.callback
@@ -236,20 +164,4 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
       return rows.length === BATCH
     },
   }
-}
-
-const NOTHING: Meaning = { id: undefined, among: [] }
-
-function isOurs(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable || (error instanceof Refusal && error.code === 'overloaded')
-}
-
-/** What of an event stays as it is unless something is said of it. */
-function keptOf({ callback, ordinal, failures, parkings }: InboxEvent) {
-  return { inboxId: callback.id, ordinal, failures, parkings }
-}
-
-/** An event that contradicts another stays marked as that, whatever becomes of it. @source rules#partner-inbox.7 */
-function stateAfter({ state }: InboxEvent, otherwise: InboxResult['state']): InboxResult['state'] {
-  return state === 'CONFLICT' ? state : otherwise
 }

@@ -14,6 +14,9 @@ export interface Meaning {
   readonly among: readonly string[]
 }
 
+/** Nothing that we know. */
+export const NOTHING: Meaning = { id: undefined, among: [] }
+
 /** What an event could mean whose references name operations of one kind. */
 export function meaningOf(matches: readonly Match[]): Meaning {
   return agreeing(distinct(withoutNamesakes(matches).map(({ id }) => id)))

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Result } from '../operations/index.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
-import { cashInIn, decideCreate, type RefundInRequest } from './create.ts'
+import { cashInIn, decideCreate, type RefundInRequest, refuseUnsupported } from './create.ts'
 import {
   type BankReturn,
   isRefundIn,
@@ -56,18 +56,11 @@ export interface RefundInCommandsOptions {
 }
 
 /** Makes the commands of an engine. */
-export function createRefundInCommands({
-  engine,
-  store,
-  ids,
-  isUnsupported,
-}: RefundInCommandsOptions): RefundInCommands {
-  function identityOf(cashInId: string, returnId: string) {
-    return { id: ids.uuid(), bodyHash: sha256(`${cashInId} ${returnId}`) }
-  }
+export function createRefundInCommands(options: RefundInCommandsOptions): RefundInCommands {
+  const { engine, store, ids } = options
 
   async function takeReturn(cashInId: string, returned: BankReturn): Promise<Result> {
-    const identity = identityOf(cashInId, returned.returnId)
+    const identity = identityOf(ids, cashInId, returned.returnId)
     const explaining = await store.explaining(cashInId, returned.valueCents)
     const { result, cashIn } = await engine.execute<Taken>({
       reads: [cashInId, ...explaining],
@@ -90,7 +83,7 @@ export function createRefundInCommands({
 
   async function settleReturns({ id, facts }: CashIn): Promise<void> {
     const { awaitedReturns = {}, openRefunds = {} } = facts
-    const identities = new Map(Object.keys(awaitedReturns).map((returnId) => [returnId, identityOf(id, returnId)]))
+    const identities = new Map(Object.keys(awaitedReturns).map((returnId) => [returnId, identityOf(ids, id, returnId)]))
     await engine.execute<CashIn | undefined>({
       reads: [id, ...Object.keys(openRefunds)],
       movements: Object.keys(awaitedReturns).map((returnId) => movementOf({ returnId })),
@@ -128,10 +121,7 @@ export function createRefundInCommands({
           reads: cashInId === null ? [] : [cashInId],
           creates: { kind: 'refund_in', externalId, idempotencyKey },
           request: request.live,
-          decide: (state, now) => {
-            if (isUnsupported) throw new Refusal('not_supported_by_bank')
-            return decideCreate(request, state, now)
-          },
+          decide: options.isUnsupported ? refuseUnsupported : (state, now) => decideCreate(request, state, now),
         })
         return { refund, isReplayed: false }
       } catch (error) {
@@ -147,6 +137,11 @@ export function createRefundInCommands({
       return open.length > 0 ? 'APPLIED' : 'UNEXPECTED'
     },
   }
+}
+
+/** A refund for a return that names none, should it be the bank's own. */
+function identityOf(ids: Ids, cashInId: string, returnId: string) {
+  return { id: ids.uuid(), bodyHash: sha256(`${cashInId} ${returnId}`) }
 }
 
 /** Another word about what the bank took by itself may be about another part of it: its cash-in knows. */

@@ -64,6 +64,11 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
   })
 }
 
+/** Decides a create at a bank that gives no payment back. @throws not_supported_by_bank (422) */
+export function refuseUnsupported(): never {
+  throw new Refusal('not_supported_by_bank')
+}
+
 /** The cash-in that an id names: an operation of any other kind is none. @source failure-modes#RF-11 */
 export function cashInIn(state: State, id: string | null): CashIn | undefined {
   const operation = id === null ? undefined : state.operation(id)

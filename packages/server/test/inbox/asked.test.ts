@@ -74,9 +74,9 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
   const begun = { state: 'NEW', attempts: 1, failures: 0, parkings: 0 } as const
   const callback = { id: 'row-1', endpoint: 'cash-in', body, isProven }
   const key = { callback, ordinal: 0, dedupeKey: 'key', contentHash: sha256('content') }
-  const [told] = inbound.parse('cash-in', body)
-  assert.ok(told)
-  await jobs.apply([{ ...key, ...begun, ...row, event: told }])
+  const [reading] = inbound.parse('cash-in', body)
+  assert.ok(reading)
+  await jobs.apply([{ ...key, ...begun, ...row, event: reading }])
   const [result] = results
   assert.ok(result)
   const { state, outcome, failures, parkings } = result
@@ -128,8 +128,8 @@ for (const [meaning, kind] of [
 
 test('[partner-inbox.15] [EV-47] what does not prove to be the bank’s is a question to the bank, and no money', async () => {
   for (const event of [{}, { status: 'FAILED' }, { valueCents: 'a lot' }, { status: 'REVERSED' }]) {
-    const told = await applied({ event, isProven: false, isBroken: true })
-    assert.deepEqual([told.asked, told.state, told.outcome, told.kinds], [['a'], 'DONE', 'ASKED', []])
+    const one = await applied({ event, isProven: false, isBroken: true })
+    assert.deepEqual([one.asked, one.state, one.outcome, one.kinds], [['a'], 'DONE', 'ASKED', []])
   }
   const two = await applied({ meaning: TWO, isProven: false, row: { state: 'CONFLICT' } })
   assert.deepEqual([two.asked, two.state, two.outcome], [['a', 'b'], 'CONFLICT', 'ASKED'])

@@ -46,12 +46,12 @@ async function assertSame(database: Database, id: string, expected: object): Pro
 
 test('[DB-11] [EV-46] [EV-8] an event is stored once, whichever version it reaches, and however often', async (t) => {
   const { database, store } = await inboxOf(t)
-  const [one, again] = [event('told'), event('told')]
+  const [one, again] = [event('paid'), event('paid')]
   await store.insert([one], AT, AT)
   assert.equal(await insertAsBefore(database, again), 0)
   assert.equal(await insertAsBefore(database, again, { state: 'CONFLICT' }), 0, 'nor is a repeat a contradiction')
   const other = JSON.stringify(['cash-in', 'CashIn', 'tx2', 'CONFIRMED', 'E2', ''])
-  const [theirs, ours] = [event('told', { dedupeKey: other }), event('told', { dedupeKey: other })]
+  const [theirs, ours] = [event('paid', { dedupeKey: other }), event('paid', { dedupeKey: other })]
   assert.equal(await insertAsBefore(database, theirs), 1)
   assert.deepEqual(await store.insert([ours], AT, AT), [])
   assert.deepEqual((await store.hashes([other])).get(other), theirs.contentHash)
@@ -59,7 +59,7 @@ test('[DB-11] [EV-46] [EV-8] an event is stored once, whichever version it reach
 
 test('[DB-11] [EV-46] what either version has claimed, parked and marked the other sees', async (t) => {
   const { database, store } = await inboxOf(t)
-  const theirs = event('told')
+  const theirs = event('paid')
   const { id } = theirs.callback
   await insertAsBefore(database, theirs, { dueAt: AT })
   await assertSame(database, id, { key: KEY, state: 'NEW', isDue: true, isDone: false })
@@ -112,19 +112,19 @@ test('[DB-11] [EV-46] what the version before could not read, it never gets', as
 
 test('[DB-11] [EV-46] [EV-8b] what contradicts an event of this version waits for it at the version before', async (t) => {
   const { database, store } = await inboxOf(t)
-  const [original, other] = [event('told'), event('told otherwise')]
+  const [original, other] = [event('paid'), event('paid otherwise')]
   await store.insert([original], AT, LATER)
   assert.equal(await insertAsBefore(database, other), 0)
   assert.equal(await insertAsBefore(database, other, { state: 'CONFLICT' }), 1)
   assert.equal(await isOriginalDoneAsBefore(database, KEY), false)
   await store.mark([became(original)], AT)
   assert.equal(await isOriginalDoneAsBefore(database, KEY), true)
-  assert.deepEqual(await store.insert([event('told')], AT, AT), [])
+  assert.deepEqual(await store.insert([event('paid')], AT, AT), [])
 })
 
 test('[DB-11] [EV-46] an event that the other version has locked is left alone, and nobody waits', async (t) => {
   const { database, store } = await inboxOf(t)
-  const theirs = event('told')
+  const theirs = event('paid')
   const { id } = theirs.callback
   await insertAsBefore(database, theirs, { dueAt: AT })
   const hold = (table: string, column: string) => ({

@@ -89,12 +89,12 @@ const UNDOUBTED = `(
 function event(told: object): string {
   const body = JSON.stringify({ status: 'CONFIRMED', ...told })
   return `
-    WITH told AS (
+    WITH stored AS (
       INSERT INTO inbox (id, endpoint, body, received_at)
       VALUES (gen_random_uuid(), 'cash-in', convert_to('${body}', 'UTF8'), now()) RETURNING id)
     INSERT INTO inbox_event
       (inbox_id, ordinal, dedupe_key, content_hash, state, outcome, operation_id, processed_at)
-    SELECT told.id, 0, '["cash-in"]', 'x', 'DONE', 'APPLIED', o.id, now() FROM told, ${UNDOUBTED} o`
+    SELECT stored.id, 0, '["cash-in"]', 'x', 'DONE', 'APPLIED', o.id, now() FROM stored, ${UNDOUBTED} o`
 }
 
 /** An event that tells a return that is booked, as one of a payment of the operation that `payer` selects. */
@@ -104,14 +104,14 @@ function returnNaming(payer: string): string {
          named AS (UPDATE operation o SET end_to_end_id = 'E1' FROM booked b WHERE b.operation_id = o.id),
          another AS (INSERT INTO movement (direction, id, operation_id, value_cents)
                      SELECT 'in', 'E9', p.id, 1 FROM (${payer}) AS p (id)),
-         told AS (INSERT INTO inbox (id, endpoint, body, received_at)
+         stored AS (INSERT INTO inbox (id, endpoint, body, received_at)
                   SELECT gen_random_uuid(), 'cash-in', convert_to(jsonb_build_object(
                            'event', 'CashInReversal', 'status', 'CONFIRMED', 'returnId', id, 'endToEndId', 'E9',
                            'valueCents', value_cents)::text, 'UTF8'), now()
                     FROM booked RETURNING id)
     INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state, operation_id, processed_at)
-    SELECT told.id, 0, '["cash-in"]', 'x', 'DONE', booked.operation_id, now()
-      FROM told, booked`
+    SELECT stored.id, 0, '["cash-in"]', 'x', 'DONE', booked.operation_id, now()
+      FROM stored, booked`
 }
 
 /**

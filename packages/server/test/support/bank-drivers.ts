@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import type { PartnerCapability } from '../../src/banks/port.ts'
 import { connectTinyBank } from '../banks/tiny/connector.ts'
 import { TINY_PATH } from '../banks/tiny/inbound.ts'
-import { openTinyBank, type TinyBank } from '../banks/tiny/tiny-bank.ts'
+import { TinyBank } from '../banks/tiny/tiny-bank.ts'
 import { assertBooks, balances } from './books.ts'
 import { type World, world } from './world.ts'
 
@@ -72,7 +72,7 @@ export interface TinyDriver extends BankDriver {
 /** The tiny bank. */
 export async function tinyDriver(t: TestContext): Promise<TinyDriver> {
   let nowMs = () => 0
-  const bank = openTinyBank(() => nowMs())
+  const bank = new TinyBank(() => nowMs())
   const connector = connectTinyBank(bank, () => nowMs())
   const pix = await world(t, {}, { ...STEPPED, bank: () => connector })
   nowMs = pix.clock.now

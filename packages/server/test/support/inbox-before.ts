@@ -46,8 +46,8 @@ const CLAIM = statement<[at: string, until: string], { id: string; state: string
 )
 
 /** Claims what is due as the version before does: twice, as that may be told of what is due by the first look only. */
-export async function claimAsBefore(database: Database, at: number, until: number): Promise<string[]> {
-  const looks = [1, 2].map(() => [instantParameter(at), instantParameter(until)] as const)
+export async function claimAsBefore(database: Database, nowMs: number, until: number): Promise<string[]> {
+  const looks = [1, 2].map(() => [instantParameter(nowMs), instantParameter(until)] as const)
   const claimed: string[] = []
   for (const [now, end] of looks) claimed.push(...(await database.rows(CLAIM, [now, end])).map(({ id }) => id))
   return claimed

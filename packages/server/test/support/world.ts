@@ -110,15 +110,20 @@ export interface WorldOptions {
 
 /** Composes the service with the sandbox's controls. */
 async function composeSandbox(
-  given: Pick<Dependencies, 'config' | 'clock' | 'logger' | 'bank'>,
+  given: Pick<Dependencies, 'config' | 'clock' | 'logger'>,
+  bankOf: WorldOptions['bank'],
   started: (() => Promise<unknown>)[],
 ): Promise<Service> {
   const link = openPartnerLink(given.config.partner)
   started.push(() => link.close())
-  const service = await compose({ ...given, pause: realPause, random: Math.random }, sandboxControls(link))
+  const simulated = openPixgateBank(given.config.partner)
+  const bank = bankOf?.(simulated) ?? simulated
+  const service = await compose({ ...given, pause: realPause, random: Math.random, bank }, sandboxControls(link))
   started.push(() => service.stop())
   return service
 }
+
+const SILENT = pino({ level: 'silent' })
 
 /** Builds a world; it goes with the test. `environment` is configuration. */
 export async function world(
@@ -151,10 +156,7 @@ export async function world(
     PIXGATE_PARTNER_URL: options.bankUrl ?? simulator.url,
     ...environment,
   })
-  const simulated = openPixgateBank(config.partner)
-  const connected = options.bank?.(simulated) ?? simulated
-  const logger = options.logger ?? pino({ level: 'silent' })
-  const service = await composeSandbox({ config, clock, logger, bank: connected }, started)
+  const service = await composeSandbox({ config, clock, logger: options.logger ?? SILENT }, options.bank, started)
   if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })
   const receiver = await startOurReceiver(t)

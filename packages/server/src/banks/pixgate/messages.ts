@@ -58,17 +58,17 @@ export function readBody(route: PartnerRoute, body: Buffer): BankEvent {
 function readableEvent(event: PartnerEvent): ReadableEvent {
   const { references } = namingOf(event)
   const about = { references, key: keyOf(event), content: contentOf(event), evidence: evidenceOf(event) }
-  const told = plainNewsOf(event) ?? movedMoney(event) ?? ({ kind: 'changed', saysMoneyMoved: true } as const)
-  switch (told.kind) {
+  const news = plainNewsOf(event) ?? movedMoney(event) ?? ({ kind: 'changed', saysMoneyMoved: true } as const)
+  switch (news.kind) {
     case 'payment_received':
-      return { ...about, subject: 'charge', ...told }
+      return { ...about, subject: 'charge', ...news }
     case 'payout_settled':
     case 'payout_returned':
-      return { ...about, subject: 'payout', ...told }
+      return { ...about, subject: 'payout', ...news }
     case 'payment_returned':
-      return { ...about, subject: 'refund', ...told }
+      return { ...about, subject: 'refund', ...news }
     default:
-      return { ...about, subject: SUBJECTS[event.event], ...told }
+      return { ...about, subject: SUBJECTS[event.event], ...news }
   }
 }
 
@@ -139,7 +139,7 @@ function keyOf(event: PartnerEvent): string[] {
 
 /**
  * A retry may carry another `eventId`, never another of these. The time is one of them, so that one with a time that cannot
- * be never passes for the same one told rightly.
+ * be never passes for the same one news rightly.
  * @source rules#partner-inbox.7, failure-modes#EV-31
  */
 function contentOf(event: PartnerEvent): string {
@@ -147,8 +147,8 @@ function contentOf(event: PartnerEvent): string {
   return JSON.stringify([name, transactionId, externalId, status, endToEndId, valueCents, returnId, occurredAt(event)])
 }
 
-function evidenceOf({ event, transactionId, externalId, status, ...told }: PartnerEvent) {
-  const { endToEndId, valueCents, returnId, occurredAt } = told
+function evidenceOf({ event, transactionId, externalId, status, ...news }: PartnerEvent) {
+  const { endToEndId, valueCents, returnId, occurredAt } = news
   return { event, transactionId, externalId, status, endToEndId, valueCents, returnId, occurredAt }
 }
 

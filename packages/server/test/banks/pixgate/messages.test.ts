@@ -28,7 +28,7 @@ function faultOf(event: object | string, route?: PartnerRoute): string | undefin
 }
 
 /** An event that can be read. */
-function told(event: object, route?: PartnerRoute): ReadableEvent {
+function readable(event: object, route?: PartnerRoute): ReadableEvent {
   const reading = read(event, route)
   assert.ok(reading.kind !== 'unreadable')
   return reading
@@ -94,16 +94,16 @@ test('[partner-inbox.9] [EV-37] a return without its id is named by what it tell
     ['CashInReversal', 'cash-in', 'payment_returned'],
   ] as const) {
     const { endToEndId, ...reversal } = { ...EVENT, event, returnId: null }
-    const unnamed = told(reversal, route)
+    const unnamed = readable(reversal, route)
     assert.partialDeepStrictEqual(unnamed, { kind, isUnnamed: true })
     const returned = (given: object) => {
-      const again = told({ ...reversal, ...given }, route)
+      const again = readable({ ...reversal, ...given }, route)
       return 'returned' in again ? again.returned : undefined
     }
     assert.deepEqual(returned({ eventId: 'again' }), returned({}))
     assert.notDeepEqual(returned({ valueCents: 999 }), returned({}))
     for (const lacking of [{ valueCents: null }, { occurredAt: null }]) {
-      const least = told({ ...reversal, returnId: 'D1', ...lacking }, route)
+      const least = readable({ ...reversal, returnId: 'D1', ...lacking }, route)
       assert.partialDeepStrictEqual(least, { kind: 'changed', saysMoneyMoved: true })
     }
   }
@@ -117,11 +117,11 @@ test('[partner-inbox.12] [EV-34] a reversal names the payment that it is of, unl
     [{ endToEndId: 'R1' }, null],
     [{ endToEndId: returnId }, null],
   ] as const) {
-    const event = told({ ...EVENT, event: 'CashInReversal', returnId: 'R1', ...given })
+    const event = readable({ ...EVENT, event: 'CashInReversal', returnId: 'R1', ...given })
     assert.ok(event.kind === 'payment_returned')
     assert.deepEqual([event.endToEndId, event.references.endToEndId], [named, named])
   }
-  assert.equal(told(EVENT).references.endToEndId, null, 'a payment’s own id is new to us')
+  assert.equal(readable(EVENT).references.endToEndId, null, 'a payment’s own id is new to us')
 })
 
 function keyOf(event: object, route: PartnerRoute = 'cash-in'): string {
@@ -135,9 +135,9 @@ test('[partner-inbox.3] [EV-37] an event that lacks something stands in the way 
 })
 
 test('[partner-inbox.7] [EV-31] another time is another content of the same event', () => {
-  const at = (occurredAt: string) => told({ ...EVENT, occurredAt }).content
-  assert.equal(at('2026-11-21T13:15:00.500Z'), at('2026-11-21T10:15:00.5-03:00'))
-  assert.notEqual(at('2026-11-21T13:15:00.500Z'), at('2026-11-21T14:15:00.500Z'))
+  const contentAt = (occurredAt: string) => readable({ ...EVENT, occurredAt }).content
+  assert.equal(contentAt('2026-11-21T13:15:00.500Z'), contentAt('2026-11-21T10:15:00.5-03:00'))
+  assert.notEqual(contentAt('2026-11-21T13:15:00.500Z'), contentAt('2026-11-21T14:15:00.500Z'))
 })
 
 test('[partner-inbox.13] [EV-36] what cannot be read names what it can', () => {
@@ -196,7 +196,7 @@ const WORDS = {
 for (const [kind, words] of Object.entries(WORDS)) {
   test(`[partner-inbox.6] ${words.join(', ')}: ${kind}`, () => {
     for (const status of words) {
-      const event = told({ ...EVENT, status })
+      const event = readable({ ...EVENT, status })
       assert.equal(event.kind, kind, status)
       if (event.kind === 'changed') assert.equal(event.saysMoneyMoved, false, status)
     }
@@ -206,12 +206,12 @@ for (const [kind, words] of Object.entries(WORDS)) {
 test('[partner-inbox.6] a confirmation without an end-to-end id confirms nothing: the bank is asked', () => {
   const { endToEndId, ...rest } = EVENT
   for (const event of [rest, { ...rest, endToEndId: null }]) {
-    assert.partialDeepStrictEqual(told(event), { kind: 'changed', saysMoneyMoved: true })
+    assert.partialDeepStrictEqual(readable(event), { kind: 'changed', saysMoneyMoved: true })
   }
 })
 
 test('[partner-inbox.6] an event says what it says: amount, instant, payer, reason', () => {
-  assert.partialDeepStrictEqual(told({ ...EVENT, occurredAt: '2026-11-21T10:15:00.5-03:00' }), {
+  assert.partialDeepStrictEqual(readable({ ...EVENT, occurredAt: '2026-11-21T10:15:00.5-03:00' }), {
     kind: 'payment_received',
     references: { transactionId: 'tx' },
     payment: {
@@ -221,7 +221,7 @@ test('[partner-inbox.6] an event says what it says: amount, instant, payer, reas
       payer: { name: 'Maria', document: '52998224725', ispb: '99999010' },
     },
   })
-  assert.partialDeepStrictEqual(told({ ...EVENT, status: 'REMOVIDA_PELO_PSP', errorMessage: 'gone' }), {
+  assert.partialDeepStrictEqual(readable({ ...EVENT, status: 'REMOVIDA_PELO_PSP', errorMessage: 'gone' }), {
     kind: 'failed',
     references: { transactionId: 'tx' },
     failure: {

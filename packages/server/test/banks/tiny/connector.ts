@@ -19,9 +19,9 @@ import type { TinyBank } from './tiny-bank.ts'
 /** The connector of the tiny bank. `nowMs` is our clock. */
 export function connectTinyBank(bank: TinyBank, nowMs: () => number): Bank {
   async function getCharge(id: string, terms: ChargeTerms): Promise<ChargeQueryAnswer> {
-    const told = await bank.exchange(`VER ${id}`)
-    if (told === 'NADA') return NOT_FOUND
-    const charge = readCharge(id, told, nowMs())
+    const answer = await bank.exchange(`VER ${id}`)
+    if (answer === 'NADA') return NOT_FOUND
+    const charge = readCharge(id, answer, nowMs())
     if (!charge) return unknown('unreadable')
     if (charge.valueCents !== terms.valueCents || charge.expiresAt !== terms.expiresAt) {
       return { kind: 'CONTRADICTED', reason: 'other terms', charge }
@@ -33,9 +33,9 @@ export function connectTinyBank(bank: TinyBank, nowMs: () => number): Bank {
   }
 
   async function getRefund(id: string, { endToEndId, valueCents }: RefundTerms): Promise<RefundQueryAnswer> {
-    const told = await bank.exchange(`DEVOLUCAO ${endToEndId} ${id}`)
-    if (told === 'NADA') return NOT_FOUND
-    const refund = readRefund(told)
+    const answer = await bank.exchange(`DEVOLUCAO ${endToEndId} ${id}`)
+    if (answer === 'NADA') return NOT_FOUND
+    const refund = readRefund(answer)
     if (!refund) return unknown('unreadable')
     if (refund.valueCents !== valueCents) return { kind: 'CONTRADICTED', reason: 'other value', refund }
     const { status, returnId = '', occurredAt = 0 } = refund
@@ -50,19 +50,19 @@ export function connectTinyBank(bank: TinyBank, nowMs: () => number): Bank {
     capabilities: new Set(['charge', 'query-charge', 'refund', 'query-refund']),
     idempotencyWindowMs: 0,
     createCharge: async (id, { valueCents, expiresAt }) => {
-      const told = await bank.exchange(`NOVA ${id} ${reaisOf(valueCents)} ${new Date(expiresAt).toISOString()}`)
-      const [word, transactionId = '', code = ''] = told.split(' ')
-      if (word !== 'OK') return unknown(told)
+      const answer = await bank.exchange(`NOVA ${id} ${reaisOf(valueCents)} ${new Date(expiresAt).toISOString()}`)
+      const [word, transactionId = '', code = ''] = answer.split(' ')
+      if (word !== 'OK') return unknown(answer)
       const made = { id, transactionId, pixCode: codeOf(code), status: 'ACTIVE', payments: [] } as const
       return { kind: 'ACCEPTED', charge: { ...made, valueCents, expiresAt } }
     },
     getCharge,
     sendRefund: async (id, { endToEndId, valueCents }) => {
-      const told = await bank.exchange(`DEVOLVER ${endToEndId} ${id} ${reaisOf(valueCents)}`)
-      const [word, transactionId = ''] = told.split(' ')
+      const answer = await bank.exchange(`DEVOLVER ${endToEndId} ${id} ${reaisOf(valueCents)}`)
+      const [word, transactionId = ''] = answer.split(' ')
       return word === 'OK'
         ? { kind: 'ACCEPTED', refund: { ...UNDER_WAY, id, transactionId, valueCents } }
-        : unknown(told)
+        : unknown(answer)
     },
     getRefund,
     inbound: tinyInbound,
@@ -84,8 +84,8 @@ function unknown(reason: string): Unknown {
   return { kind: 'UNKNOWN', reason, httpStatus: undefined }
 }
 
-function readCharge(id: string, told: string, nowMs: number): Charge | undefined {
-  const [first = '', ...movements] = told.split('\n').map((line) => line.split(' '))
+function readCharge(id: string, answer: string, nowMs: number): Charge | undefined {
+  const [first = '', ...movements] = answer.split('\n').map((line) => line.split(' '))
   const [word, transactionId = '', state = '', reais = '', end = '', code = ''] = first
   if (word !== 'COB') return undefined
   const expiresAt = Date.parse(end)
@@ -98,25 +98,25 @@ function readCharge(id: string, told: string, nowMs: number): Charge | undefined
 }
 
 function readPayment(words: readonly string[], returns: readonly PaymentReturn[]): Payment {
-  const [, endToEndId = '', reais = '', at = ''] = words
+  const [, endToEndId = '', reais = '', time = ''] = words
   const payer = { name: undefined, document: undefined, ispb: undefined }
-  return { endToEndId, valueCents: centsOf(reais), occurredAt: Date.parse(at), payer, returns }
+  return { endToEndId, valueCents: centsOf(reais), occurredAt: Date.parse(time), payer, returns }
 }
 
 function readReturn(words: readonly string[]): PaymentReturn[] {
-  const [, , returnId = '', status, reais = '', at = ''] = words
+  const [, , returnId = '', status, reais = '', time = ''] = words
   if (status !== 'DEVOLVIDO') return []
-  const moved = { valueCents: centsOf(reais), occurredAt: Date.parse(at) }
+  const moved = { valueCents: centsOf(reais), occurredAt: Date.parse(time) }
   return [{ returnId, transactionId: returnId, ...moved, origin: 'MERCHANT' }]
 }
 
 const STATUSES = { EM_PROCESSAMENTO: 'PROCESSING', DEVOLVIDO: 'CONFIRMED', NAO_REALIZADO: 'FAILED' } as const
 
-function readRefund(told: string): Refund | undefined {
-  const [word, id = '', rtr = '', state = '', reais = '', at = ''] = told.split(' ')
+function readRefund(answer: string): Refund | undefined {
+  const [word, id = '', rtr = '', state = '', reais = '', time = ''] = answer.split(' ')
   if (word !== 'DEV' || !Object.hasOwn(STATUSES, state)) return undefined
   const status = STATUSES[state as keyof typeof STATUSES]
-  const ended = status === 'PROCESSING' ? {} : { occurredAt: Date.parse(at) }
+  const ended = status === 'PROCESSING' ? {} : { occurredAt: Date.parse(time) }
   const settled = status === 'CONFIRMED' ? { returnId: rtr } : {}
   return { ...UNDER_WAY, id, transactionId: rtr, status, valueCents: centsOf(reais), ...ended, ...settled }
 }
