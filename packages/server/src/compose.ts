@@ -97,7 +97,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     terms: { merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
     createBudgetMs: config.partner.createBudgetMs,
     returns: {
-      take: (cashIn, returned) => refunds.takeTold(cashIn.id, returned),
+      take: (cashIn, returned) => refunds.applyEvent(cashIn.id, returned),
       settle: (cashIn) => refunds.settleReturns(cashIn),
     },
     eventQueries,

@@ -45,7 +45,7 @@ export function maskDocument(document: string): string {
  * @returns `null` where it is no CPF or CNPJ: that is not shown at all
  * @source rules#documents.2
  */
-export function maskTold(text: string | null | undefined): string | null {
+export function maskReported(text: string | null | undefined): string | null {
   const document = text ? normaliseDocument(text) : null
   return document === null ? null : maskDocument(document)
 }

@@ -21,7 +21,7 @@ export type Receivers = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'
 export interface Subjects {
   readonly cashIns: Pick<CashInModule, 'apply'>
   readonly cashOuts: Pick<CashOutModule, 'apply'>
-  readonly refunds: Pick<RefundInModule, 'apply' | 'takeReturn'>
+  readonly refunds: Pick<RefundInModule, 'apply' | 'applyReturn'>
 }
 
 /** Makes the receivers. @source rules#statement.5, failure-modes#P7 */
@@ -41,7 +41,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
       ask: async () => undefined,
       take: async (id, entry) => {
         const { endToEndId } = entry
-        return resultOf(await refunds.takeReturn(id, { ...returnOf(entry), transactionId: null, endToEndId }))
+        return resultOf(await refunds.applyReturn(id, { ...returnOf(entry), transactionId: null, endToEndId }))
       },
     },
     REFUND_SENT: {

@@ -358,23 +358,23 @@ export interface StatementEntry {
 export type StatementAnswer = { readonly kind: 'READ'; readonly page: StatementPage } | NotSent | Unknown
 
 /** What came of asking for a charge. */
-export type ChargeAnswer = SendAnswer<ToldCharge>
+export type ChargeAnswer = SendAnswer<ReportedCharge>
 /** What came of asking about a charge. */
-export type ChargeQueryAnswer = QueryAnswer<ToldCharge>
+export type ChargeQueryAnswer = QueryAnswer<ReportedCharge>
 /** What came of cancelling a charge. After `REJECTED` it may be paid: ask. */
 export type CancelAnswer = Cancelled | Rejected | NotFound | NotSent | Unknown
 /** A charge in an answer. */
-export type ToldCharge =
+export type ReportedCharge =
   | Accepted<{ readonly charge: Charge<'ACTIVE'> }>
   | Final<{ readonly charge: Charge<FinalChargeStatus> }>
   | Contradicted<{ readonly charge: Charge }>
 
 /** What came of sending a payout. */
-export type PayoutAnswer = SendAnswer<ToldPayout>
+export type PayoutAnswer = SendAnswer<ReportedPayout>
 /** What came of asking about a payout. */
-export type PayoutQueryAnswer = QueryAnswer<ToldPayout>
+export type PayoutQueryAnswer = QueryAnswer<ReportedPayout>
 /** A payout in an answer. */
-export type ToldPayout =
+export type ReportedPayout =
   | Accepted<{ readonly payout: Payout<'PROCESSING'> }>
   | Final<{ readonly payout: SettledPayout | Payout<'FAILED'> }>
   | Contradicted<{ readonly payout: Payout }>
@@ -383,36 +383,36 @@ export type ToldPayout =
 export type QrCodeAnswer = Decoded | Rejected | NotSent | Unknown
 
 /** What came of sending a refund. */
-export type RefundAnswer = SendAnswer<ToldRefund>
+export type RefundAnswer = SendAnswer<ReportedRefund>
 /** What came of asking about a refund. */
-export type RefundQueryAnswer = QueryAnswer<ToldRefund>
+export type RefundQueryAnswer = QueryAnswer<ReportedRefund>
 /** A refund in an answer. */
-export type ToldRefund =
+export type ReportedRefund =
   | Accepted<{ readonly refund: Refund<'PROCESSING'> }>
   | Final<{ readonly refund: SettledRefund | Refund<'FAILED'> }>
   | Contradicted<{ readonly refund: Refund }>
 
 /** What came of asking for something to be done. */
-export type SendAnswer<Told extends AnyTold> = Told | Rejected | NotSent | Unknown
+export type SendAnswer<Report extends AnyReported> = Report | Rejected | NotSent | Unknown
 /** What came of asking about it. */
-export type QueryAnswer<Told extends AnyTold> = Told | NotFound | NotSent | Unknown
-/** Any {@link ToldCharge}, {@link ToldPayout} or {@link ToldRefund}. */
-export interface AnyTold {
+export type QueryAnswer<Report extends AnyReported> = Report | NotFound | NotSent | Unknown
+/** Any {@link ReportedCharge}, {@link ReportedPayout} or {@link ReportedRefund}. */
+export interface AnyReported {
   readonly kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED'
 }
 
 /** It exists as asked and has not ended. */
-export type Accepted<Told> = { readonly kind: 'ACCEPTED' } & Told
+export type Accepted<Report> = { readonly kind: 'ACCEPTED' } & Report
 
 /** It exists as asked and has ended. */
-export type Final<Told> = { readonly kind: 'FINAL' } & Told
+export type Final<Report> = { readonly kind: 'FINAL' } & Report
 
 /** The bank has something under our id that is not what was asked for. It is evidence, and must not be shown. */
-export type Contradicted<Told> = {
+export type Contradicted<Report> = {
   readonly kind: 'CONTRADICTED'
   /** What differs, for people: `other valueCents`. */
   readonly reason: string
-} & Told
+} & Report
 
 /** The bank cancelled the charge, or had done so before. */
 export interface Cancelled {

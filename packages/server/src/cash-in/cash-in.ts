@@ -49,9 +49,9 @@ export interface CashInFacts extends Document {
   readonly expiredAt?: number
   readonly answeredAt?: number
   /** A failure that only an event told so far. */
-  readonly toldFailure?: ToldFailure | null
+  readonly toldFailure?: ReportedFailure | null
   /** Payments that only events told so far, by end-to-end id: nothing of them is booked. */
-  readonly toldPayments?: Readonly<Record<string, ToldPayment>>
+  readonly toldPayments?: Readonly<Record<string, ReportedPayment>>
   /** Credited on an event's word alone. */
   readonly isUnverified?: boolean
   /** Cases of these kinds are open until what they wait for comes. */
@@ -86,14 +86,14 @@ export type SuspendedReturn = {
 }
 
 /** A failure as an event told it; the instant is epoch milliseconds. */
-export interface ToldFailure extends Document {
+export interface ReportedFailure extends Document {
   readonly errorCode: string
   readonly errorMessage: string | null
   readonly occurredAt: number | null
 }
 
 /** A payment as an event told it; instants are epoch milliseconds. */
-export interface ToldPayment extends Document {
+export interface ReportedPayment extends Document {
   readonly valueCents: number
   readonly occurredAt: number
   /** When we were told. */
@@ -239,9 +239,10 @@ export function refundedCents({ facts }: CashIn): bigint {
  * went back and is not known yet whose it is.
  * @source rules#refund-in.create.4
  */
-export function refundableCents(now: CashIn): bigint {
-  const left = now.valueCents - refundedCents(now) - BigInt(now.facts.refundsOpenCents ?? 0) - awaitedCents(now)
-  return now.status === 'PAID' && left > 0n ? left : 0n
+export function refundableCents(cashIn: CashIn): bigint {
+  const left =
+    cashIn.valueCents - refundedCents(cashIn) - BigInt(cashIn.facts.refundsOpenCents ?? 0) - awaitedCents(cashIn)
+  return cashIn.status === 'PAID' && left > 0n ? left : 0n
 }
 
 /** What went back and is not known yet whose it is, centavos. */
@@ -293,9 +294,9 @@ export function bookedReturn({ facts }: Pick<CashIn, 'facts'>, returnId: string)
  * known to be of another payment.
  * @source rules#cash-in.refunds.10
  */
-export function unnamedLike(now: CashIn, named: string | null, valueCents: bigint): string | undefined {
-  const payment = returnedPayment(now, named) ?? null
-  return Object.entries(now.facts.suspendedReturns ?? {}).find(
+export function unnamedLike(cashIn: CashIn, named: string | null, valueCents: bigint): string | undefined {
+  const payment = returnedPayment(cashIn, named) ?? null
+  return Object.entries(cashIn.facts.suspendedReturns ?? {}).find(
     ([, { cents, unnamedOf }]) =>
       unnamedOf !== undefined &&
       BigInt(cents) === valueCents &&
@@ -315,8 +316,8 @@ export function isKnownAtBank({ transactionId, facts }: CashIn): boolean {
 }
 
 /** Whether the time of a charge is over. */
-export function isOver({ expiresAt }: Pick<CashIn, 'expiresAt'>, at: number): boolean {
-  return expiresAt !== null && at > expiresAt
+export function isOver({ expiresAt }: Pick<CashIn, 'expiresAt'>, nowMs: number): boolean {
+  return expiresAt !== null && nowMs > expiresAt
 }
 
 /** What was booked under a payment's end-to-end id, centavos. */
@@ -332,11 +333,11 @@ export type CashInEvent = CashInInput | RefundEvent
  * The status a client sees: a charge expires the moment its time is over, whoever has noticed.
  * @source rules#cash-in.detail.3
  */
-export function statusAt(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, at: number): string {
-  return isOverdue(cashIn, at) ? 'EXPIRED' : cashIn.status
+export function statusAt(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, nowMs: number): string {
+  return isOverdue(cashIn, nowMs) ? 'EXPIRED' : cashIn.status
 }
 
 /** Whether it reads as `EXPIRED` before that was written. */
-function isOverdue(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, at: number): boolean {
-  return cashIn.status === 'PENDING' && isOver(cashIn, at)
+function isOverdue(cashIn: Pick<CashIn, 'status' | 'expiresAt'>, nowMs: number): boolean {
+  return cashIn.status === 'PENDING' && isOver(cashIn, nowMs)
 }

@@ -66,12 +66,12 @@ function withOwner({ id }: CashIn, input: CashInInput, state: State): CashInInpu
 }
 
 /** A client whose 201 was lost finds its charge in `existing`. @source rules#external-id.2 */
-function duplicate(existing: CashIn, request: CashInRequest, at: number): Refusal {
+function duplicate(existing: CashIn, request: CashInRequest, nowMs: number): Refusal {
   return new Refusal('duplicate_external_id', {
     fields: [{ field: 'transaction.externalId', code: 'duplicate', message: 'externalId was already used' }],
     existing: {
       id: existing.id,
-      status: statusAt(existing, at),
+      status: statusAt(existing, nowMs),
       samePayload: existing.bodyHash.equals(request.bodyHash),
     },
   })
@@ -81,11 +81,11 @@ function duplicate(existing: CashIn, request: CashInRequest, at: number): Refusa
  * What a second request with the same key gets: the first one's 201, and nothing else is ever replayed.
  * @source rules#idempotency.2, rules#idempotency.3
  */
-function repeated(cashIn: CashIn, request: CashInRequest, at: number): Created {
+function repeated(cashIn: CashIn, request: CashInRequest, nowMs: number): Created {
   if (!cashIn.bodyHash.equals(request.bodyHash)) throw new Refusal('idempotency_key_reused')
   if (wasAnswered(cashIn)) return { cashIn, isReplayed: true }
-  if (cashIn.status === 'FAILED') throw duplicate(cashIn, request, at)
-  if (at < cashIn.createdAt + limits.abandonedIntentMs) throw new Refusal('request_in_progress')
+  if (cashIn.status === 'FAILED') throw duplicate(cashIn, request, nowMs)
+  if (nowMs < cashIn.createdAt + limits.abandonedIntentMs) throw new Refusal('request_in_progress')
   return { cashIn, isReplayed: true }
 }
 

@@ -7,6 +7,7 @@ import {
   type CashInFacts,
   type CashInInput,
   isKnownAtBank,
+  type RefundEvent,
   unnamedReturn,
 } from './cash-in.ts'
 import { notFound } from './not-found.ts'
@@ -17,22 +18,22 @@ import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule
 /** What becomes known of a cash-in by each input. Pure. */
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
-export function changesOf(now: CashIn, input: CashInEvent, row: Target<CashIn>, at: number): Changes {
-  const learned = factsAfter(now, input, row, at)
-  const asked = row.asks ? queryRequested(now, input, at) : {}
-  const changes = withCases(now, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
-  const after = { ...now, status: row.to, facts: { ...now.facts, ...changes.facts, ...reasonAfter(now, row) } }
+export function changesOf(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
+  const learned = factsAfter(cashIn, input, row, nowMs)
+  const asked = row.asks ? queryRequested(cashIn, input, nowMs) : {}
+  const changes = withCases(cashIn, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
+  const after = { ...cashIn, status: row.to, facts: { ...cashIn.facts, ...changes.facts, ...reasonAfter(cashIn, row) } }
   if (input.on === 'work.done') {
-    const { dueAt, facts } = afterQuery(after, input, at)
+    const { dueAt, facts } = afterQuery(after, input, nowMs)
     return { ...changes, dueAt, facts: { ...changes.facts, ...facts } }
   }
-  const planned = changes.dueAt === undefined ? restingDueAt(after, at) : changes.dueAt
-  return { ...changes, dueAt: nextDueAt(after.facts, planned, at) }
+  const planned = changes.dueAt === undefined ? restingDueAt(after, nowMs) : changes.dueAt
+  return { ...changes, dueAt: nextDueAt(after.facts, planned, nowMs) }
 }
 
 /** Cases that wait for the bank's word close when it has come. @source rules#cash-in.expired.5, rules#cash-in.credits.4 */
-function withCases(now: CashIn, row: Target<CashIn>, changes: Changes): Changes {
-  const facts: CashInFacts = { ...now.facts, ...changes.facts }
+function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Changes {
+  const facts: CashInFacts = { ...cashIn.facts, ...changes.facts }
   const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING'
   const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(facts.toldPayments ?? {}).length === 0
   if (!isEnded && !isConfirmed) return changes
@@ -46,7 +47,7 @@ function withCases(now: CashIn, row: Target<CashIn>, changes: Changes): Changes 
     closes: [
       ...(changes.closes ?? []),
       ...openCaseIds(
-        now,
+        cashIn,
         ({ kind }) => (isEnded && kind === 'end_unknown') || (isConfirmed && kind === 'payment_unconfirmed'),
       ),
     ],
@@ -57,40 +58,40 @@ function withCases(now: CashIn, row: Target<CashIn>, changes: Changes): Changes 
  * A status query is requested: the first of an event's news; after the bank's own word one that is planned is enough.
  * @source rules#cash-in.work.5
  */
-function queryRequested({ dueAt }: CashIn, input: CashInEvent, at: number): Changes {
+function queryRequested({ dueAt }: CashIn, input: CashInEvent, nowMs: number): Changes {
   const isAnswer = input.on === 'charge.accepted' || (input.on === 'partner.failed' && input.isVerified)
-  return isAnswer ? { dueAt: dueAt ?? at } : { dueAt, facts: { isQuestionWanted: true, eventQueries: 0 } }
+  return isAnswer ? { dueAt: dueAt ?? nowMs } : { dueAt, facts: { isQuestionWanted: true, eventQueries: 0 } }
 }
 
 /** What an input teaches. A `dueAt` here is a status query to make soon; otherwise the state says when work is due. */
-function factsAfter(now: CashIn, input: CashInEvent, row: Target<CashIn>, at: number): Changes {
+function factsAfter(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
   switch (input.on) {
     case 'work.requested':
       return {}
     case 'work.claimed':
       return {
-        dueAt: at + input.leaseMs,
+        dueAt: nowMs + input.leaseMs,
         facts: {
-          leaseUntil: at + input.leaseMs,
+          leaseUntil: nowMs + input.leaseMs,
           isQuestionWanted: false,
-          ...(isKnownAtBank(now) ? {} : { lastAttemptAt: at, ...claimedUnsent(now.facts) }),
+          ...(isKnownAtBank(cashIn) ? {} : { lastAttemptAt: nowMs, ...claimedUnsent(cashIn.facts) }),
         },
       }
     case 'work.done':
       return {
         facts: {
-          ...(reasonOf(now) === 'conflict' && input.isAnswered ? { bankAnswer: input.bankAnswer } : {}),
+          ...(reasonOf(cashIn) === 'conflict' && input.isAnswered ? { bankAnswer: input.bankAnswer } : {}),
           ...(row.opens === 'end_unknown' ? { isEndCaseOpen: true } : {}),
           ...(row.opens === 'payment_unconfirmed' ? { isPaymentCaseOpen: true } : {}),
         },
       }
     case 'clock.expired':
-      return expired(now.facts, input.isSwept, at)
+      return expired(cashIn.facts, input.isSwept, nowMs)
     case 'charge.accepted':
       if (row.opens === 'charge_contradicted') return {}
       return {
         transactionId: input.transactionId,
-        facts: { pixCode: input.pixCode, ...found(now.facts), ...(row.to === 'PENDING' ? ANSWERED : {}) },
+        facts: { pixCode: input.pixCode, ...found(cashIn.facts), ...(row.to === 'PENDING' ? ANSWERED : {}) },
       }
     case 'charge.rejected':
       return row.to === 'FAILED' ? { facts: failure(input) } : {}
@@ -98,39 +99,30 @@ function factsAfter(now: CashIn, input: CashInEvent, row: Target<CashIn>, at: nu
     case 'charge.unknown':
       if (row.opens === 'result_missing') return {}
       return {
-        dueAt: at + questionDelayMs(now),
+        dueAt: nowMs + questionDelayMs(cashIn),
         facts: {
-          questions: (now.facts.questions ?? 0) + 1,
+          questions: (cashIn.facts.questions ?? 0) + 1,
           ...(input.on === 'charge.not_sent' && input.isUnsent ? { unsent: 'proven' } : {}),
-          ...(row.to === 'PROVIDER_RESULT_UNKNOWN' ? { unknownSince: now.facts.unknownSince ?? at } : {}),
+          ...(row.to === 'PROVIDER_RESULT_UNKNOWN' ? { unknownSince: cashIn.facts.unknownSince ?? nowMs } : {}),
         },
       }
     case 'charge.contradicted':
       return {}
     case 'charge.not_found':
-      if (row.to === 'EXPIRED') return expired(now.facts, input.isSwept, at)
-      return { facts: notFound(now.facts, input.askedAt) }
+      if (row.to === 'EXPIRED') return expired(cashIn.facts, input.isSwept, nowMs)
+      return { facts: notFound(cashIn.facts, input.askedAt) }
     case 'partner.confirmed':
-      return learnedOfPayment(now, input, row, at)
-    case 'refund.reserved':
-    case 'refund.confirmed':
-    case 'refund.released':
-    case 'refund.taken':
-    case 'refund.named':
-    case 'refund.answered':
-    case 'return.told':
-    case 'return.unexplained':
-      return undisturbed(now, factsOfRefunds(now, input, row), at)
-    case 'return.known':
-      return { ...undisturbed(now, factsOfRefunds(now, input, row), at), ...casesClosed(now, input.returnId) }
+      return factsAfterPayment(cashIn, input, row, nowMs)
     case 'partner.failed':
-      return learnedOfFailure(now, input, row)
+      return factsAfterFailure(cashIn, input, row)
+    default:
+      return factsAfterRefund(cashIn, input, row, nowMs)
   }
 }
 
 /** An event's word of a failure is kept for the day on which the bank agrees: it tells more than the bank's answer. */
-function learnedOfFailure(
-  now: CashIn,
+function factsAfterFailure(
+  cashIn: CashIn,
   input: Extract<CashInInput, { on: 'partner.failed' }>,
   row: Target<CashIn>,
 ): Changes {
@@ -139,12 +131,12 @@ function learnedOfFailure(
     return { facts: { toldFailure: { errorCode, errorMessage, occurredAt } } }
   }
   return {
-    ...(now.transactionId === null && transactionId !== null ? { transactionId } : {}),
+    ...(cashIn.transactionId === null && transactionId !== null ? { transactionId } : {}),
     ...(row.to === 'FAILED'
       ? {
           facts: {
-            ...failure(now.facts.toldFailure ?? input),
-            ...(now.facts.toldFailure ? { toldFailure: null } : {}),
+            ...failure(cashIn.facts.toldFailure ?? input),
+            ...(cashIn.facts.toldFailure ? { toldFailure: null } : {}),
           },
         }
       : {}),
@@ -157,9 +149,13 @@ function claimedUnsent({ unsent }: CashInFacts): CashInFacts {
 }
 
 /** The status query that told it has ended with it. */
-function expired({ leaseUntil }: CashInFacts, isSwept: boolean, at: number): Changes {
+function expired({ leaseUntil }: CashInFacts, isSwept: boolean, nowMs: number): Changes {
   return {
-    facts: { ...ANSWERED, ...(leaseUntil == null ? {} : { leaseUntil: null }), ...(isSwept ? {} : { expiredAt: at }) },
+    facts: {
+      ...ANSWERED,
+      ...(leaseUntil == null ? {} : { leaseUntil: null }),
+      ...(isSwept ? {} : { expiredAt: nowMs }),
+    },
   }
 }
 
@@ -175,21 +171,21 @@ function failure({ errorCode, errorMessage }: { readonly errorCode: string; read
   return { failureCode: errorCode, failureReason: errorMessage, ...ANSWERED }
 }
 
-function learnedOfPayment(
-  now: CashIn,
+function factsAfterPayment(
+  cashIn: CashIn,
   { payment, transactionId, unverified }: Extract<CashInInput, { on: 'partner.confirmed' }>,
   row: Target<CashIn>,
-  at: number,
+  nowMs: number,
 ): Changes {
-  const { [payment.endToEndId]: told, ...othersTold } = now.facts.toldPayments ?? {}
+  const { [payment.endToEndId]: told, ...othersReported } = cashIn.facts.toldPayments ?? {}
   if (row.asks) {
     const { valueCents, occurredAt } = payment
-    const toldPayment = told ?? { valueCents: Number(valueCents), occurredAt, since: at }
-    return { facts: { toldPayments: { ...othersTold, [payment.endToEndId]: toldPayment } } }
+    const reportedPayment = told ?? { valueCents: Number(valueCents), occurredAt, since: nowMs }
+    return { facts: { toldPayments: { ...othersReported, [payment.endToEndId]: reportedPayment } } }
   }
-  const settled = told === undefined ? {} : { toldPayments: othersTold }
-  const payments = { ...now.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }
-  const ids = now.transactionId === null && transactionId !== null ? { transactionId } : {}
+  const settled = told === undefined ? {} : { toldPayments: othersReported }
+  const payments = { ...cashIn.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }
+  const ids = cashIn.transactionId === null && transactionId !== null ? { transactionId } : {}
   if (row.posts === 'cash_in_paid') {
     const { name, document, ispb } = payment.payer
     return {
@@ -214,18 +210,24 @@ function learnedOfPayment(
  * What was in suspense for want of its id takes its own case with it, the last return of which money was held the one of all.
  * @source rules#cash-in.returns.5, rules#cash-in.refunds.10
  */
-function casesClosed(now: CashIn, returnId: string): Pick<Changes, 'closes'> {
-  const { facts } = now
-  if (unnamedReturn(now, returnId)) {
-    return { closes: openCaseIds(now, (open) => open.kind === 'return_unnamed' && open.reference === returnId) }
+function casesClosed(cashIn: CashIn, returnId: string): Pick<Changes, 'closes'> {
+  const { facts } = cashIn
+  if (unnamedReturn(cashIn, returnId)) {
+    return { closes: openCaseIds(cashIn, (open) => open.kind === 'return_unnamed' && open.reference === returnId) }
   }
   const held = Object.entries(facts.awaitedReturns ?? {}).filter(([, { heldCents }]) => heldCents !== undefined)
   const isLast = held.length === 1 && held[0]?.[0] === returnId
-  return isLast ? { closes: openCaseIds(now, ({ kind }) => kind === 'return_unexplained') } : {}
+  return isLast ? { closes: openCaseIds(cashIn, ({ kind }) => kind === 'return_unexplained') } : {}
+}
+
+/** What refunds and returns teach. */
+function factsAfterRefund(cashIn: CashIn, event: RefundEvent, row: Target<CashIn>, nowMs: number): Changes {
+  const changes = undisturbed(cashIn, factsOfRefunds(cashIn, event, row), nowMs)
+  return event.on === 'return.known' ? { ...changes, ...casesClosed(cashIn, event.returnId) } : changes
 }
 
 /** What refunds and returns teach disturbs no other work that is due; what is awaited is looked at in time. */
-function undisturbed(now: CashIn, facts: CashInFacts, at: number): Changes {
-  const returnsAt = returnsDueAt({ ...now, facts: { ...now.facts, ...facts } }, at)
-  return { facts, dueAt: returnsAt === null ? now.dueAt : Math.min(now.dueAt ?? returnsAt, returnsAt) }
+function undisturbed(cashIn: CashIn, facts: CashInFacts, nowMs: number): Changes {
+  const returnsAt = returnsDueAt({ ...cashIn, facts: { ...cashIn.facts, ...facts } }, nowMs)
+  return { facts, dueAt: returnsAt === null ? cashIn.dueAt : Math.min(cashIn.dueAt ?? returnsAt, returnsAt) }
 }

@@ -13,7 +13,7 @@ import {
   unnamedReturn,
 } from './cash-in.ts'
 import { isProvenNotFound } from './not-found.ts'
-import { fateOf, type ToldReturn } from './returns.ts'
+import { fateOf, type ReportedReturn } from './returns.ts'
 
 /** What the conditions of the table mean. Pure. */
 
@@ -88,14 +88,14 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
  * The payment that the bank gave back where that is not the credited one, `null` where it could be one of several;
  * `undefined` where it is the credited one.
  */
-export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ToldReturn): string | null | undefined {
+export function uncreditedPayment(cashIn: CashIn, { endToEndId }: ReportedReturn): string | null | undefined {
   if (endToEndId === undefined) return undefined
   const payment = returnedPayment(cashIn, endToEndId)
   return payment === cashIn.endToEndId ? undefined : payment
 }
 
 /** Whether a return of the same amount was told: debited, in suspense, or awaited. */
-function isOfKnownAmount({ facts }: CashIn, { valueCents }: ToldReturn): boolean {
+function isOfKnownAmount({ facts }: CashIn, { valueCents }: ReportedReturn): boolean {
   const known = [
     ...Object.values(facts.returns ?? {}),
     ...Object.values(facts.suspendedReturns ?? {}).map(({ cents }) => cents),

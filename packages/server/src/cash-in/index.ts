@@ -1,7 +1,7 @@
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type { ChargeAvailability, ChargePartner } from '../banks/port.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Match, PartnerReferences, ToldMovement } from '../engine/operation-store.ts'
+import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
@@ -10,10 +10,10 @@ import type { Logger } from '../platform/log.ts'
 import { bookedAmount, bookedReturn, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
+import { createEventApplier } from './event-applier.ts'
 import { type CashInJobs, createCashInJobs, type ReturnsOfCashIns } from './jobs.ts'
 import { type CashInHandlers, createCashInHandlers } from './routes.ts'
 import { createCashInStore } from './store.ts'
-import { createTold } from './take-told.ts'
 import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.ts'
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
@@ -26,14 +26,14 @@ export {
   namedRefund,
   type OpenRefund,
   ownReference,
+  type ReportedReturn,
   returnStep,
   returnsAnswered,
-  type ToldReturn,
 } from './returns.ts'
 export { decideCashIn } from './rules.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
-export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'takeNewReferences'> {
+export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'drainNewReferences'> {
   readonly handlers: CashInHandlers
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
@@ -41,7 +41,7 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
    * The same with what only an event tells: it is verified with the bank where that is asked for, at once.
    * @source rules#cash-in.credits, rules#cash-in.work.5
    */
-  takeTold(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+  applyEvent(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
   /** Whether the bank can be asked about a charge. */
   readonly canAsk: boolean
   /** Resolves when no status query that an event asked for is under way in this process. */
@@ -49,7 +49,7 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
   /** For each set of references, every one that a reference names. */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
   /** Whether this very movement was booked on a cash-in: a payment of it, or a return. Amounts in centavos. */
-  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
+  hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
 }
 
@@ -78,7 +78,7 @@ export function createCashInModule(options: CashInOptions): CashInModule {
   const commands = createCashInCommands(engine, clock, terms)
   const jobs = createCashInJobs({ ...options, commands, store })
   const canAsk = partner.capabilities.has('query-charge')
-  const told = createTold({
+  const events = createEventApplier({
     ...options,
     commands,
     jobs,
@@ -90,10 +90,10 @@ export function createCashInModule(options: CashInOptions): CashInModule {
     handlers: createCashInHandlers({ commands, jobs, store, clock, ids }),
     processNext: jobs.processNext,
     atPartner: jobs.atPartner,
-    takeNewReferences: jobs.takeNewReferences,
+    drainNewReferences: jobs.drainNewReferences,
     apply: commands.apply,
-    takeTold: told.take,
-    drained: told.drained,
+    applyEvent: events.apply,
+    drained: events.drained,
     canAsk,
     match: store.match,
     hasBooked: async (id, { endToEndId, returnId, valueCents }) => {

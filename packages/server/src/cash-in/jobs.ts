@@ -45,7 +45,7 @@ export interface CashInJobs {
   /** What the partner has under an id that is no cash-in's, as evidence. @source failure-modes#EV-7 */
   atPartner(id: string): Promise<Document>
   /** The partner's references that its answers told since this was last called. @source failure-modes#EV-7 */
-  takeNewReferences(): string[]
+  drainNewReferences(): string[]
 }
 
 /** What is done about money of a payment that went back, where refunds are known. */
@@ -254,7 +254,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     processNext,
     askNow,
     atPartner: async (id) => answerEvidence(await limit(() => calls.askAbout(id))),
-    takeNewReferences: () => {
+    drainNewReferences: () => {
       const references = [...newReferences]
       newReferences.clear()
       return references

@@ -32,7 +32,7 @@ export function cashInNotification(
 }
 
 /** What the operator of a case is told. */
-export function evidenceOf(now: CashIn, input: CashInEvent): Document {
+export function evidenceOf(cashIn: CashIn, input: CashInEvent): Document {
   switch (input.on) {
     case 'partner.confirmed':
       return {
@@ -46,14 +46,14 @@ export function evidenceOf(now: CashIn, input: CashInEvent): Document {
     case 'charge.contradicted':
       return { reason: input.reason }
     case 'charge.not_found':
-      return { askedAt: input.askedAt, notFoundSince: now.facts.notFoundSince ?? null }
+      return { askedAt: input.askedAt, notFoundSince: cashIn.facts.notFoundSince ?? null }
     case 'work.done':
-      return Object.keys(now.facts.toldPayments ?? {}).length > 0
-        ? { bankAnswer: input.bankAnswer, toldPayments: now.facts.toldPayments }
+      return Object.keys(cashIn.facts.toldPayments ?? {}).length > 0
+        ? { bankAnswer: input.bankAnswer, toldPayments: cashIn.facts.toldPayments }
         : { bankAnswer: input.bankAnswer }
     case 'charge.accepted':
       // Another reference for the same charge is a contradiction; else it is an answer that came late.
-      return now.transactionId !== null && now.transactionId !== input.transactionId
+      return cashIn.transactionId !== null && cashIn.transactionId !== input.transactionId
         ? { reason: 'another transactionId for the same charge' }
         : { transactionId: input.transactionId }
     case 'refund.confirmed':
@@ -68,7 +68,7 @@ export function evidenceOf(now: CashIn, input: CashInEvent): Document {
     case 'return.unexplained':
       return {
         returnId: input.returnId,
-        valueCents: own(now.facts.awaitedReturns, input.returnId)?.valueCents,
+        valueCents: own(cashIn.facts.awaitedReturns, input.returnId)?.valueCents,
         heldCents: Number(input.heldCents),
         refundIds: input.refundIds,
       }

@@ -2,13 +2,13 @@ import type { JournalKind } from '@pixgate/spec'
 import type { Target } from '../engine/follow.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, type RefundEvent, returnedPayment, unnamedReturn } from './cash-in.ts'
-import { type AwaitedReturn, awaitedOf, type OpenRefund, type ToldReturn } from './returns.ts'
+import { type AwaitedReturn, awaitedOf, type OpenRefund, type ReportedReturn } from './returns.ts'
 
 /** What becomes known of a cash-in by its refunds and returns. Pure. */
 
 /** What a refund, or a return that names none, changes of what is known. @source rules#cash-in.refunds, rules#cash-in.returns */
-export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target<CashIn>): CashInFacts {
-  const { refundsOpenCents = 0, openRefunds, returns, awaitedReturns } = now.facts
+export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<CashIn>): CashInFacts {
+  const { refundsOpenCents = 0, openRefunds, returns, awaitedReturns } = cashIn.facts
   switch (input.on) {
     case 'refund.reserved': {
       const cents = Number(input.valueCents)
@@ -39,28 +39,28 @@ export function factsOfRefunds(now: CashIn, input: RefundEvent, row: Target<Cash
         ...(input.hasEnded ? { openRefunds: without(openRefunds, input.refundId) } : {}),
       }
     case 'return.told':
-      return factsOfTold(now, input, row)
+      return factsOfReported(cashIn, input, row)
     case 'return.unexplained':
       return { awaitedReturns: held(awaitedReturns, input.returnId, input.heldCents) }
     case 'return.known':
       return {
         awaitedReturns: without(awaitedReturns, input.returnId),
-        ...(unnamedReturn(now, input.returnId) && {
-          suspendedReturns: without(now.facts.suspendedReturns, input.returnId),
+        ...(unnamedReturn(cashIn, input.returnId) && {
+          suspendedReturns: without(cashIn.facts.suspendedReturns, input.returnId),
         }),
       }
   }
 }
 
 /** The table's row says what becomes of it. */
-function factsOfTold(now: CashIn, told: ToldReturn, { when, posts, opens }: Target<CashIn>): CashInFacts {
-  if (posts !== undefined) return suspended(now, told, posts)
+function factsOfReported(cashIn: CashIn, told: ReportedReturn, { when, posts, opens }: Target<CashIn>): CashInFacts {
+  if (posts !== undefined) return suspended(cashIn, told, posts)
   if (opens === 'return_restated' || opens === 'return_unnamed') return {}
-  const { returns, awaitedReturns, openRefunds } = now.facts
+  const { returns, awaitedReturns, openRefunds } = cashIn.facts
   if (when.includes('a refund may explain it')) {
     return {
       openRefunds: { ...told.alsoOpen, ...openRefunds },
-      awaitedReturns: { ...awaitedReturns, [told.returnId]: awaitedOf(now, told) },
+      awaitedReturns: { ...awaitedReturns, [told.returnId]: awaitedOf(cashIn, told) },
     }
   }
   return { returns: { ...returns, [told.returnId]: Number(told.valueCents) } }
@@ -68,13 +68,13 @@ function factsOfTold(now: CashIn, told: ToldReturn, { when, posts, opens }: Targ
 
 /** It was not debited from the merchant: what was of a payment in suspense is taken from that. */
 function suspended(
-  now: CashIn,
-  { returnId, valueCents, endToEndId = null, isUnnamed }: ToldReturn,
+  cashIn: CashIn,
+  { returnId, valueCents, endToEndId = null, isUnnamed }: ReportedReturn,
   posts: JournalKind,
 ): CashInFacts {
-  const payment = posts === 'arrival_returned' ? (returnedPayment(now, endToEndId) ?? null) : null
-  const { suspendedReturns } = now.facts
-  const unnamed = isUnnamed ? { unnamedOf: returnedPayment(now, endToEndId) ?? null } : {}
+  const payment = posts === 'arrival_returned' ? (returnedPayment(cashIn, endToEndId) ?? null) : null
+  const { suspendedReturns } = cashIn.facts
+  const unnamed = isUnnamed ? { unnamedOf: returnedPayment(cashIn, endToEndId) ?? null } : {}
   const returned = { endToEndId: payment, cents: Number(valueCents), ...unnamed }
   return { suspendedReturns: { ...suspendedReturns, [returnId]: returned } }
 }

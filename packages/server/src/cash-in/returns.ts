@@ -31,7 +31,7 @@ export interface AwaitedReturn extends Document {
 }
 
 /** A return as it is told. */
-export type ToldReturn = Extract<RefundEvent, { readonly on: 'return.told' }>
+export type ReportedReturn = Extract<RefundEvent, { readonly on: 'return.told' }>
 
 /** What becomes of a return that is told. `counted`: it is the bank's own. */
 export type Fate = 'restated' | 'awaited' | 'counted'
@@ -48,15 +48,15 @@ export function ownReference(told: string | null, { transactionId }: Pick<CashIn
  * What becomes of a return that names no refund of ours.
  * @source rules#cash-in.returns.1
  */
-export function fateOf(now: CashIn, told: ToldReturn): Fate {
-  const awaited = own(now.facts.awaitedReturns, told.returnId)?.valueCents
-  const known = bookedReturn(now, told.returnId) ?? (awaited === undefined ? undefined : BigInt(awaited))
+export function fateOf(cashIn: CashIn, told: ReportedReturn): Fate {
+  const awaited = own(cashIn.facts.awaitedReturns, told.returnId)?.valueCents
+  const known = bookedReturn(cashIn, told.returnId) ?? (awaited === undefined ? undefined : BigInt(awaited))
   if (known !== undefined && known !== told.valueCents) return 'restated'
-  return explanationsOf(now, awaitedOf(now, told), told.alsoOpen).length > 0 ? 'awaited' : 'counted'
+  return explanationsOf(cashIn, awaitedOf(cashIn, told), told.alsoOpen).length > 0 ? 'awaited' : 'counted'
 }
 
 /** A return as it waits: told for the first time, or as it was. */
-export function awaitedOf({ facts }: CashIn, told: ToldReturn): AwaitedReturn {
+export function awaitedOf({ facts }: CashIn, told: ReportedReturn): AwaitedReturn {
   const { valueCents, occurredAt, transactionId, at } = told
   return (
     own(facts.awaitedReturns, told.returnId) ?? {
@@ -75,12 +75,12 @@ export function awaitedOf({ facts }: CashIn, told: ToldReturn): AwaitedReturn {
  * @source rules#cash-in.returns.1
  */
 export function explanationsOf(
-  now: CashIn,
+  cashIn: CashIn,
   awaited: AwaitedReturn,
   alsoOpen: Readonly<Record<string, OpenRefund>> = {},
 ): string[] {
-  const reference = ownReference(awaited.transactionId, now)
-  const open = { ...alsoOpen, ...now.facts.openRefunds }
+  const reference = ownReference(awaited.transactionId, cashIn)
+  const open = { ...alsoOpen, ...cashIn.facts.openRefunds }
   return Object.keys(open).filter((id) => {
     const { valueCents, transactionId } = open[id] as OpenRefund
     const isAnother = transactionId !== null && reference !== null && transactionId !== reference
@@ -89,9 +89,9 @@ export function explanationsOf(
 }
 
 /** The open refund that a return names, now that the bank told the reference of it. @source rules#cash-in.returns.2 */
-export function namedRefund(now: CashIn, { transactionId, valueCents }: AwaitedReturn): string | undefined {
-  const reference = ownReference(transactionId, now)
-  const open = Object.entries(now.facts.openRefunds ?? {})
+export function namedRefund(cashIn: CashIn, { transactionId, valueCents }: AwaitedReturn): string | undefined {
+  const reference = ownReference(transactionId, cashIn)
+  const open = Object.entries(cashIn.facts.openRefunds ?? {})
   return reference === null
     ? undefined
     : open.find(([, refund]) => refund.transactionId === reference && refund.valueCents === valueCents)?.[0]
@@ -106,32 +106,34 @@ export function awaitsReturns({ facts }: CashIn): boolean {
 export type ReturnStep = 'wait' | 'confirm' | 'book' | 'hold'
 
 /** @source rules#cash-in.returns.2, rules#cash-in.returns.4 */
-export function returnStep(now: CashIn, awaited: AwaitedReturn, at: number): ReturnStep {
-  if (namedRefund(now, awaited) !== undefined) return 'confirm'
-  if (explanationsOf(now, awaited).length === 0) return 'book'
-  const isOverdue = awaited.heldCents === undefined && at >= overdueAt(awaited)
+export function returnStep(cashIn: CashIn, awaited: AwaitedReturn, nowMs: number): ReturnStep {
+  if (namedRefund(cashIn, awaited) !== undefined) return 'confirm'
+  if (explanationsOf(cashIn, awaited).length === 0) return 'book'
+  const isOverdue = awaited.heldCents === undefined && nowMs >= overdueAt(awaited)
   return isOverdue ? 'hold' : 'wait'
 }
 
 /** Whether something is to be done about some awaited return now. */
-export function hasReturnStep(now: CashIn, at: number): boolean {
-  return Object.values(now.facts.awaitedReturns ?? {}).some((awaited) => returnStep(now, awaited, at) !== 'wait')
+export function hasReturnStep(cashIn: CashIn, nowMs: number): boolean {
+  return Object.values(cashIn.facts.awaitedReturns ?? {}).some(
+    (awaited) => returnStep(cashIn, awaited, nowMs) !== 'wait',
+  )
 }
 
 /** When a worker must look at the returns that a cash-in awaits; `null` where it awaits none, or all are held. */
-export function returnsDueAt(now: CashIn, at: number): number | null {
-  const dues = Object.values(now.facts.awaitedReturns ?? {}).flatMap((awaited) => {
-    if (returnStep(now, awaited, at) !== 'wait') return [at]
+export function returnsDueAt(cashIn: CashIn, nowMs: number): number | null {
+  const dues = Object.values(cashIn.facts.awaitedReturns ?? {}).flatMap((awaited) => {
+    if (returnStep(cashIn, awaited, nowMs) !== 'wait') return [nowMs]
     return awaited.heldCents === undefined ? [overdueAt(awaited)] : []
   })
   return dues.length > 0 ? Math.min(...dues) : null
 }
 
 /** Returns that the bank's answer about a refund settles: it was asked after they were told. @source rules#cash-in.returns.3 */
-export function returnsAnswered(now: CashIn, refundId: string, hasEnded: boolean, at: number): string[] {
-  return Object.entries(now.facts.awaitedReturns ?? {})
-    .filter(([, awaited]) => explanationsOf(now, awaited).includes(refundId))
-    .filter(([, { since }]) => hasEnded || at - since >= limits.returnDeniedAfterMs)
+export function returnsAnswered(cashIn: CashIn, refundId: string, hasEnded: boolean, nowMs: number): string[] {
+  return Object.entries(cashIn.facts.awaitedReturns ?? {})
+    .filter(([, awaited]) => explanationsOf(cashIn, awaited).includes(refundId))
+    .filter(([, { since }]) => hasEnded || nowMs - since >= limits.returnDeniedAfterMs)
     .map(([returnId]) => returnId)
 }
 

@@ -14,7 +14,7 @@ import {
 import { changesOf } from './facts.ts'
 import { GUARDS, uncreditedPayment } from './guards.ts'
 import { cashInNotification, evidenceOf } from './notification.ts'
-import { fateOf, type ToldReturn } from './returns.ts'
+import { fateOf, type ReportedReturn } from './returns.ts'
 import { isAboutToBeAsked, isAtRest } from './schedule.ts'
 
 /**
@@ -101,7 +101,7 @@ function recognise(cashIn: CashIn, input: CashInEvent, nowMs: number): CashInEve
       case 'refund.taken':
         return bookedReturn(cashIn, input.returnId) === input.valueCents
       case 'return.told':
-        return isToldBefore(cashIn, input)
+        return isReportedBefore(cashIn, input)
       case 'return.unexplained': {
         const awaited = own(facts.awaitedReturns, input.returnId)
         return awaited === undefined || awaited.heldCents !== undefined
@@ -116,7 +116,7 @@ function recognise(cashIn: CashIn, input: CashInEvent, nowMs: number): CashInEve
 }
 
 /** A return that was booked, or that still waits, is nothing new when it is told again. */
-function isToldBefore(cashIn: CashIn, told: ToldReturn): boolean {
+function isReportedBefore(cashIn: CashIn, told: ReportedReturn): boolean {
   if (bookedReturn(cashIn, told.returnId) === told.valueCents) return true
   // That it is of a payment in suspense is news: no refund of ours can be it.
   if (typeof uncreditedPayment(cashIn, told) === 'string') return false

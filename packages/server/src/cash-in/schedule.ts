@@ -29,27 +29,27 @@ const LATE_QUERIES_AFTER_MS = [300_000, 3_600_000, 86_400_000] as const
 const TOLD_PAYMENT_ASKED_MS = 86_400_000
 
 /** When a worker must look at a cash-in that nobody is asking about: see the table in rules#cash-in.work. */
-export function restingDueAt(cashIn: CashIn, at: number): number | null {
-  const paymentAt = isAskedForPayment(cashIn, at) ? at + inconclusiveDelayMs(cashIn.facts) : null
-  return earliest(earliest(dueByState(cashIn, at), paymentAt), returnsAfterPause(cashIn, at))
+export function restingDueAt(cashIn: CashIn, nowMs: number): number | null {
+  const paymentAt = isAskedForPayment(cashIn, nowMs) ? nowMs + inconclusiveDelayMs(cashIn.facts) : null
+  return earliest(earliest(dueByState(cashIn, nowMs), paymentAt), returnsAfterPause(cashIn, nowMs))
 }
 
 /** What could not be done at once about a return is not tried without a pause. */
-function returnsAfterPause(cashIn: CashIn, at: number): number | null {
-  const dueAt = returnsDueAt(cashIn, at)
-  return dueAt === null || dueAt > at ? dueAt : at + LAST_DELAY_MS
+function returnsAfterPause(cashIn: CashIn, nowMs: number): number | null {
+  const dueAt = returnsDueAt(cashIn, nowMs)
+  return dueAt === null || dueAt > nowMs ? dueAt : nowMs + LAST_DELAY_MS
 }
 
-function dueByState(cashIn: CashIn, at: number): number | null {
+function dueByState(cashIn: CashIn, nowMs: number): number | null {
   const { status, expiresAt, facts } = cashIn
   const isMissing = status === 'RECONCILIATION_REQUIRED' && reasonOf(cashIn) === 'no_answer'
   if (status === 'PENDING') {
-    const expiryAt = (expiresAt ?? at) + EXPIRY_SAFETY_MS
-    if (expiryAt <= at) return at + inconclusiveDelayMs(facts)
-    return facts.notFoundSince == null ? expiryAt : Math.min(expiryAt, at + inconclusiveDelayMs(facts))
+    const expiryAt = (expiresAt ?? nowMs) + EXPIRY_SAFETY_MS
+    if (expiryAt <= nowMs) return nowMs + inconclusiveDelayMs(facts)
+    return facts.notFoundSince == null ? expiryAt : Math.min(expiryAt, nowMs + inconclusiveDelayMs(facts))
   }
   if (status === 'PROVIDER_RESULT_UNKNOWN' || isMissing) {
-    return at + (isOver(cashIn, at) ? inconclusiveDelayMs(facts) : LAST_DELAY_MS)
+    return nowMs + (isOver(cashIn, nowMs) ? inconclusiveDelayMs(facts) : LAST_DELAY_MS)
   }
   return status === 'EXPIRED' ? lateQueryAt(facts) : null
 }
@@ -62,8 +62,8 @@ function lateQueryAt({ expiredAt, answeredAt }: CashInFacts): number | null {
 }
 
 /** Whether an event told a payment that the bank is still to confirm. @source rules#cash-in.credits.4 */
-function isAskedForPayment({ facts }: CashIn, at: number): boolean {
-  return Object.values(facts.toldPayments ?? {}).some(({ since }) => at - since < TOLD_PAYMENT_ASKED_MS)
+function isAskedForPayment({ facts }: CashIn, nowMs: number): boolean {
+  return Object.values(facts.toldPayments ?? {}).some(({ since }) => nowMs - since < TOLD_PAYMENT_ASKED_MS)
 }
 
 function inconclusiveDelayMs({ inconclusive = 0 }: CashInFacts): number {
@@ -77,8 +77,8 @@ function earliest(one: number | null, other: number | null): number | null {
 }
 
 /** Whether the bank is being asked now. */
-function isBeingAsked({ leaseUntil }: CashInFacts, at: number): boolean {
-  return leaseUntil != null && leaseUntil > at
+function isBeingAsked({ leaseUntil }: CashInFacts, nowMs: number): boolean {
+  return leaseUntil != null && leaseUntil > nowMs
 }
 
 /**
@@ -87,9 +87,9 @@ function isBeingAsked({ leaseUntil }: CashInFacts, at: number): boolean {
  * @param planned when it would be looked at if nothing were asked or wanted
  * @source rules#cash-in.work.5
  */
-export function nextDueAt(facts: CashInFacts, planned: number | null, at: number): number | null {
-  if (isBeingAsked(facts, at)) return earliest(planned, facts.leaseUntil ?? at)
-  return facts.isQuestionWanted ? at : planned
+export function nextDueAt(facts: CashInFacts, planned: number | null, nowMs: number): number | null {
+  if (isBeingAsked(facts, nowMs)) return earliest(planned, facts.leaseUntil ?? nowMs)
+  return facts.isQuestionWanted ? nowMs : planned
 }
 
 /** How a status query ended. */
@@ -110,45 +110,45 @@ export interface Ended {
  * What follows from the end of a status query, given all that was learned from its answer.
  * @source rules#cash-in.work.3, rules#cash-in.work.5, rules#cash-in.work.6
  */
-export function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd, at: number): Ended {
+export function afterQuery(cashIn: CashIn, { isAnswered, hasOutcome }: QueryEnd, nowMs: number): Ended {
   const { eventQueries = null, inconclusive = 0, expiredAt, isQuestionWanted } = cashIn.facts
-  const isNewsOpen = !hasOutcome || isAskedForPayment(cashIn, at)
+  const isNewsOpen = !hasOutcome || isAskedForPayment(cashIn, nowMs)
   const repeatMs = eventQueries !== null && isNewsOpen ? EVENT_QUERY_DELAYS_MS[eventQueries] : undefined
-  const inconclusiveNow = isAnswered && !isUnsettled(cashIn, at) ? 0 : inconclusive + 1
+  const inconclusiveNow = isAnswered && !isUnsettled(cashIn, nowMs) ? 0 : inconclusive + 1
   const isAskedAgain = isQuestionWanted || eventQueries === null
   const facts: CashInFacts = {
     leaseUntil: null,
     ...(inconclusiveNow === inconclusive ? {} : { inconclusive: inconclusiveNow }),
     // What came meanwhile begins anew.
     ...(isAskedAgain ? {} : { eventQueries: repeatMs === undefined ? null : eventQueries + 1 }),
-    ...(isAnswered && expiredAt !== undefined ? { answeredAt: at } : {}),
+    ...(isAnswered && expiredAt !== undefined ? { answeredAt: nowMs } : {}),
   }
-  if (isQuestionWanted) return { facts, dueAt: at }
+  if (isQuestionWanted) return { facts, dueAt: nowMs }
   const after = { ...cashIn, facts: { ...cashIn.facts, ...facts } }
-  const planned = plannedAfter(after, isAnswered, cashIn, at)
-  return { facts, dueAt: earliest(planned, repeatMs === undefined ? null : at + repeatMs) }
+  const planned = plannedAfter(after, isAnswered, cashIn, nowMs)
+  return { facts, dueAt: earliest(planned, repeatMs === undefined ? null : nowMs + repeatMs) }
 }
 
-function plannedAfter(after: CashIn, isAnswered: boolean, { dueAt, facts }: CashIn, at: number): number | null {
-  const resting = restingDueAt(after, at)
+function plannedAfter(after: CashIn, isAnswered: boolean, { dueAt, facts }: CashIn, nowMs: number): number | null {
+  const resting = restingDueAt(after, nowMs)
   if (isAnswered) return resting
   // What an unknown result has planned stands.
-  if (isPlannedByAnswer(after, at) && dueAt !== null && dueAt > at && dueAt !== facts.leaseUntil) return dueAt
-  const again = at + inconclusiveDelayMs(after.facts)
-  return resting !== null && resting > at ? Math.min(resting, again) : again
+  if (isPlannedByAnswer(after, nowMs) && dueAt !== null && dueAt > nowMs && dueAt !== facts.leaseUntil) return dueAt
+  const again = nowMs + inconclusiveDelayMs(after.facts)
+  return resting !== null && resting > nowMs ? Math.min(resting, again) : again
 }
 
 /** Whether the bank is asked until it tells an end. */
-function isUnsettled(cashIn: CashIn, at: number): boolean {
+function isUnsettled(cashIn: CashIn, nowMs: number): boolean {
   const { status, facts } = cashIn
   const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashIn) === 'no_answer'
-  return (isOpen && (isOver(cashIn, at) || facts.notFoundSince != null)) || isAskedForPayment(cashIn, at)
+  return (isOpen && (isOver(cashIn, nowMs) || facts.notFoundSince != null)) || isAskedForPayment(cashIn, nowMs)
 }
 
 /** Whether asking goes by the schedule of an unknown result. */
-function isPlannedByAnswer(cashIn: CashIn, at: number): boolean {
+function isPlannedByAnswer(cashIn: CashIn, nowMs: number): boolean {
   if (cashIn.status === 'PROVIDER_RESULT_UNKNOWN') return true
-  return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, at)
+  return cashIn.status === 'PENDING' && !isKnownAtBank(cashIn) && !isOver(cashIn, nowMs)
 }
 
 /** Whether the bank is about to be asked anyway, about an event's news. @source rules#cash-in.work.5 */
@@ -157,7 +157,7 @@ export function isAboutToBeAsked({ facts }: CashIn): boolean {
 }
 
 /** Whether a status query that has ended is forgotten already, and nothing follows from it. @source rules#cash-in.work.3 */
-export function isAtRest(cashIn: CashIn, at: number): boolean {
+export function isAtRest(cashIn: CashIn, nowMs: number): boolean {
   const { leaseUntil, isQuestionWanted } = cashIn.facts
-  return leaseUntil == null && !isQuestionWanted && cashIn.dueAt === restingDueAt(cashIn, at)
+  return leaseUntil == null && !isQuestionWanted && cashIn.dueAt === restingDueAt(cashIn, nowMs)
 }

@@ -1,4 +1,4 @@
-import { type createCashIn, type getCashIn, maskTold } from '@pixgate/spec'
+import { type createCashIn, type getCashIn, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, refundableCents, refundDeadline, refundedCents, statusAt } from './cash-in.ts'
@@ -20,9 +20,9 @@ export function createdView(cashIn: CashIn): Created {
  * The detail at an instant.
  * @source rules#cash-in.detail.1, rules#cash-in.detail.4
  */
-export function detailView(cashIn: CashIn, at: number): Detail {
+export function detailView(cashIn: CashIn, nowMs: number): Detail {
   const { detail, facts } = cashIn
-  const status = statusAt(cashIn, at) as Detail['status']
+  const status = statusAt(cashIn, nowMs) as Detail['status']
   return {
     ...common(cashIn),
     status,
@@ -31,7 +31,7 @@ export function detailView(cashIn: CashIn, at: number): Detail {
     endToEndId: cashIn.endToEndId,
     paidAt: instantText(facts.paidAt),
     payerName: facts.payerName ?? null,
-    payerDocument: maskTold(facts.payerDocument),
+    payerDocument: maskReported(facts.payerDocument),
     payerIspb: facts.payerIspb ?? null,
     feeAmountCents: Number(cashIn.feeCents),
     refundedCents: Number(refundedCents(cashIn)),
@@ -45,8 +45,8 @@ export function detailView(cashIn: CashIn, at: number): Detail {
 }
 
 /** The same among transactions of other kinds. @source rules#cash-in.list.5 */
-export function incomingView(cashIn: CashIn, at: number) {
-  return { operation: 'cash_in' as const, ...detailView(cashIn, at) }
+export function incomingView(cashIn: CashIn, nowMs: number) {
+  return { operation: 'cash_in' as const, ...detailView(cashIn, nowMs) }
 }
 
 function common(cashIn: CashIn) {
@@ -72,6 +72,6 @@ function shownPixCode(cashIn: CashIn): string | undefined {
   return isPayable ? cashIn.facts.pixCode : undefined
 }
 
-function instantText(at: number | null | undefined): string | null {
-  return at == null ? null : new Date(at).toISOString()
+function instantText(nowMs: number | null | undefined): string | null {
+  return nowMs == null ? null : new Date(nowMs).toISOString()
 }

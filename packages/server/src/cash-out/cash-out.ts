@@ -111,9 +111,9 @@ export function movementsOf(inputs: readonly CashOutInput[]): MovementId[] {
 }
 
 /** Whether an event tells a return, of this payout by its other references, by the end-to-end id of another payment. */
-export function isOfAnotherPayment(now: CashOut, input: CashOutInput): boolean {
-  if (input.on !== 'partner.returned' || input.endToEndId == null || now.endToEndId === null) return false
-  return input.endToEndId !== now.endToEndId && bookedReturn(now, input.returned.returnId) === undefined
+export function isOfAnotherPayment(cashOut: CashOut, input: CashOutInput): boolean {
+  if (input.on !== 'partner.returned' || input.endToEndId == null || cashOut.endToEndId === null) return false
+  return input.endToEndId !== cashOut.endToEndId && bookedReturn(cashOut, input.returned.returnId) === undefined
 }
 
 /**

@@ -144,14 +144,17 @@ function factsAfterMovement(
 function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, opens }: Target<CashOut>): CashOutFacts {
   const returned = { [input.returned.returnId]: Number(input.returned.valueCents) }
   if (posts === 'cash_out_returned') return { returns: { ...facts.returns, ...returned } }
-  if (opens === 'return_told_before') return input.isUnnamed ? {} : toldAgain(facts, input)
+  if (opens === 'return_told_before') return input.isUnnamed ? {} : reportedAgain(facts, input)
   if (posts === undefined) return {}
   const unnamed = input.isUnnamed ? { unnamedReturns: { ...facts.unnamedReturns, ...returned } } : {}
   return { suspendedReturns: { ...facts.suspendedReturns, ...returned }, ...unnamed }
 }
 
 /** It may be one that was told without its id; the next one of this amount is another. */
-function toldAgain({ unnamedReturns = {}, returnsToldAgain }: CashOutFacts, { returned }: ReturnedInput): CashOutFacts {
+function reportedAgain(
+  { unnamedReturns = {}, returnsToldAgain }: CashOutFacts,
+  { returned }: ReturnedInput,
+): CashOutFacts {
   const cents = Number(returned.valueCents)
   const likely = Object.keys(unnamedReturns).find((name) => own(unnamedReturns, name) === cents)
   return {

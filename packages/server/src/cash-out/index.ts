@@ -1,6 +1,6 @@
 import type { Availability, PayoutPartner } from '../banks/port.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Match, PartnerReferences, ToldMovement } from '../engine/operation-store.ts'
+import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import { type DispatchBounds, isDueNow } from '../operations/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
@@ -25,7 +25,7 @@ export interface CashOutModule {
   /** For each set of references, every one that a reference names. */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
   /** Whether this very movement was booked on a cash-out: its own, or a return. */
-  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
+  hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
   /** Whether the bank can be asked about a payout, so that a failure need not be believed unasked. */
   readonly canAsk: boolean

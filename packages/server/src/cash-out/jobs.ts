@@ -7,8 +7,8 @@ import type {
   PayoutQueryAnswer,
   PayoutRequest,
   QrCode,
+  ReportedPayout,
   SettledPayout,
-  ToldPayout,
 } from '../banks/port.ts'
 import {
   type Asked,
@@ -86,7 +86,7 @@ export function createCashOutJobs({ commands, store, partner, clock, bounds }: C
 
 /** What the answer to a try means. @source failure-modes#P5 */
 export function inputsOfSending(tried: Tried, answer: PayoutAnswer): CashOutInput[] {
-  return isTold(answer) ? inputsOfPayout(tried.id, answer) : [inputWithoutOrder(tried, answer)]
+  return isReported(answer) ? inputsOfPayout(tried.id, answer) : [inputWithoutOrder(tried, answer)]
 }
 
 /** What the answer to a question means. A question that failed is none: it is asked again. */
@@ -96,16 +96,16 @@ export function inputsOfAsking(
   windowMs: number,
   clock?: Clock,
 ): CashOutInput[] {
-  return isTold(answer)
+  return isReported(answer)
     ? [...inputsOfPayout(asked.id, answer), { on: 'work.done' }]
     : inputsWithoutOrder(asked, answer, windowMs, clock)
 }
 
-function isTold(answer: PayoutAnswer | PayoutQueryAnswer): answer is ToldPayout {
+function isReported(answer: PayoutAnswer | PayoutQueryAnswer): answer is ReportedPayout {
   return 'payout' in answer
 }
 
-function inputsOfPayout(id: string, answer: ToldPayout): CashOutInput[] {
+function inputsOfPayout(id: string, answer: ReportedPayout): CashOutInput[] {
   const { payout } = answer
   const { transactionId } = payout
   if (answer.kind === 'CONTRADICTED') {

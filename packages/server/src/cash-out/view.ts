@@ -1,4 +1,4 @@
-import { type createCashOut, type getCashOut, maskTold } from '@pixgate/spec'
+import { type createCashOut, type getCashOut, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { type CashOut, reversedCents } from './cash-out.ts'
 
@@ -29,7 +29,7 @@ export function detailView(cashOut: CashOut): Detail {
       name: facts.recipientName ?? detail.recipient.name,
       pixKey: detail.recipient.pixKey,
       pixKeyType: detail.recipient.pixKeyType,
-      document: maskTold(facts.recipientDocument ?? detail.recipient.document),
+      document: maskReported(facts.recipientDocument ?? detail.recipient.document),
       ispb: facts.recipientIspb ?? null,
     },
     max_fee_cents: Number(cashOut.feeCents),
@@ -58,6 +58,6 @@ function common(cashOut: CashOut) {
   }
 }
 
-function instantText(at: number | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString()
+function instantText(nowMs: number | undefined): string | null {
+  return nowMs === undefined ? null : new Date(nowMs).toISOString()
 }

@@ -28,7 +28,7 @@ export interface PartnerReferences {
 }
 
 /** Money that moved, as somebody tells it: of a return both ids may be known, of a payment only its own. */
-export interface ToldMovement {
+export interface ReportedMovement {
   readonly endToEndId: string
   readonly returnId: string | null
   readonly valueCents: bigint

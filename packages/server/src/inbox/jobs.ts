@@ -26,7 +26,7 @@ export interface InboxJobsOptions {
   readonly store: InboxStore
   readonly inbound: Pick<Inbound, 'parse'>
   readonly receivers: Receivers
-  readonly cashIns: Pick<CashInModule, 'atPartner' | 'takeNewReferences'>
+  readonly cashIns: Pick<CashInModule, 'atPartner' | 'drainNewReferences'>
   readonly engine: Engine
   readonly clock: Clock
   readonly logger: Logger
@@ -158,7 +158,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
     apply,
     processNext: async () => {
       const now = clock.now()
-      await store.expedite(cashIns.takeNewReferences(), now)
+      await store.expedite(cashIns.drainNewReferences(), now)
       const rows = await store.claim(now, now + LEASE_MS, BATCH)
       await apply(rows.map(readAgain))
       return rows.length === BATCH

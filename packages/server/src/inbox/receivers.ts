@@ -8,7 +8,7 @@ import type {
 } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
-import type { ToldMovement } from '../engine/operation-store.ts'
+import type { ReportedMovement } from '../engine/operation-store.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
 import { type Meaning, meaningOf, meaningOfReversal } from './meaning.ts'
 import { bankReturnOf, cashInInput, cashOutInput, refundInInput, saysMoneyMoved } from './rules.ts'
@@ -22,7 +22,7 @@ export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
   /** Commits «ask the bank now» on an operation. @source failure-modes#EV-9 */
   ask(id: string): Promise<void>
   /** Whether what an event tells was booked on an operation. */
-  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
+  hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
 }
 
 /**
@@ -52,9 +52,9 @@ export function applyEvent(receivers: Receivers, id: string, event: ReadableEven
 
 /** The modules whose operations events mean. */
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'match' | 'takeTold' | 'canAsk' | 'hasBooked'>
+  readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked'>
   readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked'>
-  readonly refunds: Pick<RefundInModule, 'match' | 'apply' | 'takeReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked'>
+  readonly refunds: Pick<RefundInModule, 'match' | 'apply' | 'applyReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked'>
 }
 
 /** Makes the receivers. */
@@ -65,10 +65,10 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
       apply: async (id, event) => {
         const input = cashInInput(event, cashIns.canAsk)
         if (input === 'UNTOLD') return 'DISPUTED'
-        return input ? (await cashIns.takeTold(id, input))?.result : 'IN_PROGRESS'
+        return input ? (await cashIns.applyEvent(id, input))?.result : 'IN_PROGRESS'
       },
       ask: async (id) => {
-        await cashIns.takeTold(id, { on: 'work.requested' })
+        await cashIns.applyEvent(id, { on: 'work.requested' })
       },
       hasBooked: cashIns.hasBooked,
     },
@@ -98,9 +98,9 @@ function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['r
   async function applyToCashIn(id: string, event: RefundEvent): Promise<Applied> {
     if (!saysMoneyMoved(event)) return refunds.askAboutOpen(id)
     if (event.kind !== 'payment_returned') return 'DISPUTED'
-    const { result } = await refunds.takeReturn(id, bankReturnOf(event))
+    const { result } = await refunds.applyReturn(id, bankReturnOf(event))
     // The answer may name what the event did not.
-    if (event.isUnnamed && cashIns.canAsk) await cashIns.takeTold(id, { on: 'work.requested' })
+    if (event.isUnnamed && cashIns.canAsk) await cashIns.applyEvent(id, { on: 'work.requested' })
     return result
   }
 
@@ -120,7 +120,7 @@ function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['r
     },
     ask: async (id) => {
       const refund = await refunds.apply(id, { on: 'work.requested' })
-      if (!refund) await cashIns.takeTold(id, { on: 'work.requested' })
+      if (!refund) await cashIns.applyEvent(id, { on: 'work.requested' })
     },
     hasBooked: async (id, movement) =>
       (await refunds.hasBooked(id, movement)) || (await cashIns.hasBooked(id, movement)),

@@ -1,7 +1,7 @@
 import type { BankEvent, ChargeEvent, Naming, PayoutEvent, ReadableEvent, RefundEvent } from '../banks/inbound.ts'
 import type { CashInInput } from '../cash-in/index.ts'
 import type { CashOutInput } from '../cash-out/index.ts'
-import type { ToldMovement } from '../engine/operation-store.ts'
+import type { ReportedMovement } from '../engine/operation-store.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { BankReturn, RefundInInput } from '../refund-in/index.ts'
 import type { Callback } from './store.ts'
@@ -49,7 +49,7 @@ export function saysMoneyMoved(event: ReadableEvent): boolean {
 }
 
 /** The money that an event tells of, by the bank's own id of it; `undefined` where there is no such. */
-export function movementOf(event: ReadableEvent): ToldMovement | undefined {
+export function movementOf(event: ReadableEvent): ReportedMovement | undefined {
   switch (event.kind) {
     case 'payment_received':
       return { ...event.payment, returnId: null }

@@ -59,12 +59,12 @@ export function leaseMsFor(callTimeoutMs: number): number {
 }
 
 /** Facts after a claim for sending. What was found about earlier attempts proves nothing about this one. */
-export function attempted(facts: SendFacts, at: number, leaseMs: number): SendFacts {
+export function attempted(facts: SendFacts, nowMs: number, leaseMs: number): SendFacts {
   return {
     attempts: (facts.attempts ?? 0) + 1,
-    firstAttemptAt: facts.firstAttemptAt ?? at,
-    lastAttemptAt: at,
-    leaseEndsAt: at + leaseMs,
+    firstAttemptAt: facts.firstAttemptAt ?? nowMs,
+    lastAttemptAt: nowMs,
+    leaseEndsAt: nowMs + leaseMs,
     notFoundSince: null,
     notFoundAt: null,
   }
@@ -89,9 +89,9 @@ export function hasOtherOpenAttempts({ attempts = 0, unsentAttempts = 0 }: SendF
 export function isRepeatable(
   { isAccepted, refusal, firstAttemptAt }: SendFacts,
   windowMs: number,
-  at: number,
+  nowMs: number,
 ): boolean {
-  return !isAccepted && refusal == null && at - (firstAttemptAt ?? at) < windowMs
+  return !isAccepted && refusal == null && nowMs - (firstAttemptAt ?? nowMs) < windowMs
 }
 
 /**
@@ -99,36 +99,38 @@ export function isRepeatable(
  * longer than it is.
  * @source failure-modes#CO-61
  */
-export function isRepeatableAgain(facts: SendFacts, { windowMs, setBackAt }: Again, at: number): boolean {
-  return isRepeatable(facts, windowMs, at) && (setBackAt === undefined || (facts.firstAttemptAt ?? at) > setBackAt)
+export function isRepeatableAgain(facts: SendFacts, { windowMs, setBackAt }: Again, nowMs: number): boolean {
+  return (
+    isRepeatable(facts, windowMs, nowMs) && (setBackAt === undefined || (facts.firstAttemptAt ?? nowMs) > setBackAt)
+  )
 }
 
 /** Whether nobody has tried to send it for as long as it may wait. @source rules#cash-out.states.3 */
 export function isUnclaimedTooLong(
   order: { readonly createdAt: number; readonly facts: SendFacts },
-  at: number,
+  nowMs: number,
 ): boolean {
-  return (order.facts.attempts ?? 0) === 0 && at - order.createdAt >= limits.unclaimedReleaseMs
+  return (order.facts.attempts ?? 0) === 0 && nowMs - order.createdAt >= limits.unclaimedReleaseMs
 }
 
 /** Whether it has been tried for as long as an order is tried that never leaves. @source rules#cash-out.states.10 */
-export function isTriedLongEnough({ firstAttemptAt }: SendFacts, at: number): boolean {
-  return at - (firstAttemptAt ?? at) >= limits.unsentReleaseMs
+export function isTriedLongEnough({ firstAttemptAt }: SendFacts, nowMs: number): boolean {
+  return nowMs - (firstAttemptAt ?? nowMs) >= limits.unsentReleaseMs
 }
 
 /** Whether an answer has been missing for so long that a person is told. @source failure-modes#P8 */
-export function isUnansweredTooLong({ unknownSince }: SendFacts, at: number): boolean {
-  return at - (unknownSince ?? at) >= limits.unknownResultEscalationMs
+export function isUnansweredTooLong({ unknownSince }: SendFacts, nowMs: number): boolean {
+  return nowMs - (unknownSince ?? nowMs) >= limits.unknownResultEscalationMs
 }
 
 /** Whether the bank has had the order for so long without an outcome that a person is to be told. @source failure-modes#CO-22 */
-export function isOverdue({ isAccepted, isOverdue: isTold, firstAttemptAt }: SendFacts, at: number): boolean {
-  return isAccepted === true && isTold !== true && at - (firstAttemptAt ?? at) >= limits.outcomeOverdueMs
+export function isOverdue({ isAccepted, isOverdue: isReported, firstAttemptAt }: SendFacts, nowMs: number): boolean {
+  return isAccepted === true && isReported !== true && nowMs - (firstAttemptAt ?? nowMs) >= limits.outcomeOverdueMs
 }
 
 /** Facts after one more question that told no outcome. */
-export function unanswered({ questions = 0, unknownSince }: SendFacts, at: number): SendFacts {
-  return { questions: questions + 1, unknownSince: unknownSince ?? at }
+export function unanswered({ questions = 0, unknownSince }: SendFacts, nowMs: number): SendFacts {
+  return { questions: questions + 1, unknownSince: unknownSince ?? nowMs }
 }
 
 /**
@@ -185,16 +187,16 @@ export function afterAnswer(
   { question, repeats = 0 }: SendFacts,
   resting: number | null,
   isUnanswered: boolean,
-  at: number,
+  nowMs: number,
 ): { readonly dueAt?: number; readonly facts: SendFacts } {
   // One that somebody wanted meanwhile is due at once as it is.
   if (question !== 'asked') return { facts: {} }
   if (resting === null && !isUnanswered) return { facts: { question: null } }
   const delayMs = REPEAT_DELAYS_MS[repeats]
   if (delayMs !== undefined) {
-    return { dueAt: Math.min(at + delayMs, resting ?? Number.POSITIVE_INFINITY), facts: { repeats: repeats + 1 } }
+    return { dueAt: Math.min(nowMs + delayMs, resting ?? Number.POSITIVE_INFINITY), facts: { repeats: repeats + 1 } }
   }
-  return resting === null ? { dueAt: at + LAST_DELAY_MS, facts: {} } : { facts: { question: null } }
+  return resting === null ? { dueAt: nowMs + LAST_DELAY_MS, facts: {} } : { facts: { question: null } }
 }
 
 const LONGEST_POLL_MS = 15 * 60_000
@@ -204,6 +206,6 @@ const LONGEST_POLL_MS = 15 * 60_000
  * quarter of an hour at most.
  * @source failure-modes#CO-22
  */
-export function pollDelayMs({ lastAttemptAt }: SendFacts, at: number): number {
-  return Math.min(Math.max(at - (lastAttemptAt ?? at), LAST_DELAY_MS), LONGEST_POLL_MS)
+export function pollDelayMs({ lastAttemptAt }: SendFacts, nowMs: number): number {
+  return Math.min(Math.max(nowMs - (lastAttemptAt ?? nowMs), LAST_DELAY_MS), LONGEST_POLL_MS)
 }

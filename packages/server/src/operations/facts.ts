@@ -19,7 +19,7 @@ type PlainInput = Extract<
  * What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due.
  * @param resting when the state alone would have it looked at
  */
-export function factsAfterWork(input: PlainInput, now: Asking, resting: number | null, at: number): Changes {
+export function factsAfterWork(input: PlainInput, now: Asking, resting: number | null, nowMs: number): Changes {
   const { facts } = now
   switch (input.on) {
     case 'work.requested':
@@ -27,15 +27,15 @@ export function factsAfterWork(input: PlainInput, now: Asking, resting: number |
       return input.isShown ? { facts: { isAccepted: true, isShown: true } } : {}
     case 'work.claimed':
       return {
-        dueAt: at + input.leaseMs,
-        facts: { leaseEndsAt: at + input.leaseMs, ...(facts.question ? { question: 'asked' } : {}) },
+        dueAt: nowMs + input.leaseMs,
+        facts: { leaseEndsAt: nowMs + input.leaseMs, ...(facts.question ? { question: 'asked' } : {}) },
       }
     case 'work.done':
-      return afterAnswer(facts, resting, input.isUnanswered === true, at)
+      return afterAnswer(facts, resting, input.isUnanswered === true, nowMs)
     case 'clock.overdue':
-      return { dueAt: at, facts: { isOverdue: true } }
+      return { dueAt: nowMs, facts: { isOverdue: true } }
     case 'send.unknown':
-      return { facts: unanswered(facts, at) }
+      return { facts: unanswered(facts, nowMs) }
   }
 }
 

@@ -75,10 +75,10 @@ export function queryRequested({ dueAt, facts }: Asking, endsCall: boolean, nowM
  * @param after what is known of the order then
  * @param resting when its state alone would have it looked at
  */
-export function nextDueAt(before: Asking, after: SendFacts, resting: number | null, at: number): number | null {
-  if (after.question === 'wanted') return at
+export function nextDueAt(before: Asking, after: SendFacts, resting: number | null, nowMs: number): number | null {
+  if (after.question === 'wanted') return nowMs
   // Should the process that asks die, its lease is the reminder.
-  if (after.question === 'asked') return Math.min(before.dueAt ?? at, resting ?? Number.POSITIVE_INFINITY)
+  if (after.question === 'asked') return Math.min(before.dueAt ?? nowMs, resting ?? Number.POSITIVE_INFINITY)
   return resting
 }
 

@@ -15,7 +15,7 @@ import {
   type RefundInOutcome,
   type Standing,
 } from './refund-in.ts'
-import { decideAwaited, decideReturn, type Taken } from './returns.ts'
+import { decideAwaited, decideReturn, type ReturnOutcome } from './returns.ts'
 import { decideRefundIn } from './rules.ts'
 import type { RefundInStore } from './store.ts'
 
@@ -33,7 +33,7 @@ export interface RefundInCommands {
    * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else it is the bank's own.
    * @source rules#cash-in.returns.1
    */
-  takeReturn(cashInId: string, returned: BankReturn): Promise<Result>
+  applyReturn(cashInId: string, returned: BankReturn): Promise<Result>
   /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
   /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
@@ -59,10 +59,10 @@ export interface RefundInCommandsOptions {
 export function createRefundInCommands(options: RefundInCommandsOptions): RefundInCommands {
   const { engine, store, ids } = options
 
-  async function takeReturn(cashInId: string, returned: BankReturn): Promise<Result> {
+  async function applyReturn(cashInId: string, returned: BankReturn): Promise<Result> {
     const identity = identityOf(ids, cashInId, returned.returnId)
     const explaining = await store.explaining(cashInId, returned.valueCents)
-    const { result, cashIn } = await engine.execute<Taken>({
+    const { result, cashIn } = await engine.execute<ReturnOutcome>({
       reads: [cashInId, ...explaining],
       movements: [movementOf(returned)],
       decide: (state, now) => {
@@ -99,7 +99,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
     if (!known) return undefined
     const { cashInId } = known.detail
     const told = known.detail.origin === 'PARTNER' ? inputs.find(isConfirmation) : undefined
-    if (told) return { result: await takeReturn(cashInId, { ...told, ...told.returned }), refund: known }
+    if (told) return { result: await applyReturn(cashInId, { ...told, ...told.returned }), refund: known }
     const outcome = await engine.execute<Standing | undefined>({
       reads: [id, cashInId],
       movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),
@@ -129,7 +129,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
       }
     },
     apply,
-    takeReturn,
+    applyReturn,
     settleReturns,
     askAboutOpen: async (cashInId) => {
       const open = await store.open(cashInId)

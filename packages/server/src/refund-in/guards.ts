@@ -67,7 +67,7 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'return has no id': ({ input }) => input.on === 'partner.confirmed' && input.isUnnamed === true,
   'return was booked before': ({ refund, cashIn, input }) =>
     input.on === 'partner.confirmed' &&
-    (bookedReturn(cashIn, input.returned.returnId) !== undefined || isToldWithoutId(refund, input)),
+    (bookedReturn(cashIn, input.returned.returnId) !== undefined || isReportedWithoutId(refund, input)),
   'return restated': ({ refund: { facts }, input }) =>
     input.on === 'partner.confirmed' && own(facts.returns, input.returned.returnId) !== undefined,
   'reference differs': ({ refund: { transactionId }, cashIn, input }) => {
@@ -83,7 +83,7 @@ function isNeverClaimed({ facts }: RefundIn): boolean {
 }
 
 /** Whether it may be what was booked here already, as one of both was told without an id. @source rules#refund-in.doubt.8 */
-function isToldWithoutId({ facts }: RefundIn, { returned, isUnnamed }: ReturnConfirmed): boolean {
+function isReportedWithoutId({ facts }: RefundIn, { returned, isUnnamed }: ReturnConfirmed): boolean {
   const { returns = {}, unnamedReturnId } = facts
   const told = isUnnamed ? Object.values(returns) : [own(returns, unnamedReturnId ?? '')]
   return told.includes(Number(returned.valueCents))

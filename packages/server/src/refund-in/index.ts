@@ -1,7 +1,7 @@
 import type { Availability, RefundPartner } from '../banks/port.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Match, PartnerReferences, ToldMovement } from '../engine/operation-store.ts'
+import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import { type DispatchBounds, isDueNow, type Result } from '../operations/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
@@ -29,15 +29,15 @@ export interface RefundInModule {
    * back by itself (MED). Each return id is booked once.
    * @source rules#cash-in.returns.1
    */
-  takeReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
+  applyReturn(cashInId: string, returned: BankReturn): Promise<{ readonly result: Result }>
   /** Takes a return that the bank told when it was asked about the charge. @source rules#cash-in.returns.6 */
-  takeTold(cashInId: string, returned: BankReturn): Promise<void>
+  applyEvent(cashInId: string, returned: BankReturn): Promise<void>
   /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
   /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
   askAboutOpen(cashInId: string): Promise<Result>
   /** Whether this very return was booked on a refund. */
-  hasBooked(id: string, movement: ToldMovement): Promise<boolean>
+  hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
   exists(id: string): Promise<boolean>
   /** Whether the bank can be asked about a refund, so that a failure need not be believed unasked. */
   readonly canAsk: boolean
@@ -70,13 +70,13 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
       return outcome
     },
     match: (references) => store.match(references.map((reference) => ({ ...reference, endToEndId: null }))),
-    takeReturn: async (cashInId, returned) => ({ result: await commands.takeReturn(cashInId, returned) }),
-    takeTold: async (cashInId, returned) => {
+    applyReturn: async (cashInId, returned) => ({ result: await commands.applyReturn(cashInId, returned) }),
+    applyEvent: async (cashInId, returned) => {
       const [matches = []] = await store.match([{ ...returned, externalId: null, endToEndId: null }])
       const named = await Promise.all(matches.map(({ id }) => store.get(id)))
       const refund = named.find((one) => one?.detail.cashInId === cashInId)
       if (refund) await commands.apply(refund.id, [confirmation(returned)])
-      else await commands.takeReturn(cashInId, returned)
+      else await commands.applyReturn(cashInId, returned)
     },
     settleReturns: commands.settleReturns,
     askAboutOpen: commands.askAboutOpen,

@@ -6,8 +6,8 @@ import type {
   RefundQueryAnswer,
   RefundRequest,
   RefundTerms,
+  ReportedRefund,
   SettledRefund,
-  ToldRefund,
 } from '../banks/port.ts'
 import {
   type Asked,
@@ -60,7 +60,7 @@ export function createRefundInJobs({ commands, store, partner, clock, bounds }: 
 
 /** What the answer to a try means. @source failure-modes#P5 */
 export function inputsOfSending(tried: Tried, answer: RefundAnswer): RefundInInput[] {
-  return isTold(answer) ? inputsOfRefund(tried.id, answer) : [inputWithoutOrder(tried, answer)]
+  return isReported(answer) ? inputsOfRefund(tried.id, answer) : [inputWithoutOrder(tried, answer)]
 }
 
 /** What the answer to a question means. A question that failed is none: it is asked again. */
@@ -70,16 +70,16 @@ export function inputsOfAsking(
   windowMs: number,
   clock?: Clock,
 ): RefundInInput[] {
-  return isTold(answer)
+  return isReported(answer)
     ? [...inputsOfRefund(asked.id, answer), { on: 'work.done' }]
     : inputsWithoutOrder(asked, answer, windowMs, clock)
 }
 
-function isTold(answer: RefundAnswer | RefundQueryAnswer): answer is ToldRefund {
+function isReported(answer: RefundAnswer | RefundQueryAnswer): answer is ReportedRefund {
   return 'refund' in answer
 }
 
-function inputsOfRefund(id: string, answer: ToldRefund): RefundInInput[] {
+function inputsOfRefund(id: string, answer: ReportedRefund): RefundInInput[] {
   const { refund } = answer
   const { transactionId } = refund
   if (answer.kind === 'CONTRADICTED') {

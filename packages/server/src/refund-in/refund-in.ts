@@ -91,12 +91,12 @@ export function movementOf({ returnId }: Pick<Return, 'returnId'>): MovementId {
  * Whether an event tells a return, of this refund by its other references, by the end-to-end id of another payment.
  * @source rules#refund-in.doubt.7
  */
-export function isOfAnotherPayment(now: RefundIn, input: RefundInInput): boolean {
+export function isOfAnotherPayment(refund: RefundIn, input: RefundInInput): boolean {
   if (input.on !== 'partner.confirmed' || input.endToEndId == null) return false
-  return input.endToEndId !== now.endToEndId && own(now.facts.returns, input.returned.returnId) === undefined
+  return input.endToEndId !== refund.endToEndId && own(refund.facts.returns, input.returned.returnId) === undefined
 }
 
 /** Whether the bank's time lies too far in the future to be believed. */
-export function isImplausible({ occurredAt }: Return, at: number): boolean {
-  return occurredAt > at + limits.occurredAtFutureMs
+export function isImplausible({ occurredAt }: Return, nowMs: number): boolean {
+  return occurredAt > nowMs + limits.occurredAtFutureMs
 }

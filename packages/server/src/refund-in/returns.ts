@@ -8,9 +8,9 @@ import {
   namedRefund,
   type OpenRefund,
   ownReference,
+  type ReportedReturn,
   returnedPayment,
   returnStep,
-  type ToldReturn,
   unnamedLike,
 } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
@@ -36,7 +36,7 @@ export interface ReturnIdentity {
 }
 
 /** What became of a return, with the cash-in as it is then. */
-export interface Taken {
+export interface ReturnOutcome {
   readonly result: Result
   readonly cashIn: CashIn | undefined
 }
@@ -55,13 +55,13 @@ export function decideReturn(
   state: State,
   now: number,
   found: readonly string[] = [],
-): Decision<Taken> {
+): Decision<ReturnOutcome> {
   const { returnId, valueCents, occurredAt, transactionId, endToEndId = null, isUnnamed = false } = returned
   if (isImplausible(returned, now)) return { outcome: { result: 'IMPLAUSIBLE', cashIn } }
   if (returnedPayment(cashIn, endToEndId) === undefined) {
     return { outcome: { result: cashIn.facts.payments === undefined ? 'EARLY' : 'DISPUTED', cashIn } }
   }
-  if (mayBeOfToldPayment(cashIn, returned)) return { outcome: { result: 'EARLY', cashIn } }
+  if (mayBeOfReportedPayment(cashIn, returned)) return { outcome: { result: 'EARLY', cashIn } }
   const told = {
     on: 'return.told',
     returnId,
@@ -80,7 +80,7 @@ export function decideReturn(
   const after = known.outcome
   const isBooked = own(cashIn.facts.returns, returnId) === undefined && own(after.facts.returns, returnId)
   if (isBooked) {
-    return mergeDecisions(decision, taken(decideBooking(after, returned, identity, stateAfter(state, known), now)))
+    return mergeDecisions(decision, applied(decideBooking(after, returned, identity, stateAfter(state, known), now)))
   }
   const isNew = own(cashIn.facts.awaitedReturns, returnId) === undefined
   const awaited = isNew ? own(after.facts.awaitedReturns, returnId) : undefined
@@ -92,7 +92,7 @@ export function decideReturn(
  * Whether a return that names no payment may be of one that only an event told: whose it is shows when that is verified.
  * @source rules#cash-in.refunds.9
  */
-function mayBeOfToldPayment(cashIn: CashIn, { returnId, endToEndId = null }: BankReturn): boolean {
+function mayBeOfReportedPayment(cashIn: CashIn, { returnId, endToEndId = null }: BankReturn): boolean {
   const { toldPayments = {}, awaitedReturns } = cashIn.facts
   const isKnown = bookedReturn(cashIn, returnId) !== undefined || own(awaitedReturns, returnId) !== undefined
   return endToEndId === null && !isKnown && Object.keys(toldPayments).length > 0
@@ -106,7 +106,7 @@ function mayBeOfToldPayment(cashIn: CashIn, { returnId, endToEndId = null }: Ban
 function decideKnown(
   before: CashIn,
   after: CashIn,
-  { returnId, valueCents, endToEndId = null, isUnnamed, isElsewhere }: ToldReturn,
+  { returnId, valueCents, endToEndId = null, isUnnamed, isElsewhere }: ReportedReturn,
   { id: refundId }: ReturnIdentity,
   now: number,
 ): Decision<CashIn> {
@@ -126,7 +126,7 @@ function isElsewhere(cashIn: CashIn, returned: Pick<BankReturn, 'returnId'>, sta
   return bookedReturn(cashIn, returned.returnId) === undefined && state.movement(movementOf(returned)) !== undefined
 }
 
-function taken(decision: Decision<CashIn>): Decision<Taken> {
+function applied(decision: Decision<CashIn>): Decision<ReturnOutcome> {
   return { ...decision, outcome: { result: 'APPLIED', cashIn: decision.outcome } }
 }
 

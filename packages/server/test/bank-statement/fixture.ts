@@ -72,7 +72,7 @@ export async function workshop(t: TestContext, logger: Logger = pino({ level: 's
       logger,
       cashIns: { apply: commands.apply },
       cashOuts: { apply: none },
-      refunds: { apply: none, takeReturn: async () => ({ result: 'IGNORED' }) },
+      refunds: { apply: none, applyReturn: async () => ({ result: 'IGNORED' }) },
     })
   const statements = processOf(bank)
   const sweep = async () => {

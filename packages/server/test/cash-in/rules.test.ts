@@ -3,7 +3,7 @@ import test from 'node:test'
 import { type CashInStatus, cashIn, type JournalKind, limits, Refusal, type TriggerOf } from '@pixgate/spec'
 import type { CashIn, CashInFacts, CashInOutcome } from '../../src/cash-in/cash-in.ts'
 import { decideCreate } from '../../src/cash-in/create.ts'
-import type { ToldReturn } from '../../src/cash-in/returns.ts'
+import type { ReportedReturn } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Decision } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
@@ -108,7 +108,7 @@ function ended(returns: Readonly<Record<string, number>>) {
 function takenAside(state: 'PAID' | 'RECONCILIATION_REQUIRED'): Record<string, Situation> {
   const facts = { ...PAID, payments: { E1: 100_00, E2: 30_00 } }
   const aside = (
-    given: Omit<Partial<ToldReturn>, 'on' | 'returnId' | 'valueCents'> & { readonly endToEndId: string | null },
+    given: Omit<Partial<ReportedReturn>, 'on' | 'returnId' | 'valueCents'> & { readonly endToEndId: string | null },
     payment: string | null,
   ): Situation => ({
     before: { facts, endToEndId: 'E1' },
@@ -583,18 +583,18 @@ function notificationsOf({ notifications = [] }: Decision<CashInOutcome>) {
 /** The bytes, written out: what is signed once is sent for ever. */
 function bodyOf(before: CashIn, input: Happening, status: string): string {
   const isPaid = status === 'PAID'
-  const isTold = input.on === 'partner.confirmed' || input.on === 'partner.failed'
+  const isReported = input.on === 'partner.confirmed' || input.on === 'partner.failed'
   const fields = [
     `"id":"${before.id}"`,
     '"correlation_id":"test"',
     '"external_id":"order-1"',
-    `"transaction_id":${isTold ? '"tx"' : 'null'}`,
+    `"transaction_id":${isReported ? '"tx"' : 'null'}`,
     `"status":"${status}"`,
     '"value_cents":10000',
     `"end_to_end_id":${isPaid ? '"E1"' : 'null'}`,
     `"payer_name":${isPaid ? '"Maria da Silva"' : 'null'}`,
     `"fee_amount_cents":${isPaid ? 100 : 0}`,
-    `"confirmed_at":${isTold ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
+    `"confirmed_at":${isReported ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
     '"created_at":"2026-11-21T13:00:00.000000000Z"',
   ]
   return `{"event_type":"pix_cash_in","event":{${fields.join(',')}}}`

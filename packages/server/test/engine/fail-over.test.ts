@@ -50,12 +50,12 @@ test('[DB-7] [PL-40] after a fail-over nothing is missing that anybody was told,
   await lost
   // Both can be read now. Whoever asks again is told nothing that only this machine has.
   const again = assert.rejects(elsewhere.create({ ...request, id: one.ids.uuid() }), { code: 'overloaded' })
-  const toldAgain = assert.rejects(accept({ endpoint: 'cash-in', body: event, isProven: true }))
+  const reportedAgain = assert.rejects(accept({ endpoint: 'cash-in', body: event, isProven: true }))
   await postgres.hanging(2, 'pg_logical_emit_message')
   await postgres.failOver()
   proxy.target = portOf(postgres.standbyUrl)
   proxy.cutAll()
-  await Promise.all([again, toldAgain])
+  await Promise.all([again, reportedAgain])
 
   assert.ok([request.id, 'overloaded'].includes(await first))
   const replayed = await elsewhere.create({ ...request, id: one.ids.uuid() })

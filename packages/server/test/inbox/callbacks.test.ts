@@ -52,7 +52,7 @@ async function inboxWith(t: TestContext, { isApplying = true } = {}) {
     ask: async () => undefined,
   }
   const receivers = { charge: receiver, payout: receiver, refund: receiver }
-  const cashIns = { atPartner: async () => ({}), takeNewReferences: () => [] }
+  const cashIns = { atPartner: async () => ({}), drainNewReferences: () => [] }
   const store = createInboxStore(database)
   const logger = pino({ level: 'silent' })
   const jobs = createInboxJobs({ store, inbound, receivers, cashIns, engine, clock, logger })

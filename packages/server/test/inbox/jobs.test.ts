@@ -34,7 +34,7 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
     ask: async () => undefined,
   }
   const receivers = { charge: receiver, payout: receiver, refund: receiver }
-  const cashIns = { atPartner: async () => ({ kind: 'NOT_FOUND' }), takeNewReferences: () => [] }
+  const cashIns = { atPartner: async () => ({ kind: 'NOT_FOUND' }), drainNewReferences: () => [] }
   const commands = createInboxCommands({ store, inbound, receivers, clock, ids, onStored: () => undefined })
   const jobs = createInboxJobs({ store, inbound, receivers, cashIns, engine, clock, logger: pino({ level: 'silent' }) })
   return {

@@ -35,7 +35,7 @@ function subjects() {
     cashIns: {
       match: matching('cash-in'),
       canAsk: true,
-      takeTold: async (id: string, { on }: { on: string }) => {
+      applyEvent: async (id: string, { on }: { on: string }) => {
         done.push(`${id} ${on}`)
         return { result: 'APPLIED' }
       },
@@ -49,7 +49,7 @@ function subjects() {
         done.push(`refund ${on}`)
         return { result: 'APPLIED' }
       },
-      takeReturn: async (id: string, { returnId, valueCents }: { returnId: string; valueCents: bigint }) => {
+      applyReturn: async (id: string, { returnId, valueCents }: { returnId: string; valueCents: bigint }) => {
         done.push(`taken of ${id}: ${valueCents} as ${returnId}`)
         return { result: 'APPLIED' }
       },
@@ -110,7 +110,7 @@ test('[partner-inbox.6] [P6] a failure that an event tells is taken as verified 
       return { result: 'APPLIED' }
     }
     const receivers = createReceivers({
-      cashIns: { canAsk, takeTold: take },
+      cashIns: { canAsk, applyEvent: take },
       cashOuts: { canAsk, apply: take },
       refunds: { canAsk, apply: take },
     } as unknown as Subjects)

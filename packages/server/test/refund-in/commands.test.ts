@@ -78,7 +78,7 @@ test('[RF-10] [refund-in.returns.1] what the bank takes crosses refunds of two p
     const cashInId = await paid()
     const bodies = [request(cashInId), request(cashInId)]
     const [taken] = await Promise.all([
-      one.takeReturn(cashInId, returned({ returnId: `M${round}`, valueCents: 60_00n })),
+      one.applyReturn(cashInId, returned({ returnId: `M${round}`, valueCents: 60_00n })),
       ...bodies.map((body, index) => outcomeOf((index === 0 ? one : other).create(body))),
     ])
     assert.equal(taken, 'APPLIED')
@@ -96,9 +96,9 @@ test('[RF-10] [refund-in.returns.1] what the bank takes crosses refunds of two p
 test('[refund-in.returns.2] [EV-27] a return that two processes are told of is booked once, for ever', async (t) => {
   const { one, other, paid, returned, database, store, now } = await office(t)
   const cashInId = await paid()
-  const results = await Promise.all([one, other, one, other].map((it) => it.takeReturn(cashInId, returned())))
+  const results = await Promise.all([one, other, one, other].map((it) => it.applyReturn(cashInId, returned())))
   assert.deepEqual(results.toSorted(), ['APPLIED', 'IGNORED', 'IGNORED', 'IGNORED'])
-  assert.equal(await other.takeReturn(cashInId, returned()), 'IGNORED')
+  assert.equal(await other.applyReturn(cashInId, returned()), 'IGNORED')
   const [refund, ...others] = await store.list({ cashInId, skip: 0, limit: 10 })
   assert.ok(refund)
   assert.deepEqual([others, refund.detail.origin, refund.externalId], [[], 'PARTNER', refund.id])
@@ -118,7 +118,7 @@ test('[refund-in.returns.1] what the merchant cannot pay back at once is owed, a
   const { one, paid, request, returned, database } = await office(t)
   const [first, second] = [await paid(), await paid()]
   await one.create(request(first, { valueCents: 100_00n }))
-  assert.equal(await one.takeReturn(second, returned({ valueCents: 100_00n })), 'APPLIED')
+  assert.equal(await one.applyReturn(second, returned({ valueCents: 100_00n })), 'APPLIED')
   const owed = await balances(database)
   assert.deepEqual([owed.available ?? 0n, owed.receivable], [0n, -2_00n])
   await paid()
@@ -268,8 +268,8 @@ test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a return that one process 
   const cashInId = await paid()
   const { refund } = await one.create(request(cashInId))
   await one.apply(refund.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
-  assert.equal(await one.takeReturn(cashInId, returned({ transactionId: 'tx-r' })), 'APPLIED')
-  assert.equal(await other.takeReturn(cashInId, returned({ transactionId: 'tx-r' })), 'IGNORED')
+  assert.equal(await one.applyReturn(cashInId, returned({ transactionId: 'tx-r' })), 'APPLIED')
+  assert.equal(await other.applyReturn(cashInId, returned({ transactionId: 'tx-r' })), 'IGNORED')
   const waiting = { available: 59_00n, reserved: 40_00n, settlement: -100_00n, fees: 1_00n }
   assert.deepEqual(await balances(database), waiting)
   await other.apply(refund.id, [{ on: 'send.accepted', transactionId: 'tx-r' }])
@@ -278,7 +278,7 @@ test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a return that one process 
 
   // And one of the bank's own, of the amount of another refund.
   const { refund: second } = await one.create(request(cashInId, { valueCents: 10_00n }))
-  await other.takeReturn(cashInId, returned({ returnId: 'M2', valueCents: 10_00n, occurredAt: now() }))
+  await other.applyReturn(cashInId, returned({ returnId: 'M2', valueCents: 10_00n, occurredAt: now() }))
   await one.apply(second.id, [
     { on: 'send.claimed', leaseMs: 60_000 },
     { on: 'send.accepted', transactionId: 'tx-r2' },
@@ -302,10 +302,10 @@ test('[RF-12] [RF-13] 100 times refunds and returns of one amount race in two pr
     const transactionId = `tx-r${round}`
     const own = returned({ returnId: `D${round}`, transactionId })
     await Promise.all([
-      one.takeReturn(cashInId, own),
-      other.takeReturn(cashInId, returned({ returnId: `M${round}`, transactionId: `tx-m${round}` })),
+      one.applyReturn(cashInId, own),
+      other.applyReturn(cashInId, returned({ returnId: `M${round}`, transactionId: `tx-m${round}` })),
       other.apply(refund.id, [{ on: 'send.accepted', transactionId }]),
-      one.takeReturn(cashInId, own),
+      one.applyReturn(cashInId, own),
     ])
     const confirmation = confirmed({ returnId: `D${round}`, valueCents: 40_00n, occurredAt: now() })
     const outcome = await one.apply(refund.id, [{ ...confirmation, transactionId }])
@@ -329,7 +329,7 @@ test('[RF-8] [cash-in.returns.8] a refund that failed although it may have arriv
   await one.apply(unsent.id, [{ ...INPUTS['partner.failed'], transactionId: null }])
   assert.deepEqual((await store.explaining(cashInId, 40_00n)).toSorted(), [never.id, refund.id].toSorted())
   assert.deepEqual(await store.explaining(cashInId, 39_99n), [never.id])
-  await one.takeReturn(cashInId, returned())
+  await one.applyReturn(cashInId, returned())
   assert.equal((await balances(database)).settlement, -100_00n)
   assert.equal((await store.get(refund.id))?.facts.question, 'wanted')
   await one.apply(refund.id, [INPUTS['work.claimed']])

@@ -102,7 +102,7 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
     bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wanted) => wanted } },
     commands: {
       create: () => assert.fail(),
-      takeReturn: () => assert.fail(),
+      applyReturn: () => assert.fail(),
       settleReturns: () => assert.fail(),
       askAboutOpen: () => assert.fail(),
       apply: async (_id, given) => {

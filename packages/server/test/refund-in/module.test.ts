@@ -57,9 +57,9 @@ test('[cash-in.returns.6] [RF-18] a return that the bank tells of a charge is th
   const another = await paid()
   const returned = (returnId: string) =>
     ({ returnId, valueCents: 40_00n, occurredAt: clock.now(), transactionId: 'tx-r', endToEndId: null }) as const
-  await refunds.takeTold(another, returned('D1'))
+  await refunds.applyEvent(another, returned('D1'))
   assert.equal((await store.get(id))?.status, 'PENDING', 'a refund of another charge is not meant')
-  await refunds.takeTold(cashInId, returned('D2'))
+  await refunds.applyEvent(cashInId, returned('D2'))
   assert.equal((await store.get(id))?.facts.returnId, 'D2')
   assert.deepEqual(await balances(database), { available: 118_00n, settlement: -120_00n, fees: 2_00n })
   await assertBooks(database)
@@ -77,7 +77,7 @@ test('[partner-inbox.12] a return was booked on a refund under its id and with i
 test('[refund-in.doubt.2] [RF-18] a return of another amount that names a refund is a case of it, not the bank’s own', async (t) => {
   const { refunds, store, database, clock, cashInId, id } = await office(t)
   const occurredAt = clock.now()
-  await refunds.takeTold(cashInId, { returnId: 'D1', valueCents: 39_99n, occurredAt, transactionId: 'tx-r' })
+  await refunds.applyEvent(cashInId, { returnId: 'D1', valueCents: 39_99n, occurredAt, transactionId: 'tx-r' })
   assert.deepEqual(await cases(database), ['amount_differs'])
   assert.equal((await store.get(id))?.facts.doubt, 'contradiction')
   assert.equal((await balances(database)).suspense_out, -39_99n)

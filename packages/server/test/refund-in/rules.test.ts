@@ -524,17 +524,17 @@ function toldBy({ notifications = [] }: Decision<unknown>): string[] {
 
 /** The bytes, written out: what is signed once is sent for ever. */
 function bodyOf(before: RefundIn, input: RefundInInput, status: string): string {
-  const isTold = input.on === 'partner.confirmed' || input.on === 'partner.failed'
+  const isReported = input.on === 'partner.confirmed' || input.on === 'partner.failed'
   const fields = [
     `"id":"${before.detail.cashInId}"`,
     '"correlation_id":"test"',
     '"external_id":"refund-1"',
-    `"transaction_id":${isTold ? '"tx-r"' : `"${REFUND_ID}"`}`,
+    `"transaction_id":${isReported ? '"tx-r"' : `"${REFUND_ID}"`}`,
     `"status":"${status}"`,
     '"value_cents":3000',
     '"end_to_end_id":"E1"',
     '"fee_amount_cents":0',
-    `"confirmed_at":${isTold ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
+    `"confirmed_at":${isReported ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
     '"created_at":"2026-11-21T13:29:40.000000000Z"',
   ]
   return `{"event_type":"pix_cash_in_reversal","event":{${fields.join(',')}}}`

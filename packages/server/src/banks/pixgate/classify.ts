@@ -1,5 +1,5 @@
 import type {
-  AnyTold,
+  AnyReported,
   CancelAnswer,
   Contradicted,
   NotSent,
@@ -27,7 +27,7 @@ const REFUSAL_STATUSES = new Set([400, 403, 404, 422])
 export const CONFLICT = 'conflict'
 
 /** Judges the outcome of a PUT. */
-export function classifySend<Told extends AnyTold>(outcome: Outcome, judge: Judge<Told>): SendAnswer<Told> {
+export function classifySend<Report extends AnyReported>(outcome: Outcome, judge: Judge<Report>): SendAnswer<Report> {
   if (outcome.kind !== 'answered') return unanswered(outcome)
   if (isSuccess(outcome)) return judge(outcome)
   const refusal = rejection(outcome)
@@ -37,7 +37,7 @@ export function classifySend<Told extends AnyTold>(outcome: Outcome, judge: Judg
 }
 
 /** Judges the outcome of a GET. */
-export function classifyQuery<Told extends AnyTold>(outcome: Outcome, judge: Judge<Told>): QueryAnswer<Told> {
+export function classifyQuery<Report extends AnyReported>(outcome: Outcome, judge: Judge<Report>): QueryAnswer<Report> {
   if (outcome.kind !== 'answered') return unanswered(outcome)
   if (isSuccess(outcome)) return judge(outcome)
   return outcome.httpStatus === 404 && rejection(outcome) ? { kind: 'NOT_FOUND' } : unknown(outcome)
@@ -80,24 +80,24 @@ export function classifyStatement(outcome: Outcome, read: (json: unknown) => Sta
 export type Answered = Extract<Outcome, { kind: 'answered' }>
 
 /** Says what the body of a 2xx means. */
-export type Judge<Told extends AnyTold> = (answered: Answered) => Told | Unknown
+export type Judge<Report extends AnyReported> = (answered: Answered) => Report | Unknown
 
 /** How the bank tells of one kind of thing: a charge, a payout or a refund. */
-export interface Telling<Body, Terms, Thing, Told extends AnyTold> {
+export interface Telling<Body, Terms, Thing, Report extends AnyReported> {
   readonly isBody: (json: unknown) => json is Body
   readonly read: (body: Body) => Thing
   /** What must be as it was asked for, as far as the bank tells it. */
   readonly echo: (thing: Thing) => Partial<Terms> & { readonly id: string }
   /** Where it stands, or, in words for people, what it lacks to stand there. */
-  readonly stand: (thing: Thing) => Told | string
+  readonly stand: (thing: Thing) => Report | string
 }
 
 /** Judges what is told of the thing that was asked for under `id`, on `terms`. */
-export function judgeTold<Body, Terms extends object, Thing extends object, Told extends AnyTold>(
-  { isBody, read, echo, stand }: Telling<Body, Terms, Thing, Told>,
+export function judgeReported<Body, Terms extends object, Thing extends object, Report extends AnyReported>(
+  { isBody, read, echo, stand }: Telling<Body, Terms, Thing, Report>,
   id: string,
   terms: Terms,
-): Judge<Told | Contradicted<Thing>> {
+): Judge<Report | Contradicted<Thing>> {
   return (answered) => {
     if (!isBody(answered.json)) return unknown(answered, UNREADABLE)
     const thing = read(answered.json)

@@ -1,4 +1,4 @@
-import type { AnyTold, Partner, QueryAnswer, Rejected, SendAnswer, SendWindow } from '../port.ts'
+import type { AnyReported, Partner, QueryAnswer, Rejected, SendAnswer, SendWindow } from '../port.ts'
 import { CONFLICT, classifyCancel, classifyDecode, classifyQuery, classifySend, classifyStatement } from './classify.ts'
 import type { PartnerLink } from './link.ts'
 import { charges } from './protocol/charge.ts'
@@ -56,20 +56,23 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
 }
 
 /** The two calls that every kind of thing has. */
-function callsTo<Request, Terms, Told extends AnyTold>(link: PartnerLink, resource: Resource<Request, Terms, Told>) {
+function callsTo<Request, Terms, Report extends AnyReported>(
+  link: PartnerLink,
+  resource: Resource<Request, Terms, Report>,
+) {
   async function send(
     id: string,
     request: Request,
     deadline?: AbortSignal,
     window?: SendWindow,
-  ): Promise<SendAnswer<Told>> {
+  ): Promise<SendAnswer<Report>> {
     const terms = resource.termsOf(request)
     const call = { method: 'PUT', path: pathOf(resource, id), body: resource.bodyOf(request) } as const
     const answer = classifySend(await link.exchange(call, deadline, window), resource.judge(id, terms))
     const isConflict = answer.kind === 'REJECTED' && answer.errorCode === CONFLICT
     return isConflict ? settleConflict(resource, answer, await query(id, terms, deadline)) : answer
   }
-  async function query(id: string, terms: Terms, deadline?: AbortSignal): Promise<QueryAnswer<Told>> {
+  async function query(id: string, terms: Terms, deadline?: AbortSignal): Promise<QueryAnswer<Report>> {
     const outcome = await link.exchange({ method: 'GET', path: pathOf(resource, id) }, deadline)
     return classifyQuery(outcome, resource.judge(id, terms))
   }
@@ -81,11 +84,11 @@ function callsTo<Request, Terms, Told extends AnyTold>(link: PartnerLink, resour
  * and the refusal only where it has nothing. Where money would be released even that is too little: a bank that knows an
  * id and never saw it has proved nothing (failure-modes#P6).
  */
-function settleConflict<Told extends AnyTold>(
+function settleConflict<Report extends AnyReported>(
   { holdsMoney }: { readonly holdsMoney: boolean },
   refusal: Rejected,
-  known: QueryAnswer<Told>,
-): SendAnswer<Told> {
+  known: QueryAnswer<Report>,
+): SendAnswer<Report> {
   if (known.kind === 'NOT_FOUND') {
     return holdsMoney ? { kind: 'UNKNOWN', reason: 'conflict about an id never seen', httpStatus: 409 } : refusal
   }

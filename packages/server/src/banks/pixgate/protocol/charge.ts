@@ -1,23 +1,23 @@
 import type { PartnerCharge, PartnerChargeRequest, PartnerPayment, PartnerPaymentReturn } from '@pixgate/spec'
-import type { Charge, ChargeRequest, ChargeTerms, Payment, PaymentReturn, ToldCharge } from '../../port.ts'
-import { judgeTold } from '../classify.ts'
+import type { Charge, ChargeRequest, ChargeTerms, Payment, PaymentReturn, ReportedCharge } from '../../port.ts'
+import { judgeReported } from '../classify.ts'
 import { isCharge } from './bodies.ts'
 import type { Resource } from './resource.ts'
 
 /** Charges, at `/charges/{id}`. */
-export const charges: Resource<ChargeRequest, ChargeTerms, ToldCharge> = {
+export const charges: Resource<ChargeRequest, ChargeTerms, ReportedCharge> = {
   path: '/charges',
   holdsMoney: false,
   bodyOf,
   termsOf: (request) => request,
-  judge: (id, terms) => judgeTold({ isBody: isCharge, read, echo, stand }, id, terms),
+  judge: (id, terms) => judgeReported({ isBody: isCharge, read, echo, stand }, id, terms),
 }
 
 function bodyOf({ valueCents, expiresAt, ...rest }: ChargeRequest): PartnerChargeRequest {
   return { ...rest, valueCents: Number(valueCents), expiresAt: new Date(expiresAt).toISOString() }
 }
 
-function stand({ charge }: { charge: Charge }): ToldCharge | string {
+function stand({ charge }: { charge: Charge }): ReportedCharge | string {
   const { status } = charge
   if (status === 'ACTIVE') return { kind: 'ACCEPTED', charge: { ...charge, status } }
   // A status word books no money: PUT does not tell payments, so GET has to.

@@ -1,16 +1,16 @@
 import type { PartnerPayoutRequest, PartnerReturn } from '@pixgate/spec'
-import type { Payout, PayoutRequest, PayoutReturn, PayoutTerms, ToldPayout } from '../../port.ts'
-import { judgeTold } from '../classify.ts'
+import type { Payout, PayoutRequest, PayoutReturn, PayoutTerms, ReportedPayout } from '../../port.ts'
+import { judgeReported } from '../classify.ts'
 import { isPayout, type PayoutBody } from './bodies.ts'
 import type { Resource } from './resource.ts'
 
 /** Payouts, at `/payouts/{id}`. */
-export const payouts: Resource<PayoutRequest, PayoutTerms, ToldPayout> = {
+export const payouts: Resource<PayoutRequest, PayoutTerms, ReportedPayout> = {
   path: '/payouts',
   holdsMoney: true,
   bodyOf,
   termsOf,
-  judge: (id, terms) => judgeTold({ isBody: isPayout, read, echo, stand }, id, terms),
+  judge: (id, terms) => judgeReported({ isBody: isPayout, read, echo, stand }, id, terms),
 }
 
 function bodyOf(request: PayoutRequest): PartnerPayoutRequest {
@@ -22,7 +22,7 @@ function termsOf(request: PayoutRequest): PayoutTerms {
   return 'recipient' in request ? { valueCents, pixKey: request.recipient.pixKey } : { valueCents }
 }
 
-function stand({ payout }: { payout: Payout }): ToldPayout | string {
+function stand({ payout }: { payout: Payout }): ReportedPayout | string {
   const { status, endToEndId, occurredAt } = payout
   if (status === 'PROCESSING') return { kind: 'ACCEPTED', payout: { ...payout, status } }
   if (status === 'FAILED') return { kind: 'FINAL', payout: { ...payout, status } }

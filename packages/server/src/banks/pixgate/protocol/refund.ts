@@ -1,23 +1,23 @@
 import type { PartnerRefund, PartnerRefundRequest } from '@pixgate/spec'
-import type { Refund, RefundRequest, RefundTerms, ToldRefund } from '../../port.ts'
-import { judgeTold } from '../classify.ts'
+import type { Refund, RefundRequest, RefundTerms, ReportedRefund } from '../../port.ts'
+import { judgeReported } from '../classify.ts'
 import { isRefund } from './bodies.ts'
 import type { Resource } from './resource.ts'
 
 /** Refunds, at `/refunds/{id}`. */
-export const refunds: Resource<RefundRequest, RefundTerms, ToldRefund> = {
+export const refunds: Resource<RefundRequest, RefundTerms, ReportedRefund> = {
   path: '/refunds',
   holdsMoney: true,
   bodyOf,
   termsOf: (request) => request,
-  judge: (id, terms) => judgeTold({ isBody: isRefund, read, echo, stand }, id, terms),
+  judge: (id, terms) => judgeReported({ isBody: isRefund, read, echo, stand }, id, terms),
 }
 
 function bodyOf({ endToEndId, valueCents, reason }: RefundRequest): PartnerRefundRequest {
   return { endToEndId, valueCents: Number(valueCents), ...(reason === undefined ? {} : { reason }) }
 }
 
-function stand({ refund }: { refund: Refund }): ToldRefund | string {
+function stand({ refund }: { refund: Refund }): ReportedRefund | string {
   const { status, returnId, occurredAt } = refund
   if (status === 'PROCESSING') return { kind: 'ACCEPTED', refund: { ...refund, status } }
   if (status === 'FAILED') return { kind: 'FINAL', refund: { ...refund, status } }

@@ -25,18 +25,26 @@ export function statementPageOf(json: unknown): StatementPage | string {
   }
 }
 
-type ToldEntry = PartnerStatement['entries'][number]
+type ReportedEntry = PartnerStatement['entries'][number]
 
 /** Only these give back what moved before, and have an id of their own besides the end-to-end id. */
-const RETURNS: ReadonlySet<ToldEntry['kind']> = new Set(['PAYMENT_TAKEN_BACK', 'REFUND_SENT', 'PAYOUT_RETURNED'])
+const RETURNS: ReadonlySet<ReportedEntry['kind']> = new Set(['PAYMENT_TAKEN_BACK', 'REFUND_SENT', 'PAYOUT_RETURNED'])
 
-function faultOf({ kind, sign, returnId }: ToldEntry): string | undefined {
+function faultOf({ kind, sign, returnId }: ReportedEntry): string | undefined {
   if (sign !== partnerEntrySigns[kind]) return `${kind} with the sign ${sign}`
   if (RETURNS.has(kind) && returnId === undefined) return `${kind} without a returnId`
   return undefined
 }
 
-function entryOf({ kind, endToEndId, returnId, reference, valueCents, sign, occurredAt }: ToldEntry): StatementEntry {
+function entryOf({
+  kind,
+  endToEndId,
+  returnId,
+  reference,
+  valueCents,
+  sign,
+  occurredAt,
+}: ReportedEntry): StatementEntry {
   return {
     kind,
     direction: sign === '+' ? 'in' : 'out',

@@ -5,19 +5,19 @@ import type { CashInCommands } from './commands.ts'
 import type { CashInJobs } from './jobs.ts'
 import type { UnverifiedCredits } from './unverified-credits.ts'
 
-/** What only an event tells of a cash-in. */
-export interface Told {
+/** Applying what only an event tells of a cash-in. */
+export interface EventApplier {
   /**
-   * Lets a cash-in take it; `undefined` where there is none. Where it asks for a status query, that is begun, not awaited.
+   * Applies it; `undefined` where there is no such cash-in. Where that requests a status query, it is begun, not awaited.
    * @source rules#cash-in.credits, rules#cash-in.work.5
    */
-  take(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
+  apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
   /** Resolves when no status query that was begun here is under way. */
   drained(): Promise<void>
 }
 
 /** What is needed for it. */
-export interface ToldOptions {
+export interface EventApplierOptions {
   readonly commands: Pick<CashInCommands, 'apply'>
   readonly jobs: Pick<CashInJobs, 'askNow'>
   readonly credits: UnverifiedCredits
@@ -29,8 +29,15 @@ export interface ToldOptions {
   readonly isAlwaysVerified: boolean
 }
 
-/** Makes it. */
-export function createTold({ commands, jobs, credits, clock, logger, ...options }: ToldOptions): Told {
+/** Makes the applier. */
+export function createEventApplier({
+  commands,
+  jobs,
+  credits,
+  clock,
+  logger,
+  ...options
+}: EventApplierOptions): EventApplier {
   const asking = new Set<Promise<void>>()
 
   async function applied(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
@@ -53,7 +60,7 @@ export function createTold({ commands, jobs, credits, clock, logger, ...options 
   }
 
   return {
-    take: async (id, input) => {
+    apply: async (id, input) => {
       const outcome = await applied(id, input)
       const { facts, dueAt } = outcome?.cashIn ?? {}
       if (outcome?.result === 'APPLIED' && facts?.isQuestionWanted && dueAt != null && dueAt <= clock.now()) {

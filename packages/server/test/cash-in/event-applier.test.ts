@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pino } from 'pino'
 import type { CashInInput } from '../../src/cash-in/cash-in.ts'
-import { createTold } from '../../src/cash-in/take-told.ts'
+import { createEventApplier } from '../../src/cash-in/event-applier.ts'
 import { cashInAs, confirmed, INPUTS, NOW } from './situations.ts'
 
 /** How a payment that an event tells is handed on, by whether the bank can be asked, demands it, and credits are left. */
 async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean; isAdmitted?: boolean }) {
   const taken: (CashInInput & { readonly unverified?: string })[] = []
   const noted: string[] = []
-  const told = createTold({
+  const events = createEventApplier({
     commands: {
       apply: async (_id, input) => {
         taken.push(input)
@@ -28,8 +28,8 @@ async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean; i
     canAsk: given.canAsk ?? true,
     isAlwaysVerified: given.isAlwaysVerified ?? false,
   })
-  await told.take('id', confirmed())
-  await told.take('id', INPUTS['work.requested'])
+  await events.apply('id', confirmed())
+  await events.apply('id', INPUTS['work.requested'])
   return { unverified: taken[0]?.unverified, noted }
 }
 
@@ -51,7 +51,7 @@ test('[cash-in.work.5] what an event wants to know is asked at once, where nobod
   ] as const) {
     let asked = 0
     const cashIn = cashInAs('PENDING', { dueAt, facts: { isQuestionWanted } })
-    const told = createTold({
+    const events = createEventApplier({
       commands: { apply: async () => ({ result: 'APPLIED', cashIn }) },
       jobs: {
         askNow: async () => {
@@ -65,8 +65,8 @@ test('[cash-in.work.5] what an event wants to know is asked at once, where nobod
       canAsk: true,
       isAlwaysVerified: false,
     })
-    await told.take('id', INPUTS['work.requested'])
-    await told.drained()
+    await events.apply('id', INPUTS['work.requested'])
+    await events.drained()
     assert.equal(asked, count)
   }
 })
