@@ -8,14 +8,11 @@ import {
   type listIncomingTransactionsShort,
   normaliseDocument,
   Refusal,
-  reaisToCents,
 } from '@pixgate/spec'
+import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/index.ts'
 import type { Clock } from '../platform/clock.ts'
-import { sha256 } from '../platform/crypto.ts'
 import type { Handler } from '../platform/http/handler.ts'
-import { idempotencyKeyOf } from '../platform/http/idempotency-key.ts'
-import { pageOf, pageView } from '../platform/http/page.ts'
-import { type Ids, isUuid } from '../platform/ids.ts'
+import type { Ids } from '../platform/ids.ts'
 import type { CashIn } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
 import type { CashInJobs } from './jobs.ts'
@@ -42,13 +39,15 @@ export interface CashInRoutesOptions {
 
 /** Makes the handlers. */
 export function createCashInHandlers({ commands, jobs, store, clock, ids }: CashInRoutesOptions): CashInHandlers {
-  /** A page of cash-ins as they stand at one instant. @source rules#cash-in.list.1, rules#cash-in.list.4 */
-  async function list<Item>(query: ListQuery, view: (cashIn: CashIn, at: number) => Item) {
-    const page = pageOf(query)
-    const at = clock.now()
-    const filter = { ...filterOf(query, at), ...page }
-    const [rows, counted] = await Promise.all([store.list(filter), store.count(filter, limits.exactTotalMax + 1)])
-    return { status: 200, body: pageView(page, rows, counted, (row) => view(row, at)) } as const
+  /** A page of cash-ins as they stand at one instant. @source rules#cash-in.list.1, rules#cash-in.list.2 */
+  function list<Item>(query: ListQuery, view: (cashIn: CashIn, nowMs: number) => Item) {
+    const nowMs = clock.now()
+    return listed(
+      store,
+      query,
+      (cashIn: CashIn) => view(cashIn, nowMs),
+      (status) => statusConditionAt(status, nowMs),
+    )
   }
 
   return {
@@ -56,41 +55,19 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
     listIncomingTransactions: ({ query }) => list(query, incomingView),
     listIncomingTransactionsShort: ({ query }) => list(query, incomingView),
     createCashIn: async ({ body, context }) => {
-      const key = idempotencyKeyOf(context.headers)
-      const { cashIn: intent, isReplayed } = await commands.create({
-        ...contentOf(body),
-        id: ids.uuid(),
-        correlationId: context.correlationId,
-        idempotencyKey: key === null ? null : `${context.caller.id} createCashIn ${key}`,
-        live: context.live,
-      })
+      const request = { ...contentOf(body), ...identityOf('createCashIn', context), id: ids.uuid() }
+      const { cashIn: intent, isReplayed } = await commands.create(request)
       const cashIn = isReplayed ? intent : await jobs.requestCharge(intent)
       if (cashIn.status === 'FAILED' && !isReplayed) {
         throw new Refusal('partner_refused', { existing: { id: cashIn.id, status: cashIn.status } })
       }
-      const headers = {
-        location: `/api/pix/cash-in/${cashIn.id}`,
-        ...(isReplayed ? { 'idempotent-replayed': 'true' } : {}),
-      }
-      return { status: 201, body: createdView(cashIn), headers }
+      return createdAnswer(`/api/pix/cash-in/${cashIn.id}`, createdView(cashIn), isReplayed)
     },
-    getCashIn: async ({ params }) => {
-      const cashIn = isUuid(params.id) ? await store.get(params.id) : undefined
-      if (!cashIn) throw new Refusal('not_found')
-      return { status: 200, body: detailView(cashIn, clock.now()) }
-    },
+    getCashIn: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id), clock.now()) }),
   }
 }
 
 type ListQuery = EndpointInput<typeof listCashIns>['query']
-
-function filterOf({ status, external_id, end_to_end_id }: ListQuery, at: number) {
-  return {
-    ...(status === undefined ? {} : { status: statusConditionAt(status, at) }),
-    ...(external_id === undefined ? {} : { externalId: external_id }),
-    ...(end_to_end_id === undefined ? {} : { endToEndId: end_to_end_id }),
-  }
-}
 
 /**
  * A body whose shape is right, as what it asks for, and the hash that tells whether two ask for the same.
@@ -98,16 +75,8 @@ function filterOf({ status, external_id, end_to_end_id }: ListQuery, at: number)
  * @source rules#cash-in.create.1, rules#external-id.3
  */
 function contentOf({ transaction, payer }: EndpointInput<typeof createCashIn>['body']) {
-  const valueCents = reaisToCents(transaction.value)
-  if (valueCents === null) {
-    const message = 'transaction.value must be in reais with at most two decimals'
-    throw new Refusal('validation_error', {
-      message,
-      fields: [{ field: 'transaction.value', code: 'decimals', message }],
-    })
-  }
   const content = {
-    valueCents,
+    valueCents: centsOf(transaction.value, 'transaction.value'),
     externalId: transaction.externalId,
     description: transaction.description ?? null,
     expirationSeconds: transaction.expirationTime ?? limits.expirationDefaultSeconds,
@@ -115,5 +84,5 @@ function contentOf({ transaction, payer }: EndpointInput<typeof createCashIn>['b
     // An invalid document is refused later, after duplicates were looked up; until then it stays as it came.
     payer: payer ? { fullName: payer.fullName, document: normaliseDocument(payer.document) ?? payer.document } : null,
   }
-  return { ...content, bodyHash: sha256(JSON.stringify({ ...content, valueCents: String(valueCents) })) }
+  return { ...content, bodyHash: hashOf(content) }
 }

@@ -1,7 +1,8 @@
 import { Refusal } from '@pixgate/spec'
-import { ExclusiveKeyTaken, ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
+import { ExclusiveKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Identity } from '../engine/operation.ts'
+import { replayedOf } from '../operations/index.ts'
 import { type CashOut, type CashOutInput, type CashOutOutcome, isCashOut, movementsOf } from './cash-out.ts'
 import { type CashOutRequest, type CashOutTerms, decideCreate } from './create.ts'
 import { decideCashOut } from './rules.ts'
@@ -82,22 +83,9 @@ function identityOf({ externalId, idempotencyKey, exclusiveKey }: Known): Identi
  * @source rules#external-id.2, rules#idempotency.2, rules#cash-out.qrcode.6
  */
 function repeated(error: unknown, request: Known): CashOut {
-  if (error instanceof IdempotencyKeyTaken) {
-    const { operation } = error
-    if (!isCashOut(operation) || !operation.bodyHash.equals(request.bodyHash))
-      throw new Refusal('idempotency_key_reused')
-    return operation
-  }
-  if (error instanceof ExternalIdTaken) {
-    const { id, status, bodyHash } = error.operation
-    throw new Refusal('duplicate_external_id', {
-      fields: [{ field: 'transaction.externalId', code: 'duplicate', message: 'externalId was already used' }],
-      existing: { id, status, samePayload: bodyHash.equals(request.bodyHash) },
-    })
-  }
   if (error instanceof ExclusiveKeyTaken) {
     const { id, status } = error.operation
     throw new Refusal('pix_code_in_use', { existing: { id, status } })
   }
-  throw error
+  return replayedOf(error, request, isCashOut, 'transaction.externalId')
 }

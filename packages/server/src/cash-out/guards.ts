@@ -1,17 +1,6 @@
 import { type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
 import { reasonOf } from '../engine/reason.ts'
-import {
-  hasOtherOpenAttempts,
-  isOverdue,
-  isProvenNotFound,
-  isRepeatable,
-  isRepeatableAgain,
-  isTriedLongEnough,
-  isUnansweredTooLong,
-  isUnclaimedTooLong,
-  isUnsent,
-  notFound,
-} from '../operations/index.ts'
+import { isTriedLongEnough, isUnclaimedTooLong, isUnsent, orderGuardsBy } from '../operations/index.ts'
 import {
   bookedMovement,
   bookedReturn,
@@ -39,29 +28,11 @@ type Guard = GuardOf<typeof machine>
 
 /** Whether each condition holds. @source rules#cash-out.states */
 export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+  ...orderGuardsBy(({ cashOut, input, nowMs }: Given) => ({ order: cashOut, input, nowMs })),
   'payouts are enabled': ({ isEnabled }) => isEnabled,
-  'work is due': ({ cashOut: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
   'it was not claimed within 24 hours': ({ cashOut, nowMs }) => isUnclaimedTooLong(cashOut, nowMs),
   'it was tried for 30 minutes': ({ cashOut: { facts }, nowMs }) => isTriedLongEnough(facts, nowMs),
   'nothing of it left': ({ cashOut: { facts } }) => isUnsent(facts),
-  'asked in vain and safe to repeat': ({ cashOut: { facts }, input, nowMs }) =>
-    input.on === 'send.claimed' &&
-    input.again !== undefined &&
-    input.again.askedAt >= (facts.lastAttemptAt ?? nowMs) &&
-    isRepeatableAgain(facts, input.again, nowMs),
-  'the bank has it': ({ cashOut: { facts } }) => facts.isAccepted === true,
-  'refusal is of the latest attempt': ({ cashOut: { facts }, input }) =>
-    input.on === 'send.rejected' && input.attempt === facts.attempts,
-  'another attempt may arrive': ({ cashOut: { facts } }) => hasOtherOpenAttempts(facts),
-  'no answer for 15 minutes': ({ cashOut: { facts }, nowMs }) => isUnansweredTooLong(facts, nowMs),
-  'the bank has had it for a day': ({ cashOut: { facts }, nowMs }) => isOverdue(facts, nowMs),
-  'only an event tells it': ({ input }) => 'isVerified' in input && !input.isVerified,
-  'the statement shows it': ({ cashOut: { facts } }) => facts.isShown === true,
-  'absence is proven': ({ cashOut: { facts }, input }) =>
-    input.on === 'partner.not_found' &&
-    isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt) }, input.steadySince),
-  'it may be sent again': ({ cashOut: { facts }, input, nowMs }) =>
-    input.on === 'partner.not_found' && isRepeatable(facts, input.windowMs, nowMs),
   'movement belongs to another operation': ({ isAnothers }) => isAnothers,
   'amount or recipient differs': ({ cashOut: { valueCents }, input }) =>
     input.on === 'partner.confirmed' &&

@@ -1,7 +1,6 @@
 import { type createAdjustment, type getCashOutSwitch, Refusal, type setCashOutSwitch } from '@pixgate/spec'
-import { sha256 } from '../platform/crypto.ts'
+import { hashOf, identityOf } from '../operations/index.ts'
 import type { Handler, RequestContext } from '../platform/http/handler.ts'
-import { idempotencyKeyOf } from '../platform/http/idempotency-key.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { OperatorCommands } from './commands.ts'
 import type { Operator, OperatorStore } from './store.ts'
@@ -30,10 +29,8 @@ export function createOperatorHandlers(commands: OperatorCommands, store: Operat
           id: ids.uuid(),
           valueCents: BigInt(valueCents),
           reason,
-          correlationId: context.correlationId,
-          bodyHash: sha256(JSON.stringify([valueCents, reason])),
-          idempotencyKey: scopedKey(context),
-          live: context.live,
+          bodyHash: hashOf([valueCents, reason]),
+          ...identityOf('createAdjustment', context),
         },
         operatorOf(context),
       )
@@ -47,11 +44,6 @@ export function createOperatorHandlers(commands: OperatorCommands, store: Operat
 function zero(): Refusal {
   const message = 'valueCents must not be 0'
   return new Refusal('validation_error', { message, fields: [{ field: 'valueCents', code: 'out_of_range', message }] })
-}
-
-function scopedKey({ headers, caller }: RequestContext): string | null {
-  const key = idempotencyKeyOf(headers)
-  return key === null ? null : `${caller.id} createAdjustment ${key}`
 }
 
 function operatorOf({ caller, remoteAddress }: RequestContext): Operator {

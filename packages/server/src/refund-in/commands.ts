@@ -1,8 +1,6 @@
-import { Refusal } from '@pixgate/spec'
 import { type CashIn, hasReturnStep } from '../cash-in/index.ts'
-import { ExternalIdTaken, IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Result } from '../operations/index.ts'
+import { type Result, replayedOf } from '../operations/index.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
 import { cashInIn, decideCreate, type RefundInRequest, refuseUnsupported } from './create.ts'
@@ -125,7 +123,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
         })
         return { refund, isReplayed: false }
       } catch (error) {
-        return { refund: repeated(error, request), isReplayed: true }
+        return { refund: replayedOf(error, request, isRefundIn, 'externalId'), isReplayed: true }
       }
     },
     apply,
@@ -147,25 +145,4 @@ function identityOf(ids: Ids, cashInId: string, returnId: string) {
 /** Another word about what the bank took by itself may be about another part of it: its cash-in knows. */
 function isConfirmation(input: RefundInInput): input is Extract<RefundInInput, { on: 'partner.confirmed' }> {
   return input.on === 'partner.confirmed'
-}
-
-/**
- * The refund that the same request made before; everything else is refused.
- * @source rules#refund-in.create.6, rules#external-id.2, rules#idempotency.2
- */
-function repeated(error: unknown, request: RefundInRequest): RefundIn {
-  if (error instanceof IdempotencyKeyTaken) {
-    const { operation } = error
-    if (!isRefundIn(operation) || !operation.bodyHash.equals(request.bodyHash))
-      throw new Refusal('idempotency_key_reused')
-    return operation
-  }
-  if (error instanceof ExternalIdTaken) {
-    const { id, status, bodyHash } = error.operation
-    throw new Refusal('duplicate_external_id', {
-      fields: [{ field: 'externalId', code: 'duplicate', message: 'externalId was already used' }],
-      existing: { id, status, samePayload: bodyHash.equals(request.bodyHash) },
-    })
-  }
-  throw error
 }

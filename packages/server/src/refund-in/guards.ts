@@ -1,19 +1,7 @@
 import { type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
 import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/reason.ts'
-import {
-  hasOtherOpenAttempts,
-  isOverdue,
-  isProvenNotFound,
-  isRepeatable,
-  isRepeatableAgain,
-  isTriedLongEnough,
-  isUnansweredTooLong,
-  isUnclaimedTooLong,
-  isUnsent,
-  notFound,
-  type WorkInput,
-} from '../operations/index.ts'
+import { isTriedLongEnough, isUnclaimedTooLong, isUnsent, orderGuardsBy, type WorkInput } from '../operations/index.ts'
 import { own } from '../platform/own.ts'
 import { isOfAnotherPayment, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
 
@@ -34,30 +22,12 @@ type Guard = GuardOf<typeof machine>
 
 /** Whether each condition holds. @source rules#refund-in.states */
 export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+  ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
   'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',
-  'work is due': ({ refund: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
   'it was never claimed': ({ refund }) => isNeverClaimed(refund),
   'the time to send it is over': ({ refund, nowMs }) =>
     isUnclaimedTooLong(refund, nowMs) || isTriedLongEnough(refund.facts, nowMs),
   'nothing of it left': ({ refund }) => isNeverClaimed(refund) || isUnsent(refund.facts),
-  'asked in vain and safe to repeat': ({ refund: { facts }, input, nowMs }) =>
-    input.on === 'send.claimed' &&
-    input.again !== undefined &&
-    input.again.askedAt >= (facts.lastAttemptAt ?? nowMs) &&
-    isRepeatableAgain(facts, input.again, nowMs),
-  'the bank has it': ({ refund: { facts } }) => facts.isAccepted === true,
-  'refusal is of the latest attempt': ({ refund: { facts }, input }) =>
-    input.on === 'send.rejected' && input.attempt === facts.attempts,
-  'another attempt may arrive': ({ refund: { facts } }) => hasOtherOpenAttempts(facts),
-  'no answer for 15 minutes': ({ refund: { facts }, nowMs }) => isUnansweredTooLong(facts, nowMs),
-  'the bank has had it for a day': ({ refund: { facts }, nowMs }) => isOverdue(facts, nowMs),
-  'only an event tells it': ({ input }) => 'isVerified' in input && !input.isVerified,
-  'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
-  'absence is proven': ({ refund: { facts }, input }) =>
-    input.on === 'partner.not_found' &&
-    isProvenNotFound({ ...facts, ...notFound(facts, input.askedAt) }, input.steadySince),
-  'it may be sent again': ({ refund: { facts }, input, nowMs }) =>
-    input.on === 'partner.not_found' && isRepeatable(facts, input.windowMs, nowMs),
   // What another return of the same payment took is counted there already, or in suspense there.
   'movement belongs to another operation': ({ cashIn, input, isAnothers }) =>
     input.on === 'partner.confirmed' && isAnothers && bookedReturn(cashIn, input.returned.returnId) === undefined,

@@ -1,4 +1,5 @@
 import { machine, type ReasonOf, type StateOf } from '../machine.ts'
+import { orderGuards } from '../order-guards.ts'
 
 /**
  * Refund-in: all or part of a paid cash-in goes back, because the merchant or the bank says so. The merchant sees three
@@ -42,25 +43,12 @@ export const refundIn = machine({
     'clock.overdue',
   ],
   guards: {
+    ...orderGuards,
     'the bank made it by itself': 'no order of ours made it',
-    'work is due': 'its time has come, and no other process has claimed it',
     'it was never claimed': 'nobody has tried to send it',
     'the time to send it is over':
       'it was made 24 hours ago and never claimed for sending, or first tried 30 minutes ago',
     'nothing of it left': 'it was never claimed for sending, or no byte of any attempt left',
-    'asked in vain and safe to repeat':
-      'the bank was asked since the last attempt and told no outcome, it does once what it is told twice, still knows the first attempt by a clock that was not set back since, and has neither taken nor refused the order',
-    'the bank has it': 'the bank said before that it has the order, or its statement shows it',
-    'refusal is of the latest attempt': 'no other attempt followed the one that was refused',
-    'another attempt may arrive': 'an attempt besides the refused one may have arrived, or may still arrive',
-    'no answer for 15 minutes': 'its outcome has been missing for 15 minutes',
-    'the bank has had it for a day': 'it was first tried a day ago, and no person was told yet',
-    'only an event tells it': 'the bank can be asked, and has not said it when asked',
-    'the statement shows it': 'the bank’s statement shows money that left for it, which is yet to be booked',
-    'absence is proven':
-      'the bank, asked twice, a minute apart and the last time five minutes after the last attempt, does not know the order and never had it; an answer counts for what was before its question, and the five minutes run anew after a step of the clock of more than 30 s and after the start of the process that asks',
-    'it may be sent again':
-      'the bank does once what it is told twice, still knows the first attempt, and has neither taken nor refused the order',
     'movement belongs to another operation': 'this return id was booked on an operation that is not of this payment',
     'another payment went back': 'an event names another end-to-end id than that of the payment which the refund is of',
     'amount differs': 'the bank states another amount than the refund',

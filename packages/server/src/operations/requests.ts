@@ -1,0 +1,88 @@
+import { limits, Refusal, reaisToCents } from '@pixgate/spec'
+import type { Operation } from '../engine/operation.ts'
+import { type Condition, type OperationFilter, type OperationStore, statusIs } from '../engine/operation-store.ts'
+import { sha256 } from '../platform/crypto.ts'
+import type { RequestContext } from '../platform/http/handler.ts'
+import { idempotencyKeyOf } from '../platform/http/idempotency-key.ts'
+import { type PageQuery, pageOf, pageView } from '../platform/http/page.ts'
+import { isUuid } from '../platform/ids.ts'
+
+/** What the endpoints of every resource do alike: creating once, reading one, listing. */
+
+/**
+ * By whom and under which key something is asked for.
+ * @param endpoint the scope of the key, beside the caller
+ * @throws validation_error (400) the key is none
+ * @source rules#idempotency.1
+ */
+export function identityOf(endpoint: string, { headers, caller, correlationId, live }: RequestContext) {
+  const key = idempotencyKeyOf(headers)
+  return { correlationId, live, idempotencyKey: key === null ? null : `${caller.id} ${endpoint} ${key}` }
+}
+
+/** What tells whether two requests ask for the same. @source rules#external-id.3 */
+export function hashOf(content: object): Buffer {
+  return sha256(JSON.stringify(content, (_, value) => (typeof value === 'bigint' ? String(value) : value)))
+}
+
+/**
+ * An amount in centavos.
+ * @param field where it stands, for the client
+ * @throws validation_error (400) more than two decimals
+ * @source rules#money.1
+ */
+export function centsOf(reais: number, field: string): bigint {
+  const cents = reaisToCents(reais)
+  if (cents !== null) return cents
+  const message = `${field} must be in reais with at most two decimals`
+  throw new Refusal('validation_error', { message, fields: [{ field, code: 'decimals', message }] })
+}
+
+/** The 201 of something that was created, now or when the same request came before. @source rules#idempotency.2 */
+export function createdAnswer<Body>(location: string, body: Body, isReplayed: boolean) {
+  const headers = { location, ...(isReplayed ? { 'idempotent-replayed': 'true' } : {}) }
+  return { status: 201, body, headers } as const
+}
+
+/**
+ * The operation that a path names.
+ * @throws not_found (404) no operation of this kind has this id
+ */
+export async function found<Op extends Operation>(store: Pick<OperationStore<Op>, 'get'>, id: string): Promise<Op> {
+  const operation = isUuid(id) ? await store.get(id) : undefined
+  if (!operation) throw new Refusal('not_found')
+  return operation
+}
+
+/** What every list can be narrowed to, besides days. */
+interface ListQuery<Status extends string> extends PageQuery {
+  readonly status?: Status | undefined
+  readonly external_id?: string | undefined
+  readonly end_to_end_id?: string | undefined
+  /** Of refunds. */
+  readonly cash_in_id?: string | undefined
+}
+
+/**
+ * A page of operations, newest first.
+ * @param conditionOf what a status means where it is not shown as it is stored
+ * @source rules#lists.1, rules#cash-in.list.3, rules#cash-in.list.4
+ */
+export async function listed<Op extends Operation, Status extends string, Item>(
+  store: Pick<OperationStore<Op>, 'list' | 'count'>,
+  query: ListQuery<Status>,
+  view: (operation: Op) => Item,
+  conditionOf: (status: Status) => Condition = statusIs,
+) {
+  const page = pageOf(query)
+  const { status, external_id, end_to_end_id, cash_in_id } = query
+  const filter: OperationFilter = {
+    ...page,
+    ...(status === undefined ? {} : { status: conditionOf(status) }),
+    ...(external_id === undefined ? {} : { externalId: external_id }),
+    ...(end_to_end_id === undefined ? {} : { endToEndId: end_to_end_id }),
+    ...(cash_in_id === undefined ? {} : { cashInId: cash_in_id.toLowerCase() }),
+  }
+  const [rows, counted] = await Promise.all([store.list(filter), store.count(filter, limits.exactTotalMax + 1)])
+  return { status: 200, body: pageView(page, rows, counted, view) } as const
+}
