@@ -270,7 +270,7 @@ function told(trigger: 'partner.confirmed' | 'partner.returned' | 'return.told')
     {
       name: '[EV-5] killed after the event was booked, before its notification was taken up',
       link: 'database',
-      request: [trigger, 'webhooks.takeNotifications'],
+      request: [trigger, 'webhooks.claimNotifications'],
       lost: 'request',
       reached: 'booked',
       missing: 'fanned out',
