@@ -56,6 +56,7 @@ test('[cash-out.states.1] an accepted request is RESERVED with value and fee set
     exclusiveKey: null,
     bodyHash: outcome.bodyHash,
     dueAt: NOW,
+    plan: { step: 'send', changesAt: NOW + 86_400_000 },
     createdAt: NOW,
     updatedAt: NOW,
   })
