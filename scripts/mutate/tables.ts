@@ -57,13 +57,13 @@ async function declaredIn(files: readonly string[]): Promise<readonly CollectedT
 
 /** Whether some test fails while the table is broken. */
 async function isNoticed(machine: Machine, mutant: Mutant, tests: readonly CollectedTest[]): Promise<boolean> {
-  const rows = machine.rows as Machine['rows'][number][]
-  const sound = [...rows]
-  rows.splice(0, rows.length, ...mutant.rows)
+  const broken = machine as { rows: Machine['rows'] }
+  const sound = machine.rows
+  broken.rows = mutant.rows
   try {
     return (await firstFailing(tests)) !== undefined
   } finally {
-    rows.splice(0, rows.length, ...sound)
+    broken.rows = sound
   }
 }
 

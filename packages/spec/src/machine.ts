@@ -196,12 +196,18 @@ export function rowFor<
   on: Trigger,
   holds: (guard: Guard) => boolean,
 ): Row<State, Reason, Trigger, Guard, CaseKind> | undefined {
-  return rows.find(
-    (row) =>
-      row.from === status &&
-      row.on === on &&
-      (row.because === '*' || row.because === reason) &&
-      row.when.every(holds) &&
-      !row.unless.some(holds),
+  return rowsOn(rows, status, on).find(
+    (row) => (row.because === '*' || row.because === reason) && row.when.every(holds) && !row.unless.some(holds),
   )
+}
+
+type AnyRow = Pick<Row, 'from' | 'on'>
+
+/** The rows of each state and trigger: a table has more than a hundred, and is asked several times for each move. */
+const grouped = new WeakMap<readonly AnyRow[], ReadonlyMap<string, readonly AnyRow[]>>()
+
+function rowsOn<R extends AnyRow>(rows: readonly R[], status: string | null, on: string): readonly R[] {
+  const groups = grouped.get(rows) ?? Map.groupBy(rows, (row) => `${row.from} ${row.on}`)
+  grouped.set(rows, groups)
+  return (groups.get(`${status} ${on}`) ?? []) as readonly R[]
 }

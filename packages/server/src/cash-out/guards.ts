@@ -1,6 +1,6 @@
 import { type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
 import { reasonOf } from '../engine/reason.ts'
-import { isTriedLongEnough, isUnclaimedTooLong, isUnsent, orderGuardsBy } from '../operations/index.ts'
+import { isTriedLongEnough, isUnclaimedTooLong, isUnsent, orderGuardsBy, type WorkInput } from '../operations/index.ts'
 import {
   bookedMovement,
   bookedReturn,
@@ -51,10 +51,12 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     input.on === 'partner.returned' && reversedCents(cashOut.facts) + input.returned.valueCents > cashOut.valueCents,
 }
 
-/** Whether the table has a row for an input, where payouts are enabled and work is due. */
-export function applies(cashOut: CashOut, input: CashOutInput, nowMs: number): boolean {
+/** Tells whether the table has a row for what a worker may do, where payouts are enabled and work is due. */
+export function rowsForWork(cashOut: CashOut, nowMs: number): (input: WorkInput) => boolean {
   const due = { ...cashOut, dueAt: nowMs }
-  const given = { cashOut: due, input, nowMs, isEnabled: true, isAnothers: false }
   const standing = { status: cashOut.status, reason: reasonOf(cashOut) }
-  return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
+  return (input) => {
+    const given = { cashOut: due, input, nowMs, isEnabled: true, isAnothers: false }
+    return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
+  }
 }

@@ -3,7 +3,7 @@ import type { Plan, Step } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { planOfOrder, pollDelayMs, questionDelayMs, stepBy } from '../operations/index.ts'
 import type { CashOut } from './cash-out.ts'
-import { applies } from './guards.ts'
+import { rowsForWork } from './guards.ts'
 
 /** When a cash-out needs work, and what. Pure. */
 
@@ -19,7 +19,7 @@ export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
 
 /** What is to be done about a cash-out that is due: its table says it. @source rules#cash-out.work */
 export function nextStep(cashOut: CashOut, nowMs: number): Step {
-  return stepBy((input) => applies(cashOut, input, nowMs))
+  return stepBy(rowsForWork(cashOut, nowMs))
 }
 
 /** Whether the bank's answer alone decides: it may be under way, and nothing contradicts that. */

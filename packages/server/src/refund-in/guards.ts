@@ -61,9 +61,12 @@ function isReportedWithoutId({ facts }: RefundIn, { returned, isUnnamed }: Retur
 
 const NO_CASH_IN = { facts: {}, transactionId: null }
 
-/** Whether the table has a row for what a worker may do, where it is due. */
-export function applies(refund: RefundIn, input: WorkInput, nowMs: number): boolean {
-  const given = { refund: { ...refund, dueAt: nowMs }, cashIn: NO_CASH_IN, input, nowMs, isAnothers: false }
+/** Tells whether the table has a row for what a worker may do, where it is due. */
+export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput) => boolean {
+  const due = { ...refund, dueAt: nowMs }
   const standing = { status: refund.status, reason: reasonOf(refund) }
-  return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
+  return (input) => {
+    const given = { refund: due, cashIn: NO_CASH_IN, input, nowMs, isAnothers: false }
+    return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
+  }
 }

@@ -2,7 +2,7 @@ import { limits } from '@pixgate/spec'
 import type { Plan, Step } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { planOfOrder, pollDelayMs, questionDelayMs, stepBy } from '../operations/index.ts'
-import { applies } from './guards.ts'
+import { rowsForWork } from './guards.ts'
 import type { RefundIn } from './refund-in.ts'
 
 /** When a refund needs work, and what. Pure. */
@@ -28,7 +28,7 @@ export function waitsForPerson(refund: RefundIn): boolean {
 
 /** What is to be done about a refund that is due: its table says it. @source rules#refund-in.work */
 export function nextStep(refund: RefundIn, nowMs: number): Step {
-  return stepBy((input) => applies(refund, input, nowMs))
+  return stepBy(rowsForWork(refund, nowMs))
 }
 
 /** What is to be done about it when it is due, for the database to filter by. */
