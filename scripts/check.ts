@@ -4,6 +4,7 @@ import { dependencies } from './check/dependencies.ts'
 import { fileNames } from './check/file-names.ts'
 import { generated } from './check/generated.ts'
 import { imports } from './check/imports.ts'
+import { links } from './check/links.ts'
 import { lint } from './check/lint.ts'
 import { openapi } from './check/openapi.ts'
 import { places } from './check/places.ts'
@@ -31,6 +32,7 @@ const checks: readonly Check[] = [
   words,
   rules,
   citations,
+  links,
   generated,
   openapi,
 ]
