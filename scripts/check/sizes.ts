@@ -7,6 +7,7 @@ import { ROOT, readText, repositoryFiles } from './repository.ts'
 
 const FUNCTION_LINES_MAX = 60
 const RULE_FILE_LINES_MAX = 300
+const README_LINES_MAX = 250
 
 /** Files of pure decisions. A machine is a table, as long as it has rows. */
 const RULE_FILE = /^packages\/server\/src\/.*\/(?:rules|facts|schedule)\.ts$/
@@ -26,7 +27,7 @@ interface FoundFunction {
   }
 }
 
-/** Functions and files of rules that outgrow their limits, with their comments and empty lines. */
+/** Functions, files of rules and the README that outgrow their limits, with their comments and empty lines. */
 export const sizes: Check = {
   name: 'sizes',
   run: async () => {
@@ -34,7 +35,8 @@ export const sizes: Check = {
     const bounds = { unit: 'lines', where: WHERE }
     return [
       ...ratchetProblems(await functionLines(), allowed.functions, { ...bounds, limit: FUNCTION_LINES_MAX }),
-      ...ratchetProblems(ruleFileLines(), allowed.files, { ...bounds, limit: RULE_FILE_LINES_MAX }),
+      ...ratchetProblems(fileLines(RULE_FILE), allowed.files, { ...bounds, limit: RULE_FILE_LINES_MAX }),
+      ...ratchetProblems(fileLines(/^README\.md$/), {}, { ...bounds, limit: README_LINES_MAX }),
     ]
   },
 }
@@ -68,6 +70,6 @@ function nameOf({ path, start }: FoundFunction['location']): string {
   return name ?? line.slice(0, UNNAMED_LENGTH)
 }
 
-function ruleFileLines(): Record<string, number> {
-  return Object.fromEntries(repositoryFiles(RULE_FILE).map(({ path, text }) => [path, text.split('\n').length - 1]))
+function fileLines(pattern: RegExp): Record<string, number> {
+  return Object.fromEntries(repositoryFiles(pattern).map(({ path, text }) => [path, text.split('\n').length - 1]))
 }
