@@ -42,16 +42,23 @@ function returnsAfterPause(cashIn: CashIn, nowMs: number): number | null {
 
 function dueByState(cashIn: CashIn, nowMs: number): number | null {
   const { status, expiresAt, facts } = cashIn
-  const isMissing = status === 'RECONCILIATION_REQUIRED' && reasonOf(cashIn) === 'no_answer'
-  if (status === 'PENDING') {
-    const expiryAt = (expiresAt ?? nowMs) + EXPIRY_SAFETY_MS
-    if (expiryAt <= nowMs) return nowMs + inconclusiveDelayMs(facts)
-    return facts.notFoundSince == null ? expiryAt : Math.min(expiryAt, nowMs + inconclusiveDelayMs(facts))
+  const unansweredAt = () => nowMs + (isOver(cashIn, nowMs) ? inconclusiveDelayMs(facts) : LAST_DELAY_MS)
+  switch (status) {
+    case 'PENDING': {
+      const expiryAt = (expiresAt ?? nowMs) + EXPIRY_SAFETY_MS
+      if (expiryAt <= nowMs) return nowMs + inconclusiveDelayMs(facts)
+      return facts.notFoundSince == null ? expiryAt : Math.min(expiryAt, nowMs + inconclusiveDelayMs(facts))
+    }
+    case 'PROVIDER_RESULT_UNKNOWN':
+      return unansweredAt()
+    case 'RECONCILIATION_REQUIRED':
+      return reasonOf(cashIn) === 'no_answer' ? unansweredAt() : null
+    case 'EXPIRED':
+      return lateQueryAt(facts)
+    case 'PAID':
+    case 'FAILED':
+      return null
   }
-  if (status === 'PROVIDER_RESULT_UNKNOWN' || isMissing) {
-    return nowMs + (isOver(cashIn, nowMs) ? inconclusiveDelayMs(facts) : LAST_DELAY_MS)
-  }
-  return status === 'EXPIRED' ? lateQueryAt(facts) : null
 }
 
 /** @source rules#cash-in.expired.4 */

@@ -10,11 +10,22 @@ import { rowsForWork } from './guards.ts'
 /** When a worker must look at a cash-out that nobody is working on. @source rules#cash-out.work */
 export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
   const { status, facts } = cashOut
-  if (status === 'RESERVED') return nowMs
-  if (status === 'DISPATCHED') return nowMs + pollDelayMs(facts, nowMs)
-  // The last question is counted already.
-  if (status === 'PROVIDER_RESULT_UNKNOWN') return nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 })
-  return reasonOf(cashOut) === 'no_answer' ? nowMs + limits.notFoundApartMs : null
+  switch (status) {
+    case 'RESERVED':
+      return nowMs
+    case 'DISPATCHED':
+      return nowMs + pollDelayMs(facts, nowMs)
+    case 'PROVIDER_RESULT_UNKNOWN':
+      // The last question is counted already.
+      return nowMs + questionDelayMs({ questions: (facts.questions ?? 1) - 1 })
+    case 'RECONCILIATION_REQUIRED':
+      return reasonOf(cashOut) === 'no_answer' ? nowMs + limits.notFoundApartMs : null
+    case 'CONFIRMED':
+    case 'FAILED':
+    case 'REVERSED':
+    case 'RELEASED':
+      return null
+  }
 }
 
 /** What is to be done about a cash-out that is due: its table says it. @source rules#cash-out.work */
@@ -24,8 +35,19 @@ export function nextStep(cashOut: CashOut, nowMs: number): Step {
 
 /** Whether the bank's answer alone decides: it may be under way, and nothing contradicts that. */
 export function isOpen(cashOut: CashOut): boolean {
-  const { status } = cashOut
-  return status === 'DISPATCHED' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf(cashOut) === 'no_answer'
+  switch (cashOut.status) {
+    case 'DISPATCHED':
+    case 'PROVIDER_RESULT_UNKNOWN':
+      return true
+    case 'RECONCILIATION_REQUIRED':
+      return reasonOf(cashOut) === 'no_answer'
+    case 'RESERVED':
+    case 'CONFIRMED':
+    case 'FAILED':
+    case 'REVERSED':
+    case 'RELEASED':
+      return false
+  }
 }
 
 /** What is to be done about it when it is due, for the database to filter by. */
