@@ -21,7 +21,7 @@ export interface ScriptedStatement extends StatementPartner {
 }
 
 /** Charges, and processes that read a scripted statement: no HTTP, and a clock that is stepped. */
-export interface Workshop {
+export interface StatementFixture {
   readonly database: Database
   readonly clock: SteppedClock
   readonly bank: ScriptedStatement
@@ -43,7 +43,10 @@ export interface Workshop {
 }
 
 /** Opens one, on a statement without entries. */
-export async function workshop(t: TestContext, logger: Logger = pino({ level: 'silent' })): Promise<Workshop> {
+export async function statementFixture(
+  t: TestContext,
+  logger: Logger = pino({ level: 'silent' }),
+): Promise<StatementFixture> {
   const { url, database } = await testDatabase(t)
   const connection = openTestDatabase(url, 1)
   t.after(() => connection.close())

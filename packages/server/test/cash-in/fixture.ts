@@ -64,7 +64,7 @@ export interface ScriptedPartner extends ChargePartner, ChargeAvailability {
 }
 
 /** One cash-in, the jobs that work on it, and a bank: no HTTP, and a clock that is stepped. */
-export interface Workshop {
+export interface CashInFixture {
   readonly database: Database
   readonly clock: SteppedClock
   readonly jobs: CashInJobs
@@ -84,12 +84,12 @@ export interface Workshop {
 }
 
 /** Opens one, with a charge of R$ 100,00 that lives for a minute, or as long as is said here, and that no bank was asked for yet. */
-export async function workshop(
+export async function cashInFixture(
   t: TestContext,
   answers: Partial<ScriptedPartner> = {},
   expirationSeconds = 60,
   settle: (cashIn: CashIn) => Promise<void> = async () => assert.fail(),
-): Promise<Workshop> {
+): Promise<CashInFixture> {
   const { url, database } = await testDatabase(t)
   const connection = openTestDatabase(url, 1)
   t.after(() => connection.close())

@@ -11,7 +11,9 @@ import { wallNow } from '../support/wall-clock.ts'
 import {
   ACCEPTED,
   CANCELLED,
+  type CashInFixture,
   CONTRADICTED,
+  cashInFixture,
   charge,
   ENDED,
   NOT_FOUND,
@@ -20,8 +22,6 @@ import {
   REJECTED,
   TIMEOUT,
   UNREACHABLE,
-  type Workshop,
-  workshop,
 } from './fixture.ts'
 import { CHARGED, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW } from './situations.ts'
 
@@ -32,40 +32,40 @@ const ASK = { on: 'work.requested' } as const
 const paid = (given = {}) => confirmed({ occurredAt: wallNow(), ...given })
 
 test('[partner.2] no transaction and no lock is open while the bank is called, and others may change the cash-in', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND })
+  const fixture = await cashInFixture(t, { query: NOT_FOUND })
   const seen: unknown[] = []
-  shop.partner.whileCalled = async () => {
-    seen.push(await openTransactions(shop.database))
-    await shop.apply(ASK)
+  fixture.partner.whileCalled = async () => {
+    seen.push(await openTransactions(fixture.database))
+    await fixture.apply(ASK)
   }
-  await shop.jobs.requestCharge(await shop.read())
-  await shop.later(62_001)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'GET', 'DELETE'])
+  await fixture.jobs.requestCharge(await fixture.read())
+  await fixture.later(62_001)
+  assert.deepEqual(fixture.partner.asked, ['PUT', 'GET', 'DELETE'])
   const nothing = { transactions: 0n, locks: 0n }
   assert.deepEqual(seen, [nothing, nothing, nothing])
 })
 
 test('[cash-in.returns.4] what is awaited is looked at whenever the bank is asked, also where it is silent', async (t) => {
   const settled: string[] = []
-  const shop = await workshop(t, { query: TIMEOUT }, 60, async ({ id }) => void settled.push(id))
-  await shop.apply(paid())
-  await shop.awaits({ D1: { valueCents: 1_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [] } })
-  await shop.later(60_000)
-  assert.deepEqual(settled, [(await shop.read()).id])
+  const fixture = await cashInFixture(t, { query: TIMEOUT }, 60, async ({ id }) => void settled.push(id))
+  await fixture.apply(paid())
+  await fixture.awaits({ D1: { valueCents: 1_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [] } })
+  await fixture.later(60_000)
+  assert.deepEqual(settled, [(await fixture.read()).id])
 })
 
 test('[partner.1] every attempt carries the same id and the same request', async (t) => {
   const requests: [string, ChargeRequest][] = []
-  const shop = await workshop(t, {
+  const fixture = await cashInFixture(t, {
     query: NOT_FOUND,
     createCharge: async (id, request) => {
       requests.push([id, request])
       return TIMEOUT
     },
   })
-  const cashIn = await shop.read()
-  await shop.jobs.requestCharge(cashIn)
-  for (const wait of [5_000, 10_000, 15_000]) await shop.later(wait)
+  const cashIn = await fixture.read()
+  await fixture.jobs.requestCharge(cashIn)
+  for (const wait of [5_000, 10_000, 15_000]) await fixture.later(wait)
   assert.equal(requests.length, 4)
   const [first] = requests
   assert.equal(first?.[0], cashIn.id)
@@ -74,209 +74,211 @@ test('[partner.1] every attempt carries the same id and the same request', async
 })
 
 test('[cash-in.states.4] [CI-4] a request that never leaves is tried again within the create, then later', async (t) => {
-  const shop = await workshop(t, { create: UNREACHABLE, query: UNREACHABLE })
-  const cashIn = await shop.jobs.requestCharge(await shop.read())
+  const fixture = await cashInFixture(t, { create: UNREACHABLE, query: UNREACHABLE })
+  const cashIn = await fixture.jobs.requestCharge(await fixture.read())
   assert.equal(cashIn.status, 'PENDING')
-  const tries = shop.partner.asked.length
+  const tries = fixture.partner.asked.length
   assert.ok(tries >= 3, 'with 100 ms, 200 ms, … between them, for half a second')
-  await shop.later(5_000)
-  shop.partner.query = NOT_FOUND
-  shop.partner.create = ACCEPTED
-  await shop.later(10_000)
-  assert.deepEqual(shop.partner.asked.slice(tries), ['GET', 'GET', 'PUT'])
-  assert.equal((await shop.read()).facts.pixCode, PIX_CODE)
+  await fixture.later(5_000)
+  fixture.partner.query = NOT_FOUND
+  fixture.partner.create = ACCEPTED
+  await fixture.later(10_000)
+  assert.deepEqual(fixture.partner.asked.slice(tries), ['GET', 'GET', 'PUT'])
+  assert.equal((await fixture.read()).facts.pixCode, PIX_CODE)
 })
 
 test('[cash-in.work.4] [CI-3] a charge that nobody asked for is taken up after 15 s', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND })
-  await shop.later(14_000)
-  assert.deepEqual(shop.partner.asked, [])
-  await shop.later(1_001)
-  assert.deepEqual(shop.partner.asked, ['GET', 'PUT'])
-  assert.equal((await shop.read()).facts.pixCode, PIX_CODE)
+  const fixture = await cashInFixture(t, { query: NOT_FOUND })
+  await fixture.later(14_000)
+  assert.deepEqual(fixture.partner.asked, [])
+  await fixture.later(1_001)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'PUT'])
+  assert.equal((await fixture.read()).facts.pixCode, PIX_CODE)
 })
 
 test('[cash-in.states.11] the bank is asked first, and told to take no payment, before a charge is EXPIRED', async (t) => {
-  const shop = await workshop(t)
-  await shop.apply(CHARGE)
-  await shop.later(61_000)
-  assert.deepEqual(shop.partner.asked, [], 'the expiry is believed 2 s after its time')
-  await shop.later(1_001)
-  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'])
-  const { status, dueAt } = await shop.read()
+  const fixture = await cashInFixture(t)
+  await fixture.apply(CHARGE)
+  await fixture.later(61_000)
+  assert.deepEqual(fixture.partner.asked, [], 'the expiry is believed 2 s after its time')
+  await fixture.later(1_001)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'DELETE'])
+  const { status, dueAt } = await fixture.read()
   assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
 })
 
 test('[cash-in.states.11] [EX-2] a charge that was paid between the question and the cancelling is PAID', async (t) => {
-  const shop = await workshop(t, { cancel: REJECTED })
-  await shop.apply(CHARGE)
-  shop.partner.cancelCharge = async () => {
-    shop.partner.query = PAID
+  const fixture = await cashInFixture(t, { cancel: REJECTED })
+  await fixture.apply(CHARGE)
+  fixture.partner.cancelCharge = async () => {
+    fixture.partner.query = PAID
     return REJECTED
   }
-  await shop.later(62_001)
-  const { status, facts } = await shop.read()
+  await fixture.later(62_001)
+  const { status, facts } = await fixture.read()
   assert.deepEqual([status, facts.payments], ['PAID', { E1: 100_00 }])
-  await assertBooks(shop.database)
+  await assertBooks(fixture.database)
 })
 
 test('[cash-in.states.11] [EX-3] while the bank does not answer nothing expires, and it is asked again', async (t) => {
   for (const silence of [{ query: TIMEOUT }, { query: UNREACHABLE }, { cancel: TIMEOUT }, { cancel: UNREACHABLE }]) {
-    const shop = await workshop(t, silence)
-    await shop.apply(CHARGE)
-    await shop.later(62_001)
-    const { status, dueAt } = await shop.read()
+    const fixture = await cashInFixture(t, silence)
+    await fixture.apply(CHARGE)
+    await fixture.later(62_001)
+    const { status, dueAt } = await fixture.read()
     assert.equal(status, 'PENDING')
-    assert.ok(dueAt !== null && dueAt > shop.clock.now() + 1_000, 'and not in a busy loop')
-    Object.assign(shop.partner, { query: ACCEPTED, cancel: CANCELLED })
-    await shop.later(60_001)
-    assert.equal((await shop.read()).status, 'EXPIRED')
+    assert.ok(dueAt !== null && dueAt > fixture.clock.now() + 1_000, 'and not in a busy loop')
+    Object.assign(fixture.partner, { query: ACCEPTED, cancel: CANCELLED })
+    await fixture.later(60_001)
+    assert.equal((await fixture.read()).status, 'EXPIRED')
   }
 })
 
 test('[cash-in.work.6] [EX-8] about a charge whose time is over, and which the bank does not end, it is asked less and less', async (t) => {
   // Nobody believes such a payment, and a bank that has it cancels nothing.
   const payments = [payment({ endToEndId: 'E1', occurredAt: wallNow() + 86_400_000 })]
-  const shop = await workshop(t, { query: { kind: 'FINAL', charge: charge('PAID', { payments }) } })
-  await shop.apply(CHARGE)
-  await shop.later(62_001)
-  for (let second = 1; second <= 200; second++) await shop.later(1_000)
-  assert.deepEqual(shop.partner.asked, ['GET', 'GET', 'GET'], 'after one minute and two more')
-  shop.partner.query = PAID
-  await shop.later(300_001)
-  assert.equal((await shop.read()).status, 'PAID')
+  const fixture = await cashInFixture(t, { query: { kind: 'FINAL', charge: charge('PAID', { payments }) } })
+  await fixture.apply(CHARGE)
+  await fixture.later(62_001)
+  for (let second = 1; second <= 200; second++) await fixture.later(1_000)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'GET', 'GET'], 'after one minute and two more')
+  fixture.partner.query = PAID
+  await fixture.later(300_001)
+  assert.equal((await fixture.read()).status, 'PAID')
 })
 
 test('[cash-in.expired.3] [cash-in.expired.5] [EX-8] a bank that falls silent about what is over is asked less and less; after an hour that is a case, which its answer closes', async (t) => {
-  const shop = await workshop(t, { query: TIMEOUT })
-  await shop.apply(CHARGE)
-  await shop.later(62_001)
-  for (let minute = 1; minute <= 59; minute++) await shop.later(60_001)
-  assert.deepEqual(shop.partner.asked, Array(5).fill('GET'), 'at its time, then after 1, 3, 8 and 23 minutes')
-  assert.deepEqual(await cases(shop.database), [])
-  for (let minute = 1; minute <= 300; minute++) await shop.later(60_001)
-  assert.deepEqual(shop.partner.asked, Array(10).fill('GET'), 'and each hour')
-  assert.equal((await shop.read()).status, 'PENDING')
-  assert.deepEqual(await cases(shop.database), ['end_unknown'])
-  shop.partner.query = ACCEPTED
-  await shop.later(3_600_001)
-  assert.equal((await shop.read()).status, 'EXPIRED')
-  assert.deepEqual(await cases(shop.database), ['end_unknown (closed)'])
-  assert.deepEqual(await told(shop.database), [])
+  const fixture = await cashInFixture(t, { query: TIMEOUT })
+  await fixture.apply(CHARGE)
+  await fixture.later(62_001)
+  for (let minute = 1; minute <= 59; minute++) await fixture.later(60_001)
+  assert.deepEqual(fixture.partner.asked, Array(5).fill('GET'), 'at its time, then after 1, 3, 8 and 23 minutes')
+  assert.deepEqual(await cases(fixture.database), [])
+  for (let minute = 1; minute <= 300; minute++) await fixture.later(60_001)
+  assert.deepEqual(fixture.partner.asked, Array(10).fill('GET'), 'and each hour')
+  assert.equal((await fixture.read()).status, 'PENDING')
+  assert.deepEqual(await cases(fixture.database), ['end_unknown'])
+  fixture.partner.query = ACCEPTED
+  await fixture.later(3_600_001)
+  assert.equal((await fixture.read()).status, 'EXPIRED')
+  assert.deepEqual(await cases(fixture.database), ['end_unknown (closed)'])
+  assert.deepEqual(await told(fixture.database), [])
 })
 
 test('[cash-in.states.15] [EX-7] one «not found» at the expiry loses no payment: it is found when the bank knows the charge again', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND, cancel: REJECTED })
-  await shop.apply(CHARGE)
-  await shop.later(62_001)
-  assert.equal((await shop.read()).status, 'PENDING')
-  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'], 'nobody is to pay it any more')
-  shop.partner.query = PAID
-  await shop.later(60_001)
-  assert.equal((await shop.read()).status, 'PAID')
-  assert.deepEqual(await told(shop.database), ['PAID'])
-  assert.deepEqual(await cases(shop.database), [])
-  await assertBooks(shop.database)
+  const fixture = await cashInFixture(t, { query: NOT_FOUND, cancel: REJECTED })
+  await fixture.apply(CHARGE)
+  await fixture.later(62_001)
+  assert.equal((await fixture.read()).status, 'PENDING')
+  assert.deepEqual(fixture.partner.asked, ['GET', 'DELETE'], 'nobody is to pay it any more')
+  fixture.partner.query = PAID
+  await fixture.later(60_001)
+  assert.equal((await fixture.read()).status, 'PAID')
+  assert.deepEqual(await told(fixture.database), ['PAID'])
+  assert.deepEqual(await cases(fixture.database), [])
+  await assertBooks(fixture.database)
 })
 
 test('[cash-in.states.11] [cash-in.states.15] [EX-7] a charge that the bank took and does not know expires once that is proven', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND, cancel: NOT_FOUND })
-  await shop.apply(CHARGE)
+  const fixture = await cashInFixture(t, { query: NOT_FOUND, cancel: NOT_FOUND })
+  await fixture.apply(CHARGE)
   const statuses: string[] = []
   for (const wait of [62_001, 60_001, 120_001, 300_001]) {
-    await shop.later(wait)
-    statuses.push((await shop.read()).status)
+    await fixture.later(wait)
+    statuses.push((await fixture.read()).status)
   }
   assert.deepEqual(statuses, ['PENDING', 'PENDING', 'PENDING', 'EXPIRED'], 'five minutes after the last attempt')
-  assert.equal((await shop.read()).dueAt, null)
-  assert.deepEqual([await told(shop.database), await cases(shop.database)], [[], []])
+  assert.equal((await fixture.read()).dueAt, null)
+  assert.deepEqual([await told(fixture.database), await cases(fixture.database)], [[], []])
 })
 
 test('[cash-in.states.11] [EX-7] that the bank does not know what it is told to cancel proves nothing either', async (t) => {
-  const shop = await workshop(t, { cancel: NOT_FOUND })
-  await shop.apply(CHARGE)
-  await shop.later(62_001)
-  assert.equal((await shop.read()).status, 'PENDING')
-  shop.partner.query = PAID
-  await shop.later(60_001)
-  assert.equal((await shop.read()).status, 'PAID')
+  const fixture = await cashInFixture(t, { cancel: NOT_FOUND })
+  await fixture.apply(CHARGE)
+  await fixture.later(62_001)
+  assert.equal((await fixture.read()).status, 'PENDING')
+  fixture.partner.query = PAID
+  await fixture.later(60_001)
+  assert.equal((await fixture.read()).status, 'PAID')
 })
 
 test('[cash-in.expired.4] [EX-9] late money at a bank without a statement is found by asking after the expiry', async (t) => {
-  const shop = await workshop(t, { capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge']) })
-  await shop.apply(CHARGE)
-  await shop.later(62_001)
-  assert.equal((await shop.read()).status, 'EXPIRED')
-  shop.partner.query = NOT_FOUND
-  await shop.later(300_001)
-  assert.equal(shop.partner.asked.filter((call) => call === 'GET').length, 2)
-  shop.partner.query = PAID
-  await shop.later(3_300_001)
-  assert.equal((await shop.read()).status, 'PAID')
-  await assertBooks(shop.database)
+  const fixture = await cashInFixture(t, {
+    capabilities: new Set(['idempotent-charge', 'query-charge', 'cancel-charge']),
+  })
+  await fixture.apply(CHARGE)
+  await fixture.later(62_001)
+  assert.equal((await fixture.read()).status, 'EXPIRED')
+  fixture.partner.query = NOT_FOUND
+  await fixture.later(300_001)
+  assert.equal(fixture.partner.asked.filter((call) => call === 'GET').length, 2)
+  fixture.partner.query = PAID
+  await fixture.later(3_300_001)
+  assert.equal((await fixture.read()).status, 'PAID')
+  await assertBooks(fixture.database)
 })
 
 test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its time is EXPIRED and nobody is told', async (t) => {
   for (const query of [ENDED, CONTRADICTED]) {
-    const shop = await workshop(t, { query })
-    await shop.apply(CHARGE)
-    await shop.later(62_001)
-    assert.deepEqual(shop.partner.asked, query === CONTRADICTED ? ['GET', 'DELETE'] : ['GET'])
-    const { status, dueAt } = await shop.read()
+    const fixture = await cashInFixture(t, { query })
+    await fixture.apply(CHARGE)
+    await fixture.later(62_001)
+    assert.deepEqual(fixture.partner.asked, query === CONTRADICTED ? ['GET', 'DELETE'] : ['GET'])
+    const { status, dueAt } = await fixture.read()
     assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
-    assert.deepEqual([await told(shop.database), await cases(shop.database)], [[], []])
+    assert.deepEqual([await told(fixture.database), await cases(fixture.database)], [[], []])
   }
 })
 
 test('[cash-in.states.11] [EX-3] an unknown result that expired and that the bank never saw is EXPIRED', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND })
-  await shop.apply(INPUTS['charge.unknown'])
-  await shop.later(62_001)
-  assert.equal((await shop.read()).status, 'EXPIRED')
-  assert.deepEqual(shop.partner.asked, ['GET'])
+  const fixture = await cashInFixture(t, { query: NOT_FOUND })
+  await fixture.apply(INPUTS['charge.unknown'])
+  await fixture.later(62_001)
+  assert.equal((await fixture.read()).status, 'EXPIRED')
+  assert.deepEqual(fixture.partner.asked, ['GET'])
 })
 
 test('[cash-in.unknown.3] [CI-6] a bank that cannot recognise a repetition is never asked for a second charge', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND, create: TIMEOUT, capabilities: new Set(['query-charge']) })
-  await shop.jobs.requestCharge(await shop.read())
-  for (const wait of [5_000, 60_000]) await shop.later(wait)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'GET', 'GET'])
-  assert.equal((await shop.read()).status, 'EXPIRED')
+  const fixture = await cashInFixture(t, { query: NOT_FOUND, create: TIMEOUT, capabilities: new Set(['query-charge']) })
+  await fixture.jobs.requestCharge(await fixture.read())
+  for (const wait of [5_000, 60_000]) await fixture.later(wait)
+  assert.deepEqual(fixture.partner.asked, ['PUT', 'GET', 'GET'])
+  assert.equal((await fixture.read()).status, 'EXPIRED')
 })
 
 test('[cash-in.states.6] [CI-10] a contradicting charge is cancelled at the bank and never asked for again', async (t) => {
-  const shop = await workshop(t, { create: CONTRADICTED })
-  const cashIn = await shop.jobs.requestCharge(await shop.read())
+  const fixture = await cashInFixture(t, { create: CONTRADICTED })
+  const cashIn = await fixture.jobs.requestCharge(await fixture.read())
   assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE'])
-  shop.partner.query = NOT_FOUND
-  await shop.apply(ASK)
-  await shop.later(1)
-  for (let second = 1; second <= 60; second++) await shop.later(1_000)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'DELETE', 'GET', 'GET', 'GET', 'GET'])
+  assert.deepEqual(fixture.partner.asked, ['PUT', 'DELETE'])
+  fixture.partner.query = NOT_FOUND
+  await fixture.apply(ASK)
+  await fixture.later(1)
+  for (let second = 1; second <= 60; second++) await fixture.later(1_000)
+  assert.deepEqual(fixture.partner.asked, ['PUT', 'DELETE', 'GET', 'GET', 'GET', 'GET'])
 })
 
 test('[cash-in.states.15] [CI-15] one «not found» is no contradiction of a charge that can still be paid; a proof of it is', async (t) => {
-  const shop = await workshop(t, {}, 86_400)
-  await shop.apply(CHARGE)
-  shop.clock.advance(600_000)
-  shop.partner.query = NOT_FOUND
-  await shop.apply(ASK)
-  await shop.later(1)
-  assert.equal((await shop.read()).status, 'PENDING')
-  shop.partner.query = ACCEPTED
-  await shop.later(60_001)
-  assert.equal((await shop.read()).facts.notFoundSince, undefined)
-  shop.partner.query = NOT_FOUND
-  await shop.apply(ASK)
-  await shop.later(1)
-  for (const wait of [1_001, 5_001, 15_001]) await shop.later(wait)
-  assert.equal((await shop.read()).status, 'PENDING', 'less than a minute')
-  assert.deepEqual(await cases(shop.database), [])
-  await shop.later(900_001)
-  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await cases(shop.database), ['charge_contradicted'])
-  assert.ok(!shop.partner.asked.includes('PUT') && !shop.partner.asked.includes('DELETE'))
+  const fixture = await cashInFixture(t, {}, 86_400)
+  await fixture.apply(CHARGE)
+  fixture.clock.advance(600_000)
+  fixture.partner.query = NOT_FOUND
+  await fixture.apply(ASK)
+  await fixture.later(1)
+  assert.equal((await fixture.read()).status, 'PENDING')
+  fixture.partner.query = ACCEPTED
+  await fixture.later(60_001)
+  assert.equal((await fixture.read()).facts.notFoundSince, undefined)
+  fixture.partner.query = NOT_FOUND
+  await fixture.apply(ASK)
+  await fixture.later(1)
+  for (const wait of [1_001, 5_001, 15_001]) await fixture.later(wait)
+  assert.equal((await fixture.read()).status, 'PENDING', 'less than a minute')
+  assert.deepEqual(await cases(fixture.database), [])
+  await fixture.later(900_001)
+  assert.equal((await fixture.read()).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await cases(fixture.database), ['charge_contradicted'])
+  assert.ok(!fixture.partner.asked.includes('PUT') && !fixture.partner.asked.includes('DELETE'))
 })
 
 /** The bank tells of another amount, and of money: for the charge with this id. */
@@ -286,25 +288,25 @@ const contradiction = (id: string) => ({
 })
 
 test('[cash-in.states.12] [P7] money that a contradicting answer tells of is booked in suspense, with its own case', async (t) => {
-  const shop = await workshop(t)
-  const { id } = await shop.read()
-  shop.partner.query = contradiction(id)
-  await shop.apply(CHARGE, ASK)
-  await shop.later(1)
-  const { status, facts, dueAt } = await shop.read()
+  const fixture = await cashInFixture(t)
+  const { id } = await fixture.read()
+  fixture.partner.query = contradiction(id)
+  await fixture.apply(CHARGE, ASK)
+  await fixture.later(1)
+  const { status, facts, dueAt } = await fixture.read()
   assert.deepEqual([status, facts.payments, dueAt], ['RECONCILIATION_REQUIRED', { E1: 99_00 }, null])
-  assert.deepEqual(await balances(shop.database), { settlement: -99_00n, suspense_in: 99_00n })
-  assert.deepEqual(await cases(shop.database), ['charge_contradicted', 'amount_differs'])
-  assert.deepEqual(await told(shop.database), [])
+  assert.deepEqual(await balances(fixture.database), { settlement: -99_00n, suspense_in: 99_00n })
+  assert.deepEqual(await cases(fixture.database), ['charge_contradicted', 'amount_differs'])
+  assert.deepEqual(await told(fixture.database), [])
 })
 
 test('[cash-in.states.12] [P7] money of an answer under another id is not ours', async (t) => {
-  const shop = await workshop(t, { query: contradiction('somebody else') })
-  await shop.apply(CHARGE, ASK)
-  await shop.later(1)
-  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
-  assert.deepEqual(await balances(shop.database), {})
-  assert.deepEqual(await cases(shop.database), ['charge_contradicted'])
+  const fixture = await cashInFixture(t, { query: contradiction('somebody else') })
+  await fixture.apply(CHARGE, ASK)
+  await fixture.later(1)
+  assert.equal((await fixture.read()).status, 'RECONCILIATION_REQUIRED')
+  assert.deepEqual(await balances(fixture.database), {})
+  assert.deepEqual(await cases(fixture.database), ['charge_contradicted'])
 })
 
 test('[cash-in.states.12] [P7] money that fits is in suspense where the code that came with it is none', () => {
@@ -318,87 +320,89 @@ test('[cash-in.states.12] [P7] money that fits is in suspense where the code tha
 })
 
 test('[cash-in.states.6] a charge whose code is none is a contradiction', async (t) => {
-  const unpayable = await workshop(t, { create: { ...ACCEPTED, charge: charge('ACTIVE', { pixCode: 'no code' }) } })
+  const unpayable = await cashInFixture(t, {
+    create: { ...ACCEPTED, charge: charge('ACTIVE', { pixCode: 'no code' }) },
+  })
   const cashIn = await unpayable.jobs.requestCharge(await unpayable.read())
   assert.equal(cashIn.status, 'RECONCILIATION_REQUIRED')
   assert.equal(cashIn.facts.pixCode, undefined)
 })
 
 test('[cash-in.reconciliation.1] for want of an answer the bank is asked each minute until it gives one', async (t) => {
-  const shop = await workshop(t, { query: TIMEOUT }, 86_400)
-  await shop.apply(INPUTS['charge.unknown'])
-  await shop.later(900_001)
-  assert.equal((await shop.read()).status, 'RECONCILIATION_REQUIRED')
+  const fixture = await cashInFixture(t, { query: TIMEOUT }, 86_400)
+  await fixture.apply(INPUTS['charge.unknown'])
+  await fixture.later(900_001)
+  assert.equal((await fixture.read()).status, 'RECONCILIATION_REQUIRED')
   for (let minute = 1; minute <= 3; minute++) {
-    await shop.later(59_000)
-    assert.equal(shop.partner.asked.length, minute)
-    await shop.later(1_001)
-    assert.equal(shop.partner.asked.length, minute + 1)
+    await fixture.later(59_000)
+    assert.equal(fixture.partner.asked.length, minute)
+    await fixture.later(1_001)
+    assert.equal(fixture.partner.asked.length, minute + 1)
   }
-  shop.partner.query = PAID
-  await shop.later(60_001)
-  const { status, dueAt } = await shop.read()
+  fixture.partner.query = PAID
+  await fixture.later(60_001)
+  const { status, dueAt } = await fixture.read()
   assert.deepEqual({ status, dueAt }, { status: 'PAID', dueAt: null })
 })
 
 test('[cash-in.reconciliation.1] what the bank never saw, and whose time is over, is EXPIRED and its case closed', async (t) => {
-  const shop = await workshop(t, { query: TIMEOUT })
-  await shop.apply(INPUTS['charge.unknown'])
-  await shop.later(900_001)
-  assert.deepEqual(await cases(shop.database), ['result_missing'])
-  shop.partner.query = NOT_FOUND
-  await shop.later(60_001)
-  const { status, dueAt, facts } = await shop.read()
+  const fixture = await cashInFixture(t, { query: TIMEOUT })
+  await fixture.apply(INPUTS['charge.unknown'])
+  await fixture.later(900_001)
+  assert.deepEqual(await cases(fixture.database), ['result_missing'])
+  fixture.partner.query = NOT_FOUND
+  await fixture.later(60_001)
+  const { status, dueAt, facts } = await fixture.read()
   assert.deepEqual({ status, dueAt, doubt: facts.doubt }, { status: 'EXPIRED', dueAt: null, doubt: undefined })
-  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
+  assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
 })
 
 test('[cash-in.reconciliation.1] a doubt that arose and ended in one batch leaves no case open', async (t) => {
-  const shop = await workshop(t)
-  await shop.apply(INPUTS['charge.unknown'])
-  shop.clock.advance(900_001)
-  await shop.applyTogether(INPUTS['charge.unknown'], paid())
-  assert.equal((await shop.read()).status, 'PAID')
-  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
+  const fixture = await cashInFixture(t)
+  await fixture.apply(INPUTS['charge.unknown'])
+  fixture.clock.advance(900_001)
+  await fixture.applyTogether(INPUTS['charge.unknown'], paid())
+  assert.equal((await fixture.read()).status, 'PAID')
+  assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
 })
 
 test('[cash-in.failed.1] [CI-9] a charge that the bank took after FAILED is cancelled there, however often it takes', async (t) => {
-  const shop = await workshop(t, { cancel: TIMEOUT })
-  await shop.apply(INPUTS['partner.failed'], CHARGE)
-  assert.deepEqual(await cases(shop.database), ['charge_after_end'])
-  await shop.later(1)
-  await shop.later(59_000)
-  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE'], 'and not in a busy loop')
-  shop.partner.cancel = CANCELLED
-  await shop.later(1_001)
-  await shop.later(60_001)
-  assert.deepEqual(shop.partner.asked, ['GET', 'DELETE', 'GET', 'DELETE'])
-  const { status, dueAt } = await shop.read()
+  const fixture = await cashInFixture(t, { cancel: TIMEOUT })
+  await fixture.apply(INPUTS['partner.failed'], CHARGE)
+  assert.deepEqual(await cases(fixture.database), ['charge_after_end'])
+  await fixture.later(1)
+  await fixture.later(59_000)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'DELETE'], 'and not in a busy loop')
+  fixture.partner.cancel = CANCELLED
+  await fixture.later(1_001)
+  await fixture.later(60_001)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'DELETE', 'GET', 'DELETE'])
+  const { status, dueAt } = await fixture.read()
   assert.deepEqual({ status, dueAt }, { status: 'FAILED', dueAt: null })
 })
 
 test('[cash-in.failed.2] [CI-9] a charge that was paid before it could be cancelled is in suspense', async (t) => {
-  const shop = await workshop(t)
-  await shop.apply(INPUTS['partner.failed'], CHARGE)
-  shop.partner.cancelCharge = async () => {
-    shop.partner.query = PAID
+  const fixture = await cashInFixture(t)
+  await fixture.apply(INPUTS['partner.failed'], CHARGE)
+  fixture.partner.cancelCharge = async () => {
+    fixture.partner.query = PAID
     return REJECTED
   }
-  await shop.later(1)
-  const { status, facts } = await shop.read()
+  await fixture.later(1)
+  const { status, facts } = await fixture.read()
   assert.deepEqual([status, facts.payments], ['RECONCILIATION_REQUIRED', { E1: 100_00 }])
-  await assertBooks(shop.database)
+  await assertBooks(fixture.database)
 })
 
 test('[cash-in.paid.5] [EV-17] after a failure of what was paid the bank is asked until it answers, and that is kept', async (t) => {
-  const shop = await workshop(t, { query: TIMEOUT })
-  await shop.apply(CHARGE, paid(), INPUTS['partner.failed'])
-  await shop.later(1)
-  shop.partner.query = { kind: 'FINAL', charge: charge('FAILED', { payments: PAID.charge.payments }) }
-  await shop.later(60_001)
-  await shop.later(60_001)
-  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
-  const { status, dueAt, facts } = await shop.read()
+  const fixture = await cashInFixture(t, { query: TIMEOUT })
+  await fixture.apply(CHARGE, paid(), INPUTS['partner.failed'])
+  await fixture.later(1)
+  fixture.partner.query = { kind: 'FINAL', charge: charge('FAILED', { payments: PAID.charge.payments }) }
+  await fixture.later(60_001)
+  await fixture.later(60_001)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'GET'])
+  const { status, dueAt, facts } = await fixture.read()
   assert.deepEqual({ status, dueAt }, { status: 'RECONCILIATION_REQUIRED', dueAt: null })
   assert.deepEqual(facts.bankAnswer, {
     transactionId: 'tx',
@@ -407,37 +411,37 @@ test('[cash-in.paid.5] [EV-17] after a failure of what was paid the bank is aske
     expiresAt: EXPIRES_AT,
     payments: [{ endToEndId: 'E1', valueCents: 100_00, occurredAt: PAID.charge.payments[0]?.occurredAt }],
   })
-  assert.deepEqual(await cases(shop.database), ['failed_after_payment'])
+  assert.deepEqual(await cases(fixture.database), ['failed_after_payment'])
 })
 
 test('[cash-in.work.2] [EX-5] a backlog is claimed 500 at a time, and the bank is asked 32 questions at a time', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND })
-  await shop.stock(549)
+  const fixture = await cashInFixture(t, { query: NOT_FOUND })
+  await fixture.stock(549)
   let calls = 0
   let most = 0
-  shop.partner.whileCalled = async () => {
+  fixture.partner.whileCalled = async () => {
     most = Math.max(most, ++calls)
     await endOfTurn()
     calls -= 1
   }
-  shop.clock.advance(120_000)
-  assert.equal(await shop.jobs.processNext(), true, 'more is due')
-  assert.deepEqual(await movesBy(shop.database, 'work.claimed'), { moves: 500n, batches: 2n })
-  assert.equal(await shop.jobs.processNext(), false)
-  assert.equal(shop.partner.asked.length, 550)
+  fixture.clock.advance(120_000)
+  assert.equal(await fixture.jobs.processNext(), true, 'more is due')
+  assert.deepEqual(await movesBy(fixture.database, 'work.claimed'), { moves: 500n, batches: 2n })
+  assert.equal(await fixture.jobs.processNext(), false)
+  assert.equal(fixture.partner.asked.length, 550)
   assert.equal(most, 32)
 })
 
 test('[cash-in.work.2] [EX-5] what a slow bank leaves no time for is done when its lease is over, not after it', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND })
-  await shop.stock(99)
-  shop.partner.whileCalled = async () => shop.clock.advance(1_000)
-  await shop.later(120_000)
-  const asked = shop.partner.asked.length
+  const fixture = await cashInFixture(t, { query: NOT_FOUND })
+  await fixture.stock(99)
+  fixture.partner.whileCalled = async () => fixture.clock.advance(1_000)
+  await fixture.later(120_000)
+  const asked = fixture.partner.asked.length
   assert.ok(20 < asked && asked < 32, `${asked} were begun within half a lease`)
-  shop.partner.whileCalled = async () => undefined
-  await shop.later(60_001)
-  assert.equal(shop.partner.asked.length, 100)
+  fixture.partner.whileCalled = async () => undefined
+  await fixture.later(60_001)
+  assert.equal(fixture.partner.asked.length, 100)
 })
 
 /** Cash-ins that have ended or wait for an operator, by the inputs that led there. */
@@ -458,80 +462,80 @@ const ANSWERS = { ACCEPTED, PAID, ENDED, CONTRADICTED, NOT_FOUND }
 
 for (const [situation, inputs] of Object.entries(RESTING)) {
   test(`[cash-in.work.3] whatever the bank answers about one that is ${situation}, it rests afterwards`, async (t) => {
-    const shop = await workshop(t)
-    await shop.apply(...inputs)
+    const fixture = await cashInFixture(t)
+    await fixture.apply(...inputs)
     for (const [name, query] of Object.entries(ANSWERS)) {
-      shop.partner.query = query
-      await shop.apply(ASK)
-      for (const wait of [60_001, 1_001, 5_001, 15_001]) await shop.later(wait)
-      assert.equal((await shop.read()).dueAt, null, name)
+      fixture.partner.query = query
+      await fixture.apply(ASK)
+      for (const wait of [60_001, 1_001, 5_001, 15_001]) await fixture.later(wait)
+      assert.equal((await fixture.read()).dueAt, null, name)
     }
-    assert.ok(!shop.partner.asked.includes('PUT'), 'nobody wants the charge any more')
-    await assertBooks(shop.database)
+    assert.ok(!fixture.partner.asked.includes('PUT'), 'nobody wants the charge any more')
+    await assertBooks(fixture.database)
   })
 }
 
 test('[cash-in.work.1] a question that got no answer is asked again, also about one that has ended', async (t) => {
-  const shop = await workshop(t, { query: TIMEOUT })
-  await shop.apply(...(RESTING.PAID ?? []), ASK)
-  await shop.later(1)
-  await shop.later(60_001)
-  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
+  const fixture = await cashInFixture(t, { query: TIMEOUT })
+  await fixture.apply(...(RESTING.PAID ?? []), ASK)
+  await fixture.later(1)
+  await fixture.later(60_001)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'GET'])
 })
 
 test('[cash-in.work.5] [EV-9] [EV-41] however often the bank is to be asked, one status query is under way and one is wanted', async (t) => {
-  const shop = await workshop(t, { query: PAID })
-  await shop.apply(...(RESTING.PAID ?? []))
+  const fixture = await cashInFixture(t, { query: PAID })
+  await fixture.apply(...(RESTING.PAID ?? []))
   const requests = Array<CashInInput>(100).fill(ASK)
-  shop.partner.whileCalled = async () => {
-    shop.partner.whileCalled = async () => undefined
-    await shop.applyTogether(...requests)
+  fixture.partner.whileCalled = async () => {
+    fixture.partner.whileCalled = async () => undefined
+    await fixture.applyTogether(...requests)
   }
-  await shop.applyTogether(...requests)
-  await shop.later(1)
-  assert.deepEqual(shop.partner.asked, ['GET'])
-  await shop.later(1)
-  await shop.later(60_001)
-  assert.deepEqual(shop.partner.asked, ['GET', 'GET'])
-  assert.equal((await movesBy(shop.database, 'work.requested'))?.moves, 2n, 'one, and one while it is asked')
+  await fixture.applyTogether(...requests)
+  await fixture.later(1)
+  assert.deepEqual(fixture.partner.asked, ['GET'])
+  await fixture.later(1)
+  await fixture.later(60_001)
+  assert.deepEqual(fixture.partner.asked, ['GET', 'GET'])
+  assert.equal((await movesBy(fixture.database, 'work.requested'))?.moves, 2n, 'one, and one while it is asked')
 })
 
 test('[cash-in.work.5] [partner.7] [EV-44] what finds the budget of events used up waits for it; what a schedule asks does not', async (t) => {
-  const shop = await workshop(t, { query: NOT_FOUND })
-  await shop.stock(1)
-  await shop.apply(ASK)
-  shop.budget.take(1_000, shop.clock.now())
-  await shop.later(15_001)
-  assert.equal(shop.partner.asked.length, 4, 'after 15 s the budget has one again')
-  shop.partner.asked.length = 0
-  await shop.apply(ASK)
+  const fixture = await cashInFixture(t, { query: NOT_FOUND })
+  await fixture.stock(1)
+  await fixture.apply(ASK)
+  fixture.budget.take(1_000, fixture.clock.now())
+  await fixture.later(15_001)
+  assert.equal(fixture.partner.asked.length, 4, 'after 15 s the budget has one again')
+  fixture.partner.asked.length = 0
+  await fixture.apply(ASK)
   // Counted as of later: until it is asked again nothing is added, however long that takes.
-  shop.budget.take(10_000, shop.clock.now() + 60_000)
-  await shop.later(1)
-  assert.deepEqual(shop.partner.asked, [])
-  await shop.later(11)
-  assert.deepEqual(shop.partner.asked, ['GET'])
+  fixture.budget.take(10_000, fixture.clock.now() + 60_000)
+  await fixture.later(1)
+  assert.deepEqual(fixture.partner.asked, [])
+  await fixture.later(11)
+  assert.deepEqual(fixture.partner.asked, ['GET'])
 })
 
 test('[cash-in.work.5] [partner.7] [EV-44] what an event asks at once has the budget too, and stays due where none is left', async (t) => {
-  const shop = await workshop(t, { query: PAID })
-  await shop.apply(...(RESTING.PAID ?? []))
-  await shop.apply(ASK)
-  shop.partner.asked.length = 0
-  const cashIn = await shop.read()
+  const fixture = await cashInFixture(t, { query: PAID })
+  await fixture.apply(...(RESTING.PAID ?? []))
+  await fixture.apply(ASK)
+  fixture.partner.asked.length = 0
+  const cashIn = await fixture.read()
   // Counted as of later: until then nothing is added.
-  shop.budget.take(10_000, shop.clock.now() + 60_000)
-  await shop.jobs.askNow(cashIn)
-  assert.deepEqual(shop.partner.asked, [])
-  await shop.later(60_000)
-  assert.deepEqual(shop.partner.asked, ['GET'])
+  fixture.budget.take(10_000, fixture.clock.now() + 60_000)
+  await fixture.jobs.askNow(cashIn)
+  assert.deepEqual(fixture.partner.asked, [])
+  await fixture.later(60_000)
+  assert.deepEqual(fixture.partner.asked, ['GET'])
 })
 
 test('[cash-in.work.2] two processes do the same work once', async (t) => {
-  const shop: Workshop = await workshop(t, { query: NOT_FOUND })
-  shop.clock.advance(15_001)
-  await Promise.all([shop.jobs.processNext(), shop.jobs.processNext()])
-  assert.deepEqual(shop.partner.asked, ['GET', 'PUT'])
+  const fixture: CashInFixture = await cashInFixture(t, { query: NOT_FOUND })
+  fixture.clock.advance(15_001)
+  await Promise.all([fixture.jobs.processNext(), fixture.jobs.processNext()])
+  assert.deepEqual(fixture.partner.asked, ['GET', 'PUT'])
 })
 
 const charged = (): CashIn => cashInAs('PENDING', { transactionId: 'tx', facts: CHARGED })
@@ -557,10 +561,10 @@ test('[cash-in.paid.5] [ST-60] that what was paid ended unpaid is a contradictio
       assert.deepEqual(names, ['charge.accepted', 'partner.failed'], `${status} ${at - EXPIRES_AT}`)
     }
   }
-  const shop = await workshop(t, { query: { kind: 'FINAL', charge: charge('EXPIRED') } })
-  await shop.apply(CHARGE, paid(), { on: 'work.requested' })
-  await shop.later(1)
-  assert.deepEqual(await cases(shop.database), ['failed_after_payment'])
+  const fixture = await cashInFixture(t, { query: { kind: 'FINAL', charge: charge('EXPIRED') } })
+  await fixture.apply(CHARGE, paid(), { on: 'work.requested' })
+  await fixture.later(1)
+  assert.deepEqual(await cases(fixture.database), ['failed_after_payment'])
 })
 
 test('[cash-in.states.11] a bank whose clock is ahead ends no charge before its time', () => {

@@ -4,7 +4,7 @@ import type { PartnerCapability } from '../../src/banks/port.ts'
 import { assertBooks } from '../support/books.ts'
 import { payment } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
-import { ACCEPTED, NOT_FOUND, PAID, PIX_CODE, REJECTED, TIMEOUT, UNREACHABLE, workshop } from './fixture.ts'
+import { ACCEPTED, cashInFixture, NOT_FOUND, PAID, PIX_CODE, REJECTED, TIMEOUT, UNREACHABLE } from './fixture.ts'
 
 /** Charges at banks that cannot be asked about them, or cannot cancel them. */
 
@@ -20,83 +20,88 @@ const without = (...missing: PartnerCapability[]) =>
   )
 
 test('[partner.10] [PL-61] a charge that cannot be cancelled ends by itself when its time is over', async (t) => {
-  const shop = await workshop(t, { capabilities: without('cancel-charge') })
-  await shop.apply(CHARGE)
-  await shop.later(OVER_MS)
-  assert.equal((await shop.read()).status, 'EXPIRED')
-  assert.deepEqual(shop.partner.asked, ['GET'])
+  const fixture = await cashInFixture(t, { capabilities: without('cancel-charge') })
+  await fixture.apply(CHARGE)
+  await fixture.later(OVER_MS)
+  assert.equal((await fixture.read()).status, 'EXPIRED')
+  assert.deepEqual(fixture.partner.asked, ['GET'])
 })
 
 test('[partner.10] [PL-61] nor is one cancelled that contradicts, or that the bank denies', async (t) => {
-  const shop = await workshop(t, { capabilities: without('cancel-charge') })
-  await shop.apply(CHARGE)
-  shop.partner.query = NOT_FOUND
-  for (let minute = 0; minute < 10; minute++) await shop.later(OVER_MS)
-  assert.ok(!shop.partner.asked.includes('DELETE'))
+  const fixture = await cashInFixture(t, { capabilities: without('cancel-charge') })
+  await fixture.apply(CHARGE)
+  fixture.partner.query = NOT_FOUND
+  for (let minute = 0; minute < 10; minute++) await fixture.later(OVER_MS)
+  assert.ok(!fixture.partner.asked.includes('DELETE'))
 })
 
 test('[partner.10] [PL-61] a charge that cannot be asked about is cancelled when its time is over', async (t) => {
-  const shop = await workshop(t, { capabilities: without('query-charge') })
-  await shop.apply(CHARGE)
-  await shop.later(OVER_MS)
-  assert.equal((await shop.read()).status, 'EXPIRED')
-  assert.deepEqual(shop.partner.asked, ['DELETE'])
+  const fixture = await cashInFixture(t, { capabilities: without('query-charge') })
+  await fixture.apply(CHARGE)
+  await fixture.later(OVER_MS)
+  assert.equal((await fixture.read()).status, 'EXPIRED')
+  assert.deepEqual(fixture.partner.asked, ['DELETE'])
 })
 
 test('[partner.10] [PL-61] one that may be paid, as the bank does not cancel it, waits for its event', async (t) => {
-  const shop = await workshop(t, { capabilities: without('query-charge'), cancel: REJECTED })
-  await shop.apply(CHARGE)
-  await shop.later(OVER_MS)
-  assert.equal((await shop.read()).status, 'PENDING')
-  await shop.apply(TOLD)
-  assert.equal((await shop.read()).status, 'PAID')
-  await assertBooks(shop.database)
+  const fixture = await cashInFixture(t, { capabilities: without('query-charge'), cancel: REJECTED })
+  await fixture.apply(CHARGE)
+  await fixture.later(OVER_MS)
+  assert.equal((await fixture.read()).status, 'PENDING')
+  await fixture.apply(TOLD)
+  assert.equal((await fixture.read()).status, 'PAID')
+  await assertBooks(fixture.database)
 })
 
 test('[partner.10] [PL-61] at a bank that can do neither it has expired, and late money counts', async (t) => {
-  const shop = await workshop(t, { capabilities: without('query-charge', 'cancel-charge') })
-  await shop.apply(CHARGE)
-  await shop.later(OVER_MS)
-  assert.equal((await shop.read()).status, 'EXPIRED')
-  assert.deepEqual(shop.partner.asked, [])
-  await shop.apply(TOLD)
-  assert.equal((await shop.read()).status, 'PAID')
-  await assertBooks(shop.database)
+  const fixture = await cashInFixture(t, { capabilities: without('query-charge', 'cancel-charge') })
+  await fixture.apply(CHARGE)
+  await fixture.later(OVER_MS)
+  assert.equal((await fixture.read()).status, 'EXPIRED')
+  assert.deepEqual(fixture.partner.asked, [])
+  await fixture.apply(TOLD)
+  assert.equal((await fixture.read()).status, 'PAID')
+  await assertBooks(fixture.database)
 })
 
 test('[partner.10] [PL-61] [CI-6] a lost order is repeated where that makes no second charge', async (t) => {
-  const shop = await workshop(t, { capabilities: without('query-charge'), create: TIMEOUT })
-  await shop.jobs.requestCharge(await shop.read())
-  shop.partner.create = ACCEPTED
-  await shop.later(5_001)
-  assert.deepEqual([(await shop.read()).status, shop.partner.asked], ['PENDING', ['PUT', 'PUT']])
+  const fixture = await cashInFixture(t, { capabilities: without('query-charge'), create: TIMEOUT })
+  await fixture.jobs.requestCharge(await fixture.read())
+  fixture.partner.create = ACCEPTED
+  await fixture.later(5_001)
+  assert.deepEqual([(await fixture.read()).status, fixture.partner.asked], ['PENDING', ['PUT', 'PUT']])
 })
 
 test('[partner.10] [PL-61] [CI-6] where it could, the result is unknown, and in the end a case', async (t) => {
-  const shop = await workshop(t, { capabilities: without('query-charge', 'idempotent-charge'), create: TIMEOUT })
-  await shop.jobs.requestCharge(await shop.read())
-  for (const wait of [5_001, 15_001, 30_001]) await shop.later(wait)
-  assert.equal((await shop.read()).status, 'PROVIDER_RESULT_UNKNOWN')
-  for (let minute = 0; minute < 16; minute++) await shop.later(60_001)
-  assert.deepEqual([shop.partner.asked, (await cases(shop.database)).length], [['PUT'], 1])
-  await shop.apply(TOLD)
-  assert.equal((await shop.read()).status, 'PAID')
+  const fixture = await cashInFixture(t, {
+    capabilities: without('query-charge', 'idempotent-charge'),
+    create: TIMEOUT,
+  })
+  await fixture.jobs.requestCharge(await fixture.read())
+  for (const wait of [5_001, 15_001, 30_001]) await fixture.later(wait)
+  assert.equal((await fixture.read()).status, 'PROVIDER_RESULT_UNKNOWN')
+  for (let minute = 0; minute < 16; minute++) await fixture.later(60_001)
+  assert.deepEqual([fixture.partner.asked, (await cases(fixture.database)).length], [['PUT'], 1])
+  await fixture.apply(TOLD)
+  assert.equal((await fixture.read()).status, 'PAID')
 })
 
 for (const capabilities of [without('idempotent-charge'), without('idempotent-charge', 'query-charge')]) {
   test(`[cash-in.create.7] [CI-6] an order that never left is made at such a bank, too: ${[...capabilities]}`, async (t) => {
-    const shop = await workshop(t, { capabilities, create: UNREACHABLE, query: NOT_FOUND }, 3_600)
-    const cashIn = await shop.jobs.requestCharge(await shop.read())
+    const fixture = await cashInFixture(t, { capabilities, create: UNREACHABLE, query: NOT_FOUND }, 3_600)
+    const cashIn = await fixture.jobs.requestCharge(await fixture.read())
     assert.equal(cashIn.status, 'PENDING')
-    shop.partner.create = ACCEPTED
-    await shop.later(60_001)
-    assert.equal((await shop.read()).facts.pixCode, PIX_CODE)
-    assert.equal(shop.partner.asked.at(-1), 'PUT')
+    fixture.partner.create = ACCEPTED
+    await fixture.later(60_001)
+    assert.equal((await fixture.read()).facts.pixCode, PIX_CODE)
+    assert.equal(fixture.partner.asked.at(-1), 'PUT')
   })
 }
 
 test('[partner-inbox.8] [partner.10] a bank that cannot be asked is not asked about an event of nobody either', async (t) => {
-  const shop = await workshop(t, { capabilities: without('query-charge'), query: PAID })
-  assert.partialDeepStrictEqual(await shop.jobs.atPartner('0198c0de-7a11-7000-8000-000000000001'), { kind: 'NOT_SENT' })
-  assert.deepEqual(shop.partner.asked, [])
+  const fixture = await cashInFixture(t, { capabilities: without('query-charge'), query: PAID })
+  assert.partialDeepStrictEqual(await fixture.jobs.atPartner('0198c0de-7a11-7000-8000-000000000001'), {
+    kind: 'NOT_SENT',
+  })
+  assert.deepEqual(fixture.partner.asked, [])
 })

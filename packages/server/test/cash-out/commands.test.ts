@@ -6,7 +6,7 @@ import { sha256 } from '../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
 import { told } from '../support/evidence.ts'
-import { type Process, refusalOf, type Workshop, workshop } from './fixture.ts'
+import { type CashOutFixture, cashOutFixture, type Process, refusalOf } from './fixture.ts'
 import { cashOutAs, cashOutRequest, INPUTS, NOW, stateOf, TERMS } from './situations.ts'
 
 const LIMITED = { ...TERMS, maxValueCents: 50_00n, cashOutMaxCents: 40_00n, cashOutDailyMaxCents: 35_00n }
@@ -80,9 +80,9 @@ const create = (process: Process, given: Partial<CashOutRequest> & { externalId:
   process.commands.create(cashOutRequest({ id: process.ids.uuid(), ...given }))
 
 test('[cash-out.create.2] [CO-1] [CO-4] who drained the balance and lost the answer is told 409, not 422', async (t) => {
-  const shop = await workshop(t)
-  const { cashOut } = await create(shop, { externalId: 'all', valueCents: 100_00n })
-  for (const process of [shop, shop.another()]) {
+  const fixture = await cashOutFixture(t)
+  const { cashOut } = await create(fixture, { externalId: 'all', valueCents: 100_00n })
+  for (const process of [fixture, fixture.another()]) {
     const again = await refusalOf(create(process, { externalId: 'all', valueCents: 100_00n }))
     assert.equal(again.code, 'duplicate_external_id')
     assert.deepEqual(again.existing, { id: cashOut.id, status: 'RESERVED', samePayload: true })
@@ -90,17 +90,17 @@ test('[cash-out.create.2] [CO-1] [CO-4] who drained the balance and lost the ans
     assert.deepEqual([other.code, other.existing?.samePayload], ['duplicate_external_id', false])
     assert.equal((await refusalOf(create(process, { externalId: 'more' }))).code, 'insufficient_balance')
   }
-  await switchPayouts(shop.database, false)
-  assert.equal((await refusalOf(create(shop, { externalId: 'all' }))).code, 'duplicate_external_id')
-  assert.deepEqual(await balances(shop.database), { reserved: 100_00n, settlement: -100_00n })
+  await switchPayouts(fixture.database, false)
+  assert.equal((await refusalOf(create(fixture, { externalId: 'all' }))).code, 'duplicate_external_id')
+  assert.deepEqual(await balances(fixture.database), { reserved: 100_00n, settlement: -100_00n })
 })
 
 test('[cash-out.create.2] [idempotency.2] the same key is answered with the same payout; another body with it is refused', async (t) => {
-  const shop = await workshop(t)
+  const fixture = await cashOutFixture(t)
   const keyed = { externalId: 'a', idempotencyKey: 'caller createCashOut key' }
-  const first = await create(shop, keyed)
+  const first = await create(fixture, keyed)
   assert.equal(first.isReplayed, false)
-  for (const process of [shop, shop.another()]) {
+  for (const process of [fixture, fixture.another()]) {
     const again = await create(process, keyed)
     assert.deepEqual([again.isReplayed, again.cashOut.id], [true, first.cashOut.id])
     const other = { ...keyed, externalId: 'b', bodyHash: sha256('other') }
@@ -114,15 +114,15 @@ test('[cash-out.create.2] [idempotency.2] the same key is answered with the same
     const free = { ...known, externalId: 'c', idempotencyKey: null }
     assert.equal(await process.commands.findRepeated(free), undefined)
   }
-  assert.equal((await balances(shop.database)).reserved, 30_00n)
+  assert.equal((await balances(fixture.database)).reserved, 30_00n)
 })
 
 test('[cash-out.states.1] [CO-5] two hundred creates over one balance from two processes take what is there, to the centavo', async (t) => {
-  const shop = await workshop(t)
-  const processes = [shop, shop.another()]
+  const fixture = await cashOutFixture(t)
+  const processes = [fixture, fixture.another()]
   const results = await Promise.allSettled(
     Array.from({ length: 200 }, (_, index) =>
-      create(processes[index % 2] ?? shop, { externalId: `p${index}`, valueCents: 3_00n }),
+      create(processes[index % 2] ?? fixture, { externalId: `p${index}`, valueCents: 3_00n }),
     ),
   )
   const refused = results.filter(({ status }) => status === 'rejected')
@@ -131,15 +131,15 @@ test('[cash-out.states.1] [CO-5] two hundred creates over one balance from two p
     assert.equal(result.reason.code, 'insufficient_balance')
   }
   assert.equal(results.length - refused.length, 33)
-  assert.deepEqual(await balances(shop.database), { available: 1_00n, reserved: 99_00n, settlement: -100_00n })
-  await assertBooks(shop.database)
+  assert.deepEqual(await balances(fixture.database), { available: 1_00n, reserved: 99_00n, settlement: -100_00n })
+  await assertBooks(fixture.database)
 })
 
 test('[cash-out.qrcode.6] [QR-8] of creates for one code at the same time from two processes one is a payout', async (t) => {
-  const shop = await workshop(t)
-  const processes = [shop, shop.another()]
+  const fixture = await cashOutFixture(t)
+  const processes = [fixture, fixture.another()]
   const claim = (index: number) =>
-    create(processes[index % 2] ?? shop, { externalId: `p${index}`, valueCents: 1_00n, exclusiveKey: 'pix-code a' })
+    create(processes[index % 2] ?? fixture, { externalId: `p${index}`, valueCents: 1_00n, exclusiveKey: 'pix-code a' })
   const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => claim(index)))
   const [made, ...more] = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.cashOut] : []))
   assert.ok(made)
@@ -149,84 +149,88 @@ test('[cash-out.qrcode.6] [QR-8] of creates for one code at the same time from t
     assert.ok(result.reason instanceof Refusal)
     assert.deepEqual([result.reason.code, result.reason.existing?.id], ['pix_code_in_use', made.id])
   }
-  assert.equal((await balances(shop.database)).reserved, 1_00n)
+  assert.equal((await balances(fixture.database)).reserved, 1_00n)
 
-  await shop.commands.apply(made.id, [INPUTS['send.claimed'], INPUTS['send.rejected']])
+  await fixture.commands.apply(made.id, [INPUTS['send.claimed'], INPUTS['send.rejected']])
   const next = await claim(21)
-  await shop.commands.apply(next.cashOut.id, [INPUTS['send.claimed'], { ...INPUTS['partner.confirmed'] }])
+  await fixture.commands.apply(next.cashOut.id, [INPUTS['send.claimed'], { ...INPUTS['partner.confirmed'] }])
   assert.equal((await refusalOf(claim(22))).code, 'pix_code_in_use', 'what was paid once is paid')
 })
 
 test('[cash-out.limits.2] two processes together send no centavo more in a day than the cap; what is given back may be sent again', async (t) => {
-  const shop = await workshop(t, {}, { cashOutDailyMaxCents: 50_00n })
-  const processes = [shop, shop.another()]
-  const send = (index: number) => create(processes[index % 2] ?? shop, { externalId: `p${index}`, valueCents: 3_00n })
+  const fixture = await cashOutFixture(t, {}, { cashOutDailyMaxCents: 50_00n })
+  const processes = [fixture, fixture.another()]
+  const send = (index: number) =>
+    create(processes[index % 2] ?? fixture, { externalId: `p${index}`, valueCents: 3_00n })
   const results = await Promise.allSettled(Array.from({ length: 60 }, (_, index) => send(index)))
   const made = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.cashOut] : []))
   assert.equal(made.length, 16)
-  assert.equal((await balances(shop.database)).reserved, 48_00n)
+  assert.equal((await balances(fixture.database)).reserved, 48_00n)
   assert.equal((await refusalOf(send(61))).code, 'limit_exceeded')
-  await shop.commands.apply(made[0]?.id ?? '', [INPUTS['send.claimed'], INPUTS['send.rejected']])
+  await fixture.commands.apply(made[0]?.id ?? '', [INPUTS['send.claimed'], INPUTS['send.rejected']])
   await send(62)
   assert.equal((await refusalOf(send(63))).code, 'limit_exceeded')
 })
 
-async function assertNothing(shop: Workshop): Promise<void> {
-  assert.deepEqual(await balances(shop.database), { available: 100_00n, settlement: -100_00n })
+async function assertNothing(fixture: CashOutFixture): Promise<void> {
+  assert.deepEqual(await balances(fixture.database), { available: 100_00n, settlement: -100_00n })
 }
 
 test('[cash-out.create.3] [CO-24] while payouts are switched off nothing is stored, in a process that knew better too', async (t) => {
-  const shop = await workshop(t)
-  const other = shop.another()
+  const fixture = await cashOutFixture(t)
+  const other = fixture.another()
   await refusalOf(create(other, { externalId: 'a', valueCents: 1_000_00n }))
-  await switchPayouts(shop.database, false)
-  for (const process of [shop, other]) {
+  await switchPayouts(fixture.database, false)
+  for (const process of [fixture, other]) {
     assert.equal((await refusalOf(create(process, { externalId: 'a' }))).code, 'cash_out_suspended')
   }
-  await assertNothing(shop)
-  await switchPayouts(shop.database, true)
+  await assertNothing(fixture)
+  await switchPayouts(fixture.database, true)
   await create(other, { externalId: 'a' })
 })
 
 test('[cash-out.create.3] what is refused leaves the externalId free', async (t) => {
-  const shop = await workshop(t)
-  assert.equal((await refusalOf(create(shop, { externalId: 'a', valueCents: 100_01n }))).code, 'insufficient_balance')
-  assert.equal((await refusalOf(create(shop, { externalId: 'a', valueCents: 0n }))).code, 'value_not_positive')
-  await assertNothing(shop)
-  assert.equal((await create(shop, { externalId: 'a', valueCents: 100_00n })).isReplayed, false)
+  const fixture = await cashOutFixture(t)
+  assert.equal(
+    (await refusalOf(create(fixture, { externalId: 'a', valueCents: 100_01n }))).code,
+    'insufficient_balance',
+  )
+  assert.equal((await refusalOf(create(fixture, { externalId: 'a', valueCents: 0n }))).code, 'value_not_positive')
+  await assertNothing(fixture)
+  assert.equal((await create(fixture, { externalId: 'a', valueCents: 100_00n })).isReplayed, false)
 })
 
 test('[cash-out.states.11] [cash-out.ended.2] [EV-20] the stories of a payout add up in the books', async (t) => {
-  const shop = await workshop(t)
-  const payouts = await Promise.all(['a', 'b', 'c'].map((externalId) => create(shop, { externalId })))
+  const fixture = await cashOutFixture(t)
+  const payouts = await Promise.all(['a', 'b', 'c'].map((externalId) => create(fixture, { externalId })))
   const [a, b, c] = payouts.map(({ cashOut }) => cashOut.id)
   const movement = (endToEndId: string) => ({
     ...INPUTS['partner.confirmed'],
     movement: { ...INPUTS['partner.confirmed'].movement, endToEndId, occurredAt: 1_700_000_000_000 },
   })
   const comesBack = { returnId: 'D1', valueCents: 10_00n, occurredAt: 1_700_000_000_000 }
-  await shop.commands.apply(a ?? '', [
+  await fixture.commands.apply(a ?? '', [
     INPUTS['send.claimed'],
     movement('E1'),
     { on: 'partner.returned', returned: comesBack, isVerified: true },
   ])
-  await shop.commands.apply(b ?? '', [INPUTS['send.claimed'], INPUTS['send.rejected']])
-  assert.deepEqual(await balances(shop.database), { available: 50_00n, reserved: 30_00n, settlement: -80_00n })
-  await shop.commands.apply(b ?? '', [movement('E2')])
-  await shop.commands.apply(c ?? '', [INPUTS['send.claimed'], INPUTS['send.unknown']])
-  assert.deepEqual(await balances(shop.database), {
+  await fixture.commands.apply(b ?? '', [INPUTS['send.claimed'], INPUTS['send.rejected']])
+  assert.deepEqual(await balances(fixture.database), { available: 50_00n, reserved: 30_00n, settlement: -80_00n })
+  await fixture.commands.apply(b ?? '', [movement('E2')])
+  await fixture.commands.apply(c ?? '', [INPUTS['send.claimed'], INPUTS['send.unknown']])
+  assert.deepEqual(await balances(fixture.database), {
     available: 20_00n,
     reserved: 60_00n,
     settlement: -50_00n,
     suspense_out: -30_00n,
   })
-  await assertBooks(shop.database)
-  const statuses = await Promise.all([a, b, c].map(async (id) => (await shop.read(id ?? '')).status))
+  await assertBooks(fixture.database)
+  const statuses = await Promise.all([a, b, c].map(async (id) => (await fixture.read(id ?? '')).status))
   assert.deepEqual(statuses, ['REVERSED', 'RECONCILIATION_REQUIRED', 'PROVIDER_RESULT_UNKNOWN'])
-  assert.deepEqual((await told(shop.database)).toSorted(), ['CONFIRMED', 'FAILED', 'PAID', 'REVERSED'])
+  assert.deepEqual((await told(fixture.database)).toSorted(), ['CONFIRMED', 'FAILED', 'PAID', 'REVERSED'])
 })
 
 test('[cash-out.create.2] a cash-out that does not exist takes nothing', async (t) => {
-  const shop = await workshop(t)
-  assert.equal(await shop.commands.apply(shop.ids.uuid(), [INPUTS['work.requested']]), undefined)
+  const fixture = await cashOutFixture(t)
+  assert.equal(await fixture.commands.apply(fixture.ids.uuid(), [INPUTS['work.requested']]), undefined)
 })

@@ -151,7 +151,7 @@ export interface Process {
 }
 
 /** A database, one process on it, and a bank: no HTTP, and a clock that is stepped. */
-export interface Workshop extends Process {
+export interface CashOutFixture extends Process {
   readonly database: Database
   readonly databaseUrl: string
   readonly clock: SteppedClock
@@ -166,11 +166,11 @@ export interface Workshop extends Process {
 }
 
 /** Opens one, with R$ 100,00 and no fee. */
-export async function workshop(
+export async function cashOutFixture(
   t: TestContext,
   answers: Partial<ScriptedPartner> = {},
   terms: Partial<CashOutTerms> = {},
-): Promise<Workshop> {
+): Promise<CashOutFixture> {
   const { url, database } = await testDatabase(t)
   const clock = steppedClock()
   const partner = scriptedPartner(answers)

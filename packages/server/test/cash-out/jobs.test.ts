@@ -6,7 +6,9 @@ import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
 import { cases, movesBy, openTransactions, told } from '../support/evidence.ts'
 import {
+  type CashOutFixture,
   CONFIRMED,
+  cashOutFixture,
   FAILED,
   NOT_FOUND,
   PROCESSING,
@@ -15,8 +17,6 @@ import {
   RETURNED,
   TIMEOUT,
   UNREACHABLE,
-  type Workshop,
-  workshop,
 } from './fixture.ts'
 import { INPUTS } from './situations.ts'
 
@@ -85,16 +85,16 @@ test('[P5] what the answer to a question means; a question that failed is asked 
 })
 
 test('[partner.2] [P2] [P1] the claim is committed and nothing is open while the bank is called', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
-  const id = await shop.reserve()
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
+  const id = await fixture.reserve()
   const seen: unknown[] = []
-  shop.partner.whileCalled = async () => {
-    const { status, facts } = await shop.read(id)
-    seen.push([await openTransactions(shop.database), status, facts.attempts])
+  fixture.partner.whileCalled = async () => {
+    const { status, facts } = await fixture.read(id)
+    seen.push([await openTransactions(fixture.database), status, facts.attempts])
   }
-  await shop.later(0)
-  await shop.later(5 * SECOND)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'GET', 'PUT'])
+  await fixture.later(0)
+  await fixture.later(5 * SECOND)
+  assert.deepEqual(fixture.partner.asked, ['PUT', 'GET', 'PUT'])
   const nothing = { transactions: 0n, locks: 0n }
   assert.deepEqual(seen, [
     [nothing, 'DISPATCHED', 1],
@@ -104,31 +104,31 @@ test('[partner.2] [P2] [P1] the claim is committed and nothing is open while the
 })
 
 test('[CO-40] the bank’s connector is told until when a payout may leave', async (t) => {
-  const shop = await workshop(t)
-  await shop.reserve()
-  await shop.later(0)
+  const fixture = await cashOutFixture(t)
+  await fixture.reserve()
+  await fixture.later(0)
   assert.deepEqual(
-    shop.partner.windows.map((window) => typeof window?.isOver),
+    fixture.partner.windows.map((window) => typeof window?.isOver),
     ['function'],
   )
 })
 
 /** Puts the clock forward by steps until the bank is told to pay again. */
-async function laterUntilSent(shop: Workshop, times: number): Promise<void> {
+async function laterUntilSent(fixture: CashOutFixture, times: number): Promise<void> {
   for (let minute = 0; minute < 15; minute++) {
-    if (shop.partner.told.length === times) return
-    await shop.later(MINUTE)
+    if (fixture.partner.told.length === times) return
+    await fixture.later(MINUTE)
   }
-  assert.equal(shop.partner.told.length, times)
+  assert.equal(fixture.partner.told.length, times)
 }
 
 test('[partner.1] [cash-out.unknown.1] every attempt carries the same id and the same request', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
-  const id = await shop.reserve()
-  await shop.later(0)
-  await laterUntilSent(shop, 2)
-  await laterUntilSent(shop, 3)
-  for (const [sentId, request] of shop.partner.told) {
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  await laterUntilSent(fixture, 2)
+  await laterUntilSent(fixture, 3)
+  for (const [sentId, request] of fixture.partner.told) {
     assert.equal(sentId, id)
     assert.deepEqual(request, {
       valueCents: 30_00n,
@@ -142,242 +142,242 @@ for (const [what, query] of [
   ['gives no answer', TIMEOUT],
 ] as const) {
   test(`[CO-9] [CO-42] [cash-out.unknown.7] an order whose process died is asked about, and where the bank ${what} sent again within 10 s`, async (t) => {
-    const shop = await workshop(t, { query })
-    const id = await shop.reserve()
-    await shop.commands.apply(id, [{ on: 'send.claimed', leaseMs: 5_500 }])
-    await shop.later(5 * SECOND)
-    assert.deepEqual(shop.partner.asked, [], 'it may still be at work')
-    await shop.later(SECOND)
-    assert.deepEqual(shop.partner.asked, ['GET', 'PUT'])
-    assert.deepEqual((await shop.read(id)).facts.attempts, 2)
-    assert.deepEqual(await balances(shop.database), { available: 70_00n, reserved: 30_00n, settlement: -100_00n })
+    const fixture = await cashOutFixture(t, { query })
+    const id = await fixture.reserve()
+    await fixture.commands.apply(id, [{ on: 'send.claimed', leaseMs: 5_500 }])
+    await fixture.later(5 * SECOND)
+    assert.deepEqual(fixture.partner.asked, [], 'it may still be at work')
+    await fixture.later(SECOND)
+    assert.deepEqual(fixture.partner.asked, ['GET', 'PUT'])
+    assert.deepEqual((await fixture.read(id)).facts.attempts, 2)
+    assert.deepEqual(await balances(fixture.database), { available: 70_00n, reserved: 30_00n, settlement: -100_00n })
   })
 }
 
 test('[CO-42] [P6] beyond the bank’s window nothing is sent again, and the proof ends it', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND, idempotencyWindowMs: 20 * MINUTE })
-  const id = await shop.reserve()
-  await shop.later(0)
-  for (let minute = 0; minute < 19; minute++) await shop.later(MINUTE)
-  const sent = shop.partner.told.length
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND, idempotencyWindowMs: 20 * MINUTE })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  for (let minute = 0; minute < 19; minute++) await fixture.later(MINUTE)
+  const sent = fixture.partner.told.length
   assert.ok(sent > 10)
-  assert.deepEqual(await cases(shop.database), ['result_missing'])
-  for (let minute = 0; minute < 7; minute++) await shop.later(MINUTE)
-  assert.equal(shop.partner.told.length, sent)
-  const { status, facts } = await shop.read(id)
+  assert.deepEqual(await cases(fixture.database), ['result_missing'])
+  for (let minute = 0; minute < 7; minute++) await fixture.later(MINUTE)
+  assert.equal(fixture.partner.told.length, sent)
+  const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.failureCode], ['FAILED', 'not_found'])
-  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
-  await assertBooks(shop.database)
+  assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
+  await assertBooks(fixture.database)
 })
 
 test('[CO-42] [CO-24] nothing is sent again while the switch is off', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
-  await shop.reserve()
-  await shop.later(0)
-  await switchPayouts(shop.database, false)
-  for (let minute = 0; minute < 5; minute++) await shop.later(MINUTE)
-  assert.equal(shop.partner.told.length, 1)
-  await switchPayouts(shop.database, true)
-  shop.partner.put = CONFIRMED
-  await shop.later(MINUTE)
-  assert.equal(shop.partner.told.length, 2)
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
+  await fixture.reserve()
+  await fixture.later(0)
+  await switchPayouts(fixture.database, false)
+  for (let minute = 0; minute < 5; minute++) await fixture.later(MINUTE)
+  assert.equal(fixture.partner.told.length, 1)
+  await switchPayouts(fixture.database, true)
+  fixture.partner.put = CONFIRMED
+  await fixture.later(MINUTE)
+  assert.equal(fixture.partner.told.length, 2)
 })
 
 test('[CO-43] [cash-out.unknown.8] [P6] what is refused the second time may be carried out from the first: it stays reserved', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
-  const id = await shop.reserve()
-  await shop.later(0)
-  shop.partner.put = REJECTED
-  await shop.later(5 * SECOND)
-  await shop.later(SECOND)
-  assert.equal((await shop.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
-  assert.equal((await balances(shop.database)).reserved, 30_00n)
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  fixture.partner.put = REJECTED
+  await fixture.later(5 * SECOND)
+  await fixture.later(SECOND)
+  assert.equal((await fixture.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal((await balances(fixture.database)).reserved, 30_00n)
   // The first attempt arrives after all.
-  shop.partner.query = CONFIRMED
-  await shop.later(MINUTE)
-  assert.equal((await shop.read(id)).status, 'CONFIRMED')
-  assert.equal(shop.partner.told.length, 2)
-  await assertBooks(shop.database)
+  fixture.partner.query = CONFIRMED
+  await fixture.later(MINUTE)
+  assert.equal((await fixture.read(id)).status, 'CONFIRMED')
+  assert.equal(fixture.partner.told.length, 2)
+  await assertBooks(fixture.database)
 })
 
 test('[CO-43] [P6] what was refused and never arrived is given back by the proof, and not sent a third time', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
-  const id = await shop.reserve()
-  await shop.later(0)
-  shop.partner.put = REJECTED
-  for (let minute = 0; minute < 8; minute++) await shop.later(MINUTE)
-  const { status, facts } = await shop.read(id)
-  assert.deepEqual([status, facts.failureCode, shop.partner.told.length], ['FAILED', 'limit', 2])
-  await assertBooks(shop.database)
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  fixture.partner.put = REJECTED
+  for (let minute = 0; minute < 8; minute++) await fixture.later(MINUTE)
+  const { status, facts } = await fixture.read(id)
+  assert.deepEqual([status, facts.failureCode, fixture.partner.told.length], ['FAILED', 'limit', 2])
+  await assertBooks(fixture.database)
 })
 
 test('[cash-out.unknown.6] a bank without idempotent payouts is never told twice: proven not there, the money is free', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND, capabilities: new Set(['query-payout']) })
-  const id = await shop.reserve()
-  await shop.later(0)
-  for (let minute = 0; minute < 10; minute++) await shop.later(MINUTE)
-  assert.equal(shop.partner.told.length, 1)
-  const { status, facts } = await shop.read(id)
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND, capabilities: new Set(['query-payout']) })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  for (let minute = 0; minute < 10; minute++) await fixture.later(MINUTE)
+  assert.equal(fixture.partner.told.length, 1)
+  const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.failureCode], ['FAILED', 'not_found'])
-  assert.deepEqual(await told(shop.database), ['PAID', 'FAILED'])
-  await assertBooks(shop.database)
+  assert.deepEqual(await told(fixture.database), ['PAID', 'FAILED'])
+  await assertBooks(fixture.database)
 })
 
 test('[CO-10] [cash-out.states.8] what never left is tried again with longer waits, and paid once the bank is back', async (t) => {
-  const shop = await workshop(t, { put: UNREACHABLE })
-  const id = await shop.reserve()
-  await shop.later(0)
+  const fixture = await cashOutFixture(t, { put: UNREACHABLE })
+  const id = await fixture.reserve()
+  await fixture.later(0)
   for (const seconds of [1, 2, 4, 8]) {
-    const before = shop.partner.told.length
-    await shop.later(seconds * SECOND - 500)
-    assert.equal(shop.partner.told.length, before)
-    await shop.later(500)
-    assert.equal(shop.partner.told.length, before + 1)
+    const before = fixture.partner.told.length
+    await fixture.later(seconds * SECOND - 500)
+    assert.equal(fixture.partner.told.length, before)
+    await fixture.later(500)
+    assert.equal(fixture.partner.told.length, before + 1)
   }
-  assert.deepEqual(new Set(shop.partner.asked), new Set(['PUT']), 'nothing is asked about what never left')
-  shop.partner.put = CONFIRMED
-  await shop.later(16 * SECOND)
-  assert.equal((await shop.read(id)).status, 'CONFIRMED')
-  await assertBooks(shop.database)
+  assert.deepEqual(new Set(fixture.partner.asked), new Set(['PUT']), 'nothing is asked about what never left')
+  fixture.partner.put = CONFIRMED
+  await fixture.later(16 * SECOND)
+  assert.equal((await fixture.read(id)).status, 'CONFIRMED')
+  await assertBooks(fixture.database)
 })
 
 test('[CO-24] [cash-out.work] a switch that is off keeps payouts waiting; questions go on', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: CONFIRMED })
-  const open = await shop.reserve('open')
-  await shop.later(0)
-  const waiting = await shop.reserve('waiting')
-  await switchPayouts(shop.database, false)
-  await shop.later(5 * SECOND)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'GET'])
-  assert.deepEqual([(await shop.read(open)).status, (await shop.read(waiting)).status], ['CONFIRMED', 'RESERVED'])
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: CONFIRMED })
+  const open = await fixture.reserve('open')
+  await fixture.later(0)
+  const waiting = await fixture.reserve('waiting')
+  await switchPayouts(fixture.database, false)
+  await fixture.later(5 * SECOND)
+  assert.deepEqual(fixture.partner.asked, ['PUT', 'GET'])
+  assert.deepEqual([(await fixture.read(open)).status, (await fixture.read(waiting)).status], ['CONFIRMED', 'RESERVED'])
 })
 
 test('[CO-24] [CO-7] [cash-out.states.3] what waited is sent when the switch is on again, or given back after a day while it is off', async (t) => {
-  const shop = await workshop(t, { put: CONFIRMED })
-  const first = await shop.reserve('first')
-  await switchPayouts(shop.database, false)
-  await shop.later(HOUR)
-  assert.deepEqual([(await shop.read(first)).status, shop.partner.asked], ['RESERVED', []])
-  await switchPayouts(shop.database, true)
-  await shop.later(0)
-  assert.equal((await shop.read(first)).status, 'CONFIRMED')
+  const fixture = await cashOutFixture(t, { put: CONFIRMED })
+  const first = await fixture.reserve('first')
+  await switchPayouts(fixture.database, false)
+  await fixture.later(HOUR)
+  assert.deepEqual([(await fixture.read(first)).status, fixture.partner.asked], ['RESERVED', []])
+  await switchPayouts(fixture.database, true)
+  await fixture.later(0)
+  assert.equal((await fixture.read(first)).status, 'CONFIRMED')
 
-  const second = await shop.reserve('second')
-  await switchPayouts(shop.database, false)
-  await shop.later(24 * HOUR - MINUTE)
-  assert.equal((await shop.read(second)).status, 'RESERVED')
-  await shop.later(MINUTE)
-  assert.equal((await shop.read(second)).status, 'RELEASED')
-  assert.equal(shop.partner.told.length, 1)
-  assert.deepEqual(await told(shop.database), ['PAID', 'CONFIRMED', 'FAILED'])
-  assert.deepEqual(await balances(shop.database), { available: 70_00n, settlement: -70_00n })
+  const second = await fixture.reserve('second')
+  await switchPayouts(fixture.database, false)
+  await fixture.later(24 * HOUR - MINUTE)
+  assert.equal((await fixture.read(second)).status, 'RESERVED')
+  await fixture.later(MINUTE)
+  assert.equal((await fixture.read(second)).status, 'RELEASED')
+  assert.equal(fixture.partner.told.length, 1)
+  assert.deepEqual(await told(fixture.database), ['PAID', 'CONFIRMED', 'FAILED'])
+  assert.deepEqual(await balances(fixture.database), { available: 70_00n, settlement: -70_00n })
 })
 
 test('[CO-10] [cash-out.states.10] what never left is given back after half an hour, also while nothing may be sent', async (t) => {
   let sends = 64
-  const shop = await workshop(t, { put: UNREACHABLE, sendsWanted: () => sends })
-  const id = await shop.reserve()
-  await shop.later(0)
+  const fixture = await cashOutFixture(t, { put: UNREACHABLE, sendsWanted: () => sends })
+  const id = await fixture.reserve()
+  await fixture.later(0)
   sends = 0
-  await shop.later(29 * MINUTE)
-  assert.equal((await shop.read(id)).status, 'DISPATCHED')
-  await shop.later(MINUTE)
-  assert.equal((await shop.read(id)).status, 'RELEASED')
-  assert.deepEqual(await told(shop.database), ['PAID', 'FAILED'])
-  await assertBooks(shop.database)
+  await fixture.later(29 * MINUTE)
+  assert.equal((await fixture.read(id)).status, 'DISPATCHED')
+  await fixture.later(MINUTE)
+  assert.equal((await fixture.read(id)).status, 'RELEASED')
+  assert.deepEqual(await told(fixture.database), ['PAID', 'FAILED'])
+  await assertBooks(fixture.database)
 })
 
 test('[CO-21] [cash-out.work.2] two processes that see the same payout send it once', async (t) => {
-  const shop = await workshop(t)
-  const other = shop.another()
-  for (let round = 0; round < 3; round++) await shop.reserve(`p${round}`)
-  await Promise.all([shop.jobs.processNext(), other.jobs.processNext()])
-  assert.equal(shop.partner.told.length, 3)
-  assert.equal(new Set(shop.partner.told.map(([id]) => id)).size, 3)
-  assert.equal((await movesBy(shop.database, 'send.claimed'))?.moves, 3n)
+  const fixture = await cashOutFixture(t)
+  const other = fixture.another()
+  for (let round = 0; round < 3; round++) await fixture.reserve(`p${round}`)
+  await Promise.all([fixture.jobs.processNext(), other.jobs.processNext()])
+  assert.equal(fixture.partner.told.length, 3)
+  assert.equal(new Set(fixture.partner.told.map(([id]) => id)).size, 3)
+  assert.equal((await movesBy(fixture.database, 'send.claimed'))?.moves, 3n)
 })
 
 test('[CO-18] a confirmation that overtakes the answer counts; the answer fills in what is missing', async (t) => {
-  const shop = await workshop(t)
-  const id = await shop.reserve()
+  const fixture = await cashOutFixture(t)
+  const id = await fixture.reserve()
   const movement = { ...INPUTS['partner.confirmed'].movement, occurredAt: 1_700_000_000_000 }
-  shop.partner.whileCalled = async () => {
-    await shop.commands.apply(id, [{ ...INPUTS['partner.confirmed'], movement, isVerified: false }])
+  fixture.partner.whileCalled = async () => {
+    await fixture.commands.apply(id, [{ ...INPUTS['partner.confirmed'], movement, isVerified: false }])
   }
-  await shop.later(0)
-  const { status, transactionId, facts, dueAt } = await shop.read(id)
+  await fixture.later(0)
+  const { status, transactionId, facts, dueAt } = await fixture.read(id)
   assert.deepEqual([status, transactionId, facts.isAccepted, dueAt], ['CONFIRMED', 'tx', true, null])
-  assert.deepEqual(await told(shop.database), ['PAID', 'CONFIRMED'])
-  await assertBooks(shop.database)
+  assert.deepEqual(await told(fixture.database), ['PAID', 'CONFIRMED'])
+  await assertBooks(fixture.database)
 })
 
 test('[CO-15] [CO-44] [cash-out.states.9] an answer about something else leaves a doubt, a case, and the money reserved', async (t) => {
   const contradicted = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: payout('PROCESSING') } as const
-  const shop = await workshop(t, { put: contradicted, query: contradicted })
-  const id = await shop.reserve()
-  await shop.later(0)
-  await shop.later(0)
-  await shop.later(24 * HOUR)
-  const { status, dueAt } = await shop.read(id)
-  assert.deepEqual([status, dueAt, shop.partner.asked], ['RECONCILIATION_REQUIRED', null, ['PUT', 'GET']])
-  assert.deepEqual(await cases(shop.database), ['send_contradicted'])
-  assert.equal((await balances(shop.database)).reserved, 30_00n)
+  const fixture = await cashOutFixture(t, { put: contradicted, query: contradicted })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  await fixture.later(0)
+  await fixture.later(24 * HOUR)
+  const { status, dueAt } = await fixture.read(id)
+  assert.deepEqual([status, dueAt, fixture.partner.asked], ['RECONCILIATION_REQUIRED', null, ['PUT', 'GET']])
+  assert.deepEqual(await cases(fixture.database), ['send_contradicted'])
+  assert.equal((await balances(fixture.database)).reserved, 30_00n)
 })
 
 test('[CO-44] [cash-out.states.9] what a contradicting answer calls our order, a later event may call it too', async (t) => {
-  const shop = await workshop(t)
-  const id = await shop.reserve()
+  const fixture = await cashOutFixture(t)
+  const id = await fixture.reserve()
   const told = payout('PROCESSING', { id, transactionId: 'tx-9', valueCents: 29_00n })
-  shop.partner.put = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: told }
-  shop.partner.query = { kind: 'ACCEPTED', payout: payout('PROCESSING', { id, transactionId: 'tx-9' }) }
-  await shop.later(0)
-  assert.equal((await shop.read(id)).transactionId, 'tx-9')
-  await shop.later(0)
-  assert.deepEqual(shop.partner.asked, ['PUT', 'GET'])
+  fixture.partner.put = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: told }
+  fixture.partner.query = { kind: 'ACCEPTED', payout: payout('PROCESSING', { id, transactionId: 'tx-9' }) }
+  await fixture.later(0)
+  assert.equal((await fixture.read(id)).transactionId, 'tx-9')
+  await fixture.later(0)
+  assert.deepEqual(fixture.partner.asked, ['PUT', 'GET'])
 })
 
 test('[CO-17] [CO-16] what the bank executed while nobody listened is found by asking, and booked once', async (t) => {
-  const shop = await workshop(t)
-  const id = await shop.reserve()
-  await shop.commands.apply(id, [INPUTS['send.claimed']])
-  const other = shop.another()
-  shop.clock.advance(MINUTE)
-  await Promise.all([shop.jobs.processNext(), other.jobs.processNext()])
-  assert.equal((await shop.read(id)).status, 'CONFIRMED')
-  assert.deepEqual(shop.partner.told, [])
-  assert.deepEqual(await balances(shop.database), { available: 70_00n, settlement: -70_00n })
-  await assertBooks(shop.database)
+  const fixture = await cashOutFixture(t)
+  const id = await fixture.reserve()
+  await fixture.commands.apply(id, [INPUTS['send.claimed']])
+  const other = fixture.another()
+  fixture.clock.advance(MINUTE)
+  await Promise.all([fixture.jobs.processNext(), other.jobs.processNext()])
+  assert.equal((await fixture.read(id)).status, 'CONFIRMED')
+  assert.deepEqual(fixture.partner.told, [])
+  assert.deepEqual(await balances(fixture.database), { available: 70_00n, settlement: -70_00n })
+  await assertBooks(fixture.database)
 })
 
 test('[CO-24] [P8] what is proven not there and may not be sent is asked about, until a person is told', async (t) => {
-  const shop = await workshop(t, { put: TIMEOUT, query: NOT_FOUND })
-  const id = await shop.reserve()
-  await shop.later(0)
-  await switchPayouts(shop.database, false)
-  for (let minute = 0; minute < 10; minute++) await shop.later(MINUTE)
-  assert.equal((await shop.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
-  assert.equal(shop.partner.asked.length, 11, 'it is asked about each minute')
-  for (let minute = 0; minute < 10; minute++) await shop.later(MINUTE)
-  const { status, facts } = await shop.read(id)
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  await switchPayouts(fixture.database, false)
+  for (let minute = 0; minute < 10; minute++) await fixture.later(MINUTE)
+  assert.equal((await fixture.read(id)).status, 'PROVIDER_RESULT_UNKNOWN')
+  assert.equal(fixture.partner.asked.length, 11, 'it is asked about each minute')
+  for (let minute = 0; minute < 10; minute++) await fixture.later(MINUTE)
+  const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.doubt], ['RECONCILIATION_REQUIRED', 'missing'])
-  assert.deepEqual(await cases(shop.database), ['result_missing'])
-  assert.equal(shop.partner.told.length, 1)
+  assert.deepEqual(await cases(fixture.database), ['result_missing'])
+  assert.equal(fixture.partner.told.length, 1)
 
-  await switchPayouts(shop.database, true)
-  shop.partner.put = CONFIRMED
-  await shop.later(MINUTE)
-  assert.equal((await shop.read(id)).status, 'CONFIRMED')
-  assert.deepEqual(await cases(shop.database), ['result_missing (closed)'])
-  await assertBooks(shop.database)
+  await switchPayouts(fixture.database, true)
+  fixture.partner.put = CONFIRMED
+  await fixture.later(MINUTE)
+  assert.equal((await fixture.read(id)).status, 'CONFIRMED')
+  assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
+  await assertBooks(fixture.database)
 })
 
 test('[CO-24] [cash-out.states.5] a doubt about what was never sent is asked about while the switch is off', async (t) => {
-  const shop = await workshop(t, { query: CONFIRMED })
-  const id = await shop.reserve()
-  await switchPayouts(shop.database, false)
+  const fixture = await cashOutFixture(t, { query: CONFIRMED })
+  const id = await fixture.reserve()
+  await switchPayouts(fixture.database, false)
   const movement = { ...INPUTS['partner.confirmed'].movement, occurredAt: 1_700_000_000_000 }
-  await shop.commands.apply(id, [{ ...INPUTS['partner.confirmed'], movement, isVerified: false }])
-  assert.equal((await shop.read(id)).facts.doubt, 'unrecorded')
-  await shop.later(0)
-  assert.deepEqual([(await shop.read(id)).status, shop.partner.asked], ['CONFIRMED', ['GET']])
+  await fixture.commands.apply(id, [{ ...INPUTS['partner.confirmed'], movement, isVerified: false }])
+  assert.equal((await fixture.read(id)).facts.doubt, 'unrecorded')
+  await fixture.later(0)
+  assert.deepEqual([(await fixture.read(id)).status, fixture.partner.asked], ['CONFIRMED', ['GET']])
 })

@@ -7,16 +7,16 @@ import { createIds } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { balances } from '../support/books.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { BOUNDS, FAILED, PROCESSING, workshop } from './fixture.ts'
+import { BOUNDS, cashOutFixture, FAILED, PROCESSING } from './fixture.ts'
 import { confirmed, INPUTS, TERMS } from './situations.ts'
 
 test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a failure that an event tells wakes the worker, which asks; where the bank agrees it is FAILED; and what left is told', async (t) => {
-  const shop = await workshop(t, { put: PROCESSING, query: PROCESSING })
-  const id = await shop.reserve()
-  await shop.later(0)
-  const connection = openTestDatabase(shop.databaseUrl, 1)
+  const fixture = await cashOutFixture(t, { put: PROCESSING, query: PROCESSING })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  const connection = openTestDatabase(fixture.databaseUrl, 1)
   t.after(() => connection.close())
-  const { clock, partner, database } = shop
+  const { clock, partner, database } = fixture
   const ids = createIds(clock)
   const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger: pino({ level: 'silent' }) })
   let woken = 0
@@ -35,16 +35,16 @@ test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a fai
   assert.equal(woken, 1)
   assert.equal((await balances(database)).reserved, 30_00n, 'the event alone changes nothing')
   await cashOuts.processNext()
-  assert.deepEqual([(await shop.read(id)).status, partner.asked], ['DISPATCHED', ['PUT', 'GET']])
+  assert.deepEqual([(await fixture.read(id)).status, partner.asked], ['DISPATCHED', ['PUT', 'GET']])
 
   partner.query = FAILED
   await cashOuts.apply(id, told)
   assert.equal(woken, 2, 'an answer without an outcome delays no other event')
   await cashOuts.processNext()
-  assert.equal((await shop.read(id)).status, 'FAILED')
+  assert.equal((await fixture.read(id)).status, 'FAILED')
   assert.equal((await balances(database)).reserved, undefined)
 
-  const sent = await shop.reserve('sent')
+  const sent = await fixture.reserve('sent')
   const occurredAt = clock.now()
   await cashOuts.apply(sent, INPUTS['send.claimed'])
   await cashOuts.apply(sent, confirmed({ endToEndId: 'E1', occurredAt }))

@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
-import { type Process, workshop } from './fixture.ts'
+import { cashOutFixture, type Process } from './fixture.ts'
 import { confirmed, INPUTS, returned } from './situations.ts'
 
 const OCCURRED_AT = 1_700_000_000_000
@@ -12,18 +12,18 @@ const cameBack = (returnId: string) => returned({ returnId, occurredAt: OCCURRED
 
 /** Two payouts that were sent, by two processes. */
 async function twoPayouts(t: TestContext) {
-  const shop = await workshop(t)
-  const other = shop.another()
-  const payouts = [await shop.reserve('a'), await shop.reserve('b')] as const
+  const fixture = await cashOutFixture(t)
+  const other = fixture.another()
+  const payouts = [await fixture.reserve('a'), await fixture.reserve('b')] as const
   const tell = ({ commands }: Pick<Process, 'commands'>, id: string, ...inputs: CashOutInput[]) =>
     commands.apply(id, inputs)
-  for (const id of payouts) await tell(shop, id, INPUTS['send.claimed'])
-  return { ...shop, other, payouts, tell }
+  for (const id of payouts) await tell(fixture, id, INPUTS['send.claimed'])
+  return { ...fixture, other, payouts, tell }
 }
 
 test('[cash-out.states.16] [engine.14] [CO-47] a payment told for two payouts in one batch confirms one; the other waits with a case', async (t) => {
-  const { database, payouts, tell, ...shop } = await twoPayouts(t)
-  const told = await Promise.all(payouts.map((id) => tell(shop, id, left('E1'))))
+  const { database, payouts, tell, ...fixture } = await twoPayouts(t)
+  const told = await Promise.all(payouts.map((id) => tell(fixture, id, left('E1'))))
   assert.deepEqual(
     told.map((outcome) => outcome?.cashOut.status),
     ['CONFIRMED', 'RECONCILIATION_REQUIRED'],
@@ -39,10 +39,10 @@ test('[cash-out.states.16] [engine.14] [CO-47] a payment told for two payouts in
 })
 
 test('[cash-out.states.16] [CO-47] a return told for two payouts is credited once, also by two processes at the same moment', async (t) => {
-  const { database, other, payouts, tell, ...shop } = await twoPayouts(t)
-  await tell(shop, payouts[0], left('E1'))
-  await tell(shop, payouts[1], left('E2'))
-  const told = await Promise.all([tell(shop, payouts[0], cameBack('D1')), tell(other, payouts[1], cameBack('D1'))])
+  const { database, other, payouts, tell, ...fixture } = await twoPayouts(t)
+  await tell(fixture, payouts[0], left('E1'))
+  await tell(fixture, payouts[1], left('E2'))
+  const told = await Promise.all([tell(fixture, payouts[0], cameBack('D1')), tell(other, payouts[1], cameBack('D1'))])
   assert.deepEqual(told.map((outcome) => outcome?.cashOut.status).toSorted(), ['RECONCILIATION_REQUIRED', 'REVERSED'])
   assert.deepEqual(await cases(database), ['movement_elsewhere'])
   const { available, suspense_in } = await balances(database)
@@ -51,10 +51,10 @@ test('[cash-out.states.16] [CO-47] a return told for two payouts is credited onc
 })
 
 test('[cash-out.confirmed.5] [CO-45] a second payment of a payout that came back is booked', async (t) => {
-  const { database, payouts, tell, ...shop } = await twoPayouts(t)
+  const { database, payouts, tell, ...fixture } = await twoPayouts(t)
   const back = returned({ returnId: 'D1', valueCents: 30_00n, occurredAt: OCCURRED_AT })
-  await tell(shop, payouts[0], left('E1'), back)
-  const told = await tell(shop, payouts[0], left('E2'))
+  await tell(fixture, payouts[0], left('E1'), back)
+  const told = await tell(fixture, payouts[0], left('E2'))
   assert.equal(told?.cashOut.status, 'RECONCILIATION_REQUIRED')
   assert.equal((await balances(database)).suspense_out, -30_00n)
   assert.deepEqual(await cases(database), ['second_payment'])
@@ -63,18 +63,18 @@ test('[cash-out.confirmed.5] [CO-45] a second payment of a payout that came back
 
 for (const order of ['without its id, then with it', 'with its id, then without it']) {
   test(`[cash-out.reversal.5] [CO-60] where the bank cannot be asked a return that is told ${order} came back once`, async (t) => {
-    const { database, payouts, tell, ...shop } = await twoPayouts(t)
+    const { database, payouts, tell, ...fixture } = await twoPayouts(t)
     const unnamed = { ...cameBack('unnamed 1'), isUnnamed: true }
     const named = { ...cameBack('D1'), isVerified: true }
-    await tell(shop, payouts[0], left('E1'))
+    await tell(fixture, payouts[0], left('E1'))
     const both = order.startsWith('without') ? [unnamed, named] : [cameBack('D1'), unnamed]
-    for (const input of both) await tell(shop, payouts[0], input)
+    for (const input of both) await tell(fixture, payouts[0], input)
     const { settlement } = await balances(database)
     assert.equal(settlement, -80_00n)
     const known = (await cases(database)).filter((kind) => kind === 'return_told_before')
     assert.equal(known.length, 1)
     // Told once more it is nothing new; another one is another one.
-    for (const input of [named, { ...cameBack('D2'), isVerified: true }]) await tell(shop, payouts[0], input)
+    for (const input of [named, { ...cameBack('D2'), isVerified: true }]) await tell(fixture, payouts[0], input)
     assert.equal((await balances(database)).settlement, -90_00n)
     assert.equal((await cases(database)).filter((kind) => kind === 'return_told_before').length, 1)
     await assertBooks(database)

@@ -4,7 +4,7 @@ import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
 import { createCashOutStore } from '../../src/cash-out/store.ts'
 import { statement } from '../../src/platform/db/database.ts'
 import { administer } from '../support/database.ts'
-import { workshop } from './fixture.ts'
+import { cashOutFixture } from './fixture.ts'
 import { confirmed, INPUTS, returned } from './situations.ts'
 
 const MINUTE = 60_000
@@ -25,27 +25,27 @@ const STEPS = statement<[], { next_step: string | null }>(
 type Happened = Readonly<Record<string, readonly (CashOutInput | typeof QUARTER)[]>>
 
 /** Makes payouts, named by their ids in the client's system, to which all this happened, one after the other. */
-async function shelf(t: TestContext, happened: Happened) {
-  const shop = await workshop(t)
-  await shop.fund(1_000_00n)
+async function storeFixture(t: TestContext, happened: Happened) {
+  const fixture = await cashOutFixture(t)
+  await fixture.fund(1_000_00n)
   for (const [name, inputs] of Object.entries(happened)) {
-    const id = await shop.reserve(name)
+    const id = await fixture.reserve(name)
     for (const input of inputs) {
-      if (input === QUARTER) shop.clock.advance(input)
-      else await shop.commands.apply(id, [input])
+      if (input === QUARTER) fixture.clock.advance(input)
+      else await fixture.commands.apply(id, [input])
     }
   }
-  const store = createCashOutStore(shop.database)
+  const store = createCashOutStore(fixture.database)
   /** What is due later. */
   const due = async (afterMs: number, isSending: boolean, most = 100) => {
-    const found = await store.due(shop.clock.now() + afterMs, most, isSending)
+    const found = await store.due(fixture.clock.now() + afterMs, most, isSending)
     return found.map(({ externalId }) => externalId).toSorted()
   }
-  return { ...shop, due }
+  return { ...fixture, due }
 }
 
 test('[CO-24] [CO-10] while nothing may be sent, what waits to be sent is left out until it is given back', async (t) => {
-  const { due } = await shelf(t, {
+  const { due } = await storeFixture(t, {
     'missing and unsent': [CLAIMED, UNKNOWN, UNSENT, QUARTER, UNKNOWN],
     reserved: [],
     unsent: [CLAIMED, UNSENT],
@@ -67,12 +67,12 @@ test('[CO-24] [cash-out.states.5] while nothing may be sent, questions are due: 
     unrecorded: [confirmed(AT, false)],
     'left unsent': [CLAIMED, UNSENT, confirmed(AT), INPUTS['work.requested']],
   }
-  const { due } = await shelf(t, questions)
+  const { due } = await storeFixture(t, questions)
   assert.deepEqual(await due(20 * MINUTE, false), Object.keys(questions).toSorted())
 })
 
 test('[CO-24] [cash-out.ended.3] a payout that was given back unclaimed and then doubted is asked about', async (t) => {
-  const { due, clock, reserve, later, commands } = await shelf(t, {})
+  const { due, clock, reserve, later, commands } = await storeFixture(t, {})
   const id = await reserve('released')
   clock.advance(DAY)
   await later(0)
@@ -81,13 +81,13 @@ test('[CO-24] [cash-out.ended.3] a payout that was given back unclaimed and then
 })
 
 test('[CO-24] [P8] what waits to be sent leaves room for questions, however old it is', async (t) => {
-  const { due } = await shelf(t, { first: [], second: [], question: [CLAIMED, UNKNOWN] })
+  const { due } = await storeFixture(t, { first: [], second: [], question: [CLAIMED, UNKNOWN] })
   assert.deepEqual(await due(MINUTE, true, 1), ['first'])
   assert.deepEqual(await due(MINUTE, false, 1), ['question'])
 })
 
 test('[cash-out.work.6] [DB-43] what a process of the version before moved is planned by whoever finds it due', async (t) => {
-  const { due, database, databaseUrl } = await shelf(t, { reserved: [], tried: [CLAIMED, UNKNOWN] })
+  const { due, database, databaseUrl } = await storeFixture(t, { reserved: [], tried: [CLAIMED, UNKNOWN] })
   const plans = async () => (await database.rows(STEPS, [])).map(({ next_step }) => next_step)
   assert.deepEqual(await plans(), ['send', 'ask'])
   // As one that knows no steps does: it says nothing when it connects.

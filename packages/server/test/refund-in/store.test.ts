@@ -24,7 +24,7 @@ const left = (given: { readonly returnId: string }, isVerified = true) =>
 type Happened = Readonly<Record<string, readonly (RefundInInput | typeof QUARTER)[]>>
 
 /** Makes refunds of R$ 1,00 of one payment, named by their ids in the client's system, to which all this happened, one after the other. */
-async function shelf(t: TestContext, happened: Happened) {
+async function storeFixture(t: TestContext, happened: Happened) {
   const { url, database } = await testDatabase(t)
   const store = createRefundInStore(database)
   const engine = testEngine(t, url)
@@ -51,7 +51,11 @@ async function shelf(t: TestContext, happened: Happened) {
 }
 
 test('[refund-in.work.4] [CO-10] while nothing can be sent, what waits to be sent is left out until it is given back', async (t) => {
-  const due = await shelf(t, { new: [], unsent: [CLAIMED, UNSENT], 'unsent after all': [CLAIMED, UNKNOWN, UNSENT] })
+  const due = await storeFixture(t, {
+    new: [],
+    unsent: [CLAIMED, UNSENT],
+    'unsent after all': [CLAIMED, UNKNOWN, UNSENT],
+  })
   assert.deepEqual(await due(20 * MINUTE, true), ['new', 'unsent', 'unsent after all'])
   assert.deepEqual(await due(20 * MINUTE, false), [])
   assert.deepEqual(await due(31 * MINUTE, false), ['unsent', 'unsent after all'])
@@ -67,6 +71,6 @@ test('[P8] [refund-in.doubt.2] while nothing can be sent, questions are due: als
     contradicted: [CLAIMED, UNSENT, INPUTS['send.contradicted'], INPUTS['work.requested']],
     'left unsent': [CLAIMED, UNSENT, left({ returnId: 'D2' }), INPUTS['work.requested']],
   }
-  const due = await shelf(t, questions)
+  const due = await storeFixture(t, questions)
   assert.deepEqual(await due(20 * MINUTE, false), Object.keys(questions).toSorted())
 })
