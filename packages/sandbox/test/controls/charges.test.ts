@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { closedPort } from '../../../server/test/banks/pixgate/scripted-bank.ts'
 import { balances } from '../../../server/test/support/books.ts'
-import { told } from '../../../server/test/support/evidence.ts'
+import { notifiedStatuses } from '../../../server/test/support/evidence.ts'
 import { world } from '../../../server/test/support/world.ts'
 
 const STEPPED = { isStepped: true }
@@ -21,7 +21,7 @@ test('[sandbox.1] [sandbox.2] pay lets the bank tell of a payment by its signed 
   const detail = await pix.becomes(id, 'PAID')
   assert.ok(ids.includes(detail.endToEndId))
   while ((await balances(pix.database)).settlement !== -2005n);
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })
 

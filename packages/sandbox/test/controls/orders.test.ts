@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { told } from '../../../server/test/support/evidence.ts'
+import { notifiedStatuses } from '../../../server/test/support/evidence.ts'
 import { type Answer, type World, world } from '../../../server/test/support/world.ts'
 
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
@@ -44,7 +44,7 @@ test('[sandbox.9] reverse sends back the amount given, then all that is left, an
   await assertAccepted(pix, `cash-out/${id}/reverse`)
   await pix.until(`/api/pix/cash-out/${id}`, ({ reversedCents }) => reversedCents === 3_000)
   await assertImpossible(pix, `cash-out/${id}/reverse`)
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED', 'REVERSED', 'REVERSED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED', 'REVERSED', 'REVERSED'])
   await pix.assertBooksAgree()
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { balances } from '../support/books.ts'
-import { cases, statementMark, told } from '../support/evidence.ts'
+import { cases, notifiedStatuses, statementMark } from '../support/evidence.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { world } from '../support/world.ts'
 import { EVENTS_LOST, NOT_FOUND, tamperedWorld } from './tampering-bank.ts'
@@ -37,7 +37,7 @@ test('[statement.5] [PL-10] a charge paid in time, its event lost and denied at 
   await pix.later(MINUTE)
   const detail = await pix.read(id)
   assert.deepEqual([detail.status, detail.endToEndId, detail.payerName], ['PAID', endToEndId, null])
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   assert.deepEqual(await balances(pix.database), { available: 10000n, settlement: -10000n })
   await pix.later(10 * MINUTE)
   assert.deepEqual(await cases(pix.database), [])

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { answer, type Received, scriptedBank } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
-import { cases, cashIns, told } from '../support/evidence.ts'
+import { cases, cashIns, notifiedStatuses } from '../support/evidence.ts'
 import { failedEvent, paidEvent, tell } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 import { PIX_CODE } from './fixture.ts'
@@ -51,7 +51,7 @@ for (const behavior of ['timeout', 'lost-response'] as const) {
     assert.equal(settled.status, 'PENDING')
     assert.match(settled.pixCode, /^000201/)
     assert.equal((await chargesAtBank(pix)).length, 1)
-    assert.deepEqual(await told(pix.database), [])
+    assert.deepEqual(await notifiedStatuses(pix.database), [])
     await pix.assertBooksAgree()
   })
 }
@@ -82,7 +82,7 @@ test('[cash-in.unknown.7] [partner.5] 15 minutes without an answer make a case, 
   assert.equal(settled.status, 'PENDING')
   assert.match(settled.pixCode, /^000201/)
   assert.deepEqual(await cases(pix.database), ['result_missing (closed)'])
-  assert.deepEqual(await told(pix.database), [])
+  assert.deepEqual(await notifiedStatuses(pix.database), [])
 })
 
 /** A bank that takes every charge on, and may say something else than it should. */
@@ -126,7 +126,7 @@ for (const [what, echo] of Object.entries(contradictions)) {
     assert.equal(detail.status, 'RECONCILIATION_REQUIRED')
     assert.equal('pixCode' in detail, false)
     assert.deepEqual(await cases(pix.database), ['charge_contradicted'])
-    assert.deepEqual(await told(pix.database), [])
+    assert.deepEqual(await notifiedStatuses(pix.database), [])
     assert.deepEqual(
       bank.received.map(({ method }) => method),
       ['PUT', 'DELETE'],
@@ -152,7 +152,7 @@ test('[cash-in.expired.1] [CI-9] a payment that is told before the charge was an
   assert.equal(created.pixCode, PIX_CODE)
   const detail = await pix.read(created.id)
   assert.deepEqual([detail.status, detail.providerTransactionId], ['PAID', 'bank-1'])
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
 })
 
@@ -174,7 +174,7 @@ test('[cash-in.failed.1] [CI-9] a failure that is told before the charge was ans
   pix = await world(t, {}, { ...STEPPED, bankUrl: bank.url })
   const { status, body } = await pix.call('POST', '/api/pix/cash-in', { transaction: { value: 10, externalId: 'a' } })
   assert.deepEqual([status, body.code], [422, 'partner_refused'])
-  assert.deepEqual(await told(pix.database), ['FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['FAILED'])
   const detail = await pix.read(body.existing.id)
   assert.deepEqual([detail.failureCode, 'pixCode' in detail], ['removed_by_bank', false])
 })

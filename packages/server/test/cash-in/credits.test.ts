@@ -5,7 +5,7 @@ import { createUnverifiedCredits } from '../../src/cash-in/unverified-credits.ts
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
-import { cases, inbox, told } from '../support/evidence.ts'
+import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, tell } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -29,7 +29,7 @@ test('[cash-in.credits.1] [cash-in.credits.2] [EV-42] a payment of R$ 1.000,00 t
   assert.deepEqual(await balances(pix.database), { available: 99999n, settlement: -99999n })
   await pix.lever(`charges/${large.id}/pay`)
   await pix.becomes(large.id, 'PAID')
-  assert.deepEqual(await told(pix.database), ['PAID', 'PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'PAID'])
   await assertBooks(pix.database)
 })
 

@@ -6,7 +6,7 @@ import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { inputsOf } from '../../src/cash-in/inputs.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { payment } from '../support/engine.ts'
-import { cases, movesBy, openTransactions, told } from '../support/evidence.ts'
+import { cases, movesBy, notifiedStatuses, openTransactions } from '../support/evidence.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import {
   ACCEPTED,
@@ -162,7 +162,7 @@ test('[cash-in.expired.3] [cash-in.expired.5] [EX-8] a bank that falls silent ab
   await fixture.later(3_600_001)
   assert.equal((await fixture.read()).status, 'EXPIRED')
   assert.deepEqual(await cases(fixture.database), ['end_unknown (closed)'])
-  assert.deepEqual(await told(fixture.database), [])
+  assert.deepEqual(await notifiedStatuses(fixture.database), [])
 })
 
 test('[cash-in.states.15] [EX-7] one «not found» at the expiry loses no payment: it is found when the bank knows the charge again', async (t) => {
@@ -174,7 +174,7 @@ test('[cash-in.states.15] [EX-7] one «not found» at the expiry loses no paymen
   fixture.partner.query = PAID
   await fixture.later(60_001)
   assert.equal((await fixture.read()).status, 'PAID')
-  assert.deepEqual(await told(fixture.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'])
   assert.deepEqual(await cases(fixture.database), [])
   await assertBooks(fixture.database)
 })
@@ -189,7 +189,7 @@ test('[cash-in.states.11] [cash-in.states.15] [EX-7] a charge that the bank took
   }
   assert.deepEqual(statuses, ['PENDING', 'PENDING', 'PENDING', 'EXPIRED'], 'five minutes after the last attempt')
   assert.equal((await fixture.read()).dueAt, null)
-  assert.deepEqual([await told(fixture.database), await cases(fixture.database)], [[], []])
+  assert.deepEqual([await notifiedStatuses(fixture.database), await cases(fixture.database)], [[], []])
 })
 
 test('[cash-in.states.11] [EX-7] that the bank does not know what it is told to cancel proves nothing either', async (t) => {
@@ -226,7 +226,7 @@ test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its 
     assert.deepEqual(fixture.partner.asked, query === CONTRADICTED ? ['GET', 'DELETE'] : ['GET'])
     const { status, dueAt } = await fixture.read()
     assert.deepEqual({ status, dueAt }, { status: 'EXPIRED', dueAt: null })
-    assert.deepEqual([await told(fixture.database), await cases(fixture.database)], [[], []])
+    assert.deepEqual([await notifiedStatuses(fixture.database), await cases(fixture.database)], [[], []])
   }
 })
 
@@ -297,7 +297,7 @@ test('[cash-in.states.12] [P7] money that a contradicting answer tells of is boo
   assert.deepEqual([status, facts.payments, dueAt], ['RECONCILIATION_REQUIRED', { E1: 99_00 }, null])
   assert.deepEqual(await balances(fixture.database), { settlement: -99_00n, suspense_in: 99_00n })
   assert.deepEqual(await cases(fixture.database), ['charge_contradicted', 'amount_differs'])
-  assert.deepEqual(await told(fixture.database), [])
+  assert.deepEqual(await notifiedStatuses(fixture.database), [])
 })
 
 test('[cash-in.states.12] [P7] money of an answer under another id is not ours', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
-import { cases, inbox, movesBy, told } from '../support/evidence.ts'
+import { cases, inbox, movesBy, notifiedStatuses } from '../support/evidence.ts'
 import { failedEvent, paidEvent, tell } from '../support/partner-events.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { type World, world } from '../support/world.ts'
@@ -64,7 +64,7 @@ test('[cash-in.states.8] [EV-13] a payment of another amount is in suspense with
     assert.deepEqual([detail.paidAt, detail.endToEndId, detail.refundableCents], [null, null, 0])
     assert.equal((await cases(pix.database))[index], 'amount_differs')
   }
-  assert.deepEqual(await told(pix.database), [])
+  assert.deepEqual(await notifiedStatuses(pix.database), [])
   assert.deepEqual(await balances(pix.database), { settlement: -2000n, suspense_in: 2000n })
   const { body } = await pix.call('GET', '/organization/balance')
   assert.equal(body[0].amount, 0)
@@ -82,7 +82,7 @@ test('[cash-in.paid.4] [EV-19] a second payment is in suspense with a case; the 
   await until(() => cases(pix.database), ['second_payment', 'second_payment'])
   const detail = await pix.read(id)
   assert.deepEqual([detail.status, detail.endToEndId], ['PAID', first])
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -2001n, suspense_in: 1001n })
   await pix.assertBooksAgree()
 })
@@ -117,7 +117,7 @@ test('[cash-in.states.10] [sandbox.3] a failure ends the charge and is told once
   await pix.call('POST', `/sandbox/cash-in/${id}/fail`)
   const detail = await pix.becomes(id, 'FAILED')
   assert.deepEqual([detail.failureCode, detail.failureReason], ['removed_by_bank', 'the bank removed the charge'])
-  assert.deepEqual(await told(pix.database), ['FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['FAILED'])
   await pix.assertBooksAgree()
 })
 
@@ -132,7 +132,7 @@ test('[cash-in.states.10] [EV-40] a failure that only an event tells changes not
   assert.ok(((await movesBy(pix.database, 'work.claimed'))?.moves ?? 0n) >= 2n, 'the bank was asked, and once more')
   await pay(pix, charge.id)
   await pix.becomes(charge.id, 'PAID')
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })
 
@@ -147,7 +147,7 @@ test('[cash-in.paid.5] [EV-17] a failure that only an event tells after the paym
   await pix.later(60_000)
   assert.equal((await pix.read(charge.id)).status, 'PAID')
   assert.deepEqual((await movesBy(pix.database, 'work.claimed'))?.moves, 1n, 'the bank was asked')
-  assert.deepEqual([await cases(pix.database), await told(pix.database)], [[], ['PAID']])
+  assert.deepEqual([await cases(pix.database), await notifiedStatuses(pix.database)], [[], ['PAID']])
   await pix.assertBooksAgree()
 })
 
@@ -160,7 +160,7 @@ test('[cash-in.failed.2] [EV-16] a payment after the failure is in suspense and 
   assert.equal(await tell(pix, paidEvent(charge)), 200)
   await pix.becomes(charge.id, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await cases(pix.database), ['paid_after_failure'])
-  assert.deepEqual(await told(pix.database), ['FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['FAILED'])
   assert.deepEqual(await balances(pix.database), { settlement: -1000n, suspense_in: 1000n })
   await assertBooks(pix.database)
 })
@@ -177,7 +177,7 @@ test('[cash-in.detail.3] [cash-in.states.11] [EX-1] a charge reads as EXPIRED at
   const written = await pix.read(id)
   assert.equal(written.status, 'EXPIRED')
   assert.notEqual(written.updatedAt, computed.updatedAt, 'now the move was written')
-  assert.deepEqual(await told(pix.database), [])
+  assert.deepEqual(await notifiedStatuses(pix.database), [])
   await pix.assertBooksAgree()
 })
 
@@ -204,7 +204,7 @@ test('[cash-in.states.11] [EV-0] [EX-3] a payment that nobody told of is found w
   assert.equal((await pix.read(id)).status, 'EXPIRED', 'as far as anybody knows')
   await pix.later(1_001)
   assert.equal((await pix.read(id)).status, 'PAID')
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })
 
@@ -218,7 +218,7 @@ test('[cash-in.expired.2] [EV-15] what settled within 60 s of the expiry pays, h
   await pay(pix, id, { occurredAt })
   const detail = await pix.becomes(id, 'PAID')
   assert.equal(detail.paidAt, occurredAt)
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })
 
@@ -236,7 +236,7 @@ test('[cash-in.states.9] [EV-15] what settled later is in suspense with a case, 
     await pix.becomes(id, 'RECONCILIATION_REQUIRED')
   }
   assert.deepEqual(await cases(pix.database), ['paid_after_expiry', 'paid_after_expiry'])
-  assert.deepEqual(await told(pix.database), [])
+  assert.deepEqual(await notifiedStatuses(pix.database), [])
   assert.deepEqual(await balances(pix.database), { settlement: -3000n, suspense_in: 3000n })
   await pix.assertBooksAgree()
 })
@@ -248,7 +248,7 @@ test('[cash-in.expired.2] [EV-18] a failure of an expired charge is nothing; a p
   assert.equal(await tell(pix, failedEvent(charge)), 200)
   await pay(pix, charge.id)
   await pix.becomes(charge.id, 'PAID')
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   assert.deepEqual(await cases(pix.database), [])
   await pix.assertBooksAgree()
 })
@@ -263,7 +263,7 @@ test('[cash-in.expired.3] [EV-18] a failure of a charge that reads as EXPIRED be
   assert.equal((await pix.read(charge.id)).status, 'EXPIRED')
   await pay(pix, charge.id)
   await pix.becomes(charge.id, 'PAID')
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })
 
@@ -287,7 +287,7 @@ test('[sandbox.5] [EV-8] events three times each, shuffled and late, book every 
   for (const { id } of charges) await pix.becomes(id, 'PAID')
   const delivered = async () => (await pix.bank('GET', '/control/book')).body.events.delivered
   while ((await delivered()).length < charges.length);
-  assert.deepEqual(await told(pix.database), Array(10).fill('PAID'))
+  assert.deepEqual(await notifiedStatuses(pix.database), Array(10).fill('PAID'))
   assert.deepEqual(await cases(pix.database), [])
   await pix.assertBooksAgree()
 })

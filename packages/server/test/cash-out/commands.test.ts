@@ -5,7 +5,7 @@ import { type CashOutRequest, decideCreate } from '../../src/cash-out/create.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
-import { told } from '../support/evidence.ts'
+import { notifiedStatuses } from '../support/evidence.ts'
 import { type CashOutFixture, cashOutFixture, type Process, refusalOf } from './fixture.ts'
 import { cashOutAs, cashOutRequest, INPUTS, NOW, stateOf, TERMS } from './situations.ts'
 
@@ -227,7 +227,7 @@ test('[cash-out.states.11] [cash-out.ended.2] [EV-20] the stories of a payout ad
   await assertBooks(fixture.database)
   const statuses = await Promise.all([a, b, c].map(async (id) => (await fixture.read(id ?? '')).status))
   assert.deepEqual(statuses, ['REVERSED', 'RECONCILIATION_REQUIRED', 'PROVIDER_RESULT_UNKNOWN'])
-  assert.deepEqual((await told(fixture.database)).toSorted(), ['CONFIRMED', 'FAILED', 'PAID', 'REVERSED'])
+  assert.deepEqual((await notifiedStatuses(fixture.database)).toSorted(), ['CONFIRMED', 'FAILED', 'PAID', 'REVERSED'])
 })
 
 test('[cash-out.create.2] a cash-out that does not exist takes nothing', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
 import { balances } from '../support/books.ts'
-import { cases, told } from '../support/evidence.ts'
+import { cases, notifiedStatuses } from '../support/evidence.ts'
 import {
   type CashOutFixture,
   CONFIRMED,
@@ -57,7 +57,7 @@ test('[EV-22] [cash-out.reversal.1] a return that comes in doubt, before the con
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')
   assert.equal(await tell(fixture, id, comesBack), 'APPLIED')
   assert.equal((await fixture.read(id)).status, 'REVERSED')
-  assert.deepEqual(await told(fixture.database), ['PAID', 'CONFIRMED', 'REVERSED'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'CONFIRMED', 'REVERSED'])
 })
 
 test('[EV-21] [cash-out.work.4] a return that comes while the bank is asked about a failure is asked about once more', async (t) => {
@@ -96,7 +96,7 @@ test('[cash-out.states.9] [P8] a contradiction while an answer is missing holds 
   await minutes(fixture, 5)
   assert.equal((await fixture.read(id)).status, 'RECONCILIATION_REQUIRED')
   assert.deepEqual((await cases(fixture.database)).toSorted(), ['result_missing', 'send_contradicted'])
-  assert.deepEqual(await told(fixture.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'])
 })
 
 test('[CO-18] an answer that contradicts a payout which an event has confirmed is a case', async (t) => {
@@ -166,7 +166,7 @@ test('[P5] [CO-21] the refusal of an attempt that another one followed frees not
   await fixture.later(0)
   const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.attempts], ['DISPATCHED', 2])
-  assert.deepEqual(await told(fixture.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'])
 })
 
 test('[CO-19] a failure that is told and true while the call is open ends the payout once', async (t) => {
@@ -182,5 +182,5 @@ test('[CO-19] a failure that is told and true while the call is open ends the pa
   await minutes(fixture, 2)
   assert.equal((await fixture.read(id)).status, 'FAILED')
   assert.deepEqual(await cases(fixture.database), [])
-  assert.deepEqual(await told(fixture.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'FAILED'])
 })

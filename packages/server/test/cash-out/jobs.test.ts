@@ -4,7 +4,7 @@ import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
 import { inputsOfAsking, inputsOfSending } from '../../src/cash-out/jobs.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
-import { cases, movesBy, openTransactions, told } from '../support/evidence.ts'
+import { cases, movesBy, notifiedStatuses, openTransactions } from '../support/evidence.ts'
 import {
   type CashOutFixture,
   CONFIRMED,
@@ -219,7 +219,7 @@ test('[cash-out.unknown.6] a bank without idempotent payouts is never told twice
   assert.equal(fixture.partner.told.length, 1)
   const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.failureCode], ['FAILED', 'not_found'])
-  assert.deepEqual(await told(fixture.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'FAILED'])
   await assertBooks(fixture.database)
 })
 
@@ -269,7 +269,7 @@ test('[CO-24] [CO-7] [cash-out.states.3] what waited is sent when the switch is 
   await fixture.later(MINUTE)
   assert.equal((await fixture.read(second)).status, 'RELEASED')
   assert.equal(fixture.partner.told.length, 1)
-  assert.deepEqual(await told(fixture.database), ['PAID', 'CONFIRMED', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'CONFIRMED', 'FAILED'])
   assert.deepEqual(await balances(fixture.database), { available: 70_00n, settlement: -70_00n })
 })
 
@@ -283,7 +283,7 @@ test('[CO-10] [cash-out.states.10] what never left is given back after half an h
   assert.equal((await fixture.read(id)).status, 'DISPATCHED')
   await fixture.later(MINUTE)
   assert.equal((await fixture.read(id)).status, 'RELEASED')
-  assert.deepEqual(await told(fixture.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'FAILED'])
   await assertBooks(fixture.database)
 })
 
@@ -307,7 +307,7 @@ test('[CO-18] a confirmation that overtakes the answer counts; the answer fills 
   await fixture.later(0)
   const { status, transactionId, facts, dueAt } = await fixture.read(id)
   assert.deepEqual([status, transactionId, facts.isAccepted, dueAt], ['CONFIRMED', 'tx', true, null])
-  assert.deepEqual(await told(fixture.database), ['PAID', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'CONFIRMED'])
   await assertBooks(fixture.database)
 })
 

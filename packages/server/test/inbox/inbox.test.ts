@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
-import { caseFacts, cases, inbox, told } from '../support/evidence.ts'
+import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { failedEvent, paidEvent, tell } from '../support/partner-events.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
 import { type World, world } from '../support/world.ts'
@@ -24,7 +24,7 @@ test('[partner-inbox.3] [EV-8] an event that comes again is answered 200 and has
   pix.clock.advance(400 * 86_400_000)
   assert.equal(await tell(pix, event), 200)
   assert.deepEqual(await outcomes(pix), ['DONE APPLIED'])
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   assert.deepEqual(await cases(pix.database), [])
   await assertBooks(pix.database)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, testDatabase } from '../support/database.ts'
-import { audit, told } from '../support/evidence.ts'
+import { audit, notifiedStatuses } from '../support/evidence.ts'
 import { begin } from '../support/lives.ts'
 import { OPERATOR, operatedProcess } from './fixture.ts'
 
@@ -16,7 +16,7 @@ test('[adjustment.create.1] [adjustment.states.1] [adjustment.states.2] what cam
   )
   await adjust(-30_00n, { reason: 'To the vault' })
   assert.deepEqual(await balances(database), { available: 70_00n, settlement: -70_00n })
-  assert.deepEqual(await told(database), [])
+  assert.deepEqual(await notifiedStatuses(database), [])
   await assertBooks(database)
 })
 

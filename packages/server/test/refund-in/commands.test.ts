@@ -9,7 +9,7 @@ import { createRefundInStore } from '../../src/refund-in/store.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
-import { cases, told } from '../support/evidence.ts'
+import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { confirmed, INPUTS } from './situations.ts'
 
 /** Two processes on one database, without HTTP and without a bank. */
@@ -186,7 +186,7 @@ test('[cash-in.refunds.3] [refund-in.states.4] what a refund set aside can be re
   await one.apply(refund.id, [{ on: 'send.claimed', leaseMs: 60_000 }])
   assert.equal((await one.apply(refund.id, [INPUTS['send.rejected']]))?.refund.status, 'FAILED')
   assert.equal((await other.create(request(cashInId, { valueCents: 60_00n }))).refund.status, 'PENDING')
-  assert.deepEqual(await told(database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED'])
   await assertBooks(database)
 })
 

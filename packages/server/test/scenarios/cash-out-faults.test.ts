@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
-import { cases, told } from '../support/evidence.ts'
+import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, tell } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -61,7 +61,7 @@ test('[cash-out.states.1] [cash-out.states.11] [CO-1] value and fee are set asid
   const confirmed = await pix.becomes(created.id, 'CONFIRMED')
   assert.deepEqual([confirmed.max_fee_cents, confirmed.reserved_total_cents, confirmed.feeAmountCents], [40, 3040, 40])
   assert.deepEqual(await balances(pix.database), { available: 6960n, settlement: -7000n, fees: 40n })
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED'])
   assert.deepEqual(await atTheBank(pix), ['-3000'])
   await pix.assertBooksAgree()
 
@@ -79,7 +79,7 @@ test('[cash-out.states.7] [CO-12] a refusal is the end: FAILED, told once, the m
   const failed = await pix.becomes(id, 'FAILED')
   assert.equal(typeof failed.failureCode, 'string')
   await pix.later(86_400_000)
-  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
   assert.deepEqual(await balances(pix.database), REST)
   assert.deepEqual(await atTheBank(pix), [])
 })
@@ -90,7 +90,7 @@ test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
   assert.deepEqual(await balances(pix.database), { available: 7000n, reserved: 3000n, settlement: -10_000n })
-  assert.deepEqual(await told(pix.database), ['PAID'], 'a doubt is told to nobody')
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'], 'a doubt is told to nobody')
   await pix.becomes(id, 'CONFIRMED', 5_000)
   assert.deepEqual(await atTheBank(pix), ['-3000'])
   await pix.assertBooksAgree()
@@ -107,7 +107,7 @@ test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] what never arrived is sent aga
   assert.equal((await pix.bank('GET', `/payouts/${id}`)).status, 200)
   await pix.becomes(id, 'CONFIRMED')
   assert.deepEqual(await atTheBank(pix), ['-3000'])
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED'])
   await pix.assertBooksAgree()
 })
 
@@ -132,7 +132,7 @@ test('[cash-out.states.13] [CO-19] a failure that the bank confirms when asked f
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'FAILED')
   assert.deepEqual(await balances(pix.database), REST)
-  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
   assert.deepEqual(await atTheBank(pix), [])
 })
 
@@ -179,7 +179,7 @@ test('[cash-out.states.10] [cash-out.states.3] [CO-7] [CO-10] a bank that cannot
   assert.deepEqual(await states(), ['RELEASED', 'DISPATCHED', 'RESERVED'])
   await pix.later(86_400_000)
   assert.deepEqual(await states(), ['RELEASED', 'RELEASED', 'RELEASED'])
-  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED', 'FAILED', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED', 'FAILED', 'FAILED'])
   assert.deepEqual(await balances(pix.database), REST)
 })
 
@@ -194,7 +194,7 @@ test('[cash-out.reversal.1] [EV-24] [EV-25] what comes back is credited once for
   await pix.control(`payouts/${id}/reverse`)
   while ((await pix.detail(id)).reversedCents !== 3000) await pix.later(100)
   assert.deepEqual(await balances(pix.database), REST)
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED', 'REVERSED', 'REVERSED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED', 'REVERSED', 'REVERSED'])
   assert.deepEqual(await atTheBank(pix), ['-3000', '+1000', '+2000'])
   await pix.assertBooksAgree()
 })
@@ -218,7 +218,7 @@ test('[cash-out.reversal.1] [EV-22] a reversal that overtakes the confirmation w
     valueCents: 3000,
   })
   await pix.becomes(id, 'REVERSED')
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED', 'REVERSED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED', 'REVERSED'])
   await pix.later(60_000)
   assert.deepEqual(await balances(pix.database), REST)
   await pix.assertBooksAgree()
@@ -238,7 +238,7 @@ test('[cash-out.states.12] [EV-14] another amount than the payout is in suspense
     settlement: -7001n,
     suspense_out: -2999n,
   })
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { buildDynamicBrCode, buildStaticBrCode } from '@pixgate/brcode'
 import { balances } from '../support/books.ts'
-import { cases, told } from '../support/evidence.ts'
+import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { world } from '../support/world.ts'
 
 const MERCHANT = { merchantName: 'Padaria Central', merchantCity: 'Recife' }
@@ -154,7 +154,7 @@ test('[cash-out.qrcode.4] [QR-7] a bank that takes another amount than it decode
   await pix.becomes(body.id, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await cases(pix.database), ['amount_differs'])
   assert.equal((await balances(pix.database)).reserved, 2_500n)
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.assertBooksAgree()
 })
 

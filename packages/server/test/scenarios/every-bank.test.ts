@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type BankDriver, drivers, tinyDriver } from '../support/bank-drivers.ts'
 import { balances } from '../support/books.ts'
-import { cases, inbox, told } from '../support/evidence.ts'
+import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 
 /** What must be so at every bank, whatever its messages look like, as far as it can do it. */
 
@@ -37,7 +37,7 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.pay(id)
     await becomes(bank, `/api/pix/cash-in/${id}`, 'PAID')
     assert.deepEqual(await balances(bank.pix.database), { available: 10_000n, settlement: -10_000n })
-    assert.deepEqual(await told(bank.pix.database), ['PAID'])
+    assert.deepEqual(await notifiedStatuses(bank.pix.database), ['PAID'])
     assert.deepEqual(await cases(bank.pix.database), [])
     await bank.assertBooksAgree()
   })
@@ -73,7 +73,7 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.settleRefund(id)
     await becomes(bank, `/api/pix/refund/${id}`, 'CONFIRMED')
     assert.deepEqual(await balances(bank.pix.database), { available: 7_000n, settlement: -7_000n })
-    assert.deepEqual(await told(bank.pix.database), ['PAID', 'CONFIRMED'])
+    assert.deepEqual(await notifiedStatuses(bank.pix.database), ['PAID', 'CONFIRMED'])
     await bank.assertBooksAgree()
   })
 

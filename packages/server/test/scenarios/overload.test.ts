@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import test from 'node:test'
 import { databaseLink } from '../support/database-link.ts'
-import { told } from '../support/evidence.ts'
+import { notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, tell } from '../support/partner-events.ts'
 import { type Answer, type World, world } from '../support/world.ts'
 
@@ -149,7 +149,7 @@ async function payAll(pix: World, creates: readonly Answer[]): Promise<void> {
  */
 async function assertEachPaidOnce(pix: World, count: number): Promise<void> {
   await pix.receiver.arrived(count)
-  assert.deepEqual(await told(pix.database), Array(count).fill('PAID'))
+  assert.deepEqual(await notifiedStatuses(pix.database), Array(count).fill('PAID'))
   assert.equal(new Set(pix.receiver.received.map(({ headers }) => headers['webhook-id'])).size, count)
   await pix.assertBooksAgree()
 }

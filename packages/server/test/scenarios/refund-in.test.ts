@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
-import { cases, inbox, told } from '../support/evidence.ts'
+import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, tell } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../support/world.ts'
 
@@ -87,7 +87,7 @@ test('[refund-in.create.5] [refund-in.states.7] [refund-in.detail.1] a part is s
   assert.equal(typeof confirmed.confirmedAt, 'string')
   assert.deepEqual([confirmed.failureCode, confirmed.failureReason], [null, null])
   assert.deepEqual(await balances(pix.database), GONE)
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED'])
   assert.deepEqual(await pix.counted(), { status: 'PAID', refundedCents: 3_000, refundableCents: 7_000 })
   await pix.assertBooksAgree()
 })
@@ -181,7 +181,7 @@ test('[refund-in.states.4] [RF-7] a refusal is the end: FAILED, told once, and i
   const failed = await pix.ends(id, 'FAILED')
   assert.equal(typeof failed.failureCode, 'string')
   assert.deepEqual(await balances(pix.database), REST)
-  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
   assert.equal((await pix.counted()).refundableCents, 10_000)
 })
 
@@ -191,7 +191,7 @@ test('[refund-in.states.8] [RF-7] a failure that the bank confirms when asked fr
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.ends(id, 'FAILED')
   assert.deepEqual(await balances(pix.database), REST)
-  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
   await pix.assertBooksAgree()
 })
 
@@ -217,7 +217,7 @@ test('[refund-in.unknown.1] [RF-6] an answer that is lost leaves it PENDING unti
   assert.equal((await pix.detail(id)).status, 'PENDING')
   assert.deepEqual(await balances(pix.database), SET_ASIDE)
   assert.equal((await pix.counted()).refundableCents, 7_000)
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.ends(id, 'CONFIRMED', 5_000)
   assert.deepEqual(await balances(pix.database), GONE)
   await pix.assertBooksAgree()
@@ -233,7 +233,7 @@ test('[refund-in.unknown.2] [RF-6] [CO-42] what never arrived is sent again once
   await pix.later(6_000)
   assert.equal((await pix.bank('GET', `/refunds/${id}`)).status, 200)
   await pix.ends(id, 'CONFIRMED', 1_000)
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED'])
   await pix.assertBooksAgree()
 })
 
@@ -260,7 +260,7 @@ test('[refund-in.states.6] [refund-in.work.4] [RF-7] a bank that cannot be reach
   await pix.pass(3, 60_000)
   const failed = await pix.detail(id)
   assert.deepEqual([failed.status, failed.failureCode], ['FAILED', 'never_sent'])
-  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
   assert.deepEqual(await balances(pix.database), REST)
 })
 
@@ -308,7 +308,7 @@ test('[refund-in.doubt.4] another amount than the refund is in suspense, and all
     suspense_out: -2_999n,
   })
   assert.deepEqual(await pix.counted(), { status: 'PAID', refundedCents: 2_999, refundableCents: 4_001 })
-  assert.deepEqual(await told(pix.database), ['PAID'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   await pix.pass(2, 3_600_000)
   await pix.assertBooksAgree()
 })
@@ -329,7 +329,7 @@ test('[RF-8] [refund-in.ended.6] money that leaves after the failure is held aga
     suspense_out: -3_000n,
   })
   assert.equal((await pix.refund(70.01)).body.code, 'refund_exceeds_available')
-  assert.deepEqual(await told(pix.database), ['PAID', 'FAILED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED'])
   await pix.assertBooksAgree()
 })
 
@@ -384,7 +384,7 @@ test('[EV-27] [refund-in.returns.1] what the bank takes back in parts is debited
     assert.deepEqual([origin, status, externalId, endToEndId], ['PARTNER', 'CONFIRMED', id, pix.cashIn.endToEndId])
   assert.deepEqual(await balances(pix.database), { available: 6_500n, settlement: -6_500n })
   assert.deepEqual(await pix.counted(), { status: 'PAID', refundedCents: 3_500, refundableCents: 6_500 })
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED', 'CONFIRMED'])
   await pix.assertBooksAgree()
 })
 
@@ -458,7 +458,7 @@ test('[EV-27b] [refund-in.returns.3] a return that overtakes its payment waits f
     occurredAt: new Date(pix.clock.now()).toISOString(),
   })
   for (let second = 0; second < 10; second++) await pix.later(1_000)
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED'])
   assert.deepEqual(await balances(pix.database), { available: 6_000n, settlement: -6_000n })
   await pix.assertBooksAgree()
 })

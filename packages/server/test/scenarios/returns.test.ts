@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { balances } from '../support/books.ts'
-import { caseFacts, cases, inbox, told } from '../support/evidence.ts'
+import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { tell } from '../support/partner-events.ts'
 import { world } from '../support/world.ts'
 
@@ -101,7 +101,7 @@ test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a refund that is told of b
   await pix.ends(id, 'CONFIRMED')
   assert.deepEqual(await pix.refunds(), [['MERCHANT', 'CONFIRMED', done.returnId]])
   assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED'])
   assert.equal((await pix.read(pix.cashIn.id)).refundableCents, 7_000)
   await pix.pass(3, 60_000)
   assert.deepEqual(await cases(pix.database), [])
@@ -141,7 +141,7 @@ test('[RF-13] [cash-in.returns.2] what the bank takes while one of ours of the s
     ['PARTNER', 'CONFIRMED', taken.returnId],
   ])
   assert.deepEqual(await balances(pix.database), { available: 4_000n, settlement: -4_000n })
-  assert.deepEqual(await told(pix.database), ['PAID', 'CONFIRMED', 'CONFIRMED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'CONFIRMED', 'CONFIRMED'])
   assert.deepEqual(await cases(pix.database), [])
   await pix.assertBooksAgree()
 })

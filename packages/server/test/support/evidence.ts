@@ -46,11 +46,14 @@ export async function movesBy(
   return (await database.rows(MOVES, [trigger]))[0]
 }
 
-const TOLD = statement<[], { status: string }>('test.told', 'SELECT status FROM notification ORDER BY created_at, id')
+const STATUSES = statement<[], { status: string }>(
+  'test.notified_statuses',
+  'SELECT status FROM notification ORDER BY created_at, id',
+)
 
 /** The status in every notification that was made, oldest first. */
-export async function told(database: Database): Promise<string[]> {
-  return (await database.rows(TOLD, [])).map(({ status }) => status)
+export async function notifiedStatuses(database: Database): Promise<string[]> {
+  return (await database.rows(STATUSES, [])).map(({ status }) => status)
 }
 
 /** An event in the inbox, as far as tests care. */
