@@ -29,7 +29,7 @@ test('[PL-15] [P6] [statement.5] [cash-out.unknown.6] a payout that the statemen
   const { id } = await pix.cashOut()
   const status = async () => (await pix.get(`/api/pix/cash-out/${id}`)).status
   await steps(pix, 18)
-  await pix.lever(`payouts/${id}/confirm`)
+  await pix.bankAction(`payouts/${id}/confirm`)
   // The statement shows it, and the bank is asked once more: five minutes after the attempt its word would be the proof.
   await steps(pix, 4)
   assert.equal(await status(), 'PROVIDER_RESULT_UNKNOWN')
@@ -53,7 +53,7 @@ test('[PL-15] [P6] [statement.5] a payout that the statement shows is not given 
     const told = isShown() ? { status: 'FAILED', errorCode: 'internal' } : { status: 'PROCESSING' }
     return { status: 200, body: { id: ours, transactionId, valueCents, ...told } }
   }
-  await pix.lever(`payouts/${id}/confirm`)
+  await pix.bankAction(`payouts/${id}/confirm`)
   const seen = new Set<string>()
   for (let looks = 0; looks < 16; looks += 1) {
     seen.add((await pix.get(`/api/pix/cash-out/${id}`)).status)
@@ -71,7 +71,7 @@ test('[PL-15] [P6] [statement.5] [refund-in.unknown.3] a refund that the stateme
   const { id } = await pix.refundIn(cashInId, 30)
   const status = async () => (await pix.get(`/api/pix/refund/${id}`)).status
   await steps(pix, 18)
-  await pix.lever(`refunds/${id}/confirm`)
+  await pix.bankAction(`refunds/${id}/confirm`)
   await steps(pix, 4)
   assert.equal(await status(), 'PENDING')
   await steps(pix, 8)

@@ -103,7 +103,7 @@ test('[cash-in.paid.3] [EV-8c] an event that told another amount than the bank, 
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('1000.00')
   await pix.behave({ eventDelayMs: 60_000 })
-  const { endToEndId } = await pix.lever(`charges/${charge.id}/pay`)
+  const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
   assert.equal(await tell(pix, paidEvent(charge, { endToEndId, valueCents: 100_001 })), 200)
   await pix.becomes(charge.id, 'PAID')
   assert.deepEqual(await cases(pix.database), ['payment_restated'])
@@ -154,7 +154,7 @@ test('[cash-in.paid.5] [EV-17] a failure that only an event tells after the paym
 test('[cash-in.failed.2] [EV-16] a payment after the failure is in suspense and waits for a person', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
-  await pix.lever(`charges/${charge.id}/fail`)
+  await pix.bankAction(`charges/${charge.id}/fail`)
   await pix.becomes(charge.id, 'FAILED')
   // The simulated bank takes no payment of what has failed; another may.
   assert.equal(await tell(pix, paidEvent(charge)), 200)

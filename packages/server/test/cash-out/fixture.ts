@@ -83,8 +83,8 @@ export const BOUNDS = { callTimeoutMs: 3_000, eventQueries: { take: (wanted: num
 export interface ScriptedPartner extends PayoutPartner, Availability {
   /** `PUT`, `GET` or `DECODE`, in order. */
   readonly asked: string[]
-  /** What it was told to pay, in order. */
-  readonly told: [id: string, request: PayoutRequest][]
+  /** The payouts it was asked to send, in order. */
+  readonly requests: [id: string, request: PayoutRequest][]
   /** Until when each of these may leave. */
   readonly windows: (SendWindow | undefined)[]
   put: PayoutAnswer
@@ -110,7 +110,7 @@ function scriptedPartner(answers: Partial<ScriptedPartner> = {}): ScriptedPartne
     capabilities: new Set(['payout', 'idempotent-payout', 'query-payout', 'decode-qr-code']),
     idempotencyWindowMs: 86_400_000,
     asked: [],
-    told: [],
+    requests: [],
     windows: [],
     put: PROCESSING,
     query: CONFIRMED,
@@ -120,7 +120,7 @@ function scriptedPartner(answers: Partial<ScriptedPartner> = {}): ScriptedPartne
     sendPayout: async (id, request, window) => {
       partner.windows.push(window)
       partner.asked.push('PUT')
-      partner.told.push([id, request])
+      partner.requests.push([id, request])
       await partner.whileCalled()
       return partner.put
     },

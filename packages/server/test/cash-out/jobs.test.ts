@@ -116,10 +116,10 @@ test('[CO-40] the bank’s connector is told until when a payout may leave', asy
 /** Puts the clock forward by steps until the bank is told to pay again. */
 async function laterUntilSent(fixture: CashOutFixture, times: number): Promise<void> {
   for (let minute = 0; minute < 15; minute++) {
-    if (fixture.partner.told.length === times) return
+    if (fixture.partner.requests.length === times) return
     await fixture.later(MINUTE)
   }
-  assert.equal(fixture.partner.told.length, times)
+  assert.equal(fixture.partner.requests.length, times)
 }
 
 test('[partner.1] [cash-out.unknown.1] every attempt carries the same id and the same request', async (t) => {
@@ -128,7 +128,7 @@ test('[partner.1] [cash-out.unknown.1] every attempt carries the same id and the
   await fixture.later(0)
   await laterUntilSent(fixture, 2)
   await laterUntilSent(fixture, 3)
-  for (const [sentId, request] of fixture.partner.told) {
+  for (const [sentId, request] of fixture.partner.requests) {
     assert.equal(sentId, id)
     assert.deepEqual(request, {
       valueCents: 30_00n,
@@ -159,11 +159,11 @@ test('[CO-42] [P6] beyond the bank’s window nothing is sent again, and the pro
   const id = await fixture.reserve()
   await fixture.later(0)
   for (let minute = 0; minute < 19; minute++) await fixture.later(MINUTE)
-  const sent = fixture.partner.told.length
+  const sent = fixture.partner.requests.length
   assert.ok(sent > 10)
   assert.deepEqual(await cases(fixture.database), ['result_missing'])
   for (let minute = 0; minute < 7; minute++) await fixture.later(MINUTE)
-  assert.equal(fixture.partner.told.length, sent)
+  assert.equal(fixture.partner.requests.length, sent)
   const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.failureCode], ['FAILED', 'not_found'])
   assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
@@ -176,11 +176,11 @@ test('[CO-42] [CO-24] nothing is sent again while the switch is off', async (t) 
   await fixture.later(0)
   await switchPayouts(fixture.database, false)
   for (let minute = 0; minute < 5; minute++) await fixture.later(MINUTE)
-  assert.equal(fixture.partner.told.length, 1)
+  assert.equal(fixture.partner.requests.length, 1)
   await switchPayouts(fixture.database, true)
   fixture.partner.put = CONFIRMED
   await fixture.later(MINUTE)
-  assert.equal(fixture.partner.told.length, 2)
+  assert.equal(fixture.partner.requests.length, 2)
 })
 
 test('[CO-43] [cash-out.unknown.8] [P6] what is refused the second time may be carried out from the first: it stays reserved', async (t) => {
@@ -196,7 +196,7 @@ test('[CO-43] [cash-out.unknown.8] [P6] what is refused the second time may be c
   fixture.partner.query = CONFIRMED
   await fixture.later(MINUTE)
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')
-  assert.equal(fixture.partner.told.length, 2)
+  assert.equal(fixture.partner.requests.length, 2)
   await assertBooks(fixture.database)
 })
 
@@ -207,7 +207,7 @@ test('[CO-43] [P6] what was refused and never arrived is given back by the proof
   fixture.partner.put = REJECTED
   for (let minute = 0; minute < 8; minute++) await fixture.later(MINUTE)
   const { status, facts } = await fixture.read(id)
-  assert.deepEqual([status, facts.failureCode, fixture.partner.told.length], ['FAILED', 'limit', 2])
+  assert.deepEqual([status, facts.failureCode, fixture.partner.requests.length], ['FAILED', 'limit', 2])
   await assertBooks(fixture.database)
 })
 
@@ -216,7 +216,7 @@ test('[cash-out.unknown.6] a bank without idempotent payouts is never told twice
   const id = await fixture.reserve()
   await fixture.later(0)
   for (let minute = 0; minute < 10; minute++) await fixture.later(MINUTE)
-  assert.equal(fixture.partner.told.length, 1)
+  assert.equal(fixture.partner.requests.length, 1)
   const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.failureCode], ['FAILED', 'not_found'])
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'FAILED'])
@@ -228,11 +228,11 @@ test('[CO-10] [cash-out.states.8] what never left is tried again with longer wai
   const id = await fixture.reserve()
   await fixture.later(0)
   for (const seconds of [1, 2, 4, 8]) {
-    const before = fixture.partner.told.length
+    const before = fixture.partner.requests.length
     await fixture.later(seconds * SECOND - 500)
-    assert.equal(fixture.partner.told.length, before)
+    assert.equal(fixture.partner.requests.length, before)
     await fixture.later(500)
-    assert.equal(fixture.partner.told.length, before + 1)
+    assert.equal(fixture.partner.requests.length, before + 1)
   }
   assert.deepEqual(new Set(fixture.partner.asked), new Set(['PUT']), 'nothing is asked about what never left')
   fixture.partner.put = CONFIRMED
@@ -268,7 +268,7 @@ test('[CO-24] [CO-7] [cash-out.states.3] what waited is sent when the switch is 
   assert.equal((await fixture.read(second)).status, 'RESERVED')
   await fixture.later(MINUTE)
   assert.equal((await fixture.read(second)).status, 'RELEASED')
-  assert.equal(fixture.partner.told.length, 1)
+  assert.equal(fixture.partner.requests.length, 1)
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'CONFIRMED', 'FAILED'])
   assert.deepEqual(await balances(fixture.database), { available: 70_00n, settlement: -70_00n })
 })
@@ -292,8 +292,8 @@ test('[CO-21] [cash-out.work.2] two processes that see the same payout send it o
   const other = fixture.another()
   for (let round = 0; round < 3; round++) await fixture.reserve(`p${round}`)
   await Promise.all([fixture.jobs.processNext(), other.jobs.processNext()])
-  assert.equal(fixture.partner.told.length, 3)
-  assert.equal(new Set(fixture.partner.told.map(([id]) => id)).size, 3)
+  assert.equal(fixture.partner.requests.length, 3)
+  assert.equal(new Set(fixture.partner.requests.map(([id]) => id)).size, 3)
   assert.equal((await movesBy(fixture.database, 'send.claimed'))?.moves, 3n)
 })
 
@@ -344,7 +344,7 @@ test('[CO-17] [CO-16] what the bank executed while nobody listened is found by a
   fixture.clock.advance(MINUTE)
   await Promise.all([fixture.jobs.processNext(), other.jobs.processNext()])
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')
-  assert.deepEqual(fixture.partner.told, [])
+  assert.deepEqual(fixture.partner.requests, [])
   assert.deepEqual(await balances(fixture.database), { available: 70_00n, settlement: -70_00n })
   await assertBooks(fixture.database)
 })
@@ -361,7 +361,7 @@ test('[CO-24] [P8] what is proven not there and may not be sent is asked about, 
   const { status, facts } = await fixture.read(id)
   assert.deepEqual([status, facts.doubt], ['RECONCILIATION_REQUIRED', 'missing'])
   assert.deepEqual(await cases(fixture.database), ['result_missing'])
-  assert.equal(fixture.partner.told.length, 1)
+  assert.equal(fixture.partner.requests.length, 1)
 
   await switchPayouts(fixture.database, true)
   fixture.partner.put = CONFIRMED

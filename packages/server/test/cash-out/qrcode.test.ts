@@ -54,10 +54,10 @@ test('[QR-6] however often it is sent, it is decoded once, and every attempt nam
   for (let minute = 0; minute < 15; minute++) await fixture.later(60_000)
   fixture.partner.put = UNREACHABLE
   for (let minute = 0; minute < 15; minute++) await fixture.later(60_000)
-  assert.ok(fixture.partner.told.length >= 3)
+  assert.ok(fixture.partner.requests.length >= 3)
   assert.equal(fixture.partner.asked.filter((asked) => asked === 'DECODE').length, 1)
   const order = { valueCents: 30_00n, description: 'Bread', pixCode: DYNAMIC, decodeId: 'decode-1' }
-  for (const [, request] of fixture.partner.told) assert.deepEqual(request, order)
+  for (const [, request] of fixture.partner.requests) assert.deepEqual(request, order)
 })
 
 test('[QR-5] a code that ended between its decoding and its payment fails at the bank, and the money is free', async (t) => {

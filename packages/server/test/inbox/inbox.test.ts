@@ -198,7 +198,7 @@ test('[partner-inbox.12] [EV-35] of two charges that an event could mean the ban
   await pix.behave({ eventDelayMs: 3_600_000 })
   for (const name of ['id', 'externalId']) {
     const [one, other] = [await pix.charge('1.00'), await pix.charge('1.00')]
-    const { endToEndId } = await pix.lever(`charges/${other.id}/pay`)
+    const { endToEndId } = await pix.bankAction(`charges/${other.id}/pay`)
     // The references of both are known from here on: nothing that waits for one of them is due before its time.
     await pix.work()
     assert.equal(await tell(pix, paidEvent(one, { externalId: other[name], endToEndId })), 200)

@@ -41,7 +41,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
     const pix = await world(t)
     const { id } = await pix.paid('1')
     await payToKey(pix)
-    await pix.lever(`charges/${id}/return`, { valueCents: 100 })
+    await pix.bankAction(`charges/${id}/return`, { valueCents: 100 })
     await pix.until('/organization/balance', ([brl]) => brl.receivableCents === 100)
     return pix
   },

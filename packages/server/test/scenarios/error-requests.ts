@@ -80,7 +80,7 @@ const OF_CASH_OUTS: readonly Row[] = (
   { operation, code: 'insufficient_balance', request: (pix) => pay(pix) },
 ])
 
-/** What the levers of the simulated bank answer alike. */
+/** What the controls of the simulated bank answer alike. */
 const OF_LEVERS: readonly Row[] = (
   [
     ['payCashIn', failedCashIn],

@@ -30,7 +30,7 @@ async function story(t: TestContext, environment: Record<string, string> = {}) {
     outcomes: async () => (await inbox(pix.database)).map(({ state, outcome }) => `${state} ${outcome}`).slice(-1)[0],
     /** Pays a charge once more; resolves when that is in suspense. */
     paidAgain: async (chargeId: string): Promise<string> => {
-      const { endToEndId } = await pix.lever(`charges/${chargeId}/pay`)
+      const { endToEndId } = await pix.bankAction(`charges/${chargeId}/pay`)
       while (!(await balances(pix.database)).suspense_in) await pix.work()
       return endToEndId
     },
@@ -101,7 +101,7 @@ test('[cash-in.refunds.12] [EV-33] what goes back of a second payment is taken f
 test('[cash-in.refunds.12] [EV-33] the return of the only payment, of another amount than the charge, is taken from suspense', async (t) => {
   const pix = await story(t)
   const charge = await pix.charge('100.00')
-  await pix.lever(`charges/${charge.id}/pay`, { valueCents: 9_000 })
+  await pix.bankAction(`charges/${charge.id}/pay`, { valueCents: 9_000 })
   await pix.becomes(charge.id, 'RECONCILIATION_REQUIRED')
   await pix.says('CashInReversal', { transactionId: charge.providerTransactionId, returnId: 'D1', valueCents: 9_000 })
   assert.deepEqual(await balances(pix.database), {})
@@ -142,7 +142,7 @@ test('[partner-inbox.12] [EV-34] a return by an end-to-end id that is none of th
   const charge = await pix.paid('100.00')
   // A second payment of which no event came: the bank knows.
   await pix.behave({ eventDelayMs: HOUR })
-  const second = (await pix.lever(`charges/${charge.id}/pay`)).endToEndId
+  const second = (await pix.bankAction(`charges/${charge.id}/pay`)).endToEndId
   await pix.says('CashInReversal', {
     transactionId: charge.providerTransactionId,
     endToEndId: second,
@@ -195,7 +195,7 @@ test('[refund-in.doubt.7] [EV-34] a refund is not confirmed by the return of ano
   await pix.says('CashInReversal', { ...told, returnId: 'D1' })
   assert.equal((await pix.get(`/api/pix/refund/${id}`)).status, 'PENDING')
   // The bank, which is asked, says what became of the refund; the event stays what nobody can explain.
-  await pix.lever(`refunds/${id}/confirm`)
+  await pix.bankAction(`refunds/${id}/confirm`)
   await pix.waits()
   const { status, returnId } = await pix.get(`/api/pix/refund/${id}`)
   assert.equal(status, 'CONFIRMED')
@@ -209,7 +209,7 @@ test('[cash-out.reversal.4] [EV-34] a payout is not credited by the return of an
   await pix.balance(10_000)
   const payout = await pix.sent('payout-a')
   await pix.behave({ eventDelayMs: HOUR })
-  const { returnId } = await pix.lever(`payouts/${payout.id}/reverse`, { valueCents: 1_000 })
+  const { returnId } = await pix.bankAction(`payouts/${payout.id}/reverse`, { valueCents: 1_000 })
   const told = { transactionId: payout.transactionId, endToEndId: 'E-of-another', valueCents: 1_000 }
   await pix.says('CashOutReversal', { ...told, returnId })
   await pix.later(1_001)
@@ -227,7 +227,7 @@ test('[partner-inbox.12] [EV-26] [EV-35] of two payouts that a reversal could me
   await pix.balance(10_000)
   const [one, other] = [await pix.sent('payout-a'), await pix.sent('payout-b')]
   await pix.behave({ eventDelayMs: HOUR })
-  const { returnId } = await pix.lever(`payouts/${one.id}/reverse`)
+  const { returnId } = await pix.bankAction(`payouts/${one.id}/reverse`)
   await pix.says('CashOutReversal', {
     transactionId: other.transactionId,
     endToEndId: one.endToEndId,
@@ -252,7 +252,7 @@ test('[partner-inbox.12] [EV-26] [EV-35] of two refunds that a reversal could me
   ]
   await pix.later(1_000)
   const { transactionId } = await pix.get(`/api/pix/refund/${first.id}`)
-  const { returnId } = await pix.lever(`refunds/${second.id}/confirm`)
+  const { returnId } = await pix.bankAction(`refunds/${second.id}/confirm`)
   const told = { transactionId, externalId: 'refund-2', valueCents: 3_000 }
   await pix.says('CashInReversal', { ...told, returnId })
   await pix.later(1_001)
@@ -277,8 +277,8 @@ test('[partner-inbox.9] [EV-37] a return without its id books nothing: the bank 
   await pix.behave({ refundIn: 'manual', eventDelayMs: HOUR })
   const refund = await pix.refundIn(charge.id, 40)
   await pix.later(1_000)
-  await pix.lever(`payouts/${payout.id}/reverse`)
-  await pix.lever(`refunds/${refund.id}/confirm`)
+  await pix.bankAction(`payouts/${payout.id}/reverse`)
+  await pix.bankAction(`refunds/${refund.id}/confirm`)
   await pix.says('CashOutReversal', { transactionId: payout.transactionId, valueCents: 3_000 })
   await pix.says('CashInReversal', { transactionId: 'unknown', externalId: refund.id, status: 'REFUNDED' })
   await pix.later(0)
@@ -308,7 +308,7 @@ test('[partner-inbox.9] [EV-37] a confirmation that lacks something makes us ask
   await pix.behave({ eventDelayMs: HOUR })
   for (const field of ['valueCents', 'occurredAt', 'endToEndId']) {
     const charge = await pix.charge('1.00')
-    const { endToEndId } = await pix.lever(`charges/${charge.id}/pay`)
+    const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
     const whole = { transactionId: charge.providerTransactionId, externalId: charge.id, endToEndId, valueCents: 100 }
     await pix.says('CashIn', { ...whole, [field]: undefined })
     assert.equal((await pix.read(charge.id)).status, 'PAID', field)
@@ -350,7 +350,7 @@ test('[partner-inbox.13] [EV-36] what is put in quarantine is a case, and what i
   const pix = await story(t)
   const charge = await pix.charge('100.00')
   await pix.behave({ eventDelayMs: HOUR })
-  const { endToEndId } = await pix.lever(`charges/${charge.id}/pay`)
+  const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
   const told = { transactionId: charge.providerTransactionId, externalId: charge.id, endToEndId, occurredAt: pix.iso() }
   for (let time = 0; time < 2; time++) await pix.says('CashIn', { ...told, valueCents: '10000' })
   assert.equal((await pix.read(charge.id)).status, 'PAID', 'the bank was asked')

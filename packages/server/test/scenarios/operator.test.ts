@@ -46,7 +46,7 @@ test('[operator.switch.2] [CO-24] a payout that was sent takes its course while 
   const { id } = await pix.cashOut()
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'DISPATCHED')
   await operate('PUT', 'cash-out-switch', { enabled: false, reason: 'Incident 42' })
-  await pix.lever(`payouts/${id}/confirm`)
+  await pix.bankAction(`payouts/${id}/confirm`)
   await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
 })
 

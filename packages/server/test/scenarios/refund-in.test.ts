@@ -12,7 +12,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
   const charge = await pix.charge('100.00')
   const settledAt = new Date(pix.clock.now()).toISOString()
   if (options.bankUrl) await tell(pix, paidEvent(charge, { occurredAt: settledAt }))
-  else await pix.lever(`charges/${charge.id}/pay`)
+  else await pix.bankAction(`charges/${charge.id}/pay`)
   const cashIn = await pix.becomes(charge.id, 'PAID')
 
   const detail = (id: string) => pix.get(`/api/pix/refund/${id}`)
@@ -153,7 +153,7 @@ test('[refund-in.detail.2] [refund-in.list.1] a refund is found by its own id, a
   const pix = await funded(t)
   const { id } = await pix.refundIn(pix.cashIn.id, 30, { externalId: 'refund-1' })
   const { id: failedId } = await pix.refundIn(pix.cashIn.id, 20, { externalId: 'refund-2' })
-  await pix.lever(`charges/${pix.cashIn.id}/return`, { valueCents: 500 })
+  await pix.bankAction(`charges/${pix.cashIn.id}/return`, { valueCents: 500 })
   await pix.ends(id, 'CONFIRMED')
   for (const text of [pix.cashIn.id, 'refund-1', (await pix.detail(id)).transactionId])
     assert.equal((await pix.call('GET', `/api/pix/refund/${text}`)).status, 404)
@@ -204,7 +204,7 @@ test('[refund-in.states.9] a failure that only an event tells frees nothing', as
   await pix.pass(5, 1_000)
   assert.equal((await pix.detail(id)).status, 'PENDING')
   assert.deepEqual(await balances(pix.database), SET_ASIDE)
-  await pix.lever(`refunds/${id}/confirm`)
+  await pix.bankAction(`refunds/${id}/confirm`)
   await pix.ends(id, 'CONFIRMED')
   await pix.assertBooksAgree()
 })
@@ -284,7 +284,7 @@ test('[EV-28] [refund-in.states.7] [refund-in.ended.1] a confirmation that overt
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   const sending = pix.later(100)
   await pix.bankHas(id)
-  await pix.lever(`refunds/${id}/confirm`)
+  await pix.bankAction(`refunds/${id}/confirm`)
   await sending
   await pix.ends(id, 'CONFIRMED')
   assert.notEqual((await pix.detail(id)).transactionId, null)
@@ -297,7 +297,7 @@ test('[refund-in.doubt.4] another amount than the refund is in suspense, and all
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.later(1_000)
-  await pix.lever(`refunds/${id}/confirm`, { valueCents: 2_999 })
+  await pix.bankAction(`refunds/${id}/confirm`, { valueCents: 2_999 })
   while ((await cases(pix.database)).length === 0) await pix.later(1_000)
   assert.equal((await pix.detail(id)).status, 'PENDING')
   assert.deepEqual(await cases(pix.database), ['amount_differs'])
@@ -318,7 +318,7 @@ test('[RF-8] [refund-in.ended.6] money that leaves after the failure is held aga
   await pix.behave({ refundIn: 'fail' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.ends(id, 'FAILED')
-  await pix.lever(`refunds/${id}/confirm`, { despiteFailure: true })
+  await pix.bankAction(`refunds/${id}/confirm`, { despiteFailure: true })
   await pix.until(`/api/pix/cash-in/${pix.cashIn.id}`, ({ refundedCents }) => refundedCents === 3_000)
   assert.deepEqual(await cases(pix.database), ['confirmed_after_release'])
   assert.equal((await pix.detail(id)).status, 'FAILED')
@@ -360,7 +360,7 @@ test('[RF-5] [refund-in.create.2] a cash-in that falls into doubt lets its refun
   await pix.becomes(pix.cashIn.id, 'RECONCILIATION_REQUIRED')
   await pix.bank('PUT', '/control/lies', {})
   assert.equal((await pix.refund(10)).body.message, 'refunds can only be issued for PAID cash-in transactions')
-  await pix.lever(`refunds/${id}/confirm`)
+  await pix.bankAction(`refunds/${id}/confirm`)
   await pix.ends(id, 'CONFIRMED')
   assert.deepEqual(await pix.counted(), {
     status: 'RECONCILIATION_REQUIRED',
@@ -374,7 +374,7 @@ test('[RF-5] [refund-in.create.2] a cash-in that falls into doubt lets its refun
 test('[EV-27] [refund-in.returns.1] what the bank takes back in parts is debited part by part, each told once', async (t) => {
   const pix = await funded(t)
   await pix.behave({ eventCopies: 3 })
-  for (const valueCents of [1_000, 2_500]) await pix.lever(`charges/${pix.cashIn.id}/return`, { valueCents })
+  for (const valueCents of [1_000, 2_500]) await pix.bankAction(`charges/${pix.cashIn.id}/return`, { valueCents })
   const { data } = await pix.until(
     `/api/pix/refund?cash_in_id=${pix.cashIn.id}`,
     ({ pagination }) => pagination.total === 2,
@@ -408,12 +408,12 @@ test('[RF-10] [EV-27] what the bank takes crosses a refund of ours: both are boo
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 80)
   await pix.later(1_000)
-  await pix.lever(`charges/${pix.cashIn.id}/return`, { valueCents: 4_000 })
+  await pix.bankAction(`charges/${pix.cashIn.id}/return`, { valueCents: 4_000 })
   await pix.until(`/api/pix/cash-in/${pix.cashIn.id}`, ({ refundedCents }) => refundedCents === 4_000)
   assert.deepEqual(await cases(pix.database), [])
   const owing = await balances(pix.database)
   assert.deepEqual([owing.available ?? 0n, owing.reserved, owing.receivable], [0n, 8_000n, -2_000n])
-  await pix.lever(`refunds/${id}/confirm`)
+  await pix.bankAction(`refunds/${id}/confirm`)
   await pix.ends(id, 'CONFIRMED')
   assert.deepEqual(await cases(pix.database), ['returned_too_much'])
   assert.deepEqual(await pix.counted(), { status: 'PAID', refundedCents: 12_000, refundableCents: 0 })
@@ -445,8 +445,8 @@ test('[EV-27b] [refund-in.returns.3] a return that overtakes its payment waits f
   const pix = await world(t, {}, { isStepped: true })
   await pix.behave({ eventDelayMs: 3_600_000 })
   const charge = await pix.charge('100.00')
-  const { endToEndId } = await pix.lever(`charges/${charge.id}/pay`)
-  const { returnId } = await pix.lever(`charges/${charge.id}/return`, { valueCents: 4_000 })
+  const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
+  const { returnId } = await pix.bankAction(`charges/${charge.id}/return`, { valueCents: 4_000 })
   await tell(pix, {
     event: 'CashInReversal',
     eventId: 'early',

@@ -23,7 +23,7 @@ async function story(t: TestContext, environment: Record<string, string> = {}) {
     says,
     last: async () => (await inbox(pix.database)).map(({ state, outcome }) => `${state} ${outcome}`).at(-1),
     paidAgain: async (chargeId: string): Promise<string> => {
-      const { endToEndId } = await pix.lever(`charges/${chargeId}/pay`)
+      const { endToEndId } = await pix.bankAction(`charges/${chargeId}/pay`)
       while (!(await balances(pix.database)).suspense_in) await pix.work()
       return endToEndId
     },
@@ -41,7 +41,7 @@ test('[cash-in.returns.6] [EV-33] what the bank, asked, tells of the credited pa
   const pix = await story(t)
   const charge = await pix.paid('100.00')
   await pix.behave({ eventDelayMs: HOUR })
-  await pix.lever(`charges/${charge.id}/return`, { valueCents: 3_000 })
+  await pix.bankAction(`charges/${charge.id}/return`, { valueCents: 3_000 })
   await pix.behave({ eventDelayMs: 0 })
   await pix.paidAgain(charge.id)
   await pix.behave({ eventDelayMs: HOUR })
@@ -59,7 +59,7 @@ test('[refund-in.doubt.3] [EV-33] a refund that is confirmed by a return which i
   await pix.behave({ refundIn: 'manual', eventDelayMs: HOUR })
   const { id } = await pix.refundIn(charge.id, 30)
   await pix.later(1_000)
-  const { returnId } = await pix.lever(`refunds/${id}/confirm`)
+  const { returnId } = await pix.bankAction(`refunds/${id}/confirm`)
   // By the payment's reference, and by no end-to-end id: one of two payments.
   await pix.says('CashInReversal', { transactionId: charge.providerTransactionId, returnId, valueCents: 3_000 })
   for (let step = 0; step < 20; step++) await pix.later(60_000)
@@ -71,7 +71,7 @@ test('[cash-in.refunds.10] [EV-37] a return told without its id and then with it
   const pix = await story(t)
   const charge = await pix.paid('100.00')
   await pix.behave({ eventDelayMs: HOUR })
-  const { returnId } = await pix.lever(`charges/${charge.id}/return`, { valueCents: 3_000 })
+  const { returnId } = await pix.bankAction(`charges/${charge.id}/return`, { valueCents: 3_000 })
   const told = { transactionId: charge.providerTransactionId, endToEndId: charge.endToEndId, valueCents: 3_000 }
   await pix.says('CashInReversal', told)
   await pix.says('CashInReversal', { ...told, returnId })
@@ -112,7 +112,7 @@ test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to b
   const pix = await story(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
   const charge = await pix.paid('1000.00')
   await pix.behave({ eventDelayMs: HOUR })
-  const { endToEndId } = await pix.lever(`charges/${charge.id}/pay`)
+  const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
   await pix.behave({ latencyMs: 400 })
   const told = { transactionId: charge.providerTransactionId, valueCents: 100_000 }
   await pix.says('CashIn', { ...told, externalId: charge.id, endToEndId })

@@ -50,12 +50,12 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
   }
   /** Lets the bank carry a refund out. */
   async function carriedOut(id: string): Promise<Told> {
-    await pix.lever(`refunds/${id}/confirm`)
+    await pix.bankAction(`refunds/${id}/confirm`)
     return (await book()).refunds.find((refund: { id: string }) => refund.id === id)
   }
   /** Lets the bank take money back by itself. */
   async function takenBack(valueCents: number): Promise<Told> {
-    const { returnId } = await pix.lever(`charges/${cashIn.id}/return`, { valueCents })
+    const { returnId } = await pix.bankAction(`charges/${cashIn.id}/return`, { valueCents })
     const event = (await book()).events.pending.find((pending: { returnId?: string }) => pending.returnId === returnId)
     return event
   }
@@ -287,7 +287,7 @@ test('[RF-18] [cash-in.returns.6] returns that no event told are booked when the
 test('[RF-19] [cash-in.returns.7] a failure that the bank tells by its own id before its answer makes us ask', async (t) => {
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
-  await pix.lever(`refunds/${id}/fail`)
+  await pix.bankAction(`refunds/${id}/fail`)
   const [failed] = await pix.refundsAtBank(1, 'FAILED')
   assert.ok(failed)
   await pix.tellReturn(failed, { status: 'FAILED', returnId: null, errorCode: 'AC07' })

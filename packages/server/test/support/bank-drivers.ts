@@ -48,10 +48,10 @@ async function pixgateDriver(t: TestContext): Promise<BankDriver> {
     capabilities,
     pay: async (chargeId, isSilent = false) => {
       await pix.behave({ eventDelayMs: isSilent ? HOUR_MS : 0 })
-      await pix.lever(`charges/${chargeId}/pay`)
+      await pix.bankAction(`charges/${chargeId}/pay`)
     },
     settleRefund: async (id) => {
-      await pix.lever(`refunds/${id}/confirm`)
+      await pix.bankAction(`refunds/${id}/confirm`)
     },
     loseNextAnswer: () => pix.behave({ cashIn: 'lost-response', refundIn: 'lost-response' }),
     made: async () => {

@@ -58,8 +58,8 @@ export interface World {
   cashOut(transaction?: Record<string, unknown>, recipient?: Record<string, unknown>): Promise<Answer['body']>
   /** Refunds so many reais of a cash-in and returns the 201. */
   refundIn(cashInId: string, refundValue: number, more?: Record<string, unknown>): Promise<Answer['body']>
-  /** Pulls a lever of the simulated bank, such as `payouts/{id}/confirm`, and returns the 202. */
-  lever(path: string, body?: unknown): Promise<Answer['body']>
+  /** Posts to a control of the simulated bank, such as `payouts/{id}/confirm`, and returns the 202. */
+  bankAction(path: string, body?: unknown): Promise<Answer['body']>
   /** Changes how the simulated bank behaves. */
   behave(change: BankBehaviorChange): Promise<void>
   /** Reads what is there. */
@@ -198,7 +198,7 @@ export async function world(
       if (detail.status === status) return detail
     }
   }
-  const lever: World['lever'] = (path, body) => answered(bank('POST', `/control/${path}`, body), 202)
+  const bankAction: World['bankAction'] = (path, body) => answered(bank('POST', `/control/${path}`, body), 202)
   let [charges, payouts] = [0, 0]
   const charge: World['charge'] = (value, more = {}) => {
     charges += 1
@@ -207,7 +207,7 @@ export async function world(
   }
   const paid: World['paid'] = async (value, more) => {
     const { id } = await charge(value, more)
-    await lever(`charges/${id}/pay`)
+    await bankAction(`charges/${id}/pay`)
     return becomes(id, 'PAID')
   }
   const work = () => service.processNext()
@@ -234,7 +234,7 @@ export async function world(
       })
     },
     refundIn: (cashInId, refundValue, more) => create(`/api/pix/refund-in/${cashInId}`, { refundValue, ...more }),
-    lever,
+    bankAction,
     behave: async (change) => {
       await answered(bank('PUT', '/control/behavior', change), 200)
     },
