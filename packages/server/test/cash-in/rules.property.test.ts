@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { type CashIn, statusAt } from '../../src/cash-in/cash-in.ts'
+import { type CashIn, type CashInEvent, statusAt } from '../../src/cash-in/cash-in.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Journal } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
-import { CREATED_AT, cashInAs, confirmed, EXPIRES_AT, type Happening, INPUTS } from './situations.ts'
+import { CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS } from './situations.ts'
 
 const { 'partner.confirmed': PAYMENT, ...OTHERS } = INPUTS
 
-const IN_CONTRADICTION: Happening = { ...PAYMENT, isContradicted: true }
+const IN_CONTRADICTION: CashInEvent = { ...PAYMENT, isContradicted: true }
 
 /** What may happen, and how long after the thing before it. Payments are often the same, restated, late or early. */
-const happening = fc.record({
+const anyStep = fc.record({
   afterMs: fc.constantFrom(0, 1_000, 61_000, 900_000, 3_600_000),
   input: fc.oneof(
-    { weight: 2, arbitrary: fc.constantFrom<Happening>(...Object.values(OTHERS)) },
+    { weight: 2, arbitrary: fc.constantFrom<CashInEvent>(...Object.values(OTHERS)) },
     {
       weight: 1,
       arbitrary: fc
@@ -33,28 +33,28 @@ const happening = fc.record({
 /** Everything that was written since the charge was made. */
 interface History {
   readonly journals: Journal[]
-  readonly told: string[]
+  readonly notified: string[]
   cases: number
 }
 
 test('[cash-in.states.7] [cash-in.paid.4] whatever happens in whatever order, the books stay right', () => {
   fc.assert(
-    fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
-      const history: History = { journals: [], told: [], cases: 0 }
-      let now = cashInAs('PENDING', { version: 1, dueAt: CREATED_AT + 15_000 })
-      let at = CREATED_AT
-      for (const { afterMs, input } of happenings) {
-        at += afterMs
-        now = step(now, input, at, history)
+    fc.property(fc.array(anyStep, { maxLength: 12 }), (steps) => {
+      const history: History = { journals: [], notified: [], cases: 0 }
+      let cashIn = cashInAs('PENDING', { version: 1, dueAt: CREATED_AT + 15_000 })
+      let nowMs = CREATED_AT
+      for (const { afterMs, input } of steps) {
+        nowMs += afterMs
+        cashIn = step(cashIn, input, nowMs, history)
       }
-      assertBooked(now, history)
+      assertBooked(cashIn, history)
     }),
     { numRuns: 20_000 },
   )
 })
 
-function step(before: CashIn, input: Happening, at: number, history: History): CashIn {
-  const { outcome, moves = [], journals = [], notifications = [], cases = [] } = decideCashIn(before, input, at)
+function step(before: CashIn, input: CashInEvent, nowMs: number, history: History): CashIn {
+  const { outcome, moves = [], journals = [], notifications = [], cases = [] } = decideCashIn(before, input, nowMs)
   const after = outcome.cashIn
   if (outcome.result !== 'APPLIED') {
     assert.equal(after, before)
@@ -67,17 +67,17 @@ function step(before: CashIn, input: Happening, at: number, history: History): C
   if (input.on === 'partner.confirmed' && outcome.result !== 'IMPLAUSIBLE') {
     assert.ok(after.facts.payments?.[input.payment.endToEndId], 'money that arrived is booked')
   }
-  if (statusAt(before, at) === 'EXPIRED') assertOnlyMoneyChanges(after, at, journals)
+  if (statusAt(before, nowMs) === 'EXPIRED') assertOnlyMoneyChanges(after, nowMs, journals)
   history.journals.push(...journals)
-  history.told.push(...notifications.map(({ status }) => status))
+  history.notified.push(...notifications.map(({ status }) => status))
   history.cases += cases.length
   assertNotForgotten(after, history)
   return after
 }
 
 /** What a client has read as `EXPIRED` it reads as nothing else, unless money came. */
-function assertOnlyMoneyChanges(after: CashIn, at: number, journals: readonly Journal[]): void {
-  const status = statusAt(after, at)
+function assertOnlyMoneyChanges(after: CashIn, nowMs: number, journals: readonly Journal[]): void {
+  const status = statusAt(after, nowMs)
   if (journals.length === 0) assert.equal(status, 'EXPIRED')
   else assert.ok(['PAID', 'RECONCILIATION_REQUIRED'].includes(status))
 }
@@ -89,15 +89,15 @@ function assertNotForgotten({ status, dueAt, facts }: CashIn, { cases }: History
   if (status === 'RECONCILIATION_REQUIRED') assert.ok(cases > 0)
 }
 
-function assertBooked({ status, facts }: CashIn, { journals, told }: History): void {
+function assertBooked({ status, facts }: CashIn, { journals, notified }: History): void {
   for (const journal of journals) entriesOf(journal)
   const arrived = journals.filter(({ kind }) => kind === 'cash_in_paid' || kind === 'arrived_unattributed')
   const references = arrived.map(({ reference }) => reference)
   assert.equal(new Set(references).size, references.length, 'an end-to-end id is booked once')
   const credits = journals.filter(({ kind }) => kind === 'cash_in_paid')
-  assert.equal(credits.length, told.filter((told) => told === 'PAID').length, 'each credit is told')
+  assert.equal(credits.length, notified.filter((status) => status === 'PAID').length, 'each credit is told')
   assert.ok(credits.length <= 1)
-  assert.ok(told.filter((told) => told === 'FAILED').length <= 1)
+  assert.ok(notified.filter((status) => status === 'FAILED').length <= 1)
   if (status === 'PAID') assert.equal(credits.length, 1)
   const posted = arrived.reduce((sum, { kind, amounts }) => {
     return sum + ((kind === 'cash_in_paid' ? amounts.v : amounts.p) ?? 0n)

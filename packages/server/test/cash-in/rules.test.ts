@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type CashInStatus, cashIn, type JournalKind, limits, Refusal, type TriggerOf } from '@pixgate/spec'
-import type { CashIn, CashInFacts, CashInOutcome } from '../../src/cash-in/cash-in.ts'
+import type { CashIn, CashInEvent, CashInFacts, CashInOutcome } from '../../src/cash-in/cash-in.ts'
 import { decideCreate } from '../../src/cash-in/create.ts'
 import type { ReportedReturn } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
@@ -12,22 +12,12 @@ import { cashInRequest, TERMS } from '../support/engine.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import { type Outcome, outcomesOf } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
-import {
-  CHARGED,
-  CREATED_AT,
-  cashInAs,
-  confirmed,
-  EXPIRES_AT,
-  type Happening,
-  INPUTS,
-  NOW,
-  PAID,
-} from './situations.ts'
+import { CHARGED, CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW, PAID } from './situations.ts'
 
 /** What a row of the table is put to, and what must come of it besides what the row itself says. */
 interface Situation {
   readonly before?: Partial<CashIn>
-  readonly input?: Happening
+  readonly input?: CashInEvent
   /** What is known or recorded afterwards. */
   readonly learns?: Partial<CashIn>
   readonly dueAt?: number | null
@@ -71,14 +61,14 @@ const AWAITED = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: 'tx
 const AWAITING = { facts: { ...REFUNDED.facts, awaitedReturns: { D1: AWAITED } } }
 const HELD = { facts: { ...REFUNDED.facts, awaitedReturns: { D1: { ...AWAITED, heldCents: 20_00 } } } }
 const NO_REFUND = { facts: { ...PAID, returns: { D0: 60_00 } } }
-const TOLD = { before: NO_REFUND, learns: { facts: { returns: { D0: 60_00, D1: 30_00 } } }, reference: 'D1' }
-const TOLD_TOO_MUCH = {
+const RETURN_BOOKED = { before: NO_REFUND, learns: { facts: { returns: { D0: 60_00, D1: 30_00 } } }, reference: 'D1' }
+const RETURNED_TOO_MUCH = {
   before: { facts: { ...PAID, returns: { D0: 71_00 } } },
   learns: { facts: { returns: { D0: 71_00, D1: 30_00 } } },
   reference: 'D1',
   evidence: LATER_RETURN,
 }
-const TOLD_AND_AWAITED = {
+const RETURN_AWAITED = {
   before: REFUNDED,
   learns: AWAITING,
   dueAt: NOW + 900_000,
@@ -154,12 +144,12 @@ const RESTING = EXPIRES_AT + 2_000
 const ASKED = { isQuestionWanted: true, eventQueries: 0 } as const
 const ENDED_QUERY = { learns: { facts: { leaseUntil: null } } }
 /** An event told a payment that the bank has not confirmed for a quarter of an hour. */
-const TOLD_PAYMENT = { E1: { valueCents: 100_00, occurredAt: NOW - 900_000, since: NOW - 900_000 } }
+const EVENT_PAYMENT = { E1: { valueCents: 100_00, occurredAt: NOW - 900_000, since: NOW - 900_000 } }
 const UNCONFIRMED = {
-  before: { facts: { toldPayments: TOLD_PAYMENT, inconclusive: 2 } },
+  before: { facts: { toldPayments: EVENT_PAYMENT, inconclusive: 2 } },
   learns: { facts: { leaseUntil: null, inconclusive: 3, isPaymentCaseOpen: true } },
   dueAt: NOW + 300_000,
-  evidence: { bankAnswer: { kind: 'NOT_FOUND' }, toldPayments: TOLD_PAYMENT },
+  evidence: { bankAnswer: { kind: 'NOT_FOUND' }, toldPayments: EVENT_PAYMENT },
 }
 const VERIFIED_FIRST = {
   input: { ...confirmed({ endToEndId: 'E2' }), unverified: 'first' },
@@ -168,7 +158,7 @@ const VERIFIED_FIRST = {
   },
   dueAt: NOW,
 } as const
-const ONLY_TOLD = {
+const ONLY_BY_EVENT = {
   input: { ...INPUTS['partner.failed'], isVerified: false },
   learns: {
     facts: {
@@ -368,9 +358,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PAID refund.named': NAMED_REFUND,
   'PAID refund.answered': ANSWERED,
   'PAID return.told return restated': { ...RETURN_RESTATED, learns: {} },
-  'PAID return.told a refund may explain it': TOLD_AND_AWAITED,
-  'PAID return.told returns exceed the payment': TOLD_TOO_MUCH,
-  'PAID return.told': TOLD,
+  'PAID return.told a refund may explain it': RETURN_AWAITED,
+  'PAID return.told returns exceed the payment': RETURNED_TOO_MUCH,
+  'PAID return.told': RETURN_BOOKED,
   'PAID return.unexplained': UNEXPLAINED,
   'PAID return.known money of it is held': KNOWN_AND_FREED,
   'PAID return.known': KNOWN,
@@ -383,9 +373,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'RECONCILIATION_REQUIRED refund.named': NAMED_REFUND,
   'RECONCILIATION_REQUIRED refund.answered': ANSWERED,
   'RECONCILIATION_REQUIRED return.told return restated': { ...RETURN_RESTATED, learns: {} },
-  'RECONCILIATION_REQUIRED return.told a refund may explain it': TOLD_AND_AWAITED,
-  'RECONCILIATION_REQUIRED return.told returns exceed the payment': TOLD_TOO_MUCH,
-  'RECONCILIATION_REQUIRED return.told': TOLD,
+  'RECONCILIATION_REQUIRED return.told a refund may explain it': RETURN_AWAITED,
+  'RECONCILIATION_REQUIRED return.told returns exceed the payment': RETURNED_TOO_MUCH,
+  'RECONCILIATION_REQUIRED return.told': RETURN_BOOKED,
   'RECONCILIATION_REQUIRED return.unexplained': UNEXPLAINED,
   'RECONCILIATION_REQUIRED return.known money of it is held': KNOWN_AND_FREED,
   'RECONCILIATION_REQUIRED return.known': KNOWN,
@@ -424,7 +414,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 function situationOf(situation: string, { from, on }: Outcome): Situation | undefined {
   const known = SITUATIONS[situation]
   if (situation.endsWith('payment is to be verified')) return VERIFIED_FIRST
-  if (situation.endsWith('only an event tells it')) return ONLY_TOLD
+  if (situation.endsWith('only an event tells it')) return ONLY_BY_EVENT
   if (situation.endsWith('payment told is unconfirmed for too long')) {
     return from === 'PROVIDER_RESULT_UNKNOWN' ? { ...UNCONFIRMED, dueAt: NOW + 60_000 } : UNCONFIRMED
   }
@@ -446,7 +436,7 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
     const situation = situationOf(name, outcome)
     assert.ok(situation, 'every outcome has its situation here')
     const before = withOpenCases(cashInAs(from as CashInStatus, situation.before), 'result_missing', 'amount_differs')
-    const input = situation.input ?? INPUTS[on as Happening['on']]
+    const input = situation.input ?? INPUTS[on as CashInEvent['on']]
     const decision = decideCashIn(before, input, NOW)
     const endsDoubt = from === 'RECONCILIATION_REQUIRED' && to !== 'RECONCILIATION_REQUIRED'
 
@@ -477,7 +467,7 @@ const ANOTHER_REFERENCE = { ...INPUTS['charge.accepted'], transactionId: 'tx-9' 
 const NOT_FOUND = INPUTS['charge.not_found']
 
 /** What a single condition more or less decides: the state and the reason afterwards. */
-const CONDITIONS: readonly (readonly [name: string, CashIn, Happening, becomes: string])[] = [
+const CONDITIONS: readonly (readonly [name: string, CashIn, CashInEvent, becomes: string])[] = [
   [
     '[cash-in.states.2] what the bank took is stored also when its time is over',
     cashInAs('PENDING', { expiresAt: NOW - 1 }),
@@ -536,7 +526,7 @@ function journalsOf(decision: Decision<CashInOutcome>) {
 }
 
 /** The entries as the ledger's documentation has them: J1, J10, J11r, J9a, J12h and J12k. */
-function journalOf(posts: JournalKind, { reference = 'E1' }: Situation, input: Happening) {
+function journalOf(posts: JournalKind, { reference = 'E1' }: Situation, input: CashInEvent) {
   const moved = input.on === 'partner.confirmed' ? input.payment.valueCents : 30_00n
   const entries: Partial<Record<JournalKind, unknown[][]>> = {
     return_held: [
@@ -581,7 +571,7 @@ function notificationsOf({ notifications = [] }: Decision<CashInOutcome>) {
 }
 
 /** The bytes, written out: what is signed once is sent for ever. */
-function bodyOf(before: CashIn, input: Happening, status: string): string {
+function bodyOf(before: CashIn, input: CashInEvent, status: string): string {
   const isPaid = status === 'PAID'
   const isReported = input.on === 'partner.confirmed' || input.on === 'partner.failed'
   const fields = [
@@ -607,7 +597,7 @@ const pairs = cashIn.states.flatMap((from) =>
 )
 
 /** What must hold so that none of a pair's rows with a condition applies. */
-const UNCONDITIONAL: Readonly<Record<string, [Happening, Partial<CashIn>?]>> = {
+const UNCONDITIONAL: Readonly<Record<string, [CashInEvent, Partial<CashIn>?]>> = {
   // Of a payment that was booked nothing but the very same remains.
   'PAID partner.confirmed': [confirmed()],
 }
@@ -619,7 +609,7 @@ for (const [from, on] of pairs) {
   })
 }
 
-function assertIgnored(before: CashIn, input: Happening): void {
+function assertIgnored(before: CashIn, input: CashInEvent): void {
   assert.deepEqual(decideCashIn(before, input, NOW), { outcome: { result: 'IGNORED', cashIn: before } })
 }
 
@@ -696,7 +686,7 @@ test('[cash-in.work.5] of the requests that come while the bank is being asked o
 })
 
 /** The waits after each of so many status queries about an event's news, in seconds, until nothing is due any more. */
-function waitsAfter(first: CashIn, ended: Happening): number[] {
+function waitsAfter(first: CashIn, ended: CashInEvent): number[] {
   const waits: number[] = []
   let now = first
   let at = NOW
@@ -709,17 +699,17 @@ function waitsAfter(first: CashIn, ended: Happening): number[] {
   return waits
 }
 
-const NOTHING_TOLD = { ...INPUTS['work.done'], hasOutcome: false } as const
-const NO_ANSWER = { ...NOTHING_TOLD, isAnswered: false } as const
+const NO_OUTCOME = { ...INPUTS['work.done'], hasOutcome: false } as const
+const NO_ANSWER = { ...NO_OUTCOME, isAnswered: false } as const
 
 test('[cash-in.work.5] [EV-41] the news of an event are asked about at once, and after 1, 5 and 15 s where no outcome is told', () => {
-  const told = decideCashIn(cashInAs('PAID'), ONLY_TOLD.input, NOW).outcome.cashIn
-  assert.deepEqual(waitsAfter(told, NOTHING_TOLD), [1, 5, 15, 0])
+  const told = decideCashIn(cashInAs('PAID'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
+  assert.deepEqual(waitsAfter(told, NO_OUTCOME), [1, 5, 15, 0])
   assert.deepEqual(waitsAfter(told, INPUTS['work.done']), [0], 'an outcome is enough')
 })
 
 test('[cash-in.work.5] [EV-41] an answer without an outcome never delays the next event’s status query', () => {
-  let now = decideCashIn(cashInAs('PAID'), ONLY_TOLD.input, NOW).outcome.cashIn
+  let now = decideCashIn(cashInAs('PAID'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
   for (let query = 0; query < 3; query++) {
     now = decideCashIn({ ...now, dueAt: NOW }, { on: 'work.claimed', leaseMs: 60_000 }, NOW).outcome.cashIn
     now = decideCashIn(now, NO_ANSWER, NOW).outcome.cashIn
@@ -727,13 +717,13 @@ test('[cash-in.work.5] [EV-41] an answer without an outcome never delays the nex
   assert.ok((now.dueAt ?? 0) > NOW)
   now = decideCashIn(now, INPUTS['work.requested'], NOW + 1).outcome.cashIn
   assert.equal(now.dueAt, NOW + 1)
-  assert.equal(waitsAfter(now, NOTHING_TOLD)[0], 1, 'and its repeats begin anew')
+  assert.equal(waitsAfter(now, NO_OUTCOME)[0], 1, 'and its repeats begin anew')
 })
 
 test('[cash-in.work.6] [EX-8] what is left open is asked about after 1, 2, 5 and 15 minutes, then each hour', () => {
   const minutes = (waits: number[]) => waits.slice(0, 7).map((wait) => wait / 60)
   const over = cashInAs('PENDING', { expiresAt: NOW - 2_000, dueAt: NOW, facts: CHARGED })
-  for (const ended of [NO_ANSWER, NOTHING_TOLD]) {
+  for (const ended of [NO_ANSWER, NO_OUTCOME]) {
     assert.deepEqual(minutes(waitsAfter(over, ended)), [1, 2, 5, 15, 60, 60, 60])
   }
   const paid = cashInAs('PAID', { dueAt: NOW })
@@ -746,7 +736,7 @@ test('[cash-in.expired.4] [EX-9] where no statement is swept an expired charge i
   assert.equal(swept.dueAt, null)
   const unswept = decideCashIn(open, { on: 'clock.expired', isSwept: false }, NOW).outcome.cashIn
   assert.equal(unswept.dueAt, NOW + 300_000)
-  assert.deepEqual(waitsAfter(unswept, NOTHING_TOLD), [3_300, 82_800, 0])
+  assert.deepEqual(waitsAfter(unswept, NO_OUTCOME), [3_300, 82_800, 0])
 })
 
 test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is asked about for a day, then waits for a person', () => {
@@ -758,7 +748,7 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is as
   while (now.dueAt !== null && now.dueAt < NOW + 9 * 86_400_000) {
     at = Math.max(at, now.dueAt)
     now = decideCashIn(now, { on: 'work.claimed', leaseMs: 60_000 }, at).outcome.cashIn
-    const decision = decideCashIn(now, NOTHING_TOLD, at)
+    const decision = decideCashIn(now, NO_OUTCOME, at)
     opened.push(...(decision.cases ?? []).map(({ kind }) => `${kind} after ${Math.floor((at - NOW) / 60_000)} min`))
     now = decision.outcome.cashIn
     waits.push(((now.dueAt ?? at) - at) / 1_000)
@@ -811,7 +801,7 @@ test('[cash-in.work.2] only due work can be claimed, so that of two claims one i
 })
 
 test('[cash-in.states.10] the bank agrees with what an event told of a failure: its words are kept', () => {
-  const told = decideCashIn(cashInAs('PENDING'), ONLY_TOLD.input, NOW).outcome.cashIn
+  const told = decideCashIn(cashInAs('PENDING'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
   const agreed = { ...INPUTS['partner.failed'], errorCode: 'charge_failed', errorMessage: null, occurredAt: null }
   const { outcome, notifications } = decideCashIn(told, agreed, NOW)
   assert.deepEqual(
@@ -830,7 +820,7 @@ test('[cash-in.expired.5] [EX-8] the case of an end that was unknown closes when
     assert.deepEqual(closes, ['end_unknown'])
     assert.equal(outcome.cashIn.facts.isEndCaseOpen, false)
   }
-  assert.equal(decideCashIn(before, NOTHING_TOLD, NOW).cases?.length, 0, 'one case is enough')
+  assert.equal(decideCashIn(before, NO_OUTCOME, NOW).cases?.length, 0, 'one case is enough')
 })
 
 test('[cash-in.credits.1] an older payment that only an event tells is verified before it is a contradiction', () => {
@@ -969,16 +959,16 @@ test('[fees.2] the fee is never more than the value', () => {
 
 test('[cash-in.states.15] [P6] that the bank does not know it proves nothing of a later attempt, nor once, nor too soon', () => {
   const lastAttemptAt = NOW - 400_000
-  const told = (facts: CashInFacts, given: Partial<CashIn> = {}, askedAt = NOW) => {
+  const afterNotFound = (facts: CashInFacts, given: Partial<CashIn> = {}, askedAt = NOW) => {
     const before = cashInAs('PENDING', { expiresAt: NOW - 60_000, ...given, facts: { ...CHARGED, ...facts } })
     return decideCashIn(before, { on: 'charge.not_found', askedAt, isSwept: true }, NOW).outcome.cashIn
   }
   const before = { lastAttemptAt, notFoundSince: NOW - 60_000, notFoundAt: NOW - 60_000 }
-  assert.equal(told(before).status, 'EXPIRED')
-  assert.equal(told({ lastAttemptAt }).status, 'PENDING')
-  assert.equal(told({ ...before, notFoundSince: NOW - 59_999 }).status, 'PENDING')
-  assert.equal(told({ ...before, lastAttemptAt: NOW - 299_999 }).status, 'PENDING')
-  const stale = told({ lastAttemptAt }, {}, lastAttemptAt - 1)
+  assert.equal(afterNotFound(before).status, 'EXPIRED')
+  assert.equal(afterNotFound({ lastAttemptAt }).status, 'PENDING')
+  assert.equal(afterNotFound({ ...before, notFoundSince: NOW - 59_999 }).status, 'PENDING')
+  assert.equal(afterNotFound({ ...before, lastAttemptAt: NOW - 299_999 }).status, 'PENDING')
+  const stale = afterNotFound({ lastAttemptAt }, {}, lastAttemptAt - 1)
   assert.deepEqual([stale.status, stale.facts.notFoundSince], ['PENDING', undefined])
 })
 

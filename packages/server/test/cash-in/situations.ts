@@ -1,6 +1,6 @@
 import type { CashInStatus } from '@pixgate/spec'
 import type { Payment } from '../../src/banks/port.ts'
-import type { CashIn, CashInFacts, CashInInput, RefundEvent } from '../../src/cash-in/cash-in.ts'
+import type { CashIn, CashInEvent, CashInFacts, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { cashInRequest, payment, TERMS } from '../support/engine.ts'
 
 /** Cash-ins in every state, and everything that may happen to them, for tests of the rules alone. */
@@ -73,9 +73,6 @@ export function confirmed(given: Partial<Payment> = {}): Extract<CashInInput, { 
   }
 }
 
-/** Whatever can happen to a cash-in. */
-export type Happening = CashInInput | RefundEvent
-
 /** One input of each kind that a cash-in can be given. */
 export const INPUTS = {
   'work.requested': { on: 'work.requested' },
@@ -119,4 +116,4 @@ export const INPUTS = {
     refundIds: ['refund-1'],
   },
   'return.known': { on: 'return.known', returnId: 'D1', refundId: 'refund-1' },
-} as const satisfies Readonly<Record<Happening['on'], Happening>>
+} as const satisfies Readonly<Record<CashInEvent['on'], CashInEvent>>

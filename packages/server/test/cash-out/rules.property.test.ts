@@ -38,7 +38,7 @@ const anything = fc.oneof(
 )
 
 /** What happens, how long after the thing before it, and what the merchant has left for other purposes by then. */
-const happening = fc.record({
+const anyStep = fc.record({
   afterMs: fc.constantFrom(0, 1_000, MINUTE, 5 * MINUTE, 30 * MINUTE, DAY),
   inputs: fc.array(anything, { minLength: 1, maxLength: 3 }),
   spends: fc.constantFrom(0n, 0n, 15_00n, 100_00n),
@@ -48,7 +48,7 @@ const happening = fc.record({
 class History {
   readonly balances = new Map<AccountCode, bigint>([['available', 81_00n]])
   readonly journals: Journal[] = []
-  readonly told: string[] = []
+  readonly notified: string[] = []
   readonly cases: string[] = []
   readonly unsent = new Set<number>()
   attempts = 0
@@ -62,9 +62,11 @@ class History {
     return this.balances.get(code) ?? 0n
   }
 
-  take({ journals = [], notifications = [], cases = [] }: Decision<CashOutOutcome>): void {
+  apply({ journals = [], notifications = [], cases = [] }: Decision<CashOutOutcome>): void {
     for (const journal of journals) this.post(journal)
-    this.told.push(...notifications.map(({ eventType, status, reference }) => `${eventType} ${status} ${reference}`))
+    this.notified.push(
+      ...notifications.map(({ eventType, status, reference }) => `${eventType} ${status} ${reference}`),
+    )
     this.cases.push(...cases.map(({ kind }) => kind))
   }
 
@@ -87,72 +89,72 @@ class History {
   }
 
   /** Whether the bank, or time, proved that nothing left: told from what happened, not from what the payout knows. */
-  isProof(input: CashOutInput, at: number): boolean {
+  isProof(input: CashOutInput, nowMs: number): boolean {
     switch (input.on) {
       case 'send.rejected':
         return this.attempts - this.unsent.size <= 1
       case 'partner.failed':
         return input.isVerified
       case 'clock.released':
-        if (this.attempts === 0) return at - CREATED_AT >= DAY
-        return this.unsent.size === this.attempts && at - this.firstAttemptAt >= 30 * MINUTE && !this.wasAccepted
+        if (this.attempts === 0) return nowMs - CREATED_AT >= DAY
+        return this.unsent.size === this.attempts && nowMs - this.firstAttemptAt >= 30 * MINUTE && !this.wasAccepted
       case 'partner.not_found':
-        return !this.#isRepeatable(input.windowMs, at) && this.#isNotThere([...this.notFoundAt, at])
+        return !this.#isRepeatable(input.windowMs, nowMs) && this.#isNotThere([...this.notFoundAt, nowMs])
       default:
         return false
     }
   }
 
   /** Whether no attempt is at the bank or on its way there, or the bank takes another one for the same. */
-  mayBeSent({ again }: Extract<CashOutInput, { on: 'send.claimed' }>, at: number): boolean {
+  mayBeSent({ again }: Extract<CashOutInput, { on: 'send.claimed' }>, nowMs: number): boolean {
     if (this.unsent.size === this.attempts) return true
-    return again !== undefined && this.#isRepeatable(again.windowMs, at)
+    return again !== undefined && this.#isRepeatable(again.windowMs, nowMs)
   }
 
-  #isRepeatable(windowMs: number, at: number): boolean {
-    return !this.wasAccepted && !this.wasRefused && at - this.firstAttemptAt < windowMs
+  #isRepeatable(windowMs: number, nowMs: number): boolean {
+    return !this.wasAccepted && !this.wasRefused && nowMs - this.firstAttemptAt < windowMs
   }
 
-  #isNotThere(told: readonly number[]): boolean {
-    const [first = 0, last = 0] = [told.at(0), told.at(-1)]
+  #isNotThere(notFoundAt: readonly number[]): boolean {
+    const [first = 0, last = 0] = [notFoundAt.at(0), notFoundAt.at(-1)]
     return !this.wasAccepted && last - first >= MINUTE && last - this.lastAttemptAt >= 5 * MINUTE
   }
 
-  note(input: CashOutInput, { status, facts }: CashOut, at: number): void {
-    if (input.on === 'partner.not_found' && input.askedAt > 0) this.notFoundAt.push(at)
+  note(input: CashOutInput, { status, facts }: CashOut, nowMs: number): void {
+    if (input.on === 'partner.not_found' && input.askedAt > 0) this.notFoundAt.push(nowMs)
     this.wasRefused ||= facts.refusal != null
     if (input.on === 'send.accepted' && status !== 'RESERVED') this.wasAccepted ||= facts.isAccepted === true
     if (input.on !== 'send.claimed' || (facts.attempts ?? 0) === this.attempts) return
     this.attempts += 1
-    this.lastAttemptAt = at
-    if (this.attempts === 1) this.firstAttemptAt = at
+    this.lastAttemptAt = nowMs
+    if (this.attempts === 1) this.firstAttemptAt = nowMs
     this.notFoundAt = []
   }
 }
 
 test('[P6] [cash-out.unknown.3] [cash-out.states] whatever happens in whatever order, money is freed by proof only, and once', () => {
   fc.assert(
-    fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
+    fc.property(fc.array(anyStep, { maxLength: 12 }), (steps) => {
       const history = new History()
       history.post({ operationId: 'id', kind: 'cash_out_reserved', reference: '', amounts: { v: 30_00n, f: 1_00n } })
-      let now = cashOutAs('RESERVED', { version: 1, dueAt: CREATED_AT })
-      let at = CREATED_AT
-      for (const { afterMs, inputs, spends } of happenings) {
-        at += afterMs
+      let cashOut = cashOutAs('RESERVED', { version: 1, dueAt: CREATED_AT })
+      let nowMs = CREATED_AT
+      for (const { afterMs, inputs, spends } of steps) {
+        nowMs += afterMs
         history.spend(spends)
-        for (const input of inputs) now = step(now, possible(input, now, history, at), at, history)
+        for (const input of inputs) cashOut = step(cashOut, possible(input, cashOut, history, nowMs), nowMs, history)
       }
-      assertBooked(now, history)
+      assertBooked(cashOut, history)
     }),
     { numRuns: 10_000 },
   )
 })
 
 /** Of an attempt it is told once that it did not leave. */
-function possible(input: CashOutInput, { facts }: CashOut, { unsent }: History, at: number): CashOutInput {
+function possible(input: CashOutInput, { facts }: CashOut, { unsent }: History, nowMs: number): CashOutInput {
   // What is asked is asked now; but for an answer from before everything.
-  if (input.on === 'partner.not_found' && input.askedAt > 0) return { ...input, askedAt: at }
-  if (input.on === 'send.claimed' && input.again) return { ...input, again: { ...input.again, askedAt: at } }
+  if (input.on === 'partner.not_found' && input.askedAt > 0) return { ...input, askedAt: nowMs }
+  if (input.on === 'send.claimed' && input.again) return { ...input, again: { ...input.again, askedAt: nowMs } }
   if (input.on !== 'send.not_sent') return input
   const attempt = facts.attempts ?? 0
   if (attempt === 0 || unsent.has(attempt)) return INPUTS['work.requested']
@@ -160,20 +162,20 @@ function possible(input: CashOutInput, { facts }: CashOut, { unsent }: History, 
   return { ...input, attempt }
 }
 
-function step(before: CashOut, input: CashOutInput, at: number, history: History): CashOut {
-  const decision = decide(before, input, at, stateOf({ available: history.balance('available') }))
+function step(before: CashOut, input: CashOutInput, nowMs: number, history: History): CashOut {
+  const decision = decide(before, input, nowMs, stateOf({ available: history.balance('available') }))
   const { outcome, moves = [], journals = [] } = decision
   const after = outcome.cashOut
   if (outcome.result !== 'APPLIED') assert.equal(after, before)
   assert.equal(after.version, before.version + moves.length)
   if (journals.some(({ kind }) => kind === 'cash_out_released')) {
-    assert.ok(history.isProof(input, at), `${before.status} is given back by ${input.on}`)
+    assert.ok(history.isProof(input, nowMs), `${before.status} is given back by ${input.on}`)
     assert.equal(after.exclusiveKey, null)
   }
   if (input.on === 'send.claimed' && outcome.result === 'APPLIED')
-    assert.ok(history.mayBeSent(input, at), 'no second order')
-  history.note(input, after, at)
-  history.take(decision)
+    assert.ok(history.mayBeSent(input, nowMs), 'no second order')
+  history.note(input, after, nowMs)
+  history.apply(decision)
   assertNotForgotten(after, history)
   return after
 }
@@ -204,7 +206,7 @@ function assertBooked({ status, facts, valueCents, feeCents }: CashOut, history:
   assert.equal(history.balance('settlement'), sum(facts.movements) - cameBack, 'what is known to have moved is booked')
   assert.ok(sum(facts.returns) <= valueCents)
 
-  assert.equal(new Set(history.told).size, history.told.length, 'nothing is told twice')
-  const ends = history.told.filter((told) => told.startsWith('pix_cash_out '))
+  assert.equal(new Set(history.notified).size, history.notified.length, 'nothing is told twice')
+  const ends = history.notified.filter((notified) => notified.startsWith('pix_cash_out '))
   assert.equal(ends.length, isSettled, 'each end is told, and nothing else')
 }

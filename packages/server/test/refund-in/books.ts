@@ -12,7 +12,7 @@ export class Books implements State {
   readonly balances = new Map<AccountCode, bigint>([['available', BEGINNING_CENTS]])
   readonly journals: Journal[] = []
   /** The operations that the merchant was told of. */
-  readonly told: string[] = []
+  readonly notified: string[] = []
   readonly cases: string[] = []
 
   operation(id: string) {
@@ -35,19 +35,19 @@ export class Books implements State {
     return {}
   }
 
-  take(decision: Decision<unknown>, at: number): void {
-    for (const create of decision.creates ?? []) this.operations.set(create.operation.id, created(create, at))
+  apply(decision: Decision<unknown>, nowMs: number): void {
+    for (const create of decision.creates ?? []) this.operations.set(create.operation.id, created(create, nowMs))
     for (const move of decision.moves ?? []) {
       const before = this.operations.get(move.operationId)
       assert.ok(before)
-      this.operations.set(before.id, moved(before, move, at))
+      this.operations.set(before.id, moved(before, move, nowMs))
     }
     for (const journal of decision.journals ?? []) {
       this.journals.push(journal)
       for (const { account, amountCents } of entriesOf(journal))
         this.balances.set(account, this.balance(account) + amountCents)
     }
-    this.told.push(...(decision.notifications ?? []).map(({ operationId }) => operationId))
+    this.notified.push(...(decision.notifications ?? []).map(({ operationId }) => operationId))
     this.cases.push(...(decision.cases ?? []).map(({ kind }) => kind))
   }
 }

@@ -30,7 +30,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ send: fc.nat(2), isAnswered: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ executes: fc.nat(2), naming }) },
   { weight: 3, arbitrary: fc.record({ asks: fc.nat(2) }) },
-  { weight: 1, arbitrary: fc.record({ takesBack: fc.constantFrom(30_00n, 20_00n, 1n), naming }) },
+  { weight: 1, arbitrary: fc.record({ debits: fc.constantFrom(30_00n, 20_00n, 1n), naming }) },
   { weight: 4, arbitrary: fc.record({ delivers: fc.nat(7), isTwice: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ passMs: fc.constantFrom(1_000, 12_000, 300_000, 900_000) }) },
 )
@@ -60,7 +60,7 @@ class World {
     for (const { id, valueCents } of REFUNDS) {
       const more = { cashInId: this.cashInId, externalId: id, reason: null, correlationId: 'test' }
       const request = { id, valueCents, ...more, bodyHash: sha256(id), idempotencyKey: null }
-      this.books.take(decideCreate(request, this.books, this.at), this.at)
+      this.books.apply(decideCreate(request, this.books, this.at), this.at)
     }
   }
 
@@ -89,18 +89,18 @@ class World {
     if (!refund || refund.returnId !== undefined) return
     const returnId = this.#newReturn(valueCents)
     refund.returnId = returnId
-    const told = { returnId, valueCents, occurredAt: this.at }
+    const returned = { returnId, valueCents, occurredAt: this.at }
     const { transactionId } = refund
     const isMatched = how === 'ours' || (how === 'return' && this.refund(id).transactionId === transactionId)
     this.post.push(
       isMatched
-        ? { refundId: id, inputs: [{ on: 'partner.confirmed', returned: told, transactionId, isVerified: false }] }
-        : { ...told, transactionId: how === 'payment' ? 'tx' : transactionId },
+        ? { refundId: id, inputs: [{ on: 'partner.confirmed', returned, transactionId, isVerified: false }] }
+        : { ...returned, transactionId: how === 'payment' ? 'tx' : transactionId },
     )
   }
 
   /** The bank takes money back by itself. */
-  takeBack(valueCents: bigint, how: string): void {
+  debit(valueCents: bigint, how: string): void {
     const returnId = this.#newReturn(valueCents)
     this.takenBack += 1
     const transactionId = how === 'payment' ? 'tx' : `tx-${returnId}`
@@ -143,27 +143,27 @@ class World {
       return
     }
     const identity = { id: `taken-${returned.returnId}`, bodyHash: sha256('') }
-    const told = { ...returned, transactionId }
-    this.books.take(decideReturn(this.cashIn, told, identity, this.books, this.at, open), this.at)
+    const movement = { ...returned, transactionId }
+    this.books.apply(decideReturn(this.cashIn, movement, identity, this.books, this.at, open), this.at)
   }
 
   apply(id: string, inputs: readonly RefundInInput[]): void {
-    this.books.take(decideRefundIn(this.refund(id), this.cashIn, inputs, this.books, this.at), this.at)
+    this.books.apply(decideRefundIn(this.refund(id), this.cashIn, inputs, this.books, this.at), this.at)
   }
 
   /** What a worker does about the returns that are awaited. */
   settle(): void {
     const ids = Object.keys(this.cashIn.facts.awaitedReturns ?? {})
     const identities = new Map(ids.map((returnId) => [returnId, { id: `taken-${returnId}`, bodyHash: sha256('') }]))
-    this.books.take(decideAwaited(this.cashIn, identities, this.books, this.at), this.at)
+    this.books.apply(decideAwaited(this.cashIn, identities, this.books, this.at), this.at)
   }
 
-  take(what: Step): void {
+  perform(what: Step): void {
     this.at += 10
     if ('send' in what) this.send(refundAt(what.send).id, what.isAnswered)
     else if ('executes' in what) this.execute(...idAndValue(what.executes), what.naming)
     else if ('asks' in what) this.ask(...idAndValue(what.asks))
-    else if ('takesBack' in what) this.takeBack(what.takesBack, what.naming)
+    else if ('debits' in what) this.debit(what.debits, what.naming)
     else if ('delivers' in what) this.deliver(what.delivers, what.isTwice)
     else this.at += what.passMs
     this.settle()
@@ -175,7 +175,7 @@ class World {
       this.send(id, true)
       this.execute(id, valueCents, 'return')
     }
-    while (this.post.length > 0) this.take({ delivers: 0, isTwice: false })
+    while (this.post.length > 0) this.perform({ delivers: 0, isTwice: false })
     for (let round = 0; round < 2; round++) {
       this.at += 12_000
       for (const { id, valueCents } of REFUNDS) this.ask(id, valueCents)
@@ -200,7 +200,7 @@ test('[RF-12] [RF-13] [RF-14] [cash-in.returns.1] [cash-in.returns.2] in whateve
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const world = new World()
       for (const what of steps) {
-        world.take(what)
+        world.perform(what)
         assert.ok(world.books.balance('settlement') <= world.leftCents, 'nothing is debited that did not leave')
       }
       world.end()

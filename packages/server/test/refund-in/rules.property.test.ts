@@ -18,7 +18,7 @@ const RETURN_IDS = ['D1', 'D2', 'D3']
 const CENTS = [30_00n, 30_00n, 50_00n, 1n]
 
 /** What may happen to one of three refunds of a cash-in, or to the cash-in itself. */
-const happening = fc.oneof(
+const anyStep = fc.oneof(
   fc.record({ create: fc.nat(2), valueCents: fc.constantFrom(...CENTS, 100_00n) }),
   fc.record({
     refund: fc.nat(2),
@@ -37,12 +37,12 @@ const happening = fc.oneof(
 
 test('[refund-in.create.4] [cash-in.refunds.2] whatever happens in whatever order, nobody is refunded too much by us', () => {
   fc.assert(
-    fc.property(fc.array(happening, { maxLength: 25 }), (happenings) => {
+    fc.property(fc.array(anyStep, { maxLength: 25 }), (steps) => {
       const books = new Books()
       const cashIn = paidCashIn()
       books.operations.set(cashIn.id, cashIn)
-      happenings.forEach((what, index) => {
-        happen(books, cashIn.id, what, NOW + index * 61_000)
+      steps.forEach((what, index) => {
+        perform(books, cashIn.id, what, NOW + index * 61_000)
         settle(books, cashIn.id, NOW + index * 61_000)
         assertCounted(books, cashIn.id)
       })
@@ -51,34 +51,34 @@ test('[refund-in.create.4] [cash-in.refunds.2] whatever happens in whatever orde
   )
 })
 
-type Happening = typeof happening extends fc.Arbitrary<infer What> ? What : never
+type Step = typeof anyStep extends fc.Arbitrary<infer What> ? What : never
 
-function happen(books: Books, cashInId: string, what: Happening, at: number): void {
+function perform(books: Books, cashInId: string, what: Step, nowMs: number): void {
   const cashIn = books.operation(cashInId) as CashIn
   if ('create' in what) {
     const id = `refund-${what.create}`
-    if (!books.operation(id)) create(books, cashIn, id, what.valueCents, at)
+    if (!books.operation(id)) create(books, cashIn, id, what.valueCents, nowMs)
     return
   }
   if ('refund' in what) {
     const refund = books.operation(`refund-${what.refund}`) as RefundIn | undefined
-    if (refund) books.take(decideRefundIn(refund, cashIn, [what.input], books, at), at)
+    if (refund) books.apply(decideRefundIn(refund, cashIn, [what.input], books, nowMs), nowMs)
     return
   }
-  const identity = { id: `taken-${at}`, bodyHash: sha256('') }
+  const identity = { id: `taken-${nowMs}`, bodyHash: sha256('') }
   const returned = { ...what, occurredAt: NOW, transactionId: 'tx-b' }
-  books.take(decideReturn(cashIn, returned, identity, books, at), at)
+  books.apply(decideReturn(cashIn, returned, identity, books, nowMs), nowMs)
 }
 
 /** What a worker does about the returns that are awaited. */
-function settle(books: Books, cashInId: string, at: number): void {
+function settle(books: Books, cashInId: string, nowMs: number): void {
   const cashIn = books.operation(cashInId) as CashIn
   const returnIds = Object.keys(cashIn.facts.awaitedReturns ?? {})
-  const identities = new Map(returnIds.map((it) => [it, { id: `settled-${at}-${it}`, bodyHash: sha256('') }]))
-  books.take(decideAwaited(cashIn, identities, books, at), at)
+  const identities = new Map(returnIds.map((it) => [it, { id: `settled-${nowMs}-${it}`, bodyHash: sha256('') }]))
+  books.apply(decideAwaited(cashIn, identities, books, nowMs), nowMs)
 }
 
-function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, at: number): void {
+function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, nowMs: number): void {
   const request = {
     id,
     cashInId: cashIn.id,
@@ -92,7 +92,7 @@ function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, at
   const { openCents, leftCents } = sumsOf(books)
   const isTooMuch = valueCents > cashIn.valueCents - openCents - leftCents - awaitedCents(cashIn)
   try {
-    books.take(decideCreate(request, books, at), at)
+    books.apply(decideCreate(request, books, nowMs), nowMs)
     assert.equal(isTooMuch, false)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
@@ -138,9 +138,9 @@ function assertCounted(books: Books, cashInId: string): void {
 
   const references = books.journals.map(({ operationId, kind, reference }) => `${operationId} ${kind} ${reference}`)
   assert.equal(new Set(references).size, references.length, 'a journal is posted once')
-  assert.equal(new Set(books.told).size, books.told.length, 'a refund is told of once')
+  assert.equal(new Set(books.notified).size, books.notified.length, 'a refund is told of once')
   const ended = refunds.filter(({ status }) => status !== 'PENDING').map(({ id }) => id)
-  assert.deepEqual(books.told.toSorted(), ended.toSorted(), 'every end is told')
+  assert.deepEqual(books.notified.toSorted(), ended.toSorted(), 'every end is told')
   for (const { status, dueAt, facts } of pending)
     if (dueAt === null) assert.ok(facts.doubt && books.cases.length > 0, `nothing is forgotten: ${status}`)
 }
