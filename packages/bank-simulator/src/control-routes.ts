@@ -160,7 +160,7 @@ function behaviorRoutes(app: FastifyInstance, { switchboard, liar }: Bank): void
     switchboard.change(body),
   )
 
-  app.get('/lies', async () => ({ ...liar.lying, told: liar.told }))
+  app.get('/lies', async () => ({ ...liar.lying, told: liar.counts }))
 
   app.put<{ Body: Lying }>('/lies', { schema: { body: lying } }, async ({ body }) => {
     liar.change(body)

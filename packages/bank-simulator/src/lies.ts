@@ -48,7 +48,7 @@ export class Liar {
   #lying: Lying = {}
   readonly #occasions = new Map<Lie, number>()
   readonly #forgotten = new Map<string, number>()
-  readonly #told = new Map<Lie, number>()
+  readonly #counts = new Map<Lie, number>()
 
   /** Lies from now on as it is told, from the first occasion on. */
   change(lying: Lying): void {
@@ -63,8 +63,8 @@ export class Liar {
   }
 
   /** How often each lie was told since the start. */
-  get told(): Readonly<Partial<Record<Lie, number>>> {
-    return Object.fromEntries(this.#told)
+  get counts(): Readonly<Partial<Record<Lie, number>>> {
+    return Object.fromEntries(this.#counts)
   }
 
   /** Whether this occasion is one for the lie. */
@@ -75,7 +75,7 @@ export class Liar {
     const occasion = (this.#occasions.get(lie) ?? 0) + 1
     this.#occasions.set(lie, occasion)
     const isOccasion = scramble(scramble(seed ^ scramble(LIES.indexOf(lie) + 1)) ^ occasion) % 1_000 < rate
-    if (isOccasion) this.#told.set(lie, (this.#told.get(lie) ?? 0) + 1)
+    if (isOccasion) this.#counts.set(lie, (this.#counts.get(lie) ?? 0) + 1)
     return isOccasion
   }
 

@@ -14,7 +14,7 @@ function returned(returnId: string, valueCents = 30_00n): PaymentReturn {
 }
 
 /** A charge as the bank tells it, with what went back of the credited payment, and of another one. */
-function told(given: Partial<Charge> = {}, ofCredited = [returned('D1')], ofOther = [returned('D2')]) {
+function answered(given: Partial<Charge> = {}, ofCredited = [returned('D1')], ofOther = [returned('D2')]) {
   const charge: Charge<'PAID'> = {
     id: CASH_IN.id,
     valueCents: CASH_IN.valueCents,
@@ -32,19 +32,19 @@ function told(given: Partial<Charge> = {}, ofCredited = [returned('D1')], ofOthe
 }
 
 test('[cash-in.returns.6] of an answer about this charge what went back of the credited payment is taken, by its name', () => {
-  assert.deepEqual(returnsIn(CASH_IN, told()), [{ ...returned('D1'), endToEndId: 'E1' }])
-  assert.deepEqual(returnsIn(CASH_IN, told({ id: 'another' })), [])
+  assert.deepEqual(returnsIn(CASH_IN, answered()), [{ ...returned('D1'), endToEndId: 'E1' }])
+  assert.deepEqual(returnsIn(CASH_IN, answered({ id: 'another' })), [])
   assert.deepEqual(returnsIn(CASH_IN, { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined }), [])
 })
 
 test('[cash-in.returns.6] what is debited already is no news, and with another amount it is', () => {
   const booked = { ...CASH_IN, facts: { ...PAID, returns: { D1: 30_00 } } }
-  assert.deepEqual(returnsIn(booked, told()), [])
-  assert.equal(returnsIn(booked, told({}, [returned('D1', 29_99n)])).length, 1)
+  assert.deepEqual(returnsIn(booked, answered()), [])
+  assert.equal(returnsIn(booked, answered({}, [returned('D1', 29_99n)])).length, 1)
 })
 
 test('[cash-in.states.12] [P7] money that a contradicting answer tells is this charge’s, unless the answer is about another', () => {
-  const { charge } = told()
+  const { charge } = answered()
   const inputs = (id: string) =>
     inputsOf(CASH_IN, { kind: 'CONTRADICTED', reason: 'other', charge: { ...charge, id } }, { now: NOW, isSwept: true })
   assert.deepEqual(

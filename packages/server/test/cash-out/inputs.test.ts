@@ -7,12 +7,12 @@ import { SENT } from './situations.ts'
 const TRIED = { id: 'ours', facts: SENT }
 
 test('[cash-out.states.9] [P7] of what the bank tells of another order nothing is booked, and no reference learned', () => {
-  const told = (id: string) => {
+  const inputsFor = (id: string) => {
     const answer = { kind: 'CONTRADICTED', reason: 'other', payout: payout('PROCESSING', { id }) } as const
     return inputsOfSending(TRIED, answer)
   }
-  assert.deepEqual(told('ours'), [{ on: 'send.contradicted', reason: 'other', transactionId: 'tx' }])
-  assert.deepEqual(told('another'), [{ on: 'send.contradicted', reason: 'other', transactionId: null }])
+  assert.deepEqual(inputsFor('ours'), [{ on: 'send.contradicted', reason: 'other', transactionId: 'tx' }])
+  assert.deepEqual(inputsFor('another'), [{ on: 'send.contradicted', reason: 'other', transactionId: null }])
   const left = (id: string) =>
     inputsOfSending(TRIED, { kind: 'CONTRADICTED', reason: 'other', payout: { ...CONFIRMED.payout, id } })
   assert.deepEqual(

@@ -81,7 +81,7 @@ const CONFIRMED = {
   },
 }
 
-function toldMovement(valueCents = 30_00, endToEndId = 'E1', isVerified = true) {
+function movementEvidence(valueCents = 30_00, endToEndId = 'E1', isVerified = true) {
   return { endToEndId, valueCents, occurredAt: NOW - 1_000, isElsewhere: false, isVerified }
 }
 
@@ -90,7 +90,7 @@ function left(cents: number, facts: CashOutFacts = {}): Situation {
   return {
     learns: { transactionId: 'tx', facts: { movements: { E1: cents }, doubt: 'contradiction', ...facts } },
     reference: 'E1',
-    evidence: toldMovement(cents),
+    evidence: movementEvidence(cents),
   }
 }
 
@@ -100,13 +100,13 @@ const LEFT_AGAIN_ELSEWHERE: Situation = {
   input: confirmed({ endToEndId: 'E2' }),
   learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, doubt: 'contradiction' } },
   reference: 'E2',
-  evidence: toldMovement(30_00, 'E2'),
+  evidence: movementEvidence(30_00, 'E2'),
   state: TAKEN,
 }
 const OTHER_AMOUNT: Situation = { input: confirmed({ valueCents: 29_00n }), ...left(29_00) }
 const HELD_AGAIN = left(30_00, { heldAgainCents: 31_00, isReleased: false })
-const TOLD_FAILURE = { errorCode: 'closed_account', errorMessage: 'the account is closed', isVerified: true }
-const TOLD_CONTRADICTION = { reason: 'other valueCents', transactionId: 'tx' }
+const FAILURE_EVIDENCE = { errorCode: 'closed_account', errorMessage: 'the account is closed', isVerified: true }
+const CONTRADICTION_EVIDENCE = { reason: 'other valueCents', transactionId: 'tx' }
 /** The bank was asked just now, and is one that does once what it is told twice. */
 const SENDING_AGAIN = { ...INPUTS['send.claimed'], again: { askedAt: NOW, windowMs: 86_400_000 } } as const
 /** One more attempt, whose proof begins anew. */
@@ -117,14 +117,14 @@ const CLAIMED_AGAIN = {
   notFoundSince: null,
   notFoundAt: null,
 }
-const TOLD_REFUSAL = { errorCode: 'limit', errorMessage: 'too much' }
-const toldReturn = (valueCents: number) => ({
+const REFUSAL_EVIDENCE = { errorCode: 'limit', errorMessage: 'too much' }
+const returnEvidence = (valueCents: number) => ({
   reference: 'D1',
   evidence: { returnId: 'D1', valueCents, occurredAt: NOW - 1_000, isVerified: true },
 })
 const RETURNED_ELSEWHERE: Situation = {
   learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
-  ...toldReturn(10_00),
+  ...returnEvidence(10_00),
   state: TAKEN,
 }
 
@@ -153,7 +153,7 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
     [`${state} send.rejected another attempt may arrive`]: {
       before: { facts: { ...SENT, attempts: 2 } },
       input: { ...INPUTS['send.rejected'], attempt: 2 },
-      learns: { facts: { refusal: TOLD_REFUSAL, ...WANTED } },
+      learns: { facts: { refusal: REFUSAL_EVIDENCE, ...WANTED } },
       dueAt: NOW,
     },
     [`${state} send.rejected`]: { learns: REFUSED },
@@ -162,7 +162,7 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
     [`${state} send.contradicted`]: {
       learns: { transactionId: 'tx', facts: { ...CONTRADICTION.facts, ...WANTED } },
       dueAt: NOW,
-      evidence: TOLD_CONTRADICTION,
+      evidence: CONTRADICTION_EVIDENCE,
     },
     [`${state} partner.confirmed movement belongs to another operation`]: LEFT_ELSEWHERE,
     [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
@@ -216,7 +216,7 @@ function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
     [`${state} send.contradicted`]: {
       learns: { transactionId: 'tx', facts: { doubt: 'contradiction', ...WANTED } },
       dueAt: NOW,
-      evidence: TOLD_CONTRADICTION,
+      evidence: CONTRADICTION_EVIDENCE,
     },
     [`${state} partner.confirmed movement belongs to another operation`]: LEFT_ELSEWHERE,
     [`${state} partner.returned movement belongs to another operation`]: RETURNED_ELSEWHERE,
@@ -225,7 +225,7 @@ function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
     [`${state} partner.returned`]: {
       learns: { facts: { doubt: 'contradiction', ...WANTED } },
       dueAt: NOW,
-      ...toldReturn(10_00),
+      ...returnEvidence(10_00),
     },
   }
 }
@@ -233,20 +233,20 @@ function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
 /** Money comes back. */
 function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, number>): Record<string, Situation> {
   return {
-    [`${state} send.contradicted`]: { evidence: TOLD_CONTRADICTION },
+    [`${state} send.contradicted`]: { evidence: CONTRADICTION_EVIDENCE },
     [`${state} partner.confirmed movement belongs to another operation`]: LEFT_AGAIN_ELSEWHERE,
     [`${state} partner.returned movement belongs to another operation`]: RETURNED_ELSEWHERE,
     [`${state} partner.confirmed movement restated`]: {
       input: confirmed({ valueCents: 29_00n }),
       learns: CONTRADICTION,
       reference: 'E1',
-      evidence: toldMovement(29_00),
+      evidence: movementEvidence(29_00),
     },
     [`${state} partner.confirmed movement is a second one`]: {
       input: confirmed({ endToEndId: 'E2' }),
       learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, doubt: 'contradiction' } },
       reference: 'E2',
-      evidence: toldMovement(30_00, 'E2'),
+      evidence: movementEvidence(30_00, 'E2'),
     },
     [`${state} partner.returned return is of another payment`]: {
       input: { ...returned({}, false), endToEndId: 'E9' },
@@ -257,12 +257,12 @@ function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, numb
     [`${state} partner.returned return has no id`]: {
       input: { ...returned(), isUnnamed: true },
       learns: { facts: { suspendedReturns: { D1: 10_00 }, unnamedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
-      ...toldReturn(10_00),
+      ...returnEvidence(10_00),
     },
     [`${state} partner.returned returns exceed the payout`]: {
       input: returned({ valueCents: 30_01n }),
       learns: { facts: { suspendedReturns: { D1: 30_01 }, doubt: 'contradiction' } },
-      ...toldReturn(30_01),
+      ...returnEvidence(30_01),
     },
     [`${state} partner.returned`]: { learns: { facts: { returns: { ...already, D1: 10_00 } } }, reference: 'D1' },
   }
@@ -298,7 +298,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { transactionId: 'tx', facts: { doubt: 'unrecorded', ...WANTED } },
     dueAt: NOW,
     reference: 'E1',
-    evidence: toldMovement(30_00, 'E1', false),
+    evidence: movementEvidence(30_00, 'E1', false),
   },
 
   'DISPATCHED clock.released': {
@@ -327,25 +327,25 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     before: { transactionId: null, facts: { movements: { E1: 30_00 } } },
     learns: { transactionId: 'tx', facts: { isAccepted: true } },
   },
-  'CONFIRMED send.rejected': { evidence: TOLD_REFUSAL },
+  'CONFIRMED send.rejected': { evidence: REFUSAL_EVIDENCE },
   'CONFIRMED partner.not_found': {
     learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, unknownSince: NOW, questions: 1 } },
   },
   'CONFIRMED partner.failed': {
     learns: { facts: { doubt: 'contradiction', ...WANTED } },
     dueAt: NOW,
-    evidence: TOLD_FAILURE,
+    evidence: FAILURE_EVIDENCE,
   },
   ...returning('CONFIRMED', {}),
   ...returning('REVERSED', { D0: 5_00 }),
   'REVERSED partner.returned return was booked otherwise': {
     before: { facts: { ...LEFT, returns: { D1: 9_00 } } },
-    ...toldReturn(10_00),
+    ...returnEvidence(10_00),
   },
   'REVERSED partner.returned return may be known': {
     before: { facts: { ...LEFT, returns: { D0: 10_00 } } },
     input: { ...returned(), isUnnamed: true },
-    ...toldReturn(10_00),
+    ...returnEvidence(10_00),
   },
   ...over('FAILED'),
   ...over('RELEASED'),
@@ -368,7 +368,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'RECONCILIATION_REQUIRED send.rejected another attempt may arrive': {
     before: { facts: { ...MISSING.facts, attempts: 2 } },
     input: { ...INPUTS['send.rejected'], attempt: 2 },
-    learns: { facts: { refusal: TOLD_REFUSAL, ...WANTED } },
+    learns: { facts: { refusal: REFUSAL_EVIDENCE, ...WANTED } },
     dueAt: NOW,
   },
   'RECONCILIATION_REQUIRED send.accepted evidence was missing': {
@@ -399,20 +399,20 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     before: MISSING,
     learns: { transactionId: 'tx', facts: { ...CONTRADICTION.facts, ...WANTED } },
     dueAt: NOW,
-    evidence: TOLD_CONTRADICTION,
+    evidence: CONTRADICTION_EVIDENCE,
   },
   'RECONCILIATION_REQUIRED partner.returned return was booked otherwise': {
     before: { facts: { ...CONTRADICTION.facts, suspendedReturns: { D1: 9_00 } } },
-    ...toldReturn(10_00),
+    ...returnEvidence(10_00),
   },
   'RECONCILIATION_REQUIRED partner.returned return may be known': {
     before: { facts: { ...CONTRADICTION.facts, suspendedReturns: { U: 10_00 }, unnamedReturns: { U: 10_00 } } },
     learns: { facts: { unnamedReturns: {}, returnsToldAgain: { D1: 10_00 } } },
-    ...toldReturn(10_00),
+    ...returnEvidence(10_00),
   },
   'RECONCILIATION_REQUIRED partner.returned': {
     learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
-    ...toldReturn(10_00),
+    ...returnEvidence(10_00),
   },
 }
 
@@ -844,8 +844,8 @@ test('[cash-out.work.3] work that left its state at rest is no move', () => {
 })
 
 /** Asked about now. */
-function claimed(now: CashOut): CashOut {
-  return decide({ ...now, dueAt: NOW }, INPUTS['work.claimed']).outcome.cashOut
+function claimed(cashOut: CashOut): CashOut {
+  return decide({ ...cashOut, dueAt: NOW }, INPUTS['work.claimed']).outcome.cashOut
 }
 
 test('[cash-out.work.4] a question that is wanted stays wanted until one that was claimed later is answered', () => {
@@ -944,7 +944,7 @@ test('[cash-out.unknown.7] [CO-42] only what was asked about since the last atte
   assert.equal(decide(open, again({ windowMs: NOW - SENT_AT + 1 })).outcome.result, 'APPLIED')
   for (const facts of [
     { ...SENT, isAccepted: true },
-    { ...SENT, refusal: TOLD_REFUSAL },
+    { ...SENT, refusal: REFUSAL_EVIDENCE },
   ]) {
     assertUntouched(cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts }), SENDING_AGAIN)
   }
@@ -957,7 +957,7 @@ test('[cash-out.unknown.8] [CO-43] [P6] a refusal frees nothing while another at
   const twice = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, attempts: 2 } })
   const refused = decide(twice, { ...INPUTS['send.rejected'], attempt: 2 })
   assert.deepEqual([refused.journals, refused.outcome.cashOut.dueAt], [[], NOW])
-  const notFound = (at: number) => ({ ...INPUTS['partner.not_found'], askedAt: at })
+  const notFound = (askedAt: number) => ({ ...INPUTS['partner.not_found'], askedAt })
   const first = decide(refused.outcome.cashOut, notFound(NOW + 200_000), NOW + 200_000).outcome.cashOut
   assert.equal(first.status, 'PROVIDER_RESULT_UNKNOWN')
   const { cashOut } = decide(first, notFound(NOW + 300_000), NOW + 300_000).outcome
@@ -1254,7 +1254,7 @@ test('[statement.5] [P6] what the statement shows as sent did arrive: a failure 
   const before = cashOutAs('DISPATCHED', { facts: SENT })
   const shown = decide(before, { on: 'work.requested', isShown: true }).outcome.cashOut
   assert.deepEqual([shown.facts.isAccepted, shown.facts.isShown], [true, true])
-  const statusAfter = (now: CashOut) => decide(now, INPUTS['partner.failed']).outcome.cashOut.status
+  const statusAfter = (cashOut: CashOut) => decide(cashOut, INPUTS['partner.failed']).outcome.cashOut.status
   assert.deepEqual([statusAfter(shown), statusAfter(before)], ['DISPATCHED', 'FAILED'])
   for (const status of ['CONFIRMED', 'FAILED'] as const) {
     const { facts } = decide(cashOutAs(status, { facts: SENT }), { on: 'work.requested', isShown: true }).outcome

@@ -66,7 +66,7 @@ function moneyFindings({ bankKind, book, books }: Evidence): Finding[] {
     const [missing, invented] = [without(there, here), without(here, there)]
     if (missing.length === 0 && invented.length === 0) return []
     const ids = [group.replace('MED ', ''), ...[...missing, ...invented].map(({ id }) => id)]
-    const text = `${group}: the bank alone has ${told(missing)}; we alone have ${told(invented)}`
+    const text = `${group}: the bank alone has ${listOf(missing)}; we alone have ${listOf(invented)}`
     // A bank that tells the truth leaves no difference.
     const explanation = bankKind === 'truthful' ? {} : explained(books, [...ids, ...refundsOf(books, group)])
     return [{ rule: 'money', text, ...explanation } as const]
@@ -108,7 +108,7 @@ function keyOf({ group, cents, id }: Movement): string {
   return `${group} ${cents} ${id}`
 }
 
-function told(movements: readonly Movement[]): string {
+function listOf(movements: readonly Movement[]): string {
   return movements.map(({ cents, id }) => `${cents} (${id})`).join(', ') || 'nothing'
 }
 

@@ -6,7 +6,7 @@ import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { confirmed, REFUND_ID, refundAs } from './situations.ts'
 
-function told<Status extends RefundStatus>(status: Status, given: Partial<Refund> = {}): Refund<Status> {
+function answered<Status extends RefundStatus>(status: Status, given: Partial<Refund> = {}): Refund<Status> {
   return {
     id: REFUND_ID,
     transactionId: 'tx-r',
@@ -21,9 +21,9 @@ function told<Status extends RefundStatus>(status: Status, given: Partial<Refund
 }
 
 const LEFT = { returnId: 'D1', occurredAt: NOW - 1_000 }
-const ACCEPTED = { kind: 'ACCEPTED', refund: told('PROCESSING') } as const
-const SETTLED = { kind: 'FINAL', refund: { ...told('CONFIRMED'), ...LEFT } } as const
-const FAILED = { kind: 'FINAL', refund: told('FAILED', { errorCode: 'AC07', occurredAt: NOW }) } as const
+const ACCEPTED = { kind: 'ACCEPTED', refund: answered('PROCESSING') } as const
+const SETTLED = { kind: 'FINAL', refund: { ...answered('CONFIRMED'), ...LEFT } } as const
+const FAILED = { kind: 'FINAL', refund: answered('FAILED', { errorCode: 'AC07', occurredAt: NOW }) } as const
 const TIMEOUT = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined } as const
 
 const accepted: RefundInInput = { on: 'send.accepted', transactionId: 'tx-r' }
@@ -70,10 +70,10 @@ test('[P7] [refund-in.doubt.1] of an answer that contradicts, money of ours that
   const inputs = (refund: Refund) =>
     inputsOfSending(TRIED, { kind: 'CONTRADICTED', reason: 'other valueCents', refund })
   const contradicted = [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: 'tx-r' }]
-  assert.deepEqual(inputs(told('CONFIRMED', { ...LEFT, valueCents: 29_99n })), [confirmed({ valueCents: 29_99n })])
-  assert.deepEqual(inputs(told('CONFIRMED', { valueCents: 29_99n })), contradicted)
-  assert.deepEqual(inputs(told('PROCESSING', { valueCents: 29_99n })), contradicted)
-  const foreign = inputs(told('CONFIRMED', { ...LEFT, id: 'another' }))
+  assert.deepEqual(inputs(answered('CONFIRMED', { ...LEFT, valueCents: 29_99n })), [confirmed({ valueCents: 29_99n })])
+  assert.deepEqual(inputs(answered('CONFIRMED', { valueCents: 29_99n })), contradicted)
+  assert.deepEqual(inputs(answered('PROCESSING', { valueCents: 29_99n })), contradicted)
+  const foreign = inputs(answered('CONFIRMED', { ...LEFT, id: 'another' }))
   assert.deepEqual(foreign, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
 })
 

@@ -18,7 +18,12 @@ const SUSPENDED: SuspendedReturn = { endToEndId: null, cents: 30_00, unnamedOf: 
 const AWAITED = { valueCents: 30_00, occurredAt: NOW - 1_000, transactionId: 'tx-b', since: NOW - 1_000, answered: [] }
 
 /** What comes of a return of R$ 30,00 of a payment of which this is known. */
-function told(facts: CashInFacts, given: Partial<BankReturn>, state: State = stateOf(), found: readonly string[] = []) {
+function effectsOf(
+  facts: CashInFacts,
+  given: Partial<BankReturn>,
+  state: State = stateOf(),
+  found: readonly string[] = [],
+) {
   const returned = { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: 'tx-b', ...given }
   const identity = { id: REFUND_ID, bodyHash: sha256(returned.returnId) }
   const decision = decideReturn(paidCashIn(facts), returned, identity, state, NOW, found)
@@ -31,7 +36,7 @@ function told(facts: CashInFacts, given: Partial<BankReturn>, state: State = sta
 }
 
 test('[cash-in.refunds.10] [EV-37] a return without an id goes to suspense, and nothing lets go of it but its id', () => {
-  assert.deepEqual(told({}, UNNAMED), {
+  assert.deepEqual(effectsOf({}, UNNAMED), {
     result: 'APPLIED',
     journals: ['left_unattributed'],
     cases: ['return_unnamed'],
@@ -46,20 +51,20 @@ for (const [what, facts] of [
   ['may be a refund of any amount under way', { refundsOpenCents: 10_00 }],
 ] as const)
   test(`[cash-in.refunds.10] [EV-37] a return without an id is a case and not booked where one like it ${what}`, () => {
-    const { journals, cases } = told(facts, UNNAMED)
+    const { journals, cases } = effectsOf(facts, UNNAMED)
     assert.deepEqual([journals, cases], [[], ['return_unnamed']])
   })
 
 test('[cash-in.refunds.10] [RF-8] a return without an id is not booked where a refund that failed may be it', () => {
-  const { journals, cases } = told({}, UNNAMED, stateOf(1_000_00n, refundAs('FAILED')), [REFUND_ID])
+  const { journals, cases } = effectsOf({}, UNNAMED, stateOf(1_000_00n, refundAs('FAILED')), [REFUND_ID])
   assert.deepEqual([journals, cases], [[], ['return_unnamed']])
 })
 
 test('[cash-in.refunds.10] [EV-37] the return with its id is booked, and takes what was told without it from suspense', () => {
-  const { journals, suspended } = told({ suspendedReturns: { 'unnamed 1': SUSPENDED } }, { endToEndId: 'E1' })
+  const { journals, suspended } = effectsOf({ suspendedReturns: { 'unnamed 1': SUSPENDED } }, { endToEndId: 'E1' })
   assert.deepEqual([journals.toSorted(), suspended], [['return_known', 'taken_by_bank'], []])
   const unclear = { suspendedReturns: { 'unnamed 1': { ...SUSPENDED, unnamedOf: null } } }
-  assert.deepEqual(told(unclear, { endToEndId: 'E1' }).suspended, [], 'of which payment it is was not told then')
+  assert.deepEqual(effectsOf(unclear, { endToEndId: 'E1' }).suspended, [], 'of which payment it is was not told then')
 })
 
 for (const [what, facts] of [
@@ -71,24 +76,24 @@ for (const [what, facts] of [
   ['a return that was booked long ago', { returns: { D1: 30_00 }, suspendedReturns: { S1: SUSPENDED } }],
 ] as const)
   test(`[cash-in.refunds.10] a return takes nothing from suspense that is of ${what}`, () => {
-    const { journals, suspended } = told(facts, { endToEndId: 'E1' })
+    const { journals, suspended } = effectsOf(facts, { endToEndId: 'E1' })
     assert.deepEqual([journals.includes('return_known'), suspended], [false, ['S1']])
   })
 
 test('[cash-in.refunds.10] [cash-in.refunds.11] a return that another operation has lets go of nothing here', () => {
-  const { journals, suspended } = told({ suspendedReturns: { S1: SUSPENDED } }, { endToEndId: 'E1' }, TAKEN)
+  const { journals, suspended } = effectsOf({ suspendedReturns: { S1: SUSPENDED } }, { endToEndId: 'E1' }, TAKEN)
   assert.deepEqual([journals, suspended], [['left_unattributed'], ['S1', 'D1']])
 })
 
 test('[cash-in.refunds.9] [cash-in.refunds.10] what is in suspense under its own id stays, of whichever payment a return is', () => {
   const facts = { payments: { E1: 100_00, E2: 30_00 }, suspendedReturns: { S1: { endToEndId: null, cents: 30_00 } } }
-  const { journals, suspended } = told(facts, {})
+  const { journals, suspended } = effectsOf(facts, {})
   assert.deepEqual([journals, suspended], [['left_unattributed'], ['S1', 'D1']])
 })
 
 test('[cash-in.refunds.9] a new return that names no payment waits while a payment is to be verified', () => {
   const toldPayments = { E2: { valueCents: 30_00, occurredAt: NOW - 1_000, since: NOW - 1_000 } }
-  const result = (facts: CashInFacts, given: Partial<BankReturn>) => told({ toldPayments, ...facts }, given).result
+  const result = (facts: CashInFacts, given: Partial<BankReturn>) => effectsOf({ toldPayments, ...facts }, given).result
   assert.equal(result({}, {}), 'EARLY')
   assert.equal(result({}, { endToEndId: 'E1' }), 'APPLIED', 'whose it is is told')
   assert.equal(result({ returns: { D1: 30_00 } }, {}), 'IGNORED', 'it was booked before')

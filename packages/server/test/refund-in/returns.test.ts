@@ -103,8 +103,8 @@ test('[EV-27b] [refund-in.returns.3] a debit never comes before its credit, and 
 })
 
 test('[refund-in.returns.4] a return that is told by the payment’s reference has none of its own', () => {
-  const told = returned({ transactionId: paidCashIn().transactionId as string })
-  const { creates } = decideReturn(paidCashIn(), told, IDENTITY, stateOf(), NOW)
+  const byPayment = returned({ transactionId: paidCashIn().transactionId as string })
+  const { creates } = decideReturn(paidCashIn(), byPayment, IDENTITY, stateOf(), NOW)
   assert.equal(creates?.[0]?.operation.transactionId, null)
 })
 
@@ -115,7 +115,7 @@ function open(transactionId: string | null = null) {
 }
 
 /** What comes of a return that is told while this is so. */
-function told(cashIn: CashIn, refund: RefundIn, given: Partial<BankReturn> = {}) {
+function afterReturn(cashIn: CashIn, refund: RefundIn, given: Partial<BankReturn> = {}) {
   const decision = decideReturn(cashIn, returned(given), IDENTITY, stateOf(1_000_00n, cashIn, refund), NOW)
   const after = decision.outcome.cashIn as CashIn
   return {
@@ -129,7 +129,7 @@ function told(cashIn: CashIn, refund: RefundIn, given: Partial<BankReturn> = {})
 
 test('[RF-12] [cash-in.returns.1] while an unnamed refund of this very amount is open nothing is booked, and it is asked about', () => {
   const { refund, cashIn } = open()
-  const { after, journals, moves } = told(cashIn, refund)
+  const { after, journals, moves } = afterReturn(cashIn, refund)
   assert.deepEqual(journals, [])
   assert.deepEqual(moves, [
     [cashIn.id, 'return.told'],
@@ -137,7 +137,7 @@ test('[RF-12] [cash-in.returns.1] while an unnamed refund of this very amount is
   ])
   assert.equal(after.dueAt, NOW + limits.unknownResultEscalationMs, 'the database knows when it is too long')
   assert.equal(refundableCents(after), refundableCents(cashIn) - 30_00n)
-  assert.deepEqual(told(after, refund).moves, [], 'told again it is nothing new')
+  assert.deepEqual(afterReturn(after, refund).moves, [], 'told again it is nothing new')
 })
 
 test('[RF-12] [RF-13] [RF-17] [cash-in.returns.1] [cash-in.returns.2] what tells a return from a refund', () => {
@@ -152,7 +152,7 @@ test('[RF-12] [RF-13] [RF-17] [cash-in.returns.1] [cash-in.returns.2] what tells
     [null, { valueCents: 30_01n }, false],
   ] as const) {
     const { refund, cashIn } = open(reference)
-    const outcome = told(cashIn, refund, given)
+    const outcome = afterReturn(cashIn, refund, given)
     assert.deepEqual(
       [outcome.isAwaited, outcome.isBooked],
       [isAwaited, !isAwaited],
@@ -172,7 +172,7 @@ test('[cash-in.returns.1] a refund that a process of the version before took is 
 
 test('[cash-in.refunds.6] [cash-in.returns.1] a return that is awaited and told with another amount is a case', () => {
   const { refund, cashIn } = open()
-  const { after } = told(cashIn, refund)
+  const { after } = afterReturn(cashIn, refund)
   const again = decideReturn(after, returned({ valueCents: 1n }), IDENTITY, stateOf(1_000_00n, after, refund), NOW)
   assert.deepEqual(
     again.cases?.map(({ kind }) => kind),
@@ -200,7 +200,7 @@ function kindsOf({ journals = [] }: { readonly journals?: readonly { readonly ki
 
 test('[RF-12] [cash-in.returns.2] the answer that names the refund by the return’s reference makes it ours', () => {
   const { refund, cashIn } = open()
-  const { after } = told(cashIn, refund, { transactionId: 'tx-r' })
+  const { after } = afterReturn(cashIn, refund, { transactionId: 'tx-r' })
   const { outcome } = decideRefundIn(refund, after, [INPUTS['send.accepted']], stateOf(), NOW)
   assert.equal(outcome.cashIn.dueAt, NOW, 'what is lost of this is taken up again')
   const decision = settled(outcome.cashIn, outcome.refund)
@@ -211,7 +211,7 @@ test('[RF-12] [cash-in.returns.2] the answer that names the refund by the return
 
 test('[RF-13] [cash-in.returns.2] the answer that names it otherwise leaves the return to the bank', () => {
   const { refund, cashIn } = open()
-  const { after } = told(cashIn, refund, { transactionId: 'tx-b' })
+  const { after } = afterReturn(cashIn, refund, { transactionId: 'tx-b' })
   const { outcome } = decideRefundIn(refund, after, [INPUTS['send.accepted']], stateOf(), NOW)
   assert.equal(outcome.cashIn.dueAt, NOW)
   const decision = settled(outcome.cashIn, outcome.refund)
@@ -221,7 +221,7 @@ test('[RF-13] [cash-in.returns.2] the answer that names it otherwise leaves the 
 
 test('[RF-14] [cash-in.returns.2] the refund’s own confirmation by this return, or by another one, settles it', () => {
   const { refund, cashIn } = open()
-  const { after } = told(cashIn, refund)
+  const { after } = afterReturn(cashIn, refund)
   const ours = decideRefundIn(refund, after, [confirmed()], stateOf(), NOW)
   assert.deepEqual([kindsOf(ours), ours.outcome.cashIn.facts.awaitedReturns], [['refund_in_confirmed'], {}])
   const another = decideRefundIn(refund, after, [confirmed({ returnId: 'D2' })], stateOf(), NOW).outcome
@@ -233,8 +233,8 @@ test('[RF-14] [cash-in.returns.2] the refund’s own confirmation by this return
 test('[RF-13] [cash-in.returns.3] that the bank has it under way counts 10 s after the return was told, not before', () => {
   const { refund, cashIn } = open('tx-r')
   const accepted = { ...refund, facts: { ...SENT, isAccepted: true } }
-  const { after } = told(cashIn, accepted, { transactionId: paidCashIn().transactionId as string })
-  const answered = (at: number) => decideRefundIn(accepted, after, [{ on: 'work.done' }], stateOf(), at).outcome
+  const { after } = afterReturn(cashIn, accepted, { transactionId: paidCashIn().transactionId as string })
+  const answered = (nowMs: number) => decideRefundIn(accepted, after, [{ on: 'work.done' }], stateOf(), nowMs).outcome
   for (const [at, kinds] of [
     [NOW + 9_999, []],
     [NOW + 10_000, ['taken_by_bank']],
@@ -246,7 +246,7 @@ test('[RF-13] [cash-in.returns.3] that the bank has it under way counts 10 s aft
 
 test('[RF-12] [cash-in.returns.3] that the bank does not know the refund yet says nothing', () => {
   const { refund, cashIn } = open()
-  const { after } = told(cashIn, refund)
+  const { after } = afterReturn(cashIn, refund)
   const { outcome } = decideRefundIn(
     refund,
     after,
@@ -261,7 +261,7 @@ const LATE = NOW + limits.unknownResultEscalationMs
 
 test('[RF-15] [RF-16] [cash-in.returns.4] after 15 minutes it is a case, and what is there of it is held', () => {
   const { refund, cashIn } = open()
-  const { after } = told(cashIn, refund)
+  const { after } = afterReturn(cashIn, refund)
   assert.deepEqual(kindsOf(settled(after, refund, 0n, LATE - 1)), [])
   for (const [availableCents, heldCents] of [
     [1_000_00n, 30_00],
@@ -286,7 +286,10 @@ test('[RF-15] [RF-16] [cash-in.returns.4] after 15 minutes it is a case, and wha
 
 test('[RF-15] [cash-in.returns.5] what was held is let go with what it turns out to be, and the case closes', () => {
   const { refund, cashIn } = open()
-  const held = withOpenCases(settled(told(cashIn, refund).after, refund, 12_34n, LATE).outcome, 'return_unexplained')
+  const held = withOpenCases(
+    settled(afterReturn(cashIn, refund).after, refund, 12_34n, LATE).outcome,
+    'return_unexplained',
+  )
 
   const ours = decideRefundIn(refund, held, [confirmed()], stateOf(0n), LATE)
   assert.deepEqual(kindsOf(ours).toSorted(), ['refund_in_confirmed', 'return_known'])

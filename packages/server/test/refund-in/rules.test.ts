@@ -56,7 +56,7 @@ const OF_ANOTHER_PAYMENT: Situation = {
 }
 
 /** What a case tells of a return. */
-function told(valueCents = 30_00, isVerified = true) {
+function returnEvidence(valueCents = 30_00, isVerified = true) {
   return { returnId: 'D1', valueCents, occurredAt: NOW - 1_000, isVerified }
 }
 
@@ -104,7 +104,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PENDING partner.confirmed movement belongs to another operation': {
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: { ...NAMED, returns: { D1: 30_00 } },
     state: TAKEN,
   },
@@ -112,13 +112,13 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
     counted: { returns: { D0: 30_00 } },
     learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: { returns: { D0: 30_00, D1: 30_00 } },
     state: TAKEN,
   },
   'FAILED partner.confirmed movement belongs to another operation': {
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: { returns: { D1: 30_00 } },
     state: TAKEN,
   },
@@ -131,7 +131,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING partner.confirmed return has no id': {
     input: { ...confirmed(), isUnnamed: true },
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, unnamedReturnId: 'D1', doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: { ...NAMED, returns: { D1: 30_00 } },
   },
   'PENDING partner.confirmed sending was not recorded': {
@@ -139,25 +139,25 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     input: confirmed({}, false),
     learns: { transactionId: 'tx-r', facts: { doubt: 'unrecorded', ...WANTED } },
     dueAt: NOW,
-    evidence: told(30_00, false),
+    evidence: returnEvidence(30_00, false),
     counts: NAMED,
   },
   'PENDING partner.confirmed return was booked before': {
     counted: { returns: { D1: 30_00 } },
     learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: NAMED,
   },
   'PENDING partner.confirmed amount differs': {
     input: OTHER_AMOUNT,
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 29_99 }, doubt: 'contradiction' } },
-    evidence: told(29_99),
+    evidence: returnEvidence(29_99),
     counts: { ...NAMED, returns: { D1: 29_99 } },
   },
   'PENDING partner.confirmed waits for a person': {
     before: { facts: CONTRADICTED },
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: { ...NAMED, returns: { D1: 30_00 } },
   },
   'PENDING partner.confirmed': {
@@ -225,19 +225,19 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'CONFIRMED partner.confirmed return restated': {
     input: OTHER_AMOUNT,
     learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
-    evidence: told(29_99),
+    evidence: returnEvidence(29_99),
   },
   'CONFIRMED partner.confirmed return was booked before': {
     before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
     counted: { returns: { D0: 30_00, D1: 30_00 } },
     learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
   },
   'CONFIRMED partner.confirmed return is a second one': {
     before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
     counted: { returns: { D0: 30_00 } },
     learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: { returns: { D0: 30_00, D1: 30_00 } },
   },
   'CONFIRMED partner.failed': {
@@ -252,12 +252,12 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'FAILED partner.confirmed return was booked before': {
     counted: { returns: { D1: 30_00 } },
     learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
   },
   'FAILED partner.confirmed money is held again': {
     before: { facts: { returns: { D0: 30_00 }, heldAgainCents: 30_00, doubt: 'contradiction' } },
     learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, doubt: 'contradiction' } },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: { returns: { D1: 30_00 } },
   },
   'FAILED partner.confirmed': {
@@ -265,7 +265,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       transactionId: 'tx-r',
       facts: { returns: { D1: 30_00 }, heldAgainCents: 30_00, doubt: 'contradiction' },
     },
-    evidence: told(),
+    evidence: returnEvidence(),
     counts: { returns: { D1: 30_00 } },
   },
 }
@@ -306,7 +306,7 @@ for (const [name, { from, on, rule, to, posts, emits, opens }] of outcomesOf(OUT
     const names = to === 'PENDING' && situation.learns?.transactionId ? [[cashIn.id, 'refund.named']] : []
     assert.deepEqual(moved.toSorted(), [[before.id, on], ...counts, ...names].toSorted())
     assert.deepEqual(journalsOf(decision), posts ? [journalOf(posts, input)] : [])
-    assert.deepEqual(toldBy(decision), emits ? [bodyOf(before, input, to)] : [])
+    assert.deepEqual(bodiesOf(decision), emits ? [bodyOf(before, input, to)] : [])
     assert.deepEqual(
       (decision.cases ?? []).map(({ kind, facts }) => [kind, facts]),
       opens ? [[opens, situation.evidence ?? {}]] : [],
@@ -515,7 +515,7 @@ function journalOf(kind: JournalKind, input: RefundInInput) {
   return { kind, reference: left > 0n ? 'D1' : '', entries: entries[kind] }
 }
 
-function toldBy({ notifications = [] }: Decision<unknown>): string[] {
+function bodiesOf({ notifications = [] }: Decision<unknown>): string[] {
   return notifications.map(({ operationId, eventType, reference, body }) => {
     assert.deepEqual([operationId, eventType, reference], [REFUND_ID, 'pix_cash_in_reversal', ''])
     return body.toString()
@@ -541,7 +541,7 @@ function bodyOf(before: RefundIn, input: RefundInInput, status: string): string 
 }
 
 test('[refund-in.told.1] the id is the cash-in’s, and without a reference of the bank ours tells refunds apart', () => {
-  const [body] = toldBy(decide(refundAs('PENDING'), INPUTS['send.rejected']))
+  const [body] = bodiesOf(decide(refundAs('PENDING'), INPUTS['send.rejected']))
   const { event } = JSON.parse(body ?? '')
   assert.equal(event.id, cashInOf('PENDING').id)
   assert.equal(event.transaction_id, REFUND_ID)
@@ -881,7 +881,7 @@ test('[refund-in.unknown.3] [P6] five minutes that a stepping clock made up prov
 test('[statement.5] [P6] what the statement shows as sent did arrive: a failure frees nothing until it is booked', () => {
   const shown = decide(refundAs('PENDING'), { on: 'work.requested', isShown: true }).outcome.refund
   assert.deepEqual([shown.facts.isAccepted, shown.facts.isShown], [true, true])
-  const statusAfter = (now: RefundIn) => decide(now, INPUTS['partner.failed']).outcome.refund.status
+  const statusAfter = (refund: RefundIn) => decide(refund, INPUTS['partner.failed']).outcome.refund.status
   assert.deepEqual([statusAfter(shown), statusAfter(refundAs('PENDING'))], ['PENDING', 'FAILED'])
   for (const status of ['CONFIRMED', 'FAILED'] as const) {
     const { facts } = decide(refundAs(status), { on: 'work.requested', isShown: true }).outcome.refund

@@ -12,8 +12,8 @@ const HOUR = 3_600_000
 async function story(t: TestContext, environment: Record<string, string> = {}) {
   const pix = await world(t, environment, { isStepped: true })
   const iso = () => new Date(pix.clock.now()).toISOString()
-  const says = async (event: string, told: object) => {
-    const body = { event, eventId: 'event-1', status: 'CONFIRMED', occurredAt: iso(), ...told }
+  const says = async (event: string, fields: object) => {
+    const body = { event, eventId: 'event-1', status: 'CONFIRMED', occurredAt: iso(), ...fields }
     assert.equal(await tell(pix, body), 200)
     await pix.later(0)
   }
@@ -72,13 +72,13 @@ test('[cash-in.refunds.10] [EV-37] a return told without its id and then with it
   const charge = await pix.paid('100.00')
   await pix.behave({ eventDelayMs: HOUR })
   const { returnId } = await pix.bankAction(`charges/${charge.id}/return`, { valueCents: 3_000 })
-  const told = { transactionId: charge.providerTransactionId, endToEndId: charge.endToEndId, valueCents: 3_000 }
-  await pix.says('CashInReversal', told)
-  await pix.says('CashInReversal', { ...told, returnId })
+  const movement = { transactionId: charge.providerTransactionId, endToEndId: charge.endToEndId, valueCents: 3_000 }
+  await pix.says('CashInReversal', movement)
+  await pix.says('CashInReversal', { ...movement, returnId })
   await pix.asked(charge.providerTransactionId)
   assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
   // Another one is another one.
-  await pix.says('CashInReversal', { ...told, returnId: 'D2' })
+  await pix.says('CashInReversal', { ...movement, returnId: 'D2' })
   assert.deepEqual(await balances(pix.database), { available: 4_000n, settlement: -4_000n })
   await assertBooks(pix.database)
 })
@@ -86,11 +86,11 @@ test('[cash-in.refunds.10] [EV-37] a return told without its id and then with it
 test('[cash-in.refunds.10] [RF-60] the case of a return without its id closes when that is known, and no other one', async (t) => {
   const pix = await story(t)
   const charge = await pix.paid('100.00')
-  const told = { transactionId: charge.providerTransactionId, endToEndId: charge.endToEndId, valueCents: 3_000 }
-  await pix.says('CashInReversal', told)
+  const movement = { transactionId: charge.providerTransactionId, endToEndId: charge.endToEndId, valueCents: 3_000 }
+  await pix.says('CashInReversal', movement)
   // Perhaps that one, perhaps another.
-  await pix.says('CashInReversal', { ...told, status: 'DEVOLVIDO' })
-  await pix.says('CashInReversal', { ...told, returnId: 'D1' })
+  await pix.says('CashInReversal', { ...movement, status: 'DEVOLVIDO' })
+  await pix.says('CashInReversal', { ...movement, returnId: 'D1' })
   assert.deepEqual(await cases(pix.database), ['return_unnamed (closed)', 'return_unnamed'])
   assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
   await assertBooks(pix.database)
@@ -100,10 +100,10 @@ test('[cash-in.refunds.10] [EV-37] a return told with its id and then without le
   const pix = await story(t)
   const charge = await pix.paid('100.00')
   const endToEndId = await pix.paidAgain(charge.id)
-  const told = { transactionId: charge.providerTransactionId, endToEndId, valueCents: 10_000 }
-  await pix.says('CashInReversal', { ...told, returnId: 'D1' })
-  await pix.says('CashInReversal', told)
-  await pix.says('CashInReversal', { ...told, status: 'DEVOLVIDO', endToEndId: null })
+  const movement = { transactionId: charge.providerTransactionId, endToEndId, valueCents: 10_000 }
+  await pix.says('CashInReversal', { ...movement, returnId: 'D1' })
+  await pix.says('CashInReversal', movement)
+  await pix.says('CashInReversal', { ...movement, status: 'DEVOLVIDO', endToEndId: null })
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
   await assertBooks(pix.database)
 })
@@ -114,10 +114,10 @@ test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to b
   await pix.behave({ eventDelayMs: HOUR })
   const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
   await pix.behave({ latencyMs: 400 })
-  const told = { transactionId: charge.providerTransactionId, valueCents: 100_000 }
-  await pix.says('CashIn', { ...told, externalId: charge.id, endToEndId })
+  const movement = { transactionId: charge.providerTransactionId, valueCents: 100_000 }
+  await pix.says('CashIn', { ...movement, externalId: charge.id, endToEndId })
   assert.deepEqual(await balances(pix.database), { available: 100_000n, settlement: -100_000n }, 'to be verified')
-  await pix.says('CashInReversal', { ...told, returnId: 'D1' })
+  await pix.says('CashInReversal', { ...movement, returnId: 'D1' })
   assert.equal((await balances(pix.database)).available, 100_000n, 'it may be of the payment that was never credited')
   await pix.behave({ latencyMs: 0 })
   for (const wait of [1_001, 5_001, 30_001, 60_001]) await pix.later(wait)
@@ -134,20 +134,20 @@ test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to b
 test('[cash-in.credits.1] [EV-31] what the bank is to verify is not credited by another event that tells it otherwise', async (t) => {
   const pix = await story(t)
   const [dated, dear] = [await pix.charge('100.00'), await pix.charge('200.00')]
-  const told = {
+  const datedPayment = {
     transactionId: dated.providerTransactionId,
     externalId: dated.id,
     endToEndId: 'E1',
     valueCents: 10_000,
   }
   const before = new Date(Date.parse(dated.generateTime) - HOUR).toISOString()
-  await pix.says('CashIn', { ...told, occurredAt: before })
-  const dearTold = { transactionId: dear.providerTransactionId, externalId: dear.id, endToEndId: 'E2' }
-  await pix.says('CashIn', { ...dearTold, valueCents: 200_000 })
+  await pix.says('CashIn', { ...datedPayment, occurredAt: before })
+  const dearPayment = { transactionId: dear.providerTransactionId, externalId: dear.id, endToEndId: 'E2' }
+  await pix.says('CashIn', { ...dearPayment, valueCents: 200_000 })
   for (let minute = 0; minute < 30; minute++) await pix.later(60_000)
   assert.deepEqual(await cases(pix.database), ['payment_unconfirmed', 'payment_unconfirmed'])
-  await pix.says('CashIn', told)
-  await pix.says('CashIn', { ...dearTold, valueCents: 20_000 })
+  await pix.says('CashIn', datedPayment)
+  await pix.says('CashIn', { ...dearPayment, valueCents: 20_000 })
   for (let step = 0; step < 3; step++) await pix.later(1_001)
   assert.deepEqual(await balances(pix.database), {}, 'the bank, asked, has no such payments')
   await assertBooks(pix.database)
