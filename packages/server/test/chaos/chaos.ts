@@ -12,7 +12,7 @@ import { ADMIN_TOKEN, PARTNER_TOKEN } from '../support/world.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { setGuard } from './guard.ts'
-import type { Asked, SwitchSet } from './history.ts'
+import type { MerchantRequest, Reply, SwitchSet } from './history.ts'
 import { type Finding, judge } from './judge.ts'
 import { ActsOver, act, bookAt } from './load.ts'
 import { createMerchant, exchange } from './merchant.ts'
@@ -42,7 +42,7 @@ export interface ChaosReport {
   readonly restarts: number
   /** How often the bank told each lie, since it was last started. */
   readonly lies: Readonly<Record<string, number>>
-  /** How many wishes of each kind there were, and what was answered how often. */
+  /** How many requests of each kind there were, and what was answered how often. */
   readonly asked: Readonly<Record<string, number>>
   readonly operations: Readonly<Record<string, number>>
   readonly openCases: Readonly<Record<string, number>>
@@ -103,7 +103,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   const world: World = { cluster, fleet, receiver, database, stopping }
 
   const apiKey = await openAccount(world)
-  const [history, switchSets]: [Asked[], SwitchSet[]] = [[], []]
+  const [history, switchSets]: [MerchantRequest[], SwitchSet[]] = [[], []]
   const merchant = createMerchant({
     ...{ apiUrls: fleet.apiUrls, apiKey, adminToken: ADMIN_TOKEN, history },
     chance: chanceOf(seed, 4),
@@ -146,7 +146,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   const openCases = books.cases.filter(({ isOpen }) => isOpen)
   return {
     ...{ seed, bankKind, faults: dosesOf(plan), restarts: fleet.restarts, lies: sumOf([...lies.values()]) },
-    asked: countBy(history, ({ kind, told }) => `${kind} ${outcomeOf(told.at(-1))}`),
+    asked: countBy(history, ({ kind, replies }) => `${kind} ${outcomeOf(replies.at(-1))}`),
     operations: countBy(books.operations, ({ kind, status }) => `${kind} ${status}`),
     openCases: countBy(openCases, ({ kind }) => kind),
     ...{ complaints: fleet.complaints(), unfinished, findings },
@@ -201,12 +201,12 @@ async function operate(
   try {
     for (;;) {
       await pause(1_000 + chance.below(4_000))
-      const told = await setSwitch(urls(), false, 'chaos')
-      const off = sets.push({ enabled: false, told }) - 1
+      const reply = await setSwitch(urls(), false, 'chaos')
+      const off = sets.push({ enabled: false, reply }) - 1
       await pause(chance.below(600))
       const stands = await exchange(`${urls()}${SWITCH}`, ADMIN_TOKEN, 'GET')
-      sets[off] = { enabled: false, told, stoodLater: stands?.body?.enabled }
-      sets.push({ enabled: true, told: await setSwitch(urls(), true, 'chaos') })
+      sets[off] = { enabled: false, reply, stoodLater: stands?.body?.enabled }
+      sets.push({ enabled: true, reply: await setSwitch(urls(), true, 'chaos') })
     }
   } catch (error) {
     if (!(error instanceof ActsOver)) throw error
@@ -231,7 +231,7 @@ async function countLies(
   }
 }
 
-async function setSwitch(url: string, enabled: boolean, reason: string): Promise<SwitchSet['told']> {
+async function setSwitch(url: string, enabled: boolean, reason: string): Promise<SwitchSet['reply']> {
   const answer = await exchange(`${url}${SWITCH}`, ADMIN_TOKEN, 'PUT', { enabled, reason })
   return answer ? { status: answer.status, ...(answer.body?.code && { code: answer.body.code }) } : 'lost'
 }
@@ -239,8 +239,8 @@ async function setSwitch(url: string, enabled: boolean, reason: string): Promise
 /** Nothing disturbs it any more; what was asked before may still compete. */
 async function switchOn(fleet: Fleet): Promise<void> {
   for (let tries = 0; tries < 50; tries++) {
-    const told = await setSwitch(fleet.apiUrls[0] as string, true, 'the end')
-    if (told !== 'lost' && told.status === 200) return
+    const reply = await setSwitch(fleet.apiUrls[0] as string, true, 'the end')
+    if (reply !== 'lost' && reply.status === 200) return
     await realPause.for(100)
   }
   throw new Error('payouts cannot be switched on again')
@@ -283,8 +283,8 @@ async function tellBank(url: string, what: 'lies' | 'behavior', body: object): P
   throw new Error(`the bank does not answer to ${what}`)
 }
 
-function outcomeOf(told: Asked['told'][number] | undefined): string {
-  return told === undefined || told === 'lost' ? 'lost' : `${told.status}${told.code ? ` ${told.code}` : ''}`
+function outcomeOf(reply: Reply | undefined): string {
+  return reply === undefined || reply === 'lost' ? 'lost' : `${reply.status}${reply.code ? ` ${reply.code}` : ''}`
 }
 
 type Counts = Readonly<Record<string, number>>

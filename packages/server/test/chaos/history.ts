@@ -1,10 +1,10 @@
-/** What merchants asked for, and what they were told: what the judge goes by. */
+/** What merchants asked for, and what was replied: what the judge goes by. */
 
 /** What can be asked for. */
-export type AskedKind = 'cash_in' | 'cash_out' | 'refund_in' | 'adjustment'
+export type RequestKind = 'cash_in' | 'cash_out' | 'refund_in' | 'adjustment'
 
-/** An answer; `lost` where none came in time. */
-export type Told =
+/** A reply; `lost` where none came in time. */
+export type Reply =
   | 'lost'
   | {
       readonly status: number
@@ -14,37 +14,37 @@ export type Told =
       readonly id?: string
     }
 
-/** One wish of a merchant, under one `externalId` (an adjustment: one reason), however often it was sent. */
-export interface Asked {
-  readonly kind: AskedKind
+/** One request of a merchant, under one `externalId` (an adjustment: one reason), however often it was sent. */
+export interface MerchantRequest {
+  readonly kind: RequestKind
   readonly marker: string
   /** In the order of asking; one after the other, at either server. */
-  readonly told: Told[]
+  readonly replies: Reply[]
 }
 
 /** What a merchant must believe in the end. */
 export type Belief = 'exists' | 'absent' | 'unknown'
 
 /**
- * What the answers say of one wish. A refusal says that it is not there, also from tries before whose answers were lost;
- * a 503 says it of its own try alone, and `overloaded` not of a charge: that is committed before the bank is asked, and
+ * What the replies say of one request. A refusal says that it is not there, also from tries before whose answers were
+ * lost; a 503 says it of its own try alone, and `overloaded` not of a charge: that is committed before the bank is asked, and
  * what cannot be done after that is 503 too.
  */
-export function beliefOf({ kind, told }: Pick<Asked, 'kind' | 'told'>): Belief {
-  const answers = told.filter((answer) => answer !== 'lost')
+export function beliefOf({ kind, replies }: Pick<MerchantRequest, 'kind' | 'replies'>): Belief {
+  const answers = replies.filter((answer) => answer !== 'lost')
   if (answers.some(({ id }) => id !== undefined)) return 'exists'
-  const last = told.at(-1)
+  const last = replies.at(-1)
   if (last === undefined || last === 'lost' || last.code === 'request_in_progress') return 'unknown'
   if (last.status >= 400 && last.status < 500) return 'absent'
   const promises = ['cash_out_suspended', 'partner_unavailable', ...(kind === 'cash_in' ? [] : ['overloaded'])]
-  const isEachRefused = answers.length === told.length && answers.every(({ code = '' }) => promises.includes(code))
+  const isEachRefused = answers.length === replies.length && answers.every(({ code = '' }) => promises.includes(code))
   return isEachRefused ? 'absent' : 'unknown'
 }
 
 /** A setting of the switch of payouts. */
 export interface SwitchSet {
   readonly enabled: boolean
-  readonly told: Told
+  readonly reply: Reply
   /** How it stood when it was looked at later, before it was set again; `undefined` where nobody looked. */
   readonly stoodLater?: boolean | undefined
 }
@@ -54,7 +54,7 @@ export interface SwitchSet {
  * wins against all that was asked before it.
  */
 export function possibleSwitches(sets: readonly SwitchSet[]): ReadonlySet<boolean> {
-  const last = sets.findLastIndex(({ told }) => told !== 'lost' && told.status === 200)
-  const later = sets.slice(last + 1).filter(({ told }) => told === 'lost' || told.status >= 500)
+  const last = sets.findLastIndex(({ reply }) => reply !== 'lost' && reply.status === 200)
+  const later = sets.slice(last + 1).filter(({ reply }) => reply === 'lost' || reply.status >= 500)
   return new Set([last < 0 ? true : (sets[last] as SwitchSet).enabled, ...later.map(({ enabled }) => enabled)])
 }

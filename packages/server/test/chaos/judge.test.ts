@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Asked } from './history.ts'
+import type { MerchantRequest, Reply } from './history.ts'
 import { beliefOf, possibleSwitches } from './history.ts'
 import { type Evidence, judge } from './judge.ts'
 import { planOf } from './plan.ts'
@@ -51,8 +51,8 @@ function movement(operation_id: string, reference: string, cents: bigint) {
   return { operation_id, journal: 'any', reference, cents }
 }
 
-function asked(...told: Asked['told']): Asked {
-  return { kind: 'cash_out', marker: `order ${PAYOUT}`, told }
+function asked(...replies: Reply[]): MerchantRequest {
+  return { kind: 'cash_out', marker: `order ${PAYOUT}`, replies }
 }
 
 function openCase(operation_id: string | null, text = '') {
@@ -126,8 +126,8 @@ test('[P4] a 503 says that its own try came to nothing, and nothing about a try 
 
 test('[operator.switch.2] the judge finds a switch that is on by itself', () => {
   const [on, off] = [
-    { enabled: true, told: { status: 503 } } as const,
-    { enabled: false, told: { status: 200 } } as const,
+    { enabled: true, reply: { status: 503 } } as const,
+    { enabled: false, reply: { status: 200 } } as const,
   ]
   assert.deepEqual(found({}, { switchSets: [on, off] }), ['switch'])
   assert.deepEqual([...possibleSwitches([off, on])], [false, true])
@@ -137,7 +137,7 @@ test('[operator.switch.2] the judge finds a switch that is on by itself', () => 
       {
         switchSets: [
           { ...off, stoodLater: true },
-          { ...on, told: { status: 200 } },
+          { ...on, reply: { status: 200 } },
         ],
       },
     ),

@@ -1,5 +1,5 @@
 import type { BankBook } from '../support/process-world.ts'
-import { type Asked, beliefOf, possibleSwitches, type SwitchSet } from './history.ts'
+import { beliefOf, type MerchantRequest, possibleSwitches, type Reply, type SwitchSet } from './history.ts'
 import type { BankKind } from './plan.ts'
 import type { Books, CaseRow, OperationRow } from './store.ts'
 
@@ -28,7 +28,7 @@ export interface Evidence {
   readonly bankKind: BankKind
   readonly book: BankBook
   readonly books: Books
-  readonly history: readonly Asked[]
+  readonly history: readonly MerchantRequest[]
   readonly switchSets: readonly SwitchSet[]
   readonly received: ReadonlyMap<string, ReadonlySet<string>>
 }
@@ -159,7 +159,7 @@ function requestFindings({ books, history }: Evidence): Finding[] {
   return history.flatMap((asked) => {
     const found = byMarker.get(`${asked.kind} ${asked.marker}`) ?? []
     const belief = beliefOf(asked)
-    const story = `${asked.kind} ${asked.marker} (${asked.told.map(briefly).join(', ')})`
+    const story = `${asked.kind} ${asked.marker} (${asked.replies.map(briefly).join(', ')})`
     const wrong = (text: string): Finding[] => [{ rule: 'requests', text: `${story}: ${text}` }]
     if (found.length > 1) return wrong(`there ${found.length} times`)
     if (belief === 'exists' && found.length === 0) return wrong('confirmed, and not there')
@@ -172,20 +172,22 @@ function markerOf({ kind, detail, external_id }: OperationRow): string {
   return kind === 'adjustment' ? (detail.reason ?? '') : external_id
 }
 
-function briefly(told: Asked['told'][number]): string {
-  return told === 'lost' ? 'lost' : `${told.status}${told.code ? ` ${told.code}` : ''}`
+function briefly(reply: Reply): string {
+  return reply === 'lost' ? 'lost' : `${reply.status}${reply.code ? ` ${reply.code}` : ''}`
 }
 
 function switchFindings({ books, switchSets }: Evidence): Finding[] {
-  const undone = switchSets.filter(({ enabled, told, stoodLater }) => !enabled && wasDone(told) && stoodLater === true)
+  const undone = switchSets.filter(
+    ({ enabled, reply, stoodLater }) => !enabled && wasDone(reply) && stoodLater === true,
+  )
   if (undone.length > 0) return [{ rule: 'switch', text: `${undone.length} times it was off, and on again by itself` }]
   if (possibleSwitches(switchSets).has(books.isSwitchedOn)) return []
-  const story = switchSets.slice(-4).map(({ enabled, told }) => `${enabled ? 'on' : 'off'} ${briefly(told)}`)
+  const story = switchSets.slice(-4).map(({ enabled, reply }) => `${enabled ? 'on' : 'off'} ${briefly(reply)}`)
   return [{ rule: 'switch', text: `the switch is ${books.isSwitchedOn ? 'on' : 'off'} after ${story.join(', ')}` }]
 }
 
-function wasDone(told: SwitchSet['told']): boolean {
-  return told !== 'lost' && told.status === 200
+function wasDone(reply: Reply): boolean {
+  return reply !== 'lost' && reply.status === 200
 }
 
 function verifyFindings({ books }: Evidence): Finding[] {

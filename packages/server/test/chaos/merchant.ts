@@ -1,6 +1,6 @@
 import type { Chance } from '../fuzz/chance.ts'
 import { ask } from '../support/process-world.ts'
-import type { Asked, AskedKind, Told } from './history.ts'
+import type { MerchantRequest, Reply, RequestKind } from './history.ts'
 
 /** A merchant's program: asks either server, gives up waiting, asks again with the same words. */
 export interface Merchant {
@@ -8,7 +8,7 @@ export interface Merchant {
    * Asks for something until it has an answer that is more than «later», three times at most.
    * @returns its id, where there is one
    */
-  place(kind: AskedKind, path: string, body: object, marker: string): Promise<string | undefined>
+  place(kind: RequestKind, path: string, body: object, marker: string): Promise<string | undefined>
   /** Asks once, for what changes nothing or may happen twice. */
   read(path: string): Promise<{ readonly status: number; readonly body: Body } | undefined>
 }
@@ -30,29 +30,29 @@ export interface MerchantOptions {
   readonly apiKey: string
   readonly adminToken: string
   readonly chance: Chance
-  readonly history: Asked[]
+  readonly history: MerchantRequest[]
 }
 
 /** Makes it. */
 export function createMerchant({ apiUrls, apiKey, adminToken, chance, history }: MerchantOptions): Merchant {
-  async function once(kind: AskedKind, path: string, body: object, key: string | undefined): Promise<Told> {
+  async function once(kind: RequestKind, path: string, body: object, key: string | undefined): Promise<Reply> {
     const token = kind === 'adjustment' ? adminToken : apiKey
     const answer = await exchange(chance.pick(apiUrls) + path, token, 'POST', body, key)
     if (!answer) return 'lost'
-    const { status, body: told } = answer
-    const id = status === 201 ? told.id : IS_THERE.has(told?.code) ? told.existing.id : undefined
-    return { status, ...(status >= 400 && { code: told?.code }), ...(id !== undefined && { id }) }
+    const { status, body: content } = answer
+    const id = status === 201 ? content.id : IS_THERE.has(content?.code) ? content.existing.id : undefined
+    return { status, ...(status >= 400 && { code: content?.code }), ...(id !== undefined && { id }) }
   }
   return {
     place: async (kind, path, body, marker) => {
-      const asked: Asked = { kind, marker, told: [] }
+      const asked: MerchantRequest = { kind, marker, replies: [] }
       history.push(asked)
       const key = kind === 'adjustment' || chance.happens(0.3) ? marker : undefined
-      while (asked.told.length < TRIES) {
-        const told = await once(kind, path, body, key)
-        asked.told.push(told)
-        if (told === 'lost' || told.status >= 500 || told.code === 'request_in_progress') continue
-        return told.id
+      while (asked.replies.length < TRIES) {
+        const reply = await once(kind, path, body, key)
+        asked.replies.push(reply)
+        if (reply === 'lost' || reply.status >= 500 || reply.code === 'request_in_progress') continue
+        return reply.id
       }
       return undefined
     },
