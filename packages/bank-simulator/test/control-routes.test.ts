@@ -43,7 +43,7 @@ test('[sandbox.2] an expired charge is paid', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.charge()
-  clock.at = Date.parse(TERMS.expiresAt) + 1
+  clock.nowMs = Date.parse(TERMS.expiresAt) + 1
   assert.equal((await bank.call('POST', `/control/charges/${ID}/pay`)).status, 202)
   assert.equal((await bank.call('GET', `/charges/${ID}`)).body.status, 'PAID')
 })

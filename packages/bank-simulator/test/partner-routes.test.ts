@@ -101,9 +101,9 @@ test('[partner-protocol] a charge expires by the clock', async (t) => {
   const bank = await startBank(t, { clock })
   await bank.charge()
   const status = async () => (await bank.call('GET', `/charges/${ID}`)).body.status
-  clock.at = Date.parse(TERMS.expiresAt) - 1
+  clock.nowMs = Date.parse(TERMS.expiresAt) - 1
   assert.equal(await status(), 'ACTIVE')
-  clock.at += 1
+  clock.nowMs += 1
   assert.equal(await status(), 'EXPIRED')
 })
 
@@ -111,7 +111,7 @@ test('[partner-protocol] a charge is cancelled once and again, also after it exp
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.charge()
-  clock.at = Date.parse(TERMS.expiresAt)
+  clock.nowMs = Date.parse(TERMS.expiresAt)
   for (let times = 0; times < 2; times++) {
     assert.deepEqual(await bank.call('DELETE', `/charges/${ID}`), { status: 200, body: { status: 'CANCELLED' } })
   }
@@ -193,7 +193,7 @@ test('[partner-protocol] the statement tells what was booked in a window', async
   const days = ['2026-11-20', '2026-11-21', '2026-11-22']
   const endToEndIds: string[] = []
   for (const [index, day] of days.entries()) {
-    clock.at = Date.parse(`${day}T12:00:00Z`)
+    clock.nowMs = Date.parse(`${day}T12:00:00Z`)
     const order = { valueCents: 10 ** index, occurredAt: '2026-11-19T09:00:00-03:00' }
     endToEndIds.push((await bank.call('POST', `/control/charges/${ID}/pay`, order)).body.endToEndId)
   }

@@ -113,9 +113,9 @@ test('[partner-protocol] a code that expired is not payable, of this bank or ano
   const own = (await bank.charge()).body.pixCode
   const foreign = (await bank.call('POST', '/control/qr-codes', { valueCents: 15_000, expiresAt })).body.pixCode
   for (const [id, pixCode] of Object.entries({ own, foreign })) {
-    clock.at = Date.parse(expiresAt) - 1
+    clock.nowMs = Date.parse(expiresAt) - 1
     const { decodeId } = (await decode(bank, pixCode)).body
-    clock.at += 1
+    clock.nowMs += 1
     for (const { status, body } of [
       await decode(bank, pixCode),
       await bank.payout(id, { valueCents: 15_000, pixCode, decodeId }),

@@ -21,9 +21,9 @@ for (const { row, title } of rowsOf(adjustment)) {
 
 test('[adjustment.create.1] a value is a whole number of centavos within the bounds, with a reason', () => {
   const accepts = (body: object) => ajv.validate(createAdjustment.body, { valueCents: 1, reason: 'x', ...body })
-  const most = Number(limits.valueMaxCents)
-  for (const valueCents of [most, -most, 1, -1]) assert.ok(accepts({ valueCents }), String(valueCents))
-  for (const valueCents of [most + 1, -most - 1, 1.5, '1', null])
+  const limit = Number(limits.valueMaxCents)
+  for (const valueCents of [limit, -limit, 1, -1]) assert.ok(accepts({ valueCents }), String(valueCents))
+  for (const valueCents of [limit + 1, -limit - 1, 1.5, '1', null])
     assert.ok(!accepts({ valueCents }), String(valueCents))
   for (const reason of ['', 'x'.repeat(141), 'a\nb', undefined]) assert.ok(!accepts({ reason }), reason)
   assert.ok(!accepts({ externalId: 'a' }))

@@ -13,11 +13,11 @@ test('[external-id.1] an external id is short and plain', () => {
 })
 
 test('[text.1] free text is bounded in characters and holds nothing that cannot be shown', () => {
-  for (const most of [limits.descriptionMaxLength, limits.nameMaxLength]) {
-    const isText = ajv.compile(text(most))
-    for (const good of ['a', 'João & Cia. <3 😀', ' ', 'x'.repeat(most), '😀'.repeat(most)])
+  for (const limit of [limits.descriptionMaxLength, limits.nameMaxLength]) {
+    const isText = ajv.compile(text(limit))
+    for (const good of ['a', 'João & Cia. <3 😀', ' ', 'x'.repeat(limit), '😀'.repeat(limit)])
       assert.ok(isText(good), good)
-    for (const wrong of ['', 'x'.repeat(most + 1), 'a\u0000', 'a\nb', '\u007f', '\ud83d', '\ude00b', 7, null]) {
+    for (const wrong of ['', 'x'.repeat(limit + 1), 'a\u0000', 'a\nb', '\u007f', '\ud83d', '\ude00b', 7, null]) {
       assert.equal(isText(wrong), false, JSON.stringify(wrong))
     }
   }

@@ -11,23 +11,23 @@ export function runningClock(): Clock {
 
 /** A clock that stands where it is put; whoever sleeps wakes at once, that much later. */
 export interface SteppedClock extends Clock {
-  at: number
+  nowMs: number
   /** Every sleep, in the order asked for. */
   readonly sleptMs: readonly number[]
 }
 
-/** Makes a clock that stands at `at`. */
-export function steppedClock(at = BEGINNING): SteppedClock {
+/** Makes a clock that stands at `nowMs`. */
+export function steppedClock(nowMs = BEGINNING): SteppedClock {
   const sleptMs: number[] = []
   return {
-    at,
+    nowMs,
     sleptMs,
     now() {
-      return this.at
+      return this.nowMs
     },
     async sleep(ms, signal) {
       sleptMs.push(ms)
-      this.at += ms
+      this.nowMs += ms
       await new Promise(setImmediate)
       signal?.throwIfAborted()
     },

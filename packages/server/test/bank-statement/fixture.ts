@@ -42,11 +42,10 @@ export interface StatementFixture {
   minutes(count: number): Promise<void>
 }
 
+const SILENT = pino({ level: 'silent' })
+
 /** Opens one, on a statement without entries. */
-export async function statementFixture(
-  t: TestContext,
-  logger: Logger = pino({ level: 'silent' }),
-): Promise<StatementFixture> {
+export async function statementFixture(t: TestContext, logger: Logger = SILENT): Promise<StatementFixture> {
   const { url, database } = await testDatabase(t)
   const connection = openTestDatabase(url, 1)
   t.after(() => connection.close())

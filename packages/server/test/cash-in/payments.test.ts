@@ -151,7 +151,7 @@ test('[cash-in.paid.5] [EV-17] a failure that only an event tells after the paym
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.failed.2] [EV-16] a payment after the failure is in suspense and waits for a person', async (t) => {
+test('[cash-in.failed.2] [EV-16] a payment after the failure is in suspense, and a case opens for an operator', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   await pix.bankAction(`charges/${charge.id}/fail`)

@@ -739,7 +739,7 @@ test('[cash-in.expired.4] [EX-9] where no statement is swept an expired charge i
   assert.deepEqual(waitsAfter(unswept, NO_OUTCOME), [3_300, 82_800, 0])
 })
 
-test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is asked about for a day, then waits for a person', () => {
+test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is asked about for a day, then operator action is required', () => {
   const told = decideCashIn(cashInAs('PENDING', { expiresAt: NOW + 10 * 86_400_000 }), VERIFIED_FIRST.input, NOW)
   const waits: number[] = []
   let now = told.outcome.cashIn

@@ -78,8 +78,8 @@ test('[cash-in.refunds.7] what went back is told, and what may still go back: ne
 })
 
 test('[cash-in.detail.3] a PENDING charge reads as EXPIRED once its time has passed, and no other does', () => {
-  const statusOf = (status: CashIn['status'], at: number) =>
-    detailView(cashInAs(status as (typeof cashIn.states)[number]), at).status
+  const statusOf = (status: CashIn['status'], nowMs: number) =>
+    detailView(cashInAs(status as (typeof cashIn.states)[number]), nowMs).status
   assert.equal(statusOf('PENDING', EXPIRES_AT), 'PENDING')
   assert.equal(statusOf('PENDING', EXPIRES_AT + 1), 'EXPIRED')
   for (const status of cashIn.states.slice(1)) assert.equal(statusOf(status, EXPIRES_AT + 1), status)

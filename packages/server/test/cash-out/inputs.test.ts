@@ -24,7 +24,7 @@ test('[cash-out.states.9] [P7] of what the bank tells of another order nothing i
 test('[CO-30] [cash-out.work] while the switch is off nothing that only waits to be sent is looked for', async () => {
   for (const isEnabled of [true, false]) {
     const looked: boolean[] = []
-    const due = async (_at: number, _most: number, isSending: boolean) => {
+    const due = async (_nowMs: number, _limit: number, isSending: boolean) => {
       looked.push(isSending)
       return []
     }

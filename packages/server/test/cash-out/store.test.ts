@@ -37,8 +37,8 @@ async function storeFixture(t: TestContext, happened: Happened) {
   }
   const store = createCashOutStore(fixture.database)
   /** What is due later. */
-  const due = async (afterMs: number, isSending: boolean, most = 100) => {
-    const found = await store.due(fixture.clock.now() + afterMs, most, isSending)
+  const due = async (afterMs: number, isSending: boolean, limit = 100) => {
+    const found = await store.due(fixture.clock.now() + afterMs, limit, isSending)
     return found.map(({ externalId }) => externalId).toSorted()
   }
   return { ...fixture, due }

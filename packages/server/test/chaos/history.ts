@@ -27,8 +27,8 @@ export type Belief = 'exists' | 'absent' | 'unknown'
 
 /**
  * What the replies say of one request. A refusal says that it is not there, also from tries before whose answers were
- * lost; a 503 says it of its own try alone, and `overloaded` not of a charge: that is committed before the bank is asked, and
- * what cannot be done after that is 503 too.
+ * lost; a 503 says it of its own try alone, and `overloaded` not of a charge: that is committed before the bank is asked,
+ * and what cannot be done after that is 503 too.
  */
 export function beliefOf({ kind, replies }: Pick<MerchantRequest, 'kind' | 'replies'>): Belief {
   const answers = replies.filter((answer) => answer !== 'lost')

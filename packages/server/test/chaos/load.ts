@@ -102,7 +102,7 @@ async function payOut({ merchant }: Scene, placed: Placed, chance: Chance, marke
 
 /** Pays a code of another bank, or of a charge of one's own. */
 async function payCode(scene: Scene, placed: Placed, chance: Chance, marker: string): Promise<void> {
-  const own = chance.happens(0.3) ? ownCharge(scene, placed, chance) : undefined
+  const own = chance.bool(0.3) ? ownCharge(scene, placed, chance) : undefined
   const valueCents = own?.valueCents ?? 100 + chance.below(5_000)
   const pixCode = own?.pixCode ?? (await control(scene, '/qr-codes', { valueCents }))?.pixCode
   if (pixCode === undefined) return
@@ -146,14 +146,14 @@ async function failCharge(scene: Scene, placed: Placed, chance: Chance): Promise
 }
 
 async function adjust({ merchant }: Scene, chance: Chance, marker: string): Promise<void> {
-  const valueCents = (1 + chance.below(5_000)) * (chance.happens(0.5) ? 1 : -1)
+  const valueCents = (1 + chance.below(5_000)) * (chance.bool(0.5) ? 1 : -1)
   const body = { valueCents, reason: `adjustment-${marker}` }
   await merchant.place('adjustment', '/operator/adjustments', body, `adjustment-${marker}`)
 }
 
 /** A third of an amount or less, at times all of it. */
 function partOf(valueCents: number, chance: Chance): number {
-  return chance.happens(0.2) ? valueCents : 1 + chance.below(Math.ceil(valueCents / 3))
+  return chance.bool(0.2) ? valueCents : 1 + chance.below(Math.ceil(valueCents / 3))
 }
 
 /** The last ones are enough. */

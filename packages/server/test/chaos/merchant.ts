@@ -47,7 +47,7 @@ export function createMerchant({ apiUrls, apiKey, adminToken, chance, history }:
     place: async (kind, path, body, marker) => {
       const asked: MerchantRequest = { kind, marker, replies: [] }
       history.push(asked)
-      const key = kind === 'adjustment' || chance.happens(0.3) ? marker : undefined
+      const key = kind === 'adjustment' || chance.bool(0.3) ? marker : undefined
       while (asked.replies.length < TRIES) {
         const reply = await once(kind, path, body, key)
         asked.replies.push(reply)

@@ -56,7 +56,7 @@ export function planOf(seed: number, forMs: number, bankKind: BankKind): readonl
 
 function faultFrom(chance: Chance, leftMs: number, bankKind: BankKind): Fault {
   // What the bank says wrong counts only when it has said it for minutes.
-  if (bankKind !== 'truthful' && chance.happens(0.25)) return { kind: 'time passes', ms: chance.below(TIME_MAX_MS) }
+  if (bankKind !== 'truthful' && chance.bool(0.25)) return { kind: 'time passes', ms: chance.below(TIME_MAX_MS) }
   const drawn = chance.below(100)
   if (drawn < 25) return { kind: 'kill', process: chance.pick(processNames) }
   if (drawn < 55) return { kind: 'stop', process: chance.pick(processNames), forMs: stopMs(chance, leftMs) }
@@ -87,7 +87,7 @@ function behaviorFrom(chance: Chance): BankBehaviorChange {
     cashIn: chance.pick(['answer', 'answer', 'answer', 'answer', 'reject', 'lost-response']),
     eventDelayMs: chance.pick([0, 0, 50, 500]),
     eventCopies: chance.pick([1, 1, 2]),
-    eventsShuffled: chance.happens(0.5),
+    eventsShuffled: chance.bool(0.5),
   }
 }
 

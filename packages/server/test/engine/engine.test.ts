@@ -8,7 +8,7 @@ import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
-import { begin, lead } from '../support/lives.ts'
+import { createOperation, moveOperation } from '../support/machine-operations.ts'
 
 const statuses = statement<[], { external_id: string; status: string; version: number }>(
   'test.statuses',
@@ -473,11 +473,11 @@ test('[ledger.recover] processes that credit at the same time repay every debt o
   const { url, database } = await testDatabase(t)
   const [one, other] = [testEngine(t, url), testEngine(t, url)]
   // The bank takes 10.00 three times from a merchant who has nothing; a payment brings 9.93.
-  for (const engine of [one, other, one]) await begin(engine, 'refund_in', 'CONFIRMED')
+  for (const engine of [one, other, one]) await createOperation(engine, 'refund_in', 'CONFIRMED')
   assert.deepEqual(await balances(database), { settlement: 30_00n, receivable: -30_00n })
   const pay = async (engine: TestEngine) => {
-    const id = (await begin(engine, 'cash_in', 'PENDING')) ?? assert.fail()
-    await lead(engine, id, (rows) => rows.find(({ to }) => to === 'PAID'), 'E1')
+    const id = (await createOperation(engine, 'cash_in', 'PENDING')) ?? assert.fail()
+    await moveOperation(engine, id, (rows) => rows.find(({ to }) => to === 'PAID'), 'E1')
   }
   await Promise.all([pay(one), pay(other)])
   assert.deepEqual(await balances(database), {

@@ -58,7 +58,7 @@ const door = (status: DoorStatus): Door => ({
 
 type Outcome = { readonly after: Door; readonly isApplied: boolean }
 
-function happens(
+function followed(
   status: DoorStatus,
   on: 'push' | 'pull' | 'doubt' | 'knock',
   holding: readonly string[] = [],
@@ -86,24 +86,24 @@ function happens(
 }
 
 test('[engine.1] where no row applies nothing changes, and the operation is the very same', () => {
-  const decision = happens('PAID', 'push')
+  const decision = followed('PAID', 'push')
   assert.deepEqual(Object.keys(decision), ['outcome'])
   assert.deepEqual(decision.outcome, { after: door('PAID'), isApplied: false })
 })
 
 test('[engine.1] where a row says that it is ignored nothing is written either', () => {
-  assert.deepEqual(happens('PAID', 'knock'), { outcome: { after: door('PAID'), isApplied: false } })
+  assert.deepEqual(followed('PAID', 'knock'), { outcome: { after: door('PAID'), isApplied: false } })
 })
 
 test('[engine.1] rows are tried in their order; the first whose condition holds counts', () => {
-  const to = (holding: readonly string[]) => happens('PENDING', 'push', holding).outcome.after.status
+  const to = (holding: readonly string[]) => followed('PENDING', 'push', holding).outcome.after.status
   assert.equal(to([]), 'PAID')
   assert.equal(to(['is heavy']), 'RECONCILIATION_REQUIRED')
   assert.equal(to(['is heavy', 'is locked']), 'PENDING')
 })
 
 test('[engine.1] a row brings its move, with what it changes, and the operation as it then is', () => {
-  const { moves, outcome } = happens('PENDING', 'push')
+  const { moves, outcome } = followed('PENDING', 'push')
   assert.deepEqual(moves, [
     {
       operationId: 'door-1',
@@ -119,12 +119,12 @@ test('[engine.1] a row brings its move, with what it changes, and the operation 
 })
 
 test('[engine.1] [events.4] the notification, the journal and the case stand beside the row that names them', () => {
-  const told = happens('PENDING', 'push')
+  const told = followed('PENDING', 'push')
   assert.deepEqual(told.notifications, [
     { operationId: 'door-1', eventType: 'pix_cash_in', status: 'PAID', reference: '', body: Buffer.from('now PAID') },
   ])
   assert.deepEqual([told.journals, told.cases], [[], []])
-  const booked = happens('PENDING', 'push', ['is heavy'])
+  const booked = followed('PENDING', 'push', ['is heavy'])
   assert.deepEqual(booked.journals, [
     { operationId: 'door-1', kind: 'arrived_unattributed', reference: 'E1', amounts: { p: 100n } },
   ])
@@ -135,7 +135,7 @@ test('[engine.1] [events.4] the notification, the journal and the case stand bes
 })
 
 test('[engine.1] [ledger.suspense] leaving the doubt closes its cases but none of money in suspense; else none closes', () => {
-  const closes = (status: DoorStatus, on: 'push' | 'pull' | 'doubt') => happens(status, on).closes
+  const closes = (status: DoorStatus, on: 'push' | 'pull' | 'doubt') => followed(status, on).closes
   assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'pull'), ['case 1', 'case 3'])
   assert.deepEqual(closes('RECONCILIATION_REQUIRED', 'doubt'), [])
   assert.deepEqual(closes('PAID', 'pull'), [])

@@ -2,8 +2,8 @@
 export interface Chance {
   /** A whole number from 0 to `limit` − 1. */
   below(limit: number): number
-  /** Whether something happens that happens so often. */
-  happens(probability: number): boolean
+  /** True with this probability, 0 to 1. */
+  bool(probability: number): boolean
   /** One of them. */
   pick<T>(from: readonly T[]): T
 }
@@ -18,7 +18,7 @@ export function chanceOf(...seeds: readonly number[]): Chance {
   const below = (limit: number) => next() % limit
   return {
     below,
-    happens: (probability) => next() < probability * 2 ** 32,
+    bool: (probability) => next() < probability * 2 ** 32,
     pick: (from) => {
       if (from.length === 0) throw new Error('there is nothing to pick from')
       return from[below(from.length)] as (typeof from)[number]

@@ -82,7 +82,7 @@ function textOf(value: unknown): string {
 
 const wrap: Change = ({ holder, key }, chance) => {
   const depth = chance.pick([1, 2, 14, 15, 16, 17, 100, 300])
-  const inArray = chance.happens(0.5)
+  const inArray = chance.bool(0.5)
   for (let level = 0; level < depth; level += 1) holder[key] = inArray ? [holder[key]] : { a: holder[key] }
 }
 

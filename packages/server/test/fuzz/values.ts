@@ -32,7 +32,7 @@ export function validValue(schema: Schema, source: Source, name = ''): unknown {
     case 'number':
       return wholeNumber(schema.minimum ?? 0, schema.maximum ?? 100, chance)
     case 'boolean':
-      return chance.happens(0.5)
+      return chance.bool(0.5)
     default:
       return null
   }
@@ -40,7 +40,7 @@ export function validValue(schema: Schema, source: Source, name = ''): unknown {
 
 /** Chooses which optional properties are there. */
 export function validObject({ properties = {}, required = [] }: Schema, source: Source): Record<string, unknown> {
-  const chosen = Object.entries(properties).filter(([name]) => source.chance.happens(0.4) || required.includes(name))
+  const chosen = Object.entries(properties).filter(([name]) => source.chance.bool(0.4) || required.includes(name))
   const value = Object.fromEntries(chosen.map(([name, schema]) => [name, validValue(schema, source, name)]))
   if ('pixKeyType' in properties) return { ...value, ...source.chance.pick(PIX_KEYS) }
   if ('pixCode' in properties) return { ...withoutValue(value), ...payableCode(source) }
@@ -128,10 +128,10 @@ const KNOWN: Readonly<Record<string, (source: Source) => unknown>> = {
     const isEvent = operation.credential === 'partnerSignature'
     const subjects = [subjectOf(operation.path), 'refund-in'].map((subject) => `id of ${subject}`)
     const used = corpus.recall(isEvent ? chance.pick(subjects) : 'externalId', chance)
-    return chance.happens(isEvent ? 0.8 : 0.1) ? used : fresh
+    return chance.bool(isEvent ? 0.8 : 0.1) ? used : fresh
   },
   transactionId: ({ chance, corpus }) => corpus.recall(chance.pick(['providerTransactionId', 'transactionId']), chance),
-  returnId: ({ chance, corpus }) => (chance.happens(0.3) ? corpus.recall('returnId', chance) : undefined),
+  returnId: ({ chance, corpus }) => (chance.bool(0.3) ? corpus.recall('returnId', chance) : undefined),
   occurredAt: ({ chance }) => new Date(wallNow() - chance.below(100_000)).toISOString(),
   status: ({ chance, operation }) =>
     operation.credential === 'partnerSignature' ? chance.pick(STATUS_WORDS) : undefined,
@@ -139,7 +139,7 @@ const KNOWN: Readonly<Record<string, (source: Source) => unknown>> = {
 
 /** Small, so that many can be paid, or the largest there is. */
 function reais(largest: number, chance: Chance): number {
-  return (chance.happens(largest) ? 999_999_999_999 : 1 + chance.below(chance.pick([2, 100, 10_000]))) / 100
+  return (chance.bool(largest) ? 999_999_999_999 : 1 + chance.below(chance.pick([2, 100, 10_000]))) / 100
 }
 
 const STATUS_WORDS = ['CONFIRMED', 'PAID', 'FAILED', 'REMOVIDA_PELO_PSP', 'PENDING', 'SOMETHING_NEW']

@@ -204,7 +204,7 @@ function sent(call: 'PUT /payouts/' | 'PUT /refunds/'): readonly Boundary[] {
 }
 
 /** From the bank's event to the notification in the outbox. */
-function eventApplied(trigger: 'partner.confirmed' | 'partner.returned' | 'return.told'): readonly Boundary[] {
+function event(trigger: 'partner.confirmed' | 'partner.returned' | 'return.told'): readonly Boundary[] {
   return [
     {
       name: '[EV-1] killed before the event arrived',
@@ -374,7 +374,7 @@ const PART_CENTS = 50_10
 
 suite('killed at every boundary', { concurrency: 2 }, () => {
   test('a charge is paid', (t) =>
-    surviveEach(t, [...CHARGED, ...eventApplied('partner.confirmed'), ...DELIVERED], {
+    surviveEach(t, [...CHARGED, ...event('partner.confirmed'), ...DELIVERED], {
       prepare: nothing,
       act: async (world, n) => {
         const order = { externalId: `order-${n}`, valueCents: VALUE_CENTS }
@@ -388,29 +388,25 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('a payout goes to a key', (t) =>
-    surviveEach(t, [...RESERVED, ...sent('PUT /payouts/'), ...eventApplied('partner.confirmed'), ...DELIVERED], {
+    surviveEach(t, [...RESERVED, ...sent('PUT /payouts/'), ...event('partner.confirmed'), ...DELIVERED], {
       prepare: nothing,
       act: payToKey,
     }))
 
   test('a payout pays a QR code', (t) =>
-    surviveEach(
-      t,
-      [...DECODED, ...RESERVED, ...sent('PUT /payouts/'), ...eventApplied('partner.confirmed'), ...DELIVERED],
-      {
-        prepare: async ({ bank }) => ({ prepared: await bank.issueCode(VALUE_CENTS), ended: [] }),
-        act: async (world, n, pixCode) => {
-          const externalId = `payout-${n}`
-          const request = { path: '/api/pix/cash-out-qrcode', body: { transaction: { pixCode, externalId } } }
-          const created = await world.place(request.path, request.body)
-          const order = { externalId, valueCents: VALUE_CENTS, id: created.id }
-          return { request: { ...request, created }, ended: async () => sentPayout(order) }
-        },
+    surviveEach(t, [...DECODED, ...RESERVED, ...sent('PUT /payouts/'), ...event('partner.confirmed'), ...DELIVERED], {
+      prepare: async ({ bank }) => ({ prepared: await bank.issueCode(VALUE_CENTS), ended: [] }),
+      act: async (world, n, pixCode) => {
+        const externalId = `payout-${n}`
+        const request = { path: '/api/pix/cash-out-qrcode', body: { transaction: { pixCode, externalId } } }
+        const created = await world.place(request.path, request.body)
+        const order = { externalId, valueCents: VALUE_CENTS, id: created.id }
+        return { request: { ...request, created }, ended: async () => sentPayout(order) }
       },
-    ))
+    }))
 
   test('a payout comes back', (t) =>
-    surviveEach(t, [...eventApplied('partner.returned'), ...DELIVERED], {
+    surviveEach(t, [...event('partner.returned'), ...DELIVERED], {
       prepare: async (world, n) => {
         const { order } = await payToKey(world, n)
         return { prepared: order, ended: [sentPayout(order)] }
@@ -423,7 +419,7 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('a payment is refunded', (t) =>
-    surviveEach(t, [...RESERVED, ...sent('PUT /refunds/'), ...eventApplied('partner.confirmed'), ...DELIVERED], {
+    surviveEach(t, [...RESERVED, ...sent('PUT /refunds/'), ...event('partner.confirmed'), ...DELIVERED], {
       prepare: paid,
       act: async (world, n, chargeId) => {
         const externalId = `refund-${n}`
@@ -438,7 +434,7 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('the bank takes a payment back', (t) =>
-    surviveEach(t, [...eventApplied('return.told'), ...DELIVERED], {
+    surviveEach(t, [...event('return.told'), ...DELIVERED], {
       prepare: paid,
       act: async (world, _, chargeId) => {
         const { bank, insist } = world

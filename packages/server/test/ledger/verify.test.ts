@@ -14,7 +14,7 @@ import type { Pause } from '../../src/platform/jobs/pause.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { type TestEngine, testEngine } from '../support/engine.ts'
-import { begin, type Kind, lead, MACHINES } from '../support/lives.ts'
+import { createOperation, type Kind, MACHINES, moveOperation } from '../support/machine-operations.ts'
 
 /** Every way an operation can begin. */
 const BEGINNINGS = (Object.keys(MACHINES) as Kind[]).flatMap((kind) =>
@@ -29,7 +29,7 @@ function telling<Step extends { from: string | null; to: string; posts?: string 
 async function leadTo(one: TestEngine, id: string | undefined, ...states: string[]): Promise<string> {
   assert.ok(id, 'there was money for it')
   for (const [step, state] of states.entries()) {
-    const reached = await lead(one, id, (rows) => rows.find(({ to }) => to === state), `E${step}`)
+    const reached = await moveOperation(one, id, (rows) => rows.find(({ to }) => to === state), `E${step}`)
     assert.equal(reached, state)
   }
   return id
@@ -40,18 +40,23 @@ async function fullBooks(t: TestContext) {
   const { url, database } = await testDatabase(t)
   const one = testEngine(t, url)
   const cashIns = await Promise.all(
-    Array.from({ length: 5 }, async () => leadTo(one, await begin(one, 'cash_in', 'PENDING'), 'PAID')),
+    Array.from({ length: 5 }, async () => leadTo(one, await createOperation(one, 'cash_in', 'PENDING'), 'PAID')),
   )
   const payouts = {
-    reserved: await leadTo(one, await begin(one, 'cash_out', 'RESERVED')),
-    confirmed: await leadTo(one, await begin(one, 'cash_out', 'RESERVED'), 'DISPATCHED', 'CONFIRMED'),
-    doubtful: await leadTo(one, await begin(one, 'cash_out', 'RESERVED'), 'DISPATCHED', 'RECONCILIATION_REQUIRED'),
+    reserved: await leadTo(one, await createOperation(one, 'cash_out', 'RESERVED')),
+    confirmed: await leadTo(one, await createOperation(one, 'cash_out', 'RESERVED'), 'DISPATCHED', 'CONFIRMED'),
+    doubtful: await leadTo(
+      one,
+      await createOperation(one, 'cash_out', 'RESERVED'),
+      'DISPATCHED',
+      'RECONCILIATION_REQUIRED',
+    ),
   }
-  const refund = await leadTo(one, await begin(one, 'refund_in', 'PENDING'))
+  const refund = await leadTo(one, await createOperation(one, 'refund_in', 'PENDING'))
   const hold = (rows: readonly { posts?: string }[]) => rows.findIndex(({ posts }) => posts === 'return_held')
-  await lead(one, cashIns[0] ?? '', (rows) => rows[hold(rows)], 'D1')
-  await begin(one, 'refund_in', 'CONFIRMED')
-  await begin(one, 'refund_in', 'CONFIRMED')
+  await moveOperation(one, cashIns[0] ?? '', (rows) => rows[hold(rows)], 'D1')
+  await createOperation(one, 'refund_in', 'CONFIRMED')
+  await createOperation(one, 'refund_in', 'CONFIRMED')
   await assertBooks(database)
   return { url, database, one, cashIns, payouts, refund }
 }
@@ -62,14 +67,16 @@ test('[ledger.verify.1] whatever ways operations take through their tables, noth
     fc.asyncProperty(fc.array(move, { minLength: 120, maxLength: 160 }), async (moves) => {
       const { url, database } = await testDatabase(t)
       const one = testEngine(t, url)
-      for (let payment = 0; payment < 12; payment++) await leadTo(one, await begin(one, 'cash_in', 'PENDING'), 'PAID')
+      for (let payment = 0; payment < 12; payment++)
+        await leadTo(one, await createOperation(one, 'cash_in', 'PENDING'), 'PAID')
       const living: string[] = []
       for (const [number, { at, choice }] of moves.entries()) {
         const id = living[at]
-        if (id !== undefined) await lead(one, id, (rows) => telling(rows)[choice % telling(rows).length], `E${number}`)
+        if (id !== undefined)
+          await moveOperation(one, id, (rows) => telling(rows)[choice % telling(rows).length], `E${number}`)
         else {
           const { kind, to } = BEGINNINGS[choice % BEGINNINGS.length] ?? assert.fail()
-          const born = await begin(one, kind, to)
+          const born = await createOperation(one, kind, to)
           if (born !== undefined) living.push(born)
         }
       }
@@ -321,7 +328,7 @@ test('[ledger.verify.1] [ledger.verify.5] every check finds what it is for, and 
 
 test('[ledger.verify.1] of many faults all are counted and some are told', async (t) => {
   const { url, one } = await fullBooks(t)
-  await Promise.all(Array.from({ length: EXAMPLES }, () => begin(one, 'cash_in', 'PENDING')))
+  await Promise.all(Array.from({ length: EXAMPLES }, () => createOperation(one, 'cash_in', 'PENDING')))
   await asSuperuser(url, (client) => client.query('UPDATE operation SET version = version + 1'))
   const { faults, drifts } = await withSnapshot({ url, name: 'test' }, verify)
   const [drift] = drifts
@@ -336,8 +343,8 @@ test('[ledger.verify.1] nothing is found while the books are written, and nothin
   const writing = Promise.all(
     Array.from({ length: 8 }, async () => {
       for (let turn = 0; turn < 25; turn++) {
-        await leadTo(one, await begin(one, 'cash_in', 'PENDING'), 'PAID')
-        const payout = await begin(one, 'cash_out', 'RESERVED')
+        await leadTo(one, await createOperation(one, 'cash_in', 'PENDING'), 'PAID')
+        const payout = await createOperation(one, 'cash_out', 'RESERVED')
         if (payout !== undefined) await leadTo(one, payout, 'DISPATCHED', 'FAILED')
       }
     }),

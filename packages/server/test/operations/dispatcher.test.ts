@@ -260,7 +260,7 @@ test('[CO-10] [P8] where the bank is tried with one order, a crowd that waits to
   const { orders, done } = scripted(
     {},
     {
-      due: async (_at, _most, isSending) => (isSending ? crowd : [orderOf('question')]),
+      due: async (_nowMs, _limit, isSending) => (isSending ? crowd : [orderOf('question')]),
       nextStep: ({ id }) => (id === 'question' ? 'ask' : 'send'),
     },
   )

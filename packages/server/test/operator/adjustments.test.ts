@@ -3,7 +3,7 @@ import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { audit, notifiedStatuses } from '../support/evidence.ts'
-import { begin } from '../support/lives.ts'
+import { createOperation } from '../support/machine-operations.ts'
 import { OPERATOR, operatedProcess } from './fixture.ts'
 
 test('[adjustment.create.1] [adjustment.states.1] [adjustment.states.2] what came in and went out is booked', async (t) => {
@@ -24,7 +24,7 @@ test('[adjustment.states.1] what came in repays a debt first', async (t) => {
   const { url, database } = await testDatabase(t)
   const process = operatedProcess(t, url)
   // The bank takes 10.00 from a merchant who has nothing.
-  await begin(process, 'refund_in', 'CONFIRMED')
+  await createOperation(process, 'refund_in', 'CONFIRMED')
   await process.adjust(25_00n)
   assert.deepEqual(await balances(database), { available: 15_00n, settlement: -15_00n })
   await assertBooks(database)

@@ -610,7 +610,7 @@ test('[refund-in.doubt.3] a return that was told again after its case is nothing
   assert.equal(decideRefundIn(before, cashIn, [confirmed()], stateOf(), NOW).outcome.result, 'IGNORED')
 })
 
-test('[refund-in.doubt.6] what waits for a person takes no answer but money, and is neither sent nor given back', () => {
+test('[refund-in.doubt.6] what requires operator action accepts no answer but money, and is neither sent nor given back', () => {
   for (const doubt of ['contradiction', 'unrecorded'] as const) {
     const before = refundAs('PENDING', { dueAt: NOW, facts: { ...SENT, doubt, notFoundSince: NOW - 400_000 } })
     assert.equal(nextStep(before, NOW), 'ask')

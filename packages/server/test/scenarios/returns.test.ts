@@ -10,8 +10,8 @@ import { world } from '../support/world.ts'
  * names no refund of ours.
  */
 
-/** What the bank told of a return. */
-interface Told {
+/** What the bank says of a return. */
+interface ReturnFields {
   readonly transactionId: string
   readonly returnId: string
   readonly valueCents: number
@@ -26,7 +26,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
   await pix.behave({ eventDelayMs: 3_600_000 })
 
   /** Tells what the bank would: of a return, by its own ids. Resolves when that was applied. */
-  async function tellReturn({ transactionId, returnId, valueCents }: Told, given: object = {}): Promise<void> {
+  async function tellReturn({ transactionId, returnId, valueCents }: ReturnFields, given: object = {}): Promise<void> {
     const status = await tell(pix, {
       event: 'CashInReversal',
       eventId: `event of ${returnId}`,
@@ -42,19 +42,19 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
     while (!(await inbox(pix.database)).every(({ isDone }) => isDone));
   }
   /** Waits until the bank has so many refunds, and returns them as it has them. */
-  async function refundsAtBank(most: number, status: string): Promise<(Told & { readonly id: string })[]> {
+  async function refundsAtBank(count: number, status: string): Promise<(ReturnFields & { readonly id: string })[]> {
     for (;;) {
       const refunds = (await book()).refunds.filter((refund: { status: string }) => refund.status === status)
-      if (refunds.length === most) return refunds
+      if (refunds.length === count) return refunds
     }
   }
   /** Lets the bank carry a refund out. */
-  async function carriedOut(id: string): Promise<Told> {
+  async function carriedOut(id: string): Promise<ReturnFields> {
     await pix.bankAction(`refunds/${id}/confirm`)
     return (await book()).refunds.find((refund: { id: string }) => refund.id === id)
   }
   /** Lets the bank take money back by itself. */
-  async function takenBack(valueCents: number): Promise<Told> {
+  async function takenBack(valueCents: number): Promise<ReturnFields> {
     const { returnId } = await pix.bankAction(`charges/${cashIn.id}/return`, { valueCents })
     const event = (await book()).events.pending.find((pending: { returnId?: string }) => pending.returnId === returnId)
     return event

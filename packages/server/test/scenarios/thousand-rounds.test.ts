@@ -66,11 +66,11 @@ test('[refund-in.create.2] [RF-2] in 300 rounds no more goes back of a payment t
       reserved += spent
     }
     const id = ids[round] as string
-    const most = Math.min(valueCents, available)
-    const asked = around(most, 8 + chance.below(5), chance)
+    const limit = Math.min(valueCents, available)
+    const asked = around(limit, 8 + chance.below(5), chance)
     const answers = await pix.race(asked.map((cents, index) => refund(id, `refund-${round}-${index}`, cents)))
 
-    const reasons = most < valueCents ? Object.keys(refusals) : ['refund_exceeds_available']
+    const reasons = limit < valueCents ? Object.keys(refusals) : ['refund_exceeds_available']
     const { accepted, refused } = sorted(asked, answers, reasons)
     refunded.push(sum(accepted))
     available -= sum(accepted)
@@ -114,9 +114,9 @@ test('[external-id.2] [idempotency.2] in 200 rounds one external id makes one op
   for (const [round, cashInId] of cashInIds.entries()) {
     const create = creates[round % creates.length] as (typeof creates)[number]
     const variants = create(`order-${round}`, cashInId)
-    const headers = chance.happens(0.5) ? { 'idempotency-key': `key-${round}` } : {}
+    const headers = chance.bool(0.5) ? { 'idempotency-key': `key-${round}` } : {}
     const count = 6 + chance.below(5)
-    const requests = Array.from({ length: count }, () => ({ ...variants[chance.happens(0.3) ? 1 : 0], headers }))
+    const requests = Array.from({ length: count }, () => ({ ...variants[chance.bool(0.3) ? 1 : 0], headers }))
 
     const { valueCents } = assertOne(requests, await pix.race(requests))
     reserved += valueCents
@@ -152,9 +152,9 @@ const PIX_CODE = buildStaticBrCode({ pixKey: 'loja@example.com', merchantName: '
 
 /** Amounts of which one, or all, or some number between fit into `cents` together; at times everybody wants all of it. */
 function around(cents: number, count: number, chance: Chance): number[] {
-  const most = Math.max(1, cents)
-  if (chance.happens(0.1)) return Array.from({ length: count }, () => most)
-  const limit = Math.ceil((2 * most) / (1 + chance.below(count)))
+  const allCents = Math.max(1, cents)
+  if (chance.bool(0.1)) return Array.from({ length: count }, () => allCents)
+  const limit = Math.ceil((2 * allCents) / (1 + chance.below(count)))
   return Array.from({ length: count }, () => 1 + chance.below(limit))
 }
 

@@ -14,38 +14,38 @@ export interface Ended {
   /** What the bank moved for it, in this order, and under which of our ids. */
   readonly moved: readonly { readonly reference: string; readonly cents: number }[]
   /** Event and status of each notification, in this order. */
-  readonly told: readonly string[]
+  readonly notified: readonly string[]
 }
 
 /** An order that was given an id. */
-type Known = Order & { readonly id: string }
+type PlacedOrder = Order & { readonly id: string }
 
 /** A charge that was paid once. */
-export function paidCharge({ id, externalId, valueCents }: Known): Ended {
+export function paidCharge({ id, externalId, valueCents }: PlacedOrder): Ended {
   return {
     ...{ id, externalId, kind: 'cash_in', status: 'PAID', gainedCents: valueCents - FEE_CENTS },
     moved: [{ reference: id, cents: valueCents }],
-    told: ['pix_cash_in PAID'],
+    notified: ['pix_cash_in PAID'],
   }
 }
 
 /** A payout that was made once, and of which these amounts came back. */
-export function sentPayout({ id, externalId, valueCents }: Known, returnedCents: readonly number[] = []): Ended {
+export function sentPayout({ id, externalId, valueCents }: PlacedOrder, returnedCents: readonly number[] = []): Ended {
   const movedCents = [-valueCents, ...returnedCents]
   return {
     ...{ id, externalId, kind: 'cash_out', status: returnedCents.length > 0 ? 'REVERSED' : 'CONFIRMED' },
     gainedCents: movedCents.reduce((sum, cents) => sum + cents, -FEE_CENTS),
     moved: movedCents.map((cents) => ({ reference: id, cents })),
-    told: ['pix_cash_out CONFIRMED', ...returnedCents.map(() => 'pix_cash_out_reversal REVERSED')],
+    notified: ['pix_cash_out CONFIRMED', ...returnedCents.map(() => 'pix_cash_out_reversal REVERSED')],
   }
 }
 
 /** A refund that the merchant asked for and the bank made. */
-export function sentRefund({ id, externalId, valueCents }: Known): Ended {
+export function sentRefund({ id, externalId, valueCents }: PlacedOrder): Ended {
   return {
     ...{ id, externalId, kind: 'refund_in', status: 'CONFIRMED', gainedCents: -valueCents },
     moved: [{ reference: id, cents: -valueCents }],
-    told: ['pix_cash_in_reversal CONFIRMED'],
+    notified: ['pix_cash_in_reversal CONFIRMED'],
   }
 }
 
@@ -55,9 +55,9 @@ export function takenBack(id: string, chargeId: string, valueCents: number): End
 }
 
 /** An operation that came to nothing. */
-export function failed(kind: Ended['kind'], { id, externalId }: Pick<Known, 'id' | 'externalId'>): Ended {
+export function failed(kind: Ended['kind'], { id, externalId }: Pick<PlacedOrder, 'id' | 'externalId'>): Ended {
   const event = { cash_in: 'pix_cash_in', cash_out: 'pix_cash_out', refund_in: 'pix_cash_in_reversal' }[kind]
-  return { id, kind, externalId, status: 'FAILED', gainedCents: 0, moved: [], told: [`${event} FAILED`] }
+  return { id, kind, externalId, status: 'FAILED', gainedCents: 0, moved: [], notified: [`${event} FAILED`] }
 }
 
 /**
@@ -93,7 +93,7 @@ interface Traces {
   readonly external_id: string
   readonly status: string
   readonly gained_cents: bigint
-  readonly told: readonly string[]
+  readonly notified: readonly string[]
   readonly deliveries: number
 }
 
@@ -103,16 +103,16 @@ const selectTraces = statement<[], Traces>(
           (SELECT coalesce(sum(e.amount_cents), 0)::bigint FROM entry e JOIN account a ON a.id = e.account_id
             WHERE e.operation_id = o.id AND a.code = 'available') AS gained_cents,
           (SELECT array_agg(n.event_type || ' ' || n.status ORDER BY n.created_at, n.id) FROM notification n
-            WHERE n.operation_id = o.id) AS told,
+            WHERE n.operation_id = o.id) AS notified,
           (SELECT count(*)::integer FROM notification n JOIN delivery d ON d.notification_id = n.id
             WHERE n.operation_id = o.id AND d.state = 'DELIVERED') AS deliveries
      FROM operation o ORDER BY o.id`,
 )
 
-function tracesOf({ id, kind, externalId, status, gainedCents, told }: Ended): Traces {
+function tracesOf({ id, kind, externalId, status, gainedCents, notified }: Ended): Traces {
   return {
     ...{ id, kind, external_id: externalId, status, gained_cents: BigInt(gainedCents) },
-    ...{ told, deliveries: told.length },
+    ...{ notified, deliveries: notified.length },
   }
 }
 

@@ -292,9 +292,9 @@ function merchant(url: string, apiKey: string): Merchant {
   }
 
   async function place(path: string, body: object): Promise<Created> {
-    const { status, body: told } = await insist('POST', path, body)
-    assert.ok(status === 201 || status === 409, JSON.stringify(told))
-    return { id: status === 201 ? told.id : told.existing.id, status }
+    const { status, body: answer } = await insist('POST', path, body)
+    assert.ok(status === 201 || status === 409, JSON.stringify(answer))
+    return { id: status === 201 ? answer.id : answer.existing.id, status }
   }
 
   async function read(id: string): Promise<Answer['body']> {

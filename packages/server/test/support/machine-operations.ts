@@ -35,7 +35,7 @@ const FEE = 7n
  * Makes an operation in this state.
  * @returns its id, or `undefined` where there is no money for it
  */
-export async function begin(
+export async function createOperation(
   { engine, ids }: TestEngine,
   kind: Kind,
   status: Operation['status'],
@@ -60,7 +60,7 @@ export async function begin(
  * @param choose picks among the rows that apply; `undefined`: none, and nothing happens
  * @param reference tells this step's journal and case apart from those of others
  */
-export function lead(
+export function moveOperation(
   { engine }: TestEngine,
   id: string,
   choose: (rows: readonly MachineRow[]) => MachineRow | undefined,
