@@ -3,9 +3,9 @@ import { styleText } from 'node:util'
 import { encodeQR } from 'qr'
 import { type Client, createClient } from './demo/client.ts'
 import { payCode, payKey, refund } from './demo/money-out.ts'
+import { print, reais, until } from './demo/output.ts'
 import { type Receiver, startReceiver } from './demo/receiver.ts'
 import { openSandbox, type Sandbox } from './demo/sandbox.ts'
-import { reais, tell, until } from './demo/telling.ts'
 
 /**
  * `npm run demo`: money in, out and back, from the API key to the ledger, on the sandbox that is running or on one that is
@@ -25,16 +25,16 @@ interface Charge {
 }
 
 async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
-  tell('Sandbox', isOurs ? `${url}, started for this tour` : `${url} is running`)
+  print('Sandbox', isOurs ? `${url}, started for this tour` : `${url} is running`)
 
   const { apiKey } = await createClient(url, adminToken).post<{ apiKey: string }>('/api-key/generate')
   const pix = createClient(url, apiKey)
-  tell('API key', `${apiKey.slice(0, 17)}… made with the admin token, and shown this once`)
+  print('API key', `${apiKey.slice(0, 17)}… made with the admin token, and shown this once`)
 
   const receiver = await startReceiver(await pix.get<string>('/public-key'))
   const subscription = { url: receiver.url, events: ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal'] }
   const { webhook_id } = await pix.post<{ webhook_id: string }>('/webhook', subscription)
-  tell('Webhook', `${receiver.url} is told of ${subscription.events.join(', ')}`)
+  print('Webhook', `${receiver.url} is told of ${subscription.events.join(', ')}`)
 
   try {
     const before = await readBalance(pix)
@@ -45,7 +45,7 @@ async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
       receiver.notifications.find(({ event }) => event.id === charge.id),
     )
     assert.equal(notification.event.status, 'PAID', 'the notification does not say PAID')
-    tell('Notification', 'pix_cash_in PAID, and its signature is right')
+    print('Notification', 'pix_cash_in PAID, and its signature is right')
     await forge(receiver)
 
     const netCents = VALUE_CENTS - notification.event.fee_amount_cents
@@ -54,7 +54,7 @@ async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
     await refund(pix, receiver, charge.id, REFUND_CENTS)
     const after = await readBalance(pix)
     assert.equal(after - before, netCents - paidOutCents - REFUND_CENTS, 'the balance is not what came less what went')
-    tell('Balance', `${reais(before)} → ${reais(after)}`)
+    print('Balance', `${reais(before)} → ${reais(after)}`)
   } finally {
     await pix.delete(`/webhook/${webhook_id}`)
     await receiver.stop()
@@ -73,7 +73,7 @@ async function createCharge(pix: Client): Promise<Charge> {
   })
   assert.equal(charge.status, 'PENDING', 'the charge is not PENDING')
   assert.ok(charge.pixCode, 'the charge has no Pix code')
-  tell('Charge', `${reais(VALUE_CENTS)}, PENDING until ${charge.expirationDate}; a wallet scans or pastes this:`)
+  print('Charge', `${reais(VALUE_CENTS)}, PENDING until ${charge.expirationDate}; a wallet scans or pastes this:`)
   console.log(`\n${drawing(charge.pixCode)}\n\n${charge.pixCode}\n`)
   return charge
 }
@@ -92,7 +92,7 @@ async function pay(pix: Client, { id }: Charge): Promise<void> {
     return charge.status === 'PAID' ? charge : undefined
   })
   assert.equal(paid.endToEndId, endToEndId, 'the charge was paid by another payment')
-  tell('Payment', `PAID, end-to-end id ${endToEndId}`)
+  print('Payment', `PAID, end-to-end id ${endToEndId}`)
 }
 
 /** What somebody else sends to the merchant's receiver. */
@@ -100,7 +100,7 @@ async function forge({ url }: Receiver): Promise<void> {
   const headers = { 'digital-signature': Buffer.from('forged').toString('base64') }
   const { status } = await fetch(url, { method: 'POST', headers, body: '{"event_type":"pix_cash_in"}' })
   assert.equal(status, 401, 'the receiver believed a forged notification')
-  tell('Forgery', 'refused by the receiver with 401')
+  print('Forgery', 'refused by the receiver with 401')
 }
 
 async function readLedger(pix: Client, { id }: Charge, netCents: number): Promise<void> {
@@ -108,7 +108,7 @@ async function readLedger(pix: Client, { id }: Charge, netCents: number): Promis
   const bookedCents = data.reduce((sum, entry) => sum + signedCents(entry), 0)
   assert.equal(bookedCents, netCents, 'the ledger does not say what was paid')
   const lines = data.map((entry) => `${entry.operation} ${reais(signedCents(entry))}`)
-  tell('Ledger', lines.reverse().join(', '))
+  print('Ledger', lines.reverse().join(', '))
 }
 
 interface LedgerEntry {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Client } from './client.ts'
+import { print, reais, until } from './output.ts'
 import type { Receiver } from './receiver.ts'
-import { reais, tell, until } from './telling.ts'
 
 /** The ways of money out: to a Pix key, for a QR code, and back to who paid. */
 
@@ -44,7 +44,7 @@ async function settled(pix: Client, receiver: Receiver, created: Operation, what
     return detail.status === 'CONFIRMED' ? detail : undefined
   })
   await notificationArrives(receiver, payout.id, 'pix_cash_out')
-  tell(what, `CONFIRMED to ${payout.recipient.name ?? payout.recipient.pixKey}, end-to-end id ${payout.endToEndId}`)
+  print(what, `CONFIRMED to ${payout.recipient.name ?? payout.recipient.pixKey}, end-to-end id ${payout.endToEndId}`)
   return payout.reserved_total_cents
 }
 
@@ -60,12 +60,14 @@ export async function refund(pix: Client, receiver: Receiver, cashInId: string, 
     return detail.status === 'CONFIRMED'
   })
   await notificationArrives(receiver, cashInId, 'pix_cash_in_reversal')
-  tell('Refund', `${reais(valueCents)} went back to who had paid`)
+  print('Refund', `${reais(valueCents)} went back to who had paid`)
 }
 
 async function notificationArrives(receiver: Receiver, id: string, eventType: string): Promise<void> {
   const { event } = await until(`no ${eventType} arrived`, () =>
-    receiver.notifications.find((told) => told.event_type === eventType && told.event.id === id),
+    receiver.notifications.find(
+      (notification) => notification.event_type === eventType && notification.event.id === id,
+    ),
   )
   assert.equal(event.status, 'CONFIRMED', `${eventType} does not say CONFIRMED`)
 }

@@ -52,8 +52,8 @@ export class Book extends Records {
     return this.#journal.close()
   }
 
-  protected override tell(event: BankEvent): void {
-    super.tell(event)
+  protected override emit(event: BankEvent): void {
+    super.emit(event)
     this.#listener?.(event)
   }
 }

@@ -178,7 +178,7 @@ export class Records {
   }
 
   /** Keeps an event that a fact gives rise to. */
-  protected tell(event: BankEvent): void {
+  protected emit(event: BankEvent): void {
     this.#events.set(event.body.eventId, event)
   }
 
@@ -198,7 +198,7 @@ export class Records {
     })
     this.#receipts.set(endToEndId, { chargeId, payment, refundIds: [], takenBackCents: 0 })
     this.#enter('PAYMENT_RECEIVED', at, { endToEndId, reference: chargeId, valueCents, occurredAt })
-    this.tell(chargePaidEvent(charge, fact))
+    this.emit(chargePaidEvent(charge, fact))
   }
 
   #chargeCancelled({ chargeId }: ChargeCancelled): void {
@@ -208,7 +208,7 @@ export class Records {
   #chargeFailed(fact: ChargeFailed): void {
     const charge = this.#charge(fact.chargeId)
     this.#charges.set(charge.id, { ...charge, status: 'FAILED' })
-    this.tell(chargeFailedEvent(charge, fact))
+    this.emit(chargeFailedEvent(charge, fact))
   }
 
   #paymentTakenBack(fact: PaymentTakenBack): void {
@@ -217,7 +217,7 @@ export class Records {
     this.#receipts.set(endToEndId, { ...receipt, takenBackCents: receipt.takenBackCents + valueCents })
     this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'BANK' })
     this.#enter('PAYMENT_TAKEN_BACK', at, { endToEndId, returnId, reference: receipt.chargeId, valueCents })
-    this.tell(paymentTakenBackEvent(fact))
+    this.emit(paymentTakenBackEvent(fact))
   }
 
   #codeIssued({ transactionId, pixCode, terms }: CodeIssued): void {
@@ -244,7 +244,7 @@ export class Records {
     const reference = answer.id
     this.#enter('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
     if (feeCents > 0) this.#enter('TARIFF', at, { endToEndId, reference, valueCents: feeCents })
-    this.tell(payoutConfirmedEvent(payout, fact))
+    this.emit(payoutConfirmedEvent(payout, fact))
     if (pays) this.#chargePaid(pays)
   }
 
@@ -252,7 +252,7 @@ export class Records {
     const { payoutId: id, errorCode, errorMessage } = fact
     const payout = this.#payout(id)
     this.#payouts.set(id, { ...payout, answer: { ...payout.answer, status: 'FAILED', errorCode, errorMessage } })
-    this.tell(payoutFailedEvent(payout, fact))
+    this.emit(payoutFailedEvent(payout, fact))
   }
 
   #payoutReturned(fact: PayoutReturned): void {
@@ -264,7 +264,7 @@ export class Records {
     this.#payouts.set(id, { ...payout, answer: { ...answer, status, returns } })
     const named = { endToEndId: answer.endToEndId ?? '', returnId, reference: answer.id }
     this.#enter('PAYOUT_RETURNED', at, { ...named, valueCents })
-    this.tell(payoutReturnedEvent(payout, fact))
+    this.emit(payoutReturnedEvent(payout, fact))
   }
 
   #refundAccepted({ refundId, againFor, transactionId, order, course }: RefundAccepted): void {
@@ -285,14 +285,14 @@ export class Records {
     const { transactionId } = answer
     this.#wentBack(endToEndId, { returnId, transactionId, valueCents, occurredAt: instant(at), origin: 'MERCHANT' })
     this.#enter('REFUND_SENT', at, { endToEndId, returnId, reference: answer.id, valueCents })
-    this.tell(refundConfirmedEvent(refund, fact))
+    this.emit(refundConfirmedEvent(refund, fact))
   }
 
   #refundFailed(fact: RefundFailed): void {
     const { refundId: id, errorCode, errorMessage } = fact
     const refund = this.#refund(id)
     this.#refunds.set(id, { ...refund, answer: { ...refund.answer, status: 'FAILED', errorCode, errorMessage } })
-    this.tell(refundFailedEvent(refund, fact))
+    this.emit(refundFailedEvent(refund, fact))
   }
 
   /** Keeps with its payment what went back of it. */

@@ -129,7 +129,7 @@ export class EventSender {
     for (let failures = 0; ; failures++) {
       const status = await this.attempt(endpoint, text)
       if (status === 200) return
-      if (failures === 0) warn(`event ${body.eventId} is not taken (${status ?? 'no answer'}); it is sent again`)
+      if (failures === 0) warn(`event ${body.eventId} is not accepted (${status ?? 'no answer'}); it is sent again`)
       await this.#sleep(RETRY_DELAYS_MS[failures] ?? RETRY_DELAYS_MS[4])
     }
   }

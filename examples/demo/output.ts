@@ -21,6 +21,6 @@ export function reais(cents: number): string {
 }
 
 /** One line of the tour: it happened. */
-export function tell(what: string, how: string): void {
+export function print(what: string, how: string): void {
   console.log(`${styleText('green', '✔')} ${what.padEnd(13)} ${how}`)
 }
