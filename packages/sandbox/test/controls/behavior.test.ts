@@ -18,18 +18,18 @@ const PATH = '/sandbox/behavior'
 
 test('[sandbox.6] fields left out keep their value, and the answer is the whole behaviour', async (t) => {
   const pix = await world(t)
-  const tell = async (change?: unknown) => {
+  const behavior = async (change?: unknown) => {
     const { status, body } = await pix.call(change === undefined ? 'GET' : 'PUT', PATH, change)
     assert.equal(status, 200, JSON.stringify(body))
     return body
   }
-  assert.deepEqual(await tell(), GOOD)
+  assert.deepEqual(await behavior(), GOOD)
   const late = { ...GOOD, cashOut: 'manual', eventDelayMs: 50 }
-  assert.deepEqual(await tell({ cashOut: 'manual', eventDelayMs: 50 }), late)
-  assert.deepEqual(await tell({}), late)
-  assert.deepEqual(await tell({ cashOut: 'auto' }), { ...late, cashOut: 'auto' })
-  assert.deepEqual(await tell(GOOD), GOOD)
-  assert.deepEqual(await tell(), GOOD)
+  assert.deepEqual(await behavior({ cashOut: 'manual', eventDelayMs: 50 }), late)
+  assert.deepEqual(await behavior({}), late)
+  assert.deepEqual(await behavior({ cashOut: 'auto' }), { ...late, cashOut: 'auto' })
+  assert.deepEqual(await behavior(GOOD), GOOD)
+  assert.deepEqual(await behavior(), GOOD)
 })
 
 test('[sandbox.6] an unknown field or value is 400, is named, and changes nothing', async (t) => {

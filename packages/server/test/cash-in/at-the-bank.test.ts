@@ -5,7 +5,7 @@ import test from 'node:test'
 import { answer, type Received, scriptedBank } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, cashIns, notifiedStatuses } from '../support/evidence.ts'
-import { failedEvent, paidEvent, tell } from '../support/partner-events.ts'
+import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 import { PIX_CODE } from './fixture.ts'
 
@@ -141,7 +141,7 @@ test('[cash-in.expired.1] [CI-9] a payment that is told before the charge was an
     if (request.method === 'PUT') {
       // The bank's own reference is not known to anybody yet.
       const event = paidEvent({ id, valueCents: 1000, providerTransactionId: 'bank-1' })
-      assert.equal(await tell(pix, event), 200)
+      assert.equal(await postEvent(pix, event), 200)
       await pix.becomes(id, 'PAID')
     }
     takesOn(response, request)
@@ -165,7 +165,7 @@ test('[cash-in.failed.1] [CI-9] a failure that is told before the charge was ans
       return takesOn(response, put, { status: 'FAILED' })
     }
     if (request.method === 'PUT') {
-      assert.equal(await tell(pix, failedEvent({ id, valueCents: 1000, providerTransactionId: 'bank-1' })), 200)
+      assert.equal(await postEvent(pix, failedEvent({ id, valueCents: 1000, providerTransactionId: 'bank-1' })), 200)
       // The bank, asked at once, agrees.
       await pix.becomes(id, 'FAILED')
     }

@@ -6,23 +6,27 @@ import { assertBooks, balances } from '../support/books.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
-import { paidEvent, tell } from '../support/partner-events.ts'
+import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 
 const STEPPED = { isStepped: true }
 
-/** Tells a payment that the bank, asked, does not have; resolves when that was dealt with. */
-async function tellFalsely(pix: World, charge: Parameters<typeof paidEvent>[0], given: object = {}): Promise<void> {
+/** Posts the event of a payment that the bank does not confirm; resolves when it is processed. */
+async function postUnconfirmedEvent(
+  pix: World,
+  charge: Parameters<typeof paidEvent>[0],
+  given: object = {},
+): Promise<void> {
   const before = (await inbox(pix.database)).length
   const event = paidEvent(charge, { endToEndId: `E99999010202611211315${String(before).padStart(11, '0')}`, ...given })
-  assert.equal(await tell(pix, event), 200)
+  assert.equal(await postEvent(pix, event), 200)
   while (!(await inbox(pix.database))[before]?.isDone);
 }
 
 test('[cash-in.credits.1] [cash-in.credits.2] [EV-42] a payment of R$ 1.000,00 that the bank does not have is not booked', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const [small, large] = [await pix.charge('999.99'), await pix.charge('1000.00')]
-  for (const charge of [small, large]) await tellFalsely(pix, charge)
+  for (const charge of [small, large]) await postUnconfirmedEvent(pix, charge)
   await pix.later(0)
   assert.equal((await pix.read(small.id)).status, 'PAID')
   assert.equal((await pix.read(large.id)).status, 'PENDING')
@@ -44,7 +48,7 @@ test('[cash-in.credits.1] a large payment that the bank has is booked at once, b
 test('[cash-in.credits.2] where nothing may be booked unverified every centavo is verified', async (t) => {
   const pix = await world(t, { PIXGATE_VERIFY_CREDITS_FROM_CENTS: '0' }, STEPPED)
   const charge = await pix.charge('0.01')
-  await tellFalsely(pix, charge)
+  await postUnconfirmedEvent(pix, charge)
   await pix.later(0)
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
   await pix.bankAction(`charges/${charge.id}/pay`)
@@ -59,14 +63,14 @@ test('[cash-in.credits.3] [EV-42] beyond what may be credited unverified every p
   const pix = await world(t, { PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '2500' }, STEPPED)
   const charges = await Promise.all(Array.from({ length: 5 }, () => pix.charge('10.00')))
   for (const charge of charges.slice(0, 4)) {
-    await tellFalsely(pix, charge)
+    await postUnconfirmedEvent(pix, charge)
     pix.clock.advance(1_001)
   }
   const statuses = () => Promise.all(charges.map(async ({ id }) => (await pix.read(id)).status))
   assert.deepEqual(await statuses(), ['PAID', 'PAID', 'PENDING', 'PENDING', 'PENDING'])
   await administer(pix.databaseUrl, statementMatched(new Date(pix.clock.now())))
   pix.clock.advance(1_001)
-  await tellFalsely(pix, charges[4])
+  await postUnconfirmedEvent(pix, charges[4])
   assert.deepEqual(await statuses(), ['PAID', 'PAID', 'PENDING', 'PENDING', 'PAID'])
   await assertBooks(pix.database)
 })
@@ -74,7 +78,7 @@ test('[cash-in.credits.3] [EV-42] beyond what may be credited unverified every p
 test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm for 15 minutes is a case, and another one is booked', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('1000.00')
-  await tellFalsely(pix, charge)
+  await postUnconfirmedEvent(pix, charge)
   for (const wait of [1_001, 5_001, 15_001]) await pix.later(wait)
   assert.deepEqual(await cases(pix.database), [])
   await pix.later(900_001)

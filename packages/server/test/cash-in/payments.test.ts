@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases, inbox, movesBy, notifiedStatuses } from '../support/evidence.ts'
-import { failedEvent, paidEvent, tell } from '../support/partner-events.ts'
+import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -90,10 +90,10 @@ test('[cash-in.paid.4] [EV-19] a second payment is in suspense with a case; the 
 test('[cash-in.paid.3] [EV-8b] a payment restated with another amount is a case and not booked again', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
-  assert.equal(await tell(pix, paidEvent(charge)), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge)), 200)
   await pix.becomes(charge.id, 'PAID')
   // Under another word of the same meaning it is another event, not a repetition.
-  assert.equal(await tell(pix, paidEvent(charge, { valueCents: 900, status: 'CONCLUIDA' })), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge, { valueCents: 900, status: 'CONCLUIDA' })), 200)
   await until(() => cases(pix.database), ['payment_restated'])
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
   await assertBooks(pix.database)
@@ -104,7 +104,7 @@ test('[cash-in.paid.3] [EV-8c] an event that told another amount than the bank, 
   const charge = await pix.charge('1000.00')
   await pix.behave({ eventDelayMs: 60_000 })
   const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
-  assert.equal(await tell(pix, paidEvent(charge, { endToEndId, valueCents: 100_001 })), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge, { endToEndId, valueCents: 100_001 })), 200)
   await pix.becomes(charge.id, 'PAID')
   assert.deepEqual(await cases(pix.database), ['payment_restated'])
   assert.deepEqual(await balances(pix.database), { available: 100_000n, settlement: -100_000n })
@@ -124,7 +124,7 @@ test('[cash-in.states.10] [sandbox.3] a failure ends the charge and is told once
 test('[cash-in.states.10] [EV-40] a failure that only an event tells changes nothing, and the payment after it counts', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
-  assert.equal(await tell(pix, failedEvent(charge)), 200)
+  assert.equal(await postEvent(pix, failedEvent(charge)), 200)
   while (!(await inbox(pix.database))[0]?.isDone);
   await pix.work()
   await pix.later(60_000)
@@ -141,7 +141,7 @@ test('[cash-in.paid.5] [EV-17] a failure that only an event tells after the paym
   const charge = await pix.charge('10.00')
   await pay(pix, charge.id)
   await pix.becomes(charge.id, 'PAID')
-  assert.equal(await tell(pix, failedEvent(charge)), 200)
+  assert.equal(await postEvent(pix, failedEvent(charge)), 200)
   while (!(await inbox(pix.database))[1]?.isDone);
   await pix.work()
   await pix.later(60_000)
@@ -157,7 +157,7 @@ test('[cash-in.failed.2] [EV-16] a payment after the failure is in suspense, and
   await pix.bankAction(`charges/${charge.id}/fail`)
   await pix.becomes(charge.id, 'FAILED')
   // The simulated bank takes no payment of what has failed; another may.
-  assert.equal(await tell(pix, paidEvent(charge)), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge)), 200)
   await pix.becomes(charge.id, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await cases(pix.database), ['paid_after_failure'])
   assert.deepEqual(await notifiedStatuses(pix.database), ['FAILED'])
@@ -245,7 +245,7 @@ test('[cash-in.expired.2] [EV-18] a failure of an expired charge is nothing; a p
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00', { expirationTime: 10 })
   await pix.later(12_001)
-  assert.equal(await tell(pix, failedEvent(charge)), 200)
+  assert.equal(await postEvent(pix, failedEvent(charge)), 200)
   await pay(pix, charge.id)
   await pix.becomes(charge.id, 'PAID')
   assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
@@ -258,7 +258,7 @@ test('[cash-in.expired.3] [EV-18] a failure of a charge that reads as EXPIRED be
   const charge = await pix.charge('10.00', { expirationTime: 60 })
   pix.clock.advance(61_000)
   assert.equal((await pix.read(charge.id)).status, 'EXPIRED')
-  assert.equal(await tell(pix, failedEvent(charge)), 200)
+  assert.equal(await postEvent(pix, failedEvent(charge)), 200)
   while (!(await inbox(pix.database))[0]?.isDone);
   assert.equal((await pix.read(charge.id)).status, 'EXPIRED')
   await pay(pix, charge.id)

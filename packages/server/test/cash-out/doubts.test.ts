@@ -29,7 +29,7 @@ const comesBack = returned({ occurredAt: AT }, false)
 const fails = { ...INPUTS['partner.failed'], occurredAt: AT, isVerified: false } as const
 
 /** Lets an event in as the inbox does: what is too early is asked about, and comes again. */
-async function tell(fixture: CashOutFixture, id: string, input: CashOutInput): Promise<string | undefined> {
+async function apply(fixture: CashOutFixture, id: string, input: CashOutInput): Promise<string | undefined> {
   const outcome = await fixture.commands.apply(id, [input])
   if (outcome?.result === 'EARLY') await fixture.commands.apply(id, [INPUTS['work.requested']])
   return outcome?.result
@@ -52,10 +52,10 @@ async function missing(fixture: CashOutFixture): Promise<string> {
 test('[EV-22] [cash-out.reversal.1] a return that comes in doubt, before the confirmation, is not lost', async (t) => {
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: TIMEOUT })
   const id = await missing(fixture)
-  assert.equal(await tell(fixture, id, comesBack), 'EARLY')
-  await tell(fixture, id, leaves)
+  assert.equal(await apply(fixture, id, comesBack), 'EARLY')
+  await apply(fixture, id, leaves)
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')
-  assert.equal(await tell(fixture, id, comesBack), 'APPLIED')
+  assert.equal(await apply(fixture, id, comesBack), 'APPLIED')
   assert.equal((await fixture.read(id)).status, 'REVERSED')
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'CONFIRMED', 'REVERSED'])
 })
@@ -64,10 +64,10 @@ test('[EV-21] [cash-out.work.4] a return that comes while the bank is asked abou
   const fixture = await cashOutFixture(t, { put: CONFIRMED, query: CONFIRMED })
   const id = await fixture.reserve()
   await fixture.later(0)
-  await tell(fixture, id, fails)
+  await apply(fixture, id, fails)
   fixture.partner.whileCalled = async () => {
     fixture.partner.whileCalled = async () => undefined
-    await tell(fixture, id, comesBack)
+    await apply(fixture, id, comesBack)
     fixture.partner.query = RETURNED
   }
   await fixture.later(0)
@@ -79,8 +79,8 @@ test('[EV-23] [cash-out.work.4] what was given back, returns and is confirmed is
   const fixture = await cashOutFixture(t, { put: FAILED, query: RETURNED })
   const id = await fixture.reserve()
   await fixture.later(0)
-  await tell(fixture, id, comesBack)
-  await tell(fixture, id, leaves)
+  await apply(fixture, id, comesBack)
+  await apply(fixture, id, leaves)
   await minutes(fixture, 2)
   assert.ok(fixture.partner.asked.includes('GET'))
   assert.equal((await fixture.read(id)).facts.suspendedReturns?.D1, 10_00)
@@ -105,7 +105,7 @@ test('[CO-18] an answer that contradicts a payout which an event has confirmed i
   })
   const id = await fixture.reserve()
   fixture.partner.whileCalled = async () => {
-    await tell(fixture, id, leaves)
+    await apply(fixture, id, leaves)
   }
   await fixture.later(0)
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')
@@ -116,9 +116,9 @@ test('[EV-8b] [cash-out.reversal.3] the same return with another amount is a cas
   const fixture = await cashOutFixture(t, { put: CONFIRMED })
   const id = await fixture.reserve()
   await fixture.later(0)
-  await tell(fixture, id, comesBack)
+  await apply(fixture, id, comesBack)
   const before = await balances(fixture.database)
-  await tell(fixture, id, returned({ valueCents: 20_00n, occurredAt: AT }, false))
+  await apply(fixture, id, returned({ valueCents: 20_00n, occurredAt: AT }, false))
   assert.deepEqual(await cases(fixture.database), ['return_restated'])
   assert.deepEqual(await balances(fixture.database), before)
 })

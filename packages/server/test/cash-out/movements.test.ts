@@ -15,17 +15,17 @@ async function twoPayouts(t: TestContext) {
   const fixture = await cashOutFixture(t)
   const other = fixture.another()
   const payouts = [await fixture.reserve('a'), await fixture.reserve('b')] as const
-  const tell = ({ commands }: Pick<Process, 'commands'>, id: string, ...inputs: CashOutInput[]) =>
+  const apply = ({ commands }: Pick<Process, 'commands'>, id: string, ...inputs: CashOutInput[]) =>
     commands.apply(id, inputs)
-  for (const id of payouts) await tell(fixture, id, INPUTS['send.claimed'])
-  return { ...fixture, other, payouts, tell }
+  for (const id of payouts) await apply(fixture, id, INPUTS['send.claimed'])
+  return { ...fixture, other, payouts, apply }
 }
 
 test('[cash-out.states.16] [engine.14] [CO-47] a payment told for two payouts in one batch confirms one; the other waits with a case', async (t) => {
-  const { database, payouts, tell, ...fixture } = await twoPayouts(t)
-  const told = await Promise.all(payouts.map((id) => tell(fixture, id, left('E1'))))
+  const { database, payouts, apply, ...fixture } = await twoPayouts(t)
+  const outcomes = await Promise.all(payouts.map((id) => apply(fixture, id, left('E1'))))
   assert.deepEqual(
-    told.map((outcome) => outcome?.cashOut.status),
+    outcomes.map((outcome) => outcome?.cashOut.status),
     ['CONFIRMED', 'RECONCILIATION_REQUIRED'],
   )
   assert.deepEqual(await cases(database), ['movement_elsewhere'])
@@ -39,11 +39,17 @@ test('[cash-out.states.16] [engine.14] [CO-47] a payment told for two payouts in
 })
 
 test('[cash-out.states.16] [CO-47] a return told for two payouts is credited once, also by two processes at the same moment', async (t) => {
-  const { database, other, payouts, tell, ...fixture } = await twoPayouts(t)
-  await tell(fixture, payouts[0], left('E1'))
-  await tell(fixture, payouts[1], left('E2'))
-  const told = await Promise.all([tell(fixture, payouts[0], cameBack('D1')), tell(other, payouts[1], cameBack('D1'))])
-  assert.deepEqual(told.map((outcome) => outcome?.cashOut.status).toSorted(), ['RECONCILIATION_REQUIRED', 'REVERSED'])
+  const { database, other, payouts, apply, ...fixture } = await twoPayouts(t)
+  await apply(fixture, payouts[0], left('E1'))
+  await apply(fixture, payouts[1], left('E2'))
+  const outcomes = await Promise.all([
+    apply(fixture, payouts[0], cameBack('D1')),
+    apply(other, payouts[1], cameBack('D1')),
+  ])
+  assert.deepEqual(outcomes.map((outcome) => outcome?.cashOut.status).toSorted(), [
+    'RECONCILIATION_REQUIRED',
+    'REVERSED',
+  ])
   assert.deepEqual(await cases(database), ['movement_elsewhere'])
   const { available, suspense_in } = await balances(database)
   assert.deepEqual([available, suspense_in], [50_00n, 10_00n])
@@ -51,11 +57,11 @@ test('[cash-out.states.16] [CO-47] a return told for two payouts is credited onc
 })
 
 test('[cash-out.confirmed.5] [CO-45] a second payment of a payout that came back is booked', async (t) => {
-  const { database, payouts, tell, ...fixture } = await twoPayouts(t)
+  const { database, payouts, apply, ...fixture } = await twoPayouts(t)
   const back = returned({ returnId: 'D1', valueCents: 30_00n, occurredAt: OCCURRED_AT })
-  await tell(fixture, payouts[0], left('E1'), back)
-  const told = await tell(fixture, payouts[0], left('E2'))
-  assert.equal(told?.cashOut.status, 'RECONCILIATION_REQUIRED')
+  await apply(fixture, payouts[0], left('E1'), back)
+  const outcome = await apply(fixture, payouts[0], left('E2'))
+  assert.equal(outcome?.cashOut.status, 'RECONCILIATION_REQUIRED')
   assert.equal((await balances(database)).suspense_out, -30_00n)
   assert.deepEqual(await cases(database), ['second_payment'])
   await assertBooks(database)
@@ -63,18 +69,18 @@ test('[cash-out.confirmed.5] [CO-45] a second payment of a payout that came back
 
 for (const order of ['without its id, then with it', 'with its id, then without it']) {
   test(`[cash-out.reversal.5] [CO-60] where the bank cannot be asked a return that is told ${order} came back once`, async (t) => {
-    const { database, payouts, tell, ...fixture } = await twoPayouts(t)
+    const { database, payouts, apply, ...fixture } = await twoPayouts(t)
     const unnamed = { ...cameBack('unnamed 1'), isUnnamed: true }
     const named = { ...cameBack('D1'), isVerified: true }
-    await tell(fixture, payouts[0], left('E1'))
+    await apply(fixture, payouts[0], left('E1'))
     const both = order.startsWith('without') ? [unnamed, named] : [cameBack('D1'), unnamed]
-    for (const input of both) await tell(fixture, payouts[0], input)
+    for (const input of both) await apply(fixture, payouts[0], input)
     const { settlement } = await balances(database)
     assert.equal(settlement, -80_00n)
     const known = (await cases(database)).filter((kind) => kind === 'return_told_before')
     assert.equal(known.length, 1)
     // Told once more it is nothing new; another one is another one.
-    for (const input of [named, { ...cameBack('D2'), isVerified: true }]) await tell(fixture, payouts[0], input)
+    for (const input of [named, { ...cameBack('D2'), isVerified: true }]) await apply(fixture, payouts[0], input)
     assert.equal((await balances(database)).settlement, -90_00n)
     assert.equal((await cases(database)).filter((kind) => kind === 'return_told_before').length, 1)
     await assertBooks(database)

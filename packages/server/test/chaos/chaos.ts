@@ -92,7 +92,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   const lies = new Map<number, Counts>()
   const onBankReady = async (url: string) => {
     generation += 1
-    if (isLying) await tellBank(url, 'lies', { seed: seed + generation, perThousand: liesOf(bankKind) })
+    if (isLying) await configureBank(url, 'lies', { seed: seed + generation, perThousand: liesOf(bankKind) })
   }
   const fleet = await startFleet({ directory, databaseUrl: cluster.url, bankKind, onBankReady })
   ends.push(() => fleet.stop())
@@ -133,8 +133,8 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   await stopping.over()
   isLying = false
   await fleet.ready()
-  await tellBank(fleet.bankUrl, 'lies', {})
-  await tellBank(fleet.bankUrl, 'behavior', WELL_BEHAVED)
+  await configureBank(fleet.bankUrl, 'lies', {})
+  await configureBank(fleet.bankUrl, 'behavior', WELL_BEHAVED)
   receiver.behave()
   const isSwitchedOn = await readSwitch(fleet)
   await switchOn(fleet)
@@ -185,7 +185,7 @@ async function happen({ cluster, fleet, stopping }: World, fault: Fault): Promis
       // One that is stopped would be late.
       return stopping.isAnyStopped ? undefined : fleet.advance(fault.ms)
     case 'bank behaves':
-      return tellBank(fleet.bankUrl, 'behavior', fault.change).catch(() => undefined)
+      return configureBank(fleet.bankUrl, 'behavior', fault.change).catch(() => undefined)
   }
 }
 
@@ -273,7 +273,7 @@ async function insist(url: string, token: string, body?: object) {
 }
 
 /** Sets it, again where no answer comes: it may be stopped just now, or the machine busy. @throws Error where the bank does not take it */
-async function tellBank(url: string, what: 'lies' | 'behavior', body: object): Promise<void> {
+async function configureBank(url: string, what: 'lies' | 'behavior', body: object): Promise<void> {
   for (let tries = 0; tries < 25; tries++) {
     const answer = await ask(`${url}/control/${what}`, PARTNER_TOKEN, 'PUT', body, {}, AbortSignal.timeout(5_000))
     if (answer?.status === 200) return

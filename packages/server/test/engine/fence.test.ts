@@ -226,11 +226,12 @@ async function assertOutcome(
   { database, other }: { readonly database: Database; readonly other: TestEngine },
   kind: string,
   id: string,
-  told: PromiseSettledResult<unknown>,
+  settled: PromiseSettledResult<unknown>,
 ): Promise<void> {
   const { refusal } = LATE[kind] as Late
-  assert.equal(told.status, refusal ? 'rejected' : 'fulfilled')
-  if (told.status === 'rejected') assert.partialDeepStrictEqual({ ...told.reason, name: told.reason.name }, refusal)
+  assert.equal(settled.status, refusal ? 'rejected' : 'fulfilled')
+  if (settled.status === 'rejected')
+    assert.partialDeepStrictEqual({ ...settled.reason, name: settled.reason.name }, refusal)
   // Whatever is still to come has come: the accounts are free.
   await other.engine.execute(adjustment(other.ids.uuid(), 1n))
   assert.equal(await happened(database, kind, id), refusal ? 0n : 1n)
@@ -243,18 +244,18 @@ for (const [kind, late] of Object.entries(LATE)) {
     await late.prepare?.(pix.other)
     const id = pix.one.ids.uuid()
     const { arrived, release } = holdFirstWrite(pix.proxy)
-    const telling = pix.one.engine.execute(late.command(id))
+    const execution = pix.one.engine.execute(late.command(id))
     await arrived
     const putBack = await late.hinder?.(pix.other)
     const observer = await session(t, pix.url)
     const before = await backends(observer)
     pix.proxy.cutClients()
-    const [told] = await Promise.allSettled([telling])
+    const [settled] = await Promise.allSettled([execution])
     await putBack?.()
     release()
     // It has carried out what came late, and has found its client gone.
     while (await backends(observer).then((now) => before.every((pid) => now.includes(pid))));
-    await assertOutcome(pix, kind, id, told as PromiseSettledResult<unknown>)
+    await assertOutcome(pix, kind, id, settled as PromiseSettledResult<unknown>)
   })
 
   test(`[engine.13] [DB-2] a ${kind} whose backend is stopped before its locks changes nothing any more`, async (t) => {
@@ -267,7 +268,7 @@ for (const [kind, late] of Object.entries(LATE)) {
     await holder.query('SELECT FROM account FOR UPDATE')
     await holder.query('SELECT FROM control FOR UPDATE')
     if (kind === 'charge') await holder.query('LOCK TABLE operation IN EXCLUSIVE MODE')
-    const telling = pix.one.engine.execute(late.command(id))
+    const execution = pix.one.engine.execute(late.command(id))
     const backend = await waitingBackend(observer)
     process.kill(backend, 'SIGSTOP')
     let isStopped = true
@@ -275,12 +276,12 @@ for (const [kind, late] of Object.entries(LATE)) {
     await holder.query('ROLLBACK')
     const putBack = await late.hinder?.(pix.other)
     pix.proxy.cutClients()
-    const [told] = await Promise.allSettled([telling])
+    const [settled] = await Promise.allSettled([execution])
     await putBack?.()
     process.kill(backend, 'SIGCONT')
     isStopped = false
     await ended(observer, backend)
-    await assertOutcome(pix, kind, id, told as PromiseSettledResult<unknown>)
+    await assertOutcome(pix, kind, id, settled as PromiseSettledResult<unknown>)
   })
 
   test(`[engine.13] [DB-2] a ${kind} that is given up after it was found to hold fails on its own id`, async (t) => {
@@ -294,7 +295,7 @@ for (const [kind, late] of Object.entries(LATE)) {
         'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NEW; END';
       CREATE TRIGGER wait BEFORE INSERT ON batch FOR EACH ROW WHEN (NEW.outcome = 'committed') EXECUTE FUNCTION wait()`)
     await holder.query('SELECT pg_advisory_lock(1)')
-    const telling = pix.one.engine.execute(late.command(id))
+    const execution = pix.one.engine.execute(late.command(id))
     const backend = await waitingBackend(observer)
     pix.proxy.cutClients()
     for (;;) {
@@ -303,7 +304,7 @@ for (const [kind, late] of Object.entries(LATE)) {
     }
     await holder.query('SELECT pg_advisory_unlock(1)')
     await ended(observer, backend)
-    await telling
+    await execution
     assert.equal(await happened(pix.database, kind, id), 1n)
     const outcomes = await pix.database.rows(selectOutcomes, [])
     assert.equal(outcomes.find(({ outcome }) => outcome === 'abandoned')?.batches, 1n)

@@ -18,7 +18,7 @@ export function verdictOn(draft: Draft, body: Buffer): Verdict {
   const isSigned = operation.credential === 'partnerSignature'
   // Whatever the bank signed is taken.
   if (!isSigned && operation.body && !isValidBody(operation.body, body, draft.contentTypes)) flaws.add('shape')
-  if (!operation.body && !saysNothing(body)) flaws.add('shape')
+  if (!operation.body && !isBlank(body)) flaws.add('shape')
   // What cannot be split is anybody's guess; what needs no credentials is called with anything.
   const isReadable = query.every(({ raw }) => raw === undefined)
   const isStrict = !isSigned && operation.credential !== 'none'
@@ -59,7 +59,7 @@ function isValidBody(
 }
 
 /** Where no body is documented, an empty object is none, of whatever type. */
-function saysNothing(body: Buffer): boolean {
+function isBlank(body: Buffer): boolean {
   return body.length === 0 || body.equals(Buffer.from('{}'))
 }
 

@@ -7,7 +7,7 @@ import { createPixgateInbound } from '../../src/banks/pixgate/inbound.ts'
 import type { PartnerCredentials } from '../../src/banks/pixgate/origin.ts'
 import { createBankAuthenticator } from '../../src/inbox/authenticate.ts'
 import { inbox } from '../support/evidence.ts'
-import { paidEvent, signatureOf, tell } from '../support/partner-events.ts'
+import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { PARTNER_SECRET, world } from '../support/world.ts'
 
 const NOW = Date.parse('2026-11-21T13:15:00.000Z')
@@ -126,7 +126,7 @@ test('[partner-inbox.1] [EV-10] over HTTP: an event that is not signed is 401 an
     { signature: null, headers: { authorization: `Bearer ${pix.apiKey}` } },
     { signature: null, timestamp: null, headers: { authorization: `Bearer ${PARTNER_SECRET}` } },
   ]) {
-    assert.equal(await tell(pix, event, telling), 401, JSON.stringify(telling))
+    assert.equal(await postEvent(pix, event, telling), 401, JSON.stringify(telling))
   }
   assert.deepEqual(await inbox(pix.database), [])
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
@@ -165,9 +165,9 @@ test('[partner-inbox.1] over HTTP: the previous secret and a static key count wh
   )
   const one = await pix.charge('10.00')
   const other = await pix.charge('20.00')
-  assert.equal(await tell(pix, paidEvent(one), { secret: previous }), 200)
+  assert.equal(await postEvent(pix, paidEvent(one), { secret: previous }), 200)
   assert.equal(
-    await tell(pix, paidEvent(other, { endToEndId: 'E2' }), {
+    await postEvent(pix, paidEvent(other, { endToEndId: 'E2' }), {
       signature: null,
       timestamp: null,
       headers: { 'x-partner-api-key': apiKey },

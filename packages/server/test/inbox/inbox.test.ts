@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
-import { failedEvent, paidEvent, tell } from '../support/partner-events.ts'
+import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -18,11 +18,11 @@ test('[partner-inbox.3] [EV-8] an event that comes again is answered 200 and has
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const event = paidEvent(charge)
-  assert.equal(await tell(pix, event), 200)
+  assert.equal(await postEvent(pix, event), 200)
   await pix.becomes(charge.id, 'PAID')
-  assert.equal(await tell(pix, { ...event, eventId: 'another delivery' }), 200)
+  assert.equal(await postEvent(pix, { ...event, eventId: 'another delivery' }), 200)
   pix.clock.advance(400 * 86_400_000)
-  assert.equal(await tell(pix, event), 200)
+  assert.equal(await postEvent(pix, event), 200)
   assert.deepEqual(await outcomes(pix), ['DONE APPLIED'])
   assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
   assert.deepEqual(await cases(pix.database), [])
@@ -33,7 +33,7 @@ test('[partner-inbox.3] [EV-30] a flood of events, each several times at once, p
   const pix = await world(t, {}, STEPPED)
   const charges = await Promise.all(Array.from({ length: 30 }, () => pix.charge('1.00')))
   const events = charges.map((charge, index) => paidEvent(charge, { endToEndId: `E${index}` }))
-  const answers = await Promise.all([...events, ...events, ...events].map((event) => tell(pix, event)))
+  const answers = await Promise.all([...events, ...events, ...events].map((event) => postEvent(pix, event)))
   assert.deepEqual(new Set(answers), new Set([200]))
   for (const { id } of charges) await pix.becomes(id, 'PAID')
   assert.equal((await inbox(pix.database)).length, 30)
@@ -45,7 +45,7 @@ test('[partner-inbox.7] [EV-8b] the same event with another amount is kept besid
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const event = paidEvent(charge)
-  for (const valueCents of [1000, 900, 900, 800]) assert.equal(await tell(pix, { ...event, valueCents }), 200)
+  for (const valueCents of [1000, 900, 900, 800]) assert.equal(await postEvent(pix, { ...event, valueCents }), 200)
   await pix.becomes(charge.id, 'PAID')
   await pix.later(1_001)
   assert.deepEqual(await outcomes(pix), ['DONE APPLIED', 'CONFLICT APPLIED', 'CONFLICT APPLIED'])
@@ -58,7 +58,7 @@ test('[partner-inbox.7] [EV-8b] of contradicting events at the same moment one i
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const event = paidEvent(charge)
-  await Promise.all([1000, 999, 998].map((valueCents) => tell(pix, { ...event, valueCents })))
+  await Promise.all([1000, 999, 998].map((valueCents) => postEvent(pix, { ...event, valueCents })))
   await pix.later(1_001)
   await pix.later(1_001)
   const states = (await inbox(pix.database)).map(({ state, isDone }) => `${state} ${isDone}`)
@@ -71,12 +71,12 @@ test('[partner-inbox.7] [EV-8b] of contradicting events at the same moment one i
 test('[partner-inbox.7] [EV-8b] contradicting events of an unknown charge wait together and hold up nobody', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const nobodys = { id: 'nobody', valueCents: 1000, providerTransactionId: 'unknown' }
-  for (const valueCents of [1000, 900]) assert.equal(await tell(pix, paidEvent(nobodys, { valueCents })), 200)
+  for (const valueCents of [1000, 900]) assert.equal(await postEvent(pix, paidEvent(nobodys, { valueCents })), 200)
   for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001, 900_001]) await pix.later(wait)
   assert.deepEqual(await outcomes(pix), ['PARKED CASE_OPENED', 'CONFLICT CASE_OPENED'])
   assert.deepEqual(await cases(pix.database), ['unmatched_event', 'unmatched_event'])
   const charge = await pix.charge('10.00')
-  assert.equal(await tell(pix, paidEvent(charge)), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge)), 200)
   await pix.becomes(charge.id, 'PAID')
 })
 
@@ -85,7 +85,8 @@ test('[partner-inbox.7] a contradiction that is implausible besides is kept as w
   const charge = await pix.charge('10.00')
   const event = paidEvent(charge)
   const occurredAt = new Date(pix.clock.now() + 3_600_000).toISOString()
-  for (const given of [{}, { valueCents: 900, occurredAt }]) assert.equal(await tell(pix, { ...event, ...given }), 200)
+  for (const given of [{}, { valueCents: 900, occurredAt }])
+    assert.equal(await postEvent(pix, { ...event, ...given }), 200)
   await pix.becomes(charge.id, 'PAID')
   await pix.later(1_001)
   const [, conflict] = await inbox(pix.database)
@@ -111,7 +112,7 @@ test('[partner-inbox.4] [EV-11] what is authentic but no event is quarantined, a
     '',
     JSON.stringify(event).replace('{', '{"valueCents":1000,'),
   ]
-  for (const [index, bytes] of wrong.entries()) assert.equal(await tell(pix, bytes), 200, String(index))
+  for (const [index, bytes] of wrong.entries()) assert.equal(await postEvent(pix, bytes), 200, String(index))
   await pix.later(0)
   for (const { state, isDone } of await inbox(pix.database)) {
     assert.deepEqual([state, isDone], ['QUARANTINED', true])
@@ -126,7 +127,7 @@ test('[partner-inbox.4] [EV-11] a payment from the future is quarantined; the tr
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const occurredAt = new Date(pix.clock.now() + 310_000).toISOString()
-  assert.equal(await tell(pix, paidEvent(charge, { occurredAt })), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge, { occurredAt })), 200)
   assert.deepEqual(await outcomes(pix), ['QUARANTINED occurredAt lies in the future'])
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
 })
@@ -138,7 +139,7 @@ test('[partner-inbox.4] [EV-11] what a payment from the future tells is asked ab
   await pix.bank('POST', `/control/charges/${charge.id}/pay`)
   const event = paidEvent(charge)
   const ahead = new Date(pix.clock.now() + 400_000).toISOString()
-  for (const given of [{ occurredAt: ahead }, {}]) assert.equal(await tell(pix, { ...event, ...given }), 200)
+  for (const given of [{ occurredAt: ahead }, {}]) assert.equal(await postEvent(pix, { ...event, ...given }), 200)
   await pix.later(60_000)
   assert.equal((await pix.read(charge.id)).status, 'PAID')
 })
@@ -146,32 +147,32 @@ test('[partner-inbox.4] [EV-11] what a payment from the future tells is asked ab
 test('[partner-inbox.5] [EV-29] an event at the wrong endpoint is quarantined; other content types are no matter', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
-  assert.equal(await tell(pix, paidEvent(charge), { endpoint: 'cash-out' }), 200)
-  assert.equal(await tell(pix, paidEvent(charge, { event: 'CashOut' })), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge), { endpoint: 'cash-out' }), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge, { event: 'CashOut' })), 200)
   assert.deepEqual(await outcomes(pix), [
     'QUARANTINED CashIn does not belong to cash-out',
     'QUARANTINED CashOut does not belong to cash-in',
   ])
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
-  assert.equal(await tell(pix, paidEvent(charge), { headers: { 'content-type': 'text/plain' } }), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge), { headers: { 'content-type': 'text/plain' } }), 200)
   await pix.becomes(charge.id, 'PAID')
 })
 
 test('[partner-inbox.6] a word of progress changes nothing; an unknown one makes us ask the bank', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
-  assert.equal(await tell(pix, paidEvent(charge, { status: 'EM_PROCESSAMENTO' })), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge, { status: 'EM_PROCESSAMENTO' })), 200)
   assert.deepEqual(await outcomes(pix), ['DONE IN_PROGRESS'])
   const { updatedAt } = await pix.read(charge.id)
   await pix.later(1)
-  assert.equal(await tell(pix, paidEvent(charge, { status: 'LIQUIDADO' })), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge, { status: 'LIQUIDADO' })), 200)
   assert.deepEqual(await outcomes(pix), ['DONE IN_PROGRESS', 'DONE APPLIED'])
   const asked = await pix.read(charge.id)
   assert.equal(asked.status, 'PENDING', 'the bank knows of no payment, and it is the bank that counts')
   assert.notEqual(asked.updatedAt, updatedAt)
   await pix.bank('PUT', '/control/behavior', { eventDelayMs: 3_600_000 })
   await pix.bank('POST', `/control/charges/${charge.id}/pay`)
-  assert.equal(await tell(pix, paidEvent(charge, { status: 'LIQUIDADO_2' })), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge, { status: 'LIQUIDADO_2' })), 200)
   await pix.later(60_000)
   assert.equal((await pix.read(charge.id)).status, 'PAID')
   await pix.assertBooksAgree()
@@ -188,7 +189,7 @@ test('[partner-inbox.8] an event names its charge by our id, the client’s refe
   for (const [index, name] of names.entries()) {
     const charge = await pix.charge('1.00')
     const event = paidEvent(charge, { ...name(charge), endToEndId: `E${index}` })
-    assert.equal(await tell(pix, event), 200)
+    assert.equal(await postEvent(pix, event), 200)
     await pix.becomes(charge.id, 'PAID')
   }
 })
@@ -201,7 +202,7 @@ test('[partner-inbox.12] [EV-35] of two charges that an event could mean the ban
     const { endToEndId } = await pix.bankAction(`charges/${other.id}/pay`)
     // The references of both are known from here on: nothing that waits for one of them is due before its time.
     await pix.work()
-    assert.equal(await tell(pix, paidEvent(one, { externalId: other[name], endToEndId })), 200)
+    assert.equal(await postEvent(pix, paidEvent(one, { externalId: other[name], endToEndId })), 200)
     assert.equal((await outcomes(pix)).at(-1), 'PARKED its references disagree')
     for (const wait of [1_001, 5_001]) await pix.later(wait)
     assert.equal((await outcomes(pix)).at(-1), 'DONE KNOWN')
@@ -213,7 +214,7 @@ test('[partner-inbox.12] [EV-35] of two charges that an event could mean the ban
 test('[partner-inbox.12] [EV-35] an event that could mean two charges, of which the bank knows nothing, is a case', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const [one, other] = [await pix.charge('1.00'), await pix.charge('1.00')]
-  assert.equal(await tell(pix, paidEvent(one, { externalId: other.id })), 200)
+  assert.equal(await postEvent(pix, paidEvent(one, { externalId: other.id })), 200)
   for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(wait)
   assert.deepEqual(await outcomes(pix), ['PARKED CASE_OPENED'])
   assert.partialDeepStrictEqual(await caseFacts(pix.database, 'disputed_event'), [
@@ -228,7 +229,7 @@ test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference c
   const { id } = await pix.charge('10.00')
   const { transactionId } = (await pix.bank('GET', `/charges/${id}`)).body
   const event = paidEvent({ id, valueCents: 1000, providerTransactionId: transactionId }, { externalId: null })
-  assert.equal(await tell(pix, event), 200)
+  assert.equal(await postEvent(pix, event), 200)
   // The last of these asks the bank about the charge, after the inbox was looked at; the next look would be in 30 s.
   for (const wait of [0, 1_001, 5_001]) await pix.later(wait)
   const { status, providerTransactionId } = await pix.read(id)
@@ -249,7 +250,7 @@ test('[partner-inbox.8] [EV-7] before an event of nobody is a case the bank is a
   await pix.bank('PUT', '/control/behavior', { eventDelayMs: 3_600_000 })
   const { endToEndId } = (await pix.bank('POST', `/control/charges/${forgotten.toLowerCase()}/pay`)).body
   const subject = { id: forgotten, valueCents: 1000, providerTransactionId: charge.transactionId }
-  assert.equal(await tell(pix, paidEvent(subject, { endToEndId })), 200)
+  assert.equal(await postEvent(pix, paidEvent(subject, { endToEndId })), 200)
   for (const wait of [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]) await pix.later(wait)
   const facts = await caseFacts(pix.database, 'unmatched_event')
   assert.partialDeepStrictEqual(facts, [
@@ -265,7 +266,7 @@ test('[partner-inbox.8] [EV-7] before an event of nobody is a case the bank is a
 test('[partner-inbox.8] [EV-7] an event that comes before its charge is parked and counts when there is one', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const event = paidEvent({ id: 'order-1', valueCents: 1000, providerTransactionId: 'x' })
-  assert.equal(await tell(pix, event), 200)
+  assert.equal(await postEvent(pix, event), 200)
   assert.deepEqual(await outcomes(pix), ['PARKED no such operation yet'])
   assert.equal((await inbox(pix.database))[0]?.isDone, false)
   const { id } = await pix.charge('10.00')
@@ -276,7 +277,7 @@ test('[partner-inbox.8] [EV-7] an event that comes before its charge is parked a
 
 test('[partner-inbox.8] [EV-7] an event of nobody is matched for some twenty minutes and is then a case', async (t) => {
   const pix = await world(t, {}, STEPPED)
-  assert.equal(await tell(pix, paidEvent({ id: 'nobody', valueCents: 1000, providerTransactionId: 'x' })), 200)
+  assert.equal(await postEvent(pix, paidEvent({ id: 'nobody', valueCents: 1000, providerTransactionId: 'x' })), 200)
   await pix.later(0)
   const matched = async () => (await inbox(pix.database))[0]?.attempts
   for (const [index, wait] of [1_000, 5_000, 30_000, 60_000, 300_000, 900_000].entries()) {
@@ -297,16 +298,16 @@ test('[partner-inbox.2] [EV-9] an untimely event is 401, changes nothing by itse
   const charge = await pix.charge('10.00')
   const stale = { timestamp: String(pix.clock.now() - 300_500) }
   // A replay of what is not true: the bank says so.
-  assert.equal(await tell(pix, failedEvent(charge), stale), 401)
+  assert.equal(await postEvent(pix, failedEvent(charge), stale), 401)
   await pix.later(0)
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
   await pix.bank('POST', `/control/charges/${charge.id}/pay`)
-  assert.equal(await tell(pix, paidEvent(charge, { valueCents: 1 }), stale), 401)
+  assert.equal(await postEvent(pix, paidEvent(charge, { valueCents: 1 }), stale), 401)
   await pix.later(60_000)
   assert.equal((await pix.read(charge.id)).status, 'PAID')
   assert.deepEqual(await inbox(pix.database), [])
-  assert.equal(await tell(pix, 'no event', stale), 401)
-  assert.equal(await tell(pix, paidEvent({ ...charge, id: 'nobody', providerTransactionId: 'x' }), stale), 401)
+  assert.equal(await postEvent(pix, 'no event', stale), 401)
+  assert.equal(await postEvent(pix, paidEvent({ ...charge, id: 'nobody', providerTransactionId: 'x' }), stale), 401)
   await pix.assertBooksAgree()
 })
 
@@ -328,11 +329,11 @@ test('[partner-inbox.3] [http.9] [EV-1] an event that cannot be committed is 503
   )
   const charge = await pix.charge('10.00')
   refuse = true
-  for (let attempt = 0; attempt < 3; attempt++) assert.equal(await tell(pix, paidEvent(charge)), 503)
+  for (let attempt = 0; attempt < 3; attempt++) assert.equal(await postEvent(pix, paidEvent(charge)), 503)
   const { status, headers, body } = await pix.call('GET', `/api/pix/cash-in/${charge.id}`)
   assert.deepEqual([status, body.code, headers.get('retry-after')], [503, 'overloaded', '1'])
   refuse = false
   assert.deepEqual(await inbox(pix.database), [])
-  assert.equal(await tell(pix, paidEvent(charge)), 200)
+  assert.equal(await postEvent(pix, paidEvent(charge)), 200)
   await pix.becomes(charge.id, 'PAID')
 })

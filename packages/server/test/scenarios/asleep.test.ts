@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { written } from '../support/evidence.ts'
-import { paidEvent, tell } from '../support/partner-events.ts'
+import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ask, type ProcessWorld, processWorld } from '../support/process-world.ts'
 import { ADMIN_TOKEN } from '../support/world.ts'
 
@@ -42,7 +42,7 @@ test('[http.14] [PL-5] a process that slept carries out nothing of those who ask
     await clients.sendAndHangUp(order(`gone-${index}`), open[orders.length + index])
     await clients.sendAndHangUp(order(`gone-new-${index}`))
   }
-  const told = tell(
+  const posted = postEvent(
     { url: `http://127.0.0.1:${pix.links.api.target}`, clock: pix },
     paidEvent({ ...detail, valueCents: 10_00 }),
   )
@@ -55,7 +55,7 @@ test('[http.14] [PL-5] a process that slept carries out nothing of those who ask
     assert.match(answer, /retry-after: 1\r\n/i)
     assert.match(answer, /"code":"overloaded"/)
   }
-  assert.equal(await told, 200)
+  assert.equal(await posted, 200)
   while ((await pix.read(charge.id)).status !== 'PAID');
   // Whoever comes now stands behind all that came before.
   assert.equal((await pix.place('/api/pix/cash-out', payout('after'))).status, 201)

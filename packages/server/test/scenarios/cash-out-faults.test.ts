@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
-import { paidEvent, tell } from '../support/partner-events.ts'
+import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 
 /** A merchant with R$ 100.00 and a bank that does what a test says; payouts move only when time is put forward. */
@@ -141,7 +141,7 @@ test('[cash-out.states.14] [CO-19] a failure that only an event tells frees noth
   await pix.behaves({ cashOut: 'manual' })
   const { id } = (await pix.payout()).body
   const { transactionId } = await pix.becomes(id, 'DISPATCHED').then(() => sent(pix, id))
-  await tellOf(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
+  await sendByHand(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
   for (let second = 0; second < 5; second++) await pix.later(1_000)
   assert.equal((await pix.detail(id)).status, 'DISPATCHED')
   assert.equal((await balances(pix.database)).reserved, 3000n)
@@ -157,7 +157,7 @@ test('[cash-out.states.10] [cash-out.states.3] [CO-7] [CO-10] a bank that cannot
     { isStepped: true, bankUrl: await closedPort() },
   )
   const charge = await pix.charge('100.00')
-  await tell(pix, paidEvent(charge))
+  await postEvent(pix, paidEvent(charge))
   await pix.becomes(charge.id, 'PAID')
   const status = async (id: string) => (await pix.call('GET', `/api/pix/cash-out/${id}`)).body.status
   const payout = async (externalId: string) => {
@@ -208,7 +208,7 @@ test('[cash-out.reversal.1] [EV-22] a reversal that overtakes the confirmation w
   await pix.control(`payouts/${id}/confirm`)
   const { returnId } = await pix.control(`payouts/${id}/reverse`)
   const { body: payout } = await pix.bank('GET', `/payouts/${id}`)
-  await tellOf(pix, {
+  await sendByHand(pix, {
     event: 'CashOutReversal',
     transactionId,
     externalId: id,
@@ -260,7 +260,7 @@ test('[cash-out.confirmed.4] [EV-21] [CO-26] a failure after the confirmation re
   const pix = await funded(t)
   const { id } = (await pix.payout()).body
   const { transactionId } = await pix.becomes(id, 'CONFIRMED')
-  await tellOf(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
+  await sendByHand(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await cases(pix.database), ['failed_after_confirmation'])
   assert.deepEqual(await balances(pix.database), { available: 7000n, settlement: -7000n })
@@ -287,8 +287,8 @@ async function sent({ bank }: Pick<World, 'bank'>, id: string) {
   return (await bank('GET', `/payouts/${id}`)).body
 }
 
-/** Has the bank say something by hand, whatever is true. */
-async function tellOf(
+/** Has the bank send an event by hand, whatever is true. */
+async function sendByHand(
   { bank, clock }: Pick<World, 'bank' | 'clock'>,
   event: Readonly<Record<string, unknown>>,
 ): Promise<void> {

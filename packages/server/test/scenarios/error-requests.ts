@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
-import { paidEvent, signatureOf, tell } from '../support/partner-events.ts'
+import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../support/world.ts'
 
 /** Requests that get error codes. A new operation brings its own as new rows. */
@@ -387,7 +387,7 @@ async function fundedRefund(pix: World): Promise<string> {
   const { id } = await pix.charge('1')
   // One reference names one charge, also where the bank told none.
   const transactionId = (await pix.read(id)).providerTransactionId ?? id
-  await tell(
+  await postEvent(
     pix,
     paidEvent({ id, valueCents: 100, providerTransactionId: transactionId }, { eventId: id, endToEndId: id }),
   )

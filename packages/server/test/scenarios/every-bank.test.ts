@@ -108,10 +108,10 @@ for (const [name, open] of Object.entries(drivers)) {
 }
 
 test('[partner-inbox.15] [EV-47] at tiny: what anybody makes up changes nothing but what the bank is asked', async (t) => {
-  const { pix, bank, tell, assertBooksAgree } = await tinyDriver(t)
+  const { pix, bank, callBack, assertBooksAgree } = await tinyDriver(t)
   const charge = await pix.charge('100')
   const before = bank.heard.length
-  assert.equal(await tell(`PIX ${charge.id} E-made-up`, 'PIX nobody E1', 'MONEY for you'), 204)
+  assert.equal(await callBack(`PIX ${charge.id} E-made-up`, 'PIX nobody E1', 'MONEY for you'), 204)
   await pix.later(0)
   assert.deepEqual(bank.heard.slice(before), [`VER ${charge.id}`])
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
@@ -126,11 +126,11 @@ test('[partner-inbox.15] [EV-47] at tiny: what anybody makes up changes nothing 
 })
 
 test('[partner-inbox.16] [EV-48] at tiny: one callback tells of several payments, and again of some of them', async (t) => {
-  const { pix, bank, tell, assertBooksAgree } = await tinyDriver(t)
+  const { pix, bank, callBack, assertBooksAgree } = await tinyDriver(t)
   const charges = [await pix.charge('10'), await pix.charge('20'), await pix.charge('30')]
   const [one = '', two = '', three = ''] = charges.map(({ id }) => bank.pay(id))
-  assert.equal(await tell(one, two), 204)
-  assert.equal(await tell(two, three, one), 204)
+  assert.equal(await callBack(one, two), 204)
+  assert.equal(await callBack(two, three, one), 204)
   await pix.later(0)
   for (const { id } of charges) assert.equal((await pix.read(id)).status, 'PAID')
   assert.equal((await inbox(pix.database)).length, 3)
@@ -142,10 +142,10 @@ test('[refund-in.states.10] [P6] at tiny: a refund that the bank did not carry o
   const charge = await paidCharge(bank)
   const { id } = await bank.pix.refundIn(charge.id, 30)
   await until(bank, 1, async () => bank.bank.made.refunds === 1)
-  assert.equal(await bank.tell(`DEV ${id} NAO_REALIZADO`), 204)
+  assert.equal(await bank.callBack(`DEV ${id} NAO_REALIZADO`), 204)
   await bank.pix.later(0)
   assert.equal((await bank.pix.get(`/api/pix/refund/${id}`)).status, 'PENDING', 'only the callback says so')
-  assert.equal(await bank.tell(`${bank.bank.settle(id, 'NAO_REALIZADO')} indeed`), 204)
+  assert.equal(await bank.callBack(`${bank.bank.settle(id, 'NAO_REALIZADO')} indeed`), 204)
   await becomes(bank, `/api/pix/refund/${id}`, 'FAILED')
   assert.deepEqual(await balances(bank.pix.database), { available: 10_000n, settlement: -10_000n })
   await bank.assertBooksAgree()

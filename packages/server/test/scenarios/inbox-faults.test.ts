@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, inbox } from '../support/evidence.ts'
-import { type Telling, tell } from '../support/partner-events.ts'
+import { type EventSending, postEvent } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 
 /** Reversals by a bank whose references are wrong, early, lacking or everybody's. */
@@ -10,19 +10,22 @@ import { type World, world } from '../support/world.ts'
 const HOUR = 3_600_000
 const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 
-/** A stepped world with what a bank may say in it. */
-async function story(t: TestContext, environment: Record<string, string> = {}) {
+/** A stepped world, and a way to send events as its bank. */
+async function setUp(t: TestContext, environment: Record<string, string> = {}) {
   const pix = await world(t, environment, { isStepped: true })
   const iso = (aheadMs = 0) => new Date(pix.clock.now() + aheadMs).toISOString()
-  const says = async (event: string, told: object, how: Telling = {}) => {
-    const body = { event, eventId: 'event-1', status: 'CONFIRMED', valueCents: 4_000, occurredAt: iso(), ...told }
-    assert.equal(await tell(pix, body, { endpoint: event.startsWith('CashOut') ? 'cash-out' : 'cash-in', ...how }), 200)
+  const sendEvent = async (event: string, fields: object, how: EventSending = {}) => {
+    const body = { event, eventId: 'event-1', status: 'CONFIRMED', valueCents: 4_000, occurredAt: iso(), ...fields }
+    assert.equal(
+      await postEvent(pix, body, { endpoint: event.startsWith('CashOut') ? 'cash-out' : 'cash-in', ...how }),
+      200,
+    )
     await pix.later(0)
   }
   return {
     ...pix,
     iso,
-    says,
+    sendEvent,
     /** Until what is parked is given up. */
     waits: async () => {
       for (const wait of PARKED) await pix.later(wait)
@@ -45,44 +48,44 @@ async function sent(pix: World, externalId: string) {
 }
 
 test('[partner-inbox.3] [EV-31] a return told first with a time that cannot be counts when it is told rightly', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, returnId: 'D1', occurredAt: pix.iso() }
-  await pix.says('CashInReversal', { ...told, occurredAt: pix.iso(HOUR) })
+  await pix.sendEvent('CashInReversal', { ...told, occurredAt: pix.iso(HOUR) })
   assert.equal(await pix.outcomes(), 'QUARANTINED occurredAt lies in the future')
-  for (let time = 0; time < 2; time++) await pix.says('CashInReversal', told)
+  for (let time = 0; time < 2; time++) await pix.sendEvent('CashInReversal', told)
   assert.equal(await pix.outcomes(), 'DONE APPLIED')
   assert.deepEqual(await balances(pix.database), { available: 6_000n, settlement: -6_000n })
 
   const payout = await pix.sent('payout-a')
   const back = { transactionId: payout.transactionId, endToEndId: payout.endToEndId, returnId: 'D2', valueCents: 3_000 }
-  await pix.says('CashOutReversal', { ...back, occurredAt: pix.iso(HOUR) })
-  await pix.says('CashOutReversal', back)
+  await pix.sendEvent('CashOutReversal', { ...back, occurredAt: pix.iso(HOUR) })
+  await pix.sendEvent('CashOutReversal', back)
   assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).status, 'REVERSED')
   assert.deepEqual(await cases(pix.database), ['quarantined_event', 'quarantined_event'])
   await assertBooks(pix.database)
 })
 
 test('[partner-inbox.7] [EV-31] told wrongly and rightly at once, the return counts once', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, returnId: 'D1' }
   await Promise.all(
-    [HOUR, 0, HOUR, 0].map((ahead) => pix.says('CashInReversal', { ...told, occurredAt: pix.iso(ahead) })),
+    [HOUR, 0, HOUR, 0].map((ahead) => pix.sendEvent('CashInReversal', { ...told, occurredAt: pix.iso(ahead) })),
   )
   for (let second = 0; second < 5; second++) await pix.later(1_001)
   assert.deepEqual(await balances(pix.database), { available: 6_000n, settlement: -6_000n })
 })
 
 test('[cash-in.refunds.12] [EV-33] what goes back of a second payment is taken from suspense, not from the merchant', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   const second = await pix.paidAgain(charge.id)
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -20_000n, suspense_in: 10_000n })
   const told = { transactionId: charge.providerTransactionId, endToEndId: second }
   for (const status of ['CONFIRMED', 'DEVOLVIDO'])
-    await pix.says('CashInReversal', { ...told, status, returnId: 'D1', valueCents: 4_000 })
-  await pix.says('CashInReversal', { ...told, returnId: 'D2', valueCents: 6_000 })
+    await pix.sendEvent('CashInReversal', { ...told, status, returnId: 'D1', valueCents: 4_000 })
+  await pix.sendEvent('CashInReversal', { ...told, returnId: 'D2', valueCents: 6_000 })
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
   assert.deepEqual(await cases(pix.database), [
     'second_payment',
@@ -92,27 +95,31 @@ test('[cash-in.refunds.12] [EV-33] what goes back of a second payment is taken f
   assert.equal((await pix.read(charge.id)).refundedCents, 0)
   assert.equal((await pix.get('/api/pix/refund')).pagination.total, 0)
   // More than is there: it left, and whose it was is a person's to find.
-  await pix.says('CashInReversal', { ...told, returnId: 'D3', valueCents: 1 })
+  await pix.sendEvent('CashInReversal', { ...told, returnId: 'D3', valueCents: 1 })
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -9_999n, suspense_out: -1n })
   assert.equal((await cases(pix.database)).at(-1), 'return_unattributed')
   await assertBooks(pix.database)
 })
 
 test('[cash-in.refunds.12] [EV-33] the return of the only payment, of another amount than the charge, is taken from suspense', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.charge('100.00')
   await pix.bankAction(`charges/${charge.id}/pay`, { valueCents: 9_000 })
   await pix.becomes(charge.id, 'RECONCILIATION_REQUIRED')
-  await pix.says('CashInReversal', { transactionId: charge.providerTransactionId, returnId: 'D1', valueCents: 9_000 })
+  await pix.sendEvent('CashInReversal', {
+    transactionId: charge.providerTransactionId,
+    returnId: 'D1',
+    valueCents: 9_000,
+  })
   assert.deepEqual(await balances(pix.database), {})
   assert.deepEqual(await cases(pix.database), ['amount_differs', 'suspended_payment_returned'])
 })
 
 test('[cash-in.refunds.9] [EV-33] which of two payments went back is not guessed', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   await pix.paidAgain(charge.id)
-  await pix.says('CashInReversal', { transactionId: charge.providerTransactionId, returnId: 'D1' })
+  await pix.sendEvent('CashInReversal', { transactionId: charge.providerTransactionId, returnId: 'D1' })
   assert.deepEqual(await balances(pix.database), {
     available: 10_000n,
     settlement: -16_000n,
@@ -123,11 +130,11 @@ test('[cash-in.refunds.9] [EV-33] which of two payments went back is not guessed
 })
 
 test('[partner-inbox.12] [EV-34] two returns under one reference of the bank are not booked on one charge', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const [one, other] = [await pix.paid('100.00'), await pix.paid('100.00')]
   const transactionId = one.providerTransactionId
-  await pix.says('CashInReversal', { transactionId, endToEndId: one.endToEndId, returnId: 'D1' })
-  await pix.says('CashInReversal', { transactionId, endToEndId: other.endToEndId, returnId: 'D2' })
+  await pix.sendEvent('CashInReversal', { transactionId, endToEndId: one.endToEndId, returnId: 'D1' })
+  await pix.sendEvent('CashInReversal', { transactionId, endToEndId: other.endToEndId, returnId: 'D2' })
   assert.equal((await pix.read(one.id)).refundedCents, 4_000)
   assert.equal(await pix.outcomes(), 'PARKED its references disagree')
   await pix.waits()
@@ -138,12 +145,12 @@ test('[partner-inbox.12] [EV-34] two returns under one reference of the bank are
 })
 
 test('[partner-inbox.12] [EV-34] a return by an end-to-end id that is none of the charge’s payments is asked about', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   // A second payment of which no event came: the bank knows.
   await pix.behave({ eventDelayMs: HOUR })
   const second = (await pix.bankAction(`charges/${charge.id}/pay`)).endToEndId
-  await pix.says('CashInReversal', {
+  await pix.sendEvent('CashInReversal', {
     transactionId: charge.providerTransactionId,
     endToEndId: second,
     returnId: 'D1',
@@ -155,44 +162,49 @@ test('[partner-inbox.12] [EV-34] a return by an end-to-end id that is none of th
 })
 
 test('[partner-inbox.12] [EV-34] the return’s own id in the place of the payment’s is no disagreement', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   const transactionId = charge.providerTransactionId
-  await pix.says('CashInReversal', { transactionId, endToEndId: 'ret-1', returnId: 'ret-1', valueCents: 1_000 })
+  await pix.sendEvent('CashInReversal', { transactionId, endToEndId: 'ret-1', returnId: 'ret-1', valueCents: 1_000 })
   const rtrId = 'D99999010202611211315abcdefghijk'
-  await pix.says('CashInReversal', { transactionId, endToEndId: rtrId, returnId: 'ret-2', valueCents: 1_000 })
+  await pix.sendEvent('CashInReversal', { transactionId, endToEndId: rtrId, returnId: 'ret-2', valueCents: 1_000 })
   assert.equal((await pix.read(charge.id)).refundedCents, 2_000)
   const { id, transactionId: payoutsId } = await pix.sent('payout-a')
-  await pix.says('CashOutReversal', { transactionId: payoutsId, endToEndId: 'D9', returnId: 'D9', valueCents: 1_000 })
+  await pix.sendEvent('CashOutReversal', {
+    transactionId: payoutsId,
+    endToEndId: 'D9',
+    returnId: 'D9',
+    valueCents: 1_000,
+  })
   assert.equal((await pix.get(`/api/pix/cash-out/${id}`)).reversedCents, 1_000)
   assert.deepEqual(await cases(pix.database), [])
 })
 
 test('[partner-inbox.12] [EV-34] what a client calls a charge confirms no refund of another charge by that name', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.paid('100.00', { externalId: 'order-x' })
   const other = await pix.paid('100.00', { externalId: 'order-y' })
   await pix.behave({ refundIn: 'manual' })
   const refund = await pix.refundIn(other.id, 40, { externalId: 'order-x' })
   await pix.later(1_000)
   const told = { transactionId: charge.providerTransactionId, externalId: 'order-x', endToEndId: charge.endToEndId }
-  await pix.says('CashInReversal', { ...told, returnId: 'D1' })
+  await pix.sendEvent('CashInReversal', { ...told, returnId: 'D1' })
   await pix.waits()
   assert.equal((await pix.get(`/api/pix/refund/${refund.id}`)).status, 'PENDING')
   assert.equal((await cases(pix.database)).filter((kind) => kind === 'disputed_event').length, 1)
   // A charge's reference is none of a reversal's: nothing is booked by it alone.
-  await pix.says('CashInReversal', { transactionId: 'nobody', externalId: 'order-y', returnId: 'D2' })
+  await pix.sendEvent('CashInReversal', { transactionId: 'nobody', externalId: 'order-y', returnId: 'D2' })
   assert.equal(await pix.outcomes(), 'PARKED no such operation yet')
 })
 
 test('[refund-in.doubt.7] [EV-34] a refund is not confirmed by the return of another payment', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   await pix.behave({ refundIn: 'manual', eventDelayMs: HOUR })
   const { id } = await pix.refundIn(charge.id, 40)
   await pix.later(1_000)
   const told = { transactionId: 'unknown', externalId: id, endToEndId: 'E-of-another' }
-  await pix.says('CashInReversal', { ...told, returnId: 'D1' })
+  await pix.sendEvent('CashInReversal', { ...told, returnId: 'D1' })
   assert.equal((await pix.get(`/api/pix/refund/${id}`)).status, 'PENDING')
   // The bank, which is asked, says what became of the refund; the event stays what nobody can explain.
   await pix.bankAction(`refunds/${id}/confirm`)
@@ -205,17 +217,17 @@ test('[refund-in.doubt.7] [EV-34] a refund is not confirmed by the return of ano
 })
 
 test('[cash-out.reversal.4] [EV-34] a payout is not credited by the return of another payment; the bank’s answer settles it', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   await pix.balance(10_000)
   const payout = await pix.sent('payout-a')
   await pix.behave({ eventDelayMs: HOUR })
   const { returnId } = await pix.bankAction(`payouts/${payout.id}/reverse`, { valueCents: 1_000 })
   const told = { transactionId: payout.transactionId, endToEndId: 'E-of-another', valueCents: 1_000 }
-  await pix.says('CashOutReversal', { ...told, returnId })
+  await pix.sendEvent('CashOutReversal', { ...told, returnId })
   await pix.later(1_001)
   assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).reversedCents, 1_000)
   assert.match((await pix.outcomes()) ?? '', /^DONE/)
-  await pix.says('CashOutReversal', { ...told, returnId: 'D-of-another' })
+  await pix.sendEvent('CashOutReversal', { ...told, returnId: 'D-of-another' })
   await pix.waits()
   assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).reversedCents, 1_000)
   assert.deepEqual(await cases(pix.database), ['disputed_event'])
@@ -223,12 +235,12 @@ test('[cash-out.reversal.4] [EV-34] a payout is not credited by the return of an
 })
 
 test('[partner-inbox.12] [EV-26] [EV-35] of two payouts that a reversal could mean both are asked about, confirmed as they are', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   await pix.balance(10_000)
   const [one, other] = [await pix.sent('payout-a'), await pix.sent('payout-b')]
   await pix.behave({ eventDelayMs: HOUR })
   const { returnId } = await pix.bankAction(`payouts/${one.id}/reverse`)
-  await pix.says('CashOutReversal', {
+  await pix.sendEvent('CashOutReversal', {
     transactionId: other.transactionId,
     endToEndId: one.endToEndId,
     returnId,
@@ -243,7 +255,7 @@ test('[partner-inbox.12] [EV-26] [EV-35] of two payouts that a reversal could me
 })
 
 test('[partner-inbox.12] [EV-26] [EV-35] of two refunds that a reversal could mean the bank says which; what it does not settle is a case', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const { id: cashInId } = await pix.paid('100.00')
   await pix.behave({ refundIn: 'manual', eventDelayMs: HOUR })
   const [first, second] = [
@@ -254,12 +266,12 @@ test('[partner-inbox.12] [EV-26] [EV-35] of two refunds that a reversal could me
   const { transactionId } = await pix.get(`/api/pix/refund/${first.id}`)
   const { returnId } = await pix.bankAction(`refunds/${second.id}/confirm`)
   const told = { transactionId, externalId: 'refund-2', valueCents: 3_000 }
-  await pix.says('CashInReversal', { ...told, returnId })
+  await pix.sendEvent('CashInReversal', { ...told, returnId })
   await pix.later(1_001)
   assert.equal((await pix.get(`/api/pix/refund/${second.id}`)).status, 'CONFIRMED')
   assert.equal((await pix.get(`/api/pix/refund/${first.id}`)).status, 'PENDING')
   assert.equal(await pix.outcomes(), 'DONE KNOWN')
-  await pix.says('CashInReversal', { ...told, returnId: 'D-nobodys' })
+  await pix.sendEvent('CashInReversal', { ...told, returnId: 'D-nobodys' })
   await pix.waits()
   assert.deepEqual(await cases(pix.database), ['disputed_event'])
   assert.partialDeepStrictEqual(await caseFacts(pix.database, 'disputed_event'), [
@@ -270,7 +282,7 @@ test('[partner-inbox.12] [EV-26] [EV-35] of two refunds that a reversal could me
 })
 
 test('[partner-inbox.9] [EV-37] a return without its id books nothing: the bank is asked, and its answer books', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   await pix.balance(10_000)
   const payout = await pix.sent('payout-a')
   const charge = await pix.paid('100.00')
@@ -279,8 +291,8 @@ test('[partner-inbox.9] [EV-37] a return without its id books nothing: the bank 
   await pix.later(1_000)
   await pix.bankAction(`payouts/${payout.id}/reverse`)
   await pix.bankAction(`refunds/${refund.id}/confirm`)
-  await pix.says('CashOutReversal', { transactionId: payout.transactionId, valueCents: 3_000 })
-  await pix.says('CashInReversal', { transactionId: 'unknown', externalId: refund.id, status: 'REFUNDED' })
+  await pix.sendEvent('CashOutReversal', { transactionId: payout.transactionId, valueCents: 3_000 })
+  await pix.sendEvent('CashInReversal', { transactionId: 'unknown', externalId: refund.id, status: 'REFUNDED' })
   await pix.later(0)
   assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).status, 'REVERSED')
   assert.equal((await pix.get(`/api/pix/refund/${refund.id}`)).status, 'CONFIRMED')
@@ -289,47 +301,47 @@ test('[partner-inbox.9] [EV-37] a return without its id books nothing: the bank 
 })
 
 test('[cash-in.refunds.10] [EV-37] what the bank took by itself and tells without an id is in suspense, once', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, occurredAt: pix.iso() }
-  for (let time = 0; time < 2; time++) await pix.says('CashInReversal', told)
+  for (let time = 0; time < 2; time++) await pix.sendEvent('CashInReversal', told)
   assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -6_000n, suspense_out: -4_000n })
   assert.deepEqual(await cases(pix.database), ['return_unnamed'])
-  await pix.says('CashInReversal', { transactionId, endToEndId, returnId: 'D1', valueCents: 1_000 })
+  await pix.sendEvent('CashInReversal', { transactionId, endToEndId, returnId: 'D1', valueCents: 1_000 })
   // One like it was told by its id: perhaps it is that one.
-  await pix.says('CashInReversal', { transactionId, endToEndId, status: 'DEVOLVIDO', valueCents: 1_000 })
+  await pix.sendEvent('CashInReversal', { transactionId, endToEndId, status: 'DEVOLVIDO', valueCents: 1_000 })
   assert.deepEqual(await balances(pix.database), { available: 9_000n, settlement: -5_000n, suspense_out: -4_000n })
   assert.deepEqual(await cases(pix.database), ['return_unnamed', 'return_unnamed'])
   await assertBooks(pix.database)
 })
 
 test('[partner-inbox.9] [EV-37] a confirmation that lacks something makes us ask, and the bank’s answer books', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   await pix.behave({ eventDelayMs: HOUR })
   for (const field of ['valueCents', 'occurredAt', 'endToEndId']) {
     const charge = await pix.charge('1.00')
     const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
     const whole = { transactionId: charge.providerTransactionId, externalId: charge.id, endToEndId, valueCents: 100 }
-    await pix.says('CashIn', { ...whole, [field]: undefined })
+    await pix.sendEvent('CashIn', { ...whole, [field]: undefined })
     assert.equal((await pix.read(charge.id)).status, 'PAID', field)
   }
   assert.deepEqual(await cases(pix.database), [])
 })
 
 test('[partner-inbox.11] [EV-37] that money was returned or refunded confirms a return, and is a question about a payment', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.charge('100.00')
   const told = { transactionId: charge.providerTransactionId, endToEndId: 'E1', valueCents: 10_000 }
-  await pix.says('CashIn', { ...told, status: 'RETURNED' })
+  await pix.sendEvent('CashIn', { ...told, status: 'RETURNED' })
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
-  await pix.says('CashIn', told)
+  await pix.sendEvent('CashIn', told)
   for (const status of ['REVERSED', 'RETURNED', 'REFUNDED'])
-    await pix.says('CashInReversal', { ...told, status, returnId: `D ${status}`, valueCents: 1_000 })
+    await pix.sendEvent('CashInReversal', { ...told, status, returnId: `D ${status}`, valueCents: 1_000 })
   assert.equal((await pix.read(charge.id)).refundedCents, 3_000)
 })
 
 test('[partner-inbox.9] [EV-37] a confirmation that lacks something stands in the way of no whole one', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.charge('100.00')
   const whole = {
     transactionId: charge.providerTransactionId,
@@ -338,24 +350,24 @@ test('[partner-inbox.9] [EV-37] a confirmation that lacks something stands in th
     valueCents: 10_000,
   }
   for (const field of ['valueCents', 'occurredAt', 'endToEndId']) {
-    await pix.says('CashIn', { ...whole, [field]: undefined })
+    await pix.sendEvent('CashIn', { ...whole, [field]: undefined })
     assert.equal((await pix.read(charge.id)).status, 'PENDING', field)
   }
-  await pix.says('CashIn', whole)
+  await pix.sendEvent('CashIn', whole)
   assert.equal((await pix.read(charge.id)).status, 'PAID')
   assert.deepEqual(await cases(pix.database), [])
 })
 
 test('[partner-inbox.13] [EV-36] what is put in quarantine is a case, and what it names is asked about', async (t) => {
-  const pix = await story(t)
+  const pix = await setUp(t)
   const charge = await pix.charge('100.00')
   await pix.behave({ eventDelayMs: HOUR })
   const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
   const told = { transactionId: charge.providerTransactionId, externalId: charge.id, endToEndId, occurredAt: pix.iso() }
-  for (let time = 0; time < 2; time++) await pix.says('CashIn', { ...told, valueCents: '10000' })
+  for (let time = 0; time < 2; time++) await pix.sendEvent('CashIn', { ...told, valueCents: '10000' })
   assert.equal((await pix.read(charge.id)).status, 'PAID', 'the bank was asked')
   assert.partialDeepStrictEqual(await caseFacts(pix.database, 'quarantined_event'), [{ operations: [charge.id] }])
-  await pix.says('CashInReversal', { ...told, status: 'FAILED' })
+  await pix.sendEvent('CashInReversal', { ...told, status: 'FAILED' })
   assert.deepEqual(await cases(pix.database), ['quarantined_event', 'quarantined_event'])
 })
 
@@ -363,11 +375,11 @@ const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty'] as cons
 
 for (const [index, name] of NAMES.entries()) {
   test(`[cash-in.states.7] [EV-39] a movement called ${name} is booked, once, beside others`, async (t) => {
-    const pix = await story(t, { PIXGATE_PARTNER_TIMEOUT_MS: '300' })
+    const pix = await setUp(t, { PIXGATE_PARTNER_TIMEOUT_MS: '300' })
     const charge = await pix.charge('100.00')
     const transactionId = charge.providerTransactionId
-    const twice = async (event: string, told: object) => {
-      for (const status of ['CONFIRMED', 'DEVOLVIDO']) await pix.says(event, { ...told, status })
+    const twice = async (event: string, fields: object) => {
+      for (const status of ['CONFIRMED', 'DEVOLVIDO']) await pix.sendEvent(event, { ...fields, status })
     }
     for (const endToEndId of ['E1', name])
       await twice('CashIn', { transactionId, externalId: charge.id, endToEndId, valueCents: 10_000 })

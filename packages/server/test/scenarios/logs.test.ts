@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createLogger, type Logger } from '../../src/platform/log.ts'
 import { administer } from '../support/database.ts'
 import { attempts, inbox } from '../support/evidence.ts'
-import { paidEvent, signatureOf, tell } from '../support/partner-events.ts'
+import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN, world } from '../support/world.ts'
 
 /** What no log and no error may repeat, in whatever spelling. */
@@ -87,12 +87,12 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
 
   const payerAtBank = { name: CANARIES.bankPayerName, document: CANARIES.bankDocument }
   const event = paidEvent(charge, { payer: payerAtBank, errorMessage: CANARIES.bankMessage })
-  assert.equal(await tell(pix, { ...event, valueCents: 1 }), 200)
-  assert.equal(await tell(pix, { ...event, valueCents: CANARIES.bankDocument }), 200)
-  assert.equal(await tell(pix, { ...event, occurredAt: '2100-01-01T00:00:00Z', endToEndId: 'E2' }), 200)
-  assert.equal(await tell(pix, `${CANARIES.bankPayerName} is no JSON`), 200)
-  assert.equal(await tell(pix, event, { timestamp: '0' }), 401)
-  assert.equal(await tell(pix, event, { secret: 'another' }), 401)
+  assert.equal(await postEvent(pix, { ...event, valueCents: 1 }), 200)
+  assert.equal(await postEvent(pix, { ...event, valueCents: CANARIES.bankDocument }), 200)
+  assert.equal(await postEvent(pix, { ...event, occurredAt: '2100-01-01T00:00:00Z', endToEndId: 'E2' }), 200)
+  assert.equal(await postEvent(pix, `${CANARIES.bankPayerName} is no JSON`), 200)
+  assert.equal(await postEvent(pix, event, { timestamp: '0' }), 401)
+  assert.equal(await postEvent(pix, event, { secret: 'another' }), 401)
   while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));
 
   // An error that nobody foresaw: the driver's has the whole row in its detail.

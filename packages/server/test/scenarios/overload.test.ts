@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import test from 'node:test'
 import { databaseLink } from '../support/database-link.ts'
 import { notifiedStatuses } from '../support/evidence.ts'
-import { paidEvent, tell } from '../support/partner-events.ts'
+import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type Answer, type World, world } from '../support/world.ts'
 
 /** What the service cannot take now it refuses and says when to come again; afterwards all goes on by itself. */
@@ -21,7 +21,7 @@ test('[http.9] [health.2] [partner-inbox.3] while the database is away all that 
   assert.equal((await pix.call('GET', '/healthz')).status, 200)
   for (const answer of await createAll(pix, 20)) assertComeAgain(answer, 503, 'overloaded')
   assertComeAgain(await pix.call('GET', `/api/pix/cash-in/${paidMeanwhile.id}`), 503, 'overloaded')
-  assert.equal(await tell(pix, paidEvent(paidMeanwhile, { eventId: 'lost', transactionId: 'of-no-charge' })), 503)
+  assert.equal(await postEvent(pix, paidEvent(paidMeanwhile, { eventId: 'lost', transactionId: 'of-no-charge' })), 503)
   const paid = await pix.bank('POST', `/control/charges/${paidMeanwhile.id}/pay`)
   assert.equal(paid.status, 202)
 

@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
-import { paidEvent, tell } from '../support/partner-events.ts'
+import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../support/world.ts'
 
 /** A merchant with a paid charge of R$ 100.00; refunds move only when time is put forward. */
@@ -11,7 +11,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
   const pix = await world(t, environment, { isStepped: true, ...options })
   const charge = await pix.charge('100.00')
   const settledAt = new Date(pix.clock.now()).toISOString()
-  if (options.bankUrl) await tell(pix, paidEvent(charge, { occurredAt: settledAt }))
+  if (options.bankUrl) await postEvent(pix, paidEvent(charge, { occurredAt: settledAt }))
   else await pix.bankAction(`charges/${charge.id}/pay`)
   const cashIn = await pix.becomes(charge.id, 'PAID')
 
@@ -447,7 +447,7 @@ test('[EV-27b] [refund-in.returns.3] a return that overtakes its payment waits f
   const charge = await pix.charge('100.00')
   const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
   const { returnId } = await pix.bankAction(`charges/${charge.id}/return`, { valueCents: 4_000 })
-  await tell(pix, {
+  await postEvent(pix, {
     event: 'CashInReversal',
     eventId: 'early',
     transactionId: charge.providerTransactionId,

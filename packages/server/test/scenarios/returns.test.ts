@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { balances } from '../support/books.ts'
 import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
-import { tell } from '../support/partner-events.ts'
+import { postEvent } from '../support/partner-events.ts'
 import { world } from '../support/world.ts'
 
 /**
@@ -26,8 +26,8 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
   await pix.behave({ eventDelayMs: 3_600_000 })
 
   /** Tells what the bank would: of a return, by its own ids. Resolves when that was applied. */
-  async function tellReturn({ transactionId, returnId, valueCents }: ReturnFields, given: object = {}): Promise<void> {
-    const status = await tell(pix, {
+  async function postReturn({ transactionId, returnId, valueCents }: ReturnFields, given: object = {}): Promise<void> {
+    const status = await postEvent(pix, {
       event: 'CashInReversal',
       eventId: `event of ${returnId}`,
       transactionId,
@@ -84,7 +84,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
     const { data } = await pix.get(`/api/pix/refund?cash_in_id=${cashIn.id}`)
     return data.map(({ origin, status, returnId }: Record<string, string>) => [origin, status, returnId]).toReversed()
   }
-  return { ...pix, cashIn, tellReturn, refundsAtBank, carriedOut, takenBack, sendUnanswered, ends, pass, refunds }
+  return { ...pix, cashIn, postReturn, refundsAtBank, carriedOut, takenBack, sendUnanswered, ends, pass, refunds }
 }
 
 const SET_ASIDE = { available: 7_000n, reserved: 3_000n, settlement: -10_000n }
@@ -93,7 +93,7 @@ test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a refund that is told of b
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   const done = await pix.carriedOut(id)
-  await pix.tellReturn(done)
+  await pix.postReturn(done)
   assert.equal((await pix.get(`/api/pix/refund/${id}`)).transactionId, null, 'nobody knows its name yet')
   assert.deepEqual(await balances(pix.database), SET_ASIDE, 'nothing is booked before it is known')
   assert.equal((await pix.read(pix.cashIn.id)).refundableCents, 4_000, 'it counts as gone until it is known')
@@ -115,7 +115,7 @@ test('[RF-12] [cash-in.returns.1] a refund whose answer was lost is asked about 
   await pix.later(100)
   const [done] = await pix.refundsAtBank(1, 'CONFIRMED')
   assert.ok(done)
-  await pix.tellReturn(done)
+  await pix.postReturn(done)
   assert.deepEqual(await balances(pix.database), SET_ASIDE)
   await pix.later(1)
   await pix.ends(id, 'CONFIRMED', 1)
@@ -128,13 +128,13 @@ test('[RF-13] [cash-in.returns.2] what the bank takes while one of ours of the s
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   const taken = await pix.takenBack(3_000)
-  await pix.tellReturn(taken)
+  await pix.postReturn(taken)
   assert.deepEqual(await balances(pix.database), SET_ASIDE, 'it may be ours')
   await answered
   await pix.until(`/api/pix/refund?cash_in_id=${pix.cashIn.id}`, ({ data }) => data.length === 2)
   assert.deepEqual(await balances(pix.database), { available: 4_000n, reserved: 3_000n, settlement: -7_000n })
   const done = await pix.carriedOut(id)
-  await pix.tellReturn(done)
+  await pix.postReturn(done)
   await pix.ends(id, 'CONFIRMED')
   assert.deepEqual((await pix.refunds()).toSorted(), [
     ['MERCHANT', 'CONFIRMED', done.returnId],
@@ -152,13 +152,13 @@ test('[RF-13] [cash-in.returns.3] a bank that names returns by the payment is as
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.later(100)
   const taken = await pix.takenBack(3_000)
-  await pix.tellReturn({ ...taken, transactionId: pix.cashIn.providerTransactionId })
+  await pix.postReturn({ ...taken, transactionId: pix.cashIn.providerTransactionId })
   await pix.pass(3, 100)
   assert.deepEqual(await balances(pix.database), SET_ASIDE)
   await pix.pass(10, 10_000)
   assert.deepEqual(await balances(pix.database), { available: 4_000n, reserved: 3_000n, settlement: -7_000n })
   const done = await pix.carriedOut(id)
-  await pix.tellReturn({ ...done, transactionId: pix.cashIn.providerTransactionId })
+  await pix.postReturn({ ...done, transactionId: pix.cashIn.providerTransactionId })
   await pix.ends(id, 'CONFIRMED')
   assert.deepEqual(await cases(pix.database), [])
   await pix.assertBooksAgree()
@@ -171,7 +171,7 @@ test('[RF-14] [cash-in.returns.2] two open refunds of one amount and a return of
   await pix.later(100)
   const done = await pix.refundsAtBank(2, 'CONFIRMED')
   const taken = await pix.takenBack(2_000)
-  for (const one of [taken, ...done.toReversed()]) await pix.tellReturn(one)
+  for (const one of [taken, ...done.toReversed()]) await pix.postReturn(one)
   assert.deepEqual(await balances(pix.database), { available: 6_000n, reserved: 4_000n, settlement: -10_000n })
   for (const id of ids) await pix.ends(id, 'CONFIRMED')
   await pix.until(`/api/pix/refund?cash_in_id=${pix.cashIn.id}`, ({ data }) => data.length === 3)
@@ -196,7 +196,7 @@ async function silent(t: TestContext, reais: number, refundIn: 'lost-response' |
   const [sent] = await pix.refundsAtBank(1, refundIn === 'manual' ? 'PROCESSING' : 'CONFIRMED')
   assert.ok(sent)
   const returned = refundIn === 'manual' ? await pix.takenBack(reais * 100) : sent
-  await pix.tellReturn(returned)
+  await pix.postReturn(returned)
   await pix.pass(14, 60_000)
   assert.deepEqual((await balances(pix.database)).settlement, -10_000n, 'not yet')
   await pix.pass(3, 60_000)
@@ -250,10 +250,10 @@ test('[RF-17] [cash-in.returns.2] another amount than the open refund’s is boo
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   const taken = await pix.takenBack(2_999)
-  await pix.tellReturn(taken)
+  await pix.postReturn(taken)
   assert.deepEqual(await balances(pix.database), { available: 4_001n, reserved: 3_000n, settlement: -7_001n })
   await answered
-  await pix.tellReturn(await pix.carriedOut(id))
+  await pix.postReturn(await pix.carriedOut(id))
   await pix.ends(id, 'CONFIRMED')
   assert.deepEqual(await cases(pix.database), [])
   await pix.assertBooksAgree()
@@ -269,7 +269,7 @@ test('[RF-18] [cash-in.returns.6] returns that no event told are booked when the
   const stale = String(pix.clock.now() - 3_600_000)
   const event = { event: 'CashInReversal', eventId: 'stale', status: 'CONFIRMED', endToEndId: pix.cashIn.endToEndId }
   const occurredAt = new Date(pix.clock.now()).toISOString()
-  assert.equal(await tell(pix, { ...event, ...taken, occurredAt }, { timestamp: stale }), 401)
+  assert.equal(await postEvent(pix, { ...event, ...taken, occurredAt }, { timestamp: stale }), 401)
   await pix.until(`/api/pix/refund?cash_in_id=${pix.cashIn.id}`, ({ data }) => data.length === 2)
   assert.deepEqual((await pix.refunds()).toSorted(), [
     ['MERCHANT', 'CONFIRMED', done.returnId],
@@ -277,8 +277,8 @@ test('[RF-18] [cash-in.returns.6] returns that no event told are booked when the
   ])
   assert.deepEqual(await balances(pix.database), { available: 6_000n, settlement: -6_000n })
   // Told again by events, late, neither is anything new.
-  await pix.tellReturn(taken)
-  await pix.tellReturn(done)
+  await pix.postReturn(taken)
+  await pix.postReturn(done)
   assert.deepEqual(await balances(pix.database), { available: 6_000n, settlement: -6_000n })
   assert.deepEqual(await cases(pix.database), [])
   await pix.assertBooksAgree()
@@ -290,7 +290,7 @@ test('[RF-19] [cash-in.returns.7] a failure that the bank tells by its own id be
   await pix.bankAction(`refunds/${id}/fail`)
   const [failed] = await pix.refundsAtBank(1, 'FAILED')
   assert.ok(failed)
-  await pix.tellReturn(failed, { status: 'FAILED', returnId: null, errorCode: 'AC07' })
+  await pix.postReturn(failed, { status: 'FAILED', returnId: null, errorCode: 'AC07' })
   await answered
   await pix.ends(id, 'FAILED', 1)
   assert.ok((await inbox(pix.database)).every(({ state }) => state === 'DONE'))

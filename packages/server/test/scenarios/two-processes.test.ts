@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { limits } from '@pixgate/spec'
 import { inbox } from '../support/evidence.ts'
 import { assertExactlyOnce, assertShown, type Ended, paidCharge } from '../support/exactly-once.ts'
-import { tell } from '../support/partner-events.ts'
+import { postEvent } from '../support/partner-events.ts'
 import {
   ask,
   type Merchant,
@@ -80,9 +80,9 @@ test('[partner-inbox.3] [events.4] charges of A are paid once, however often and
   )
   const events = (await pix.bank.book()).events.pending
   assert.equal(events.length, charges.length)
-  const tellAll = (...processes: readonly Process[]) =>
-    Promise.all(events.flatMap((body) => processes.map(({ url }) => tell({ url, clock: { now: wallNow } }, body))))
-  const answers = [...(await tellAll(b)), ...(await tellAll(a, b, a, b))]
+  const postToAll = (...processes: readonly Process[]) =>
+    Promise.all(events.flatMap((body) => processes.map(({ url }) => postEvent({ url, clock: { now: wallNow } }, body))))
+  const answers = [...(await postToAll(b)), ...(await postToAll(a, b, a, b))]
   assert.deepEqual(new Set(answers), new Set([200]))
   // The bank itself has not got through yet: here it comes with the same once more.
   pix.links.events.judge = () => 'pass'

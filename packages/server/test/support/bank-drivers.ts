@@ -66,7 +66,7 @@ async function pixgateDriver(t: TestContext): Promise<BankDriver> {
 export interface TinyDriver extends BankDriver {
   readonly bank: TinyBank
   /** Sends a callback, whoever does. @returns the status of the answer */
-  tell(...lines: readonly string[]): Promise<number>
+  callBack(...lines: readonly string[]): Promise<number>
 }
 
 /** The tiny bank. */
@@ -76,21 +76,21 @@ export async function tinyDriver(t: TestContext): Promise<TinyDriver> {
   const connector = connectTinyBank(bank, () => nowMs())
   const pix = await world(t, {}, { ...STEPPED, bank: () => connector })
   nowMs = pix.clock.now
-  const tell: TinyDriver['tell'] = async (...lines) => {
+  const callBack: TinyDriver['callBack'] = async (...lines) => {
     const { status } = await fetch(pix.url + TINY_PATH, { method: 'POST', body: lines.join('\n') })
     return status
   }
   return {
     pix,
     bank,
-    tell,
+    callBack,
     capabilities: connector.capabilities,
     pay: async (chargeId, isSilent = false) => {
       const line = bank.pay(chargeId)
-      if (!isSilent) await tell('PIX nobody E9', line)
+      if (!isSilent) await callBack('PIX nobody E9', line)
     },
     settleRefund: async (id) => {
-      await tell(bank.settle(id, 'DEVOLVIDO'))
+      await callBack(bank.settle(id, 'DEVOLVIDO'))
     },
     loseNextAnswer: async () => bank.loseNextAnswer(),
     made: async () => bank.made,

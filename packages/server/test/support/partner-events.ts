@@ -7,8 +7,8 @@ import { PARTNER_SECRET } from './world.ts'
 /** Reads what the bank of the tests sends. */
 export const inbound = createPixgateInbound({ secrets: [PARTNER_SECRET], apiKey: undefined })
 
-/** How an event is sent; as the bank does it unless something is said here. */
-export interface Telling {
+/** How an event is sent; as the bank does it where nothing else is given. */
+export interface EventSending {
   readonly endpoint?: 'cash-in' | 'cash-out'
   readonly secret?: string
   /** The header as it is sent; `null`: none. */
@@ -17,11 +17,11 @@ export interface Telling {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Tells the service something at the partner's door. @returns the status of the answer */
-export async function tell(
+/** Posts an event to the service as the bank does. @returns the status of the answer */
+export async function postEvent(
   { url, clock }: { readonly url: string; readonly clock: Clock },
   event: object | string,
-  { endpoint = 'cash-in', secret = PARTNER_SECRET, ...given }: Telling = {},
+  { endpoint = 'cash-in', secret = PARTNER_SECRET, ...given }: EventSending = {},
 ): Promise<number> {
   const body = typeof event === 'string' ? event : JSON.stringify(event)
   const signature = given.signature === undefined ? signatureOf(body, secret) : given.signature
