@@ -3,7 +3,7 @@ import test from 'node:test'
 import { ID, startBank, TERMS } from './support/bank.ts'
 import { steppedClock } from './support/clocks.ts'
 
-test('[sandbox.2] pay is 202 and tells the end-to-end id, with a body or without', async (t) => {
+test('[sandbox.2] pay is 202 and returns the end-to-end id, with a body or without', async (t) => {
   const bank = await startBank(t)
   await bank.charge()
   for (const body of [{}, undefined, '']) {

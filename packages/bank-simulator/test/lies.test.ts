@@ -29,7 +29,7 @@ test('[sandbox.11] a seed decides at which occasion a lie is told, and a rate ho
   assert.ok(often > 250 && often < 350, String(often))
 })
 
-test('[sandbox.11] a bank that was told nothing tells no lie; an unknown lie is 400', async (t) => {
+test('[sandbox.11] a bank without configured lies tells none; an unknown lie is 400', async (t) => {
   const liar = new Liar()
   for (const name of Object.keys(lies) as Lie[]) assert.equal(liar.tells(name), false)
   const bank = await startBank(t)

@@ -43,7 +43,7 @@ test('[partner-protocol] after kill -9 the book has everything that was answered
   assert.equal(availableCents, 15_000)
 })
 
-test('[partner-protocol] after kill -9 every payout that was answered goes out once, and is told', async (t) => {
+test('[partner-protocol] after kill -9 every payout that was answered goes out once, and is reported', async (t) => {
   const directory = await bankDirectory(t)
   const bank = await startProcess(t, directory)
   const answered: string[] = []
@@ -99,7 +99,7 @@ test('[partner-protocol] SIGTERM ends it cleanly; what it says is one line', asy
   assert.deepEqual(bank.lines, [`{"ready":true,"port":${bank.port}}`])
 })
 
-test('[partner-protocol] it ends with its parent where it is told to', async (t) => {
+test('[partner-protocol] it ends with its parent where it is configured to', async (t) => {
   const bank = await startProcess(t, await bankDirectory(t), { PIXGATE_SIMULATOR_EXIT_WITH_PARENT: '1' })
   bank.process.stdin?.end()
   await once(bank.process, 'close')

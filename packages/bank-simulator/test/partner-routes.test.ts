@@ -135,7 +135,7 @@ test('[partner-protocol] a charge that failed is not cancelled', async (t) => {
   assert.deepEqual([status, body.errorCode], [409, 'not_possible'])
 })
 
-test('[partner-protocol] a query tells the payment', async (t) => {
+test('[partner-protocol] a query reports the payment', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   await bank.charge()
   await bank.call('POST', `/control/charges/${ID}/pay`, { payerName: 'Maria' })
@@ -152,7 +152,7 @@ test('[partner-protocol] a query tells the payment', async (t) => {
   })
 })
 
-test('[partner-protocol] a query tells what went back of each payment, and who had it given back', async (t) => {
+test('[partner-protocol] a query reports what went back of each payment, and who had it given back', async (t) => {
   const bank = await startBank(t, { clock: steppedClock() })
   await bank.charge()
   const { endToEndId } = (await bank.call('POST', `/control/charges/${ID}/pay`, {})).body
@@ -186,7 +186,7 @@ test('[partner-protocol] the balance is what came in', async (t) => {
   assert.deepEqual((await bank.call('GET', '/balance')).body, { availableCents: 15_001 })
 })
 
-test('[partner-protocol] the statement tells what was booked in a window', async (t) => {
+test('[partner-protocol] the statement reports what was booked in a window', async (t) => {
   const clock = steppedClock()
   const bank = await startBank(t, { clock })
   await bank.charge()

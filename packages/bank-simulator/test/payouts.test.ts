@@ -21,7 +21,7 @@ test('[partner-protocol] a payout is 202, echoes what was asked for, and moves n
   assert.deepEqual(await moves(bank), [[], 0])
 })
 
-test('[partner-protocol] confirmed, the money is out, and an event tells of it', async (t) => {
+test('[partner-protocol] confirmed, the money is out, and an event reports it', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ cashOut: 'manual' })
@@ -51,7 +51,7 @@ test('[partner-protocol] confirmed, the money is out, and an event tells of it',
   assert.deepEqual(event, { ...named, status: 'CONFIRMED', ...moved, recipient })
 })
 
-test('[partner-protocol] failed, no money moved, and an event tells why', async (t) => {
+test('[partner-protocol] failed, no money moved, and an event reports why', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ cashOut: 'manual' })
@@ -109,7 +109,7 @@ test('[partner-protocol] a payout comes back in parts, each with a return id and
   assert.ok(service.received.every(({ path }) => path === '/api/webhooks/pix/cash-out'))
 })
 
-test('[partner-protocol] told to contradict itself, the bank sends another amount, takes a tariff, or sends what had failed', async (t) => {
+test('[partner-protocol] configured to contradict itself, the bank sends another amount, takes a tariff, or sends what had failed', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url })
   await bank.behave({ cashOut: 'manual' })

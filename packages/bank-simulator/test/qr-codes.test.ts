@@ -50,7 +50,7 @@ test('[partner-protocol] a static code is paid again and again, under a decoding
   assert.deepEqual(await moves(bank), [['PAYOUT_SENT -500', 'PAYOUT_SENT -500'], -1_000])
 })
 
-test('[partner-protocol] a charge of this bank is decoded, paid by a payout, and both ends are told', async (t) => {
+test('[partner-protocol] a charge of this bank is decoded, paid by a payout, and both ends are notified', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ cashOut: 'manual' })

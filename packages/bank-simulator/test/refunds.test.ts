@@ -9,7 +9,7 @@ const path = `/refunds/${REFUND_ID}`
 const control = `/control${path}`
 const occurredAt = '2026-11-21T13:15:30.000Z'
 
-test('[partner-protocol] a refund is 202 and moves nothing; confirmed, the money is back, and an event tells of it', async (t) => {
+test('[partner-protocol] a refund is 202 and moves nothing; confirmed, the money is back, and an event reports it', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ refundIn: 'manual' })
@@ -44,7 +44,7 @@ test('[partner-protocol] a refund is 202 and moves nothing; confirmed, the money
   assert.deepEqual(event, { ...named, status: 'CONFIRMED', endToEndId, ...moved })
 })
 
-test('[partner-protocol] a refund that failed moves nothing, and an event tells why', async (t) => {
+test('[partner-protocol] a refund that failed moves nothing, and an event reports why', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   await bank.behave({ refundIn: 'manual' })
@@ -132,7 +132,7 @@ test('[partner-protocol] a refund under way and a return by the bank cross: both
   assert.equal((await bank.call('GET', '/balance')).body.availableCents, -15_000)
 })
 
-test('[partner-protocol] told to contradict itself, the bank refunds another amount, or what had failed', async (t) => {
+test('[partner-protocol] configured to contradict itself, the bank refunds another amount, or what had failed', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
   const endToEndId = await bank.paidCharge()
@@ -171,7 +171,7 @@ test('[partner.1] the same refund again is the same refund; another body is a co
   assert.equal((await bank.refund(endToEndId, 1, 'new')).body.errorCode, 'refund_refused')
 })
 
-test('[sandbox.5] refunds too are confirmed by themselves, fail, fall silent and lose their answers', async (t) => {
+test('[sandbox.5] refunds too are confirmed by themselves, fail, stop answering and lose their answers', async (t) => {
   const bank = await startBank(t)
   const endToEndId = await bank.paidCharge()
   await bank.refund(endToEndId, 1_000, 'auto')

@@ -7,7 +7,7 @@ import { ID, SECRET, startBank, type TestBank } from './support/bank.ts'
 import { steppedClock } from './support/clocks.ts'
 import { type Received, startService } from './support/receiving-gateway.ts'
 
-test('[partner-inbox.1] a payment is told by a signed event', async (t) => {
+test('[partner-inbox.1] a payment is reported by a signed event', async (t) => {
   const service = await startService(t)
   const clock = steppedClock()
   const bank = await startBank(t, { eventsUrl: service.url, clock })
@@ -33,7 +33,7 @@ test('[partner-inbox.1] a payment is told by a signed event', async (t) => {
   })
 })
 
-test('[partner-inbox.1] a failure is told by a signed event', async (t) => {
+test('[partner-inbox.1] a failure is reported by a signed event', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: `${service.url}/`, clock: steppedClock() })
   const { transactionId } = (await bank.charge()).body
@@ -155,7 +155,7 @@ test('[sandbox.5] eventsShuffled: events overtake each other', async (t) => {
   )
 })
 
-test('[partner-protocol] by hand, any event goes to either endpoint, once, and its answer is told', async (t) => {
+test('[partner-protocol] by hand, any event goes to either endpoint, once, and its answer is returned', async (t) => {
   const service = await startService(t, (index) => [200, 401][index] ?? 503)
   const clock = steppedClock()
   const bank = await startBank(t, { eventsUrl: service.url, clock })

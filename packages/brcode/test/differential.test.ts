@@ -103,7 +103,7 @@ test('[brcode.differential] withdrawals and recurrences that pix-utils builds ar
   )
 })
 
-test('[brcode.differential] whatever pix-utils is told to build is read alike, or the difference is known', () => {
+test('[brcode.differential] whatever pix-utils is asked to build is read alike, or the difference is known', () => {
   const text = fc.string({ unit: fc.constantFrom(...'Aãßé09 6304*☕'), minLength: 1, maxLength: 26 })
   const input = fc.record({
     pixKey: text,

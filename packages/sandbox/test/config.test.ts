@@ -57,7 +57,7 @@ test('[config.1] what is set is read', () => {
   assert.deepEqual([given.DATABASE_URL, dataDirectory, simulatorPort], [set.DATABASE_URL, resolve('data'), 0])
 })
 
-test('[config.1] faults of the server’s and of the sandbox’s own variables are told at once', () => {
+test('[config.1] faults of the server’s and of the sandbox’s own variables are reported at once', () => {
   const wrong = {
     PORT: '65536',
     PIXGATE_ADMIN_TOKEN: 'canary',
@@ -67,7 +67,7 @@ test('[config.1] faults of the server’s and of the sandbox’s own variables a
   assert.deepEqual(faulty(wrong).sort(), Object.keys(wrong).sort())
 })
 
-test('[config.2] production is told nothing by the sandbox: it refuses what is missing, by name', () => {
+test('[config.2] production gets no configuration from the sandbox: it refuses what is missing, by name', () => {
   assert.deepEqual(faulty(PRODUCTION), [])
   assert.deepEqual(faulty({ PIXGATE_MODE: 'production' }), required)
 })

@@ -30,7 +30,7 @@ test('[webhooks.3] the demo on a running sandbox leaves no webhook behind', asyn
   assert.deepEqual((await pix.call('GET', '/webhook')).body, before)
 })
 
-test('[sandbox.5] the demo fails, and tells why, where the bank refuses', async (t) => {
+test('[sandbox.5] the demo fails, and says why, where the bank refuses', async (t) => {
   const pix = await world(t)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'reject' })
   const { exitCode, stderr } = await runDemo(t, { PIXGATE_URL: pix.url, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN })

@@ -42,7 +42,7 @@ test('[config.4] what npm installs for the server alone has nothing of the sandb
   for (const name of ['fastify', 'pg', '@pixgate/spec']) assert.ok(names.includes(name), name)
 })
 
-test('[config.4] the server alone starts on a PostgreSQL that it is told, is ready, answers, and has no controls', async (t) => {
+test('[config.4] the server alone starts on a PostgreSQL that is configured, is ready, answers, and has no controls', async (t) => {
   const { url: databaseUrl } = await testDatabase(t)
   const port = await testPort()
   const environment = {

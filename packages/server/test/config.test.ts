@@ -117,7 +117,7 @@ test('[config.4] the server alone names what it cannot do without, and who would
   assert.deepEqual(faulty({ ...ALONE, DATABASE_URL: '', PORT: 'x' }).sort(), ['DATABASE_URL', 'PORT'])
 })
 
-test('[config.1] every fault is told at once, each by the name of its variable', () => {
+test('[config.1] every fault is reported at once, each by the name of its variable', () => {
   const wrong = {
     PORT: '65536',
     PIXGATE_MODE: 'Sandbox',

@@ -31,7 +31,7 @@ test('[http.2] a refusal carries the message of its code unless it knows a bette
   assert.equal(refusal.fields[0]?.field, 'transaction.value')
 })
 
-test('[http.1] a refused field is told in the words of the error, under its whole path', () => {
+test('[http.1] a refused field is reported in the words of the error, under its whole path', () => {
   const refusal = fieldRefusal('value_not_positive', 'transaction.value', 'not_positive')
   assert.equal(refusal.code, 'value_not_positive')
   assert.equal(refusal.message, 'value must be greater than zero')

@@ -11,7 +11,7 @@ test('[http.1] every pattern of what a client sends has a sentence, which is not
   for (const pattern of patterns) assert.match(patternFaults[pattern] ?? '', /^must [^^$]+$/, pattern)
 })
 
-test('[http.1] [pix-key.1] a type of key is told as a choice', () => {
+test('[http.1] [pix-key.1] a type of key is described as a choice', () => {
   assert.ok(Object.values(patternFaults).includes('must be one of cpf, cnpj, email, phone, evp'))
 })
 

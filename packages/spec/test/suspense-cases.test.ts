@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { suspenseCases } from '../src/suspense-cases.ts'
 
-test('[ledger.suspense] cases of money that arrived or left unattributed are told from those that the end of a doubt closes', () => {
+test('[ledger.suspense] cases of money that arrived or left unattributed are distinguished from those that the end of a doubt closes', () => {
   const arrived = ['paid_before_charge', 'paid_after_failure', 'returned_in_doubt', 'suspended_payment_returned']
   const left = ['return_unattributed', 'return_unexplained', 'confirmed_in_doubt', 'confirmed_unnamed']
   const none = ['result_missing', 'outcome_overdue', 'charge_contradicted', 'end_unknown', 'send_contradicted']

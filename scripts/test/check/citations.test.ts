@@ -16,7 +16,7 @@ test('a comment cites what is in the repository, or a standard', () => {
   for (const line of good) assert.deepEqual(cites(line), [], line)
 })
 
-test('a citation that leads nowhere is told with its place', () => {
+test('a citation that leads nowhere is reported with its place', () => {
   assert.deepEqual(cites('\n// See failure-modes#EV-99.'), [
     'a.ts:2 cites failure-modes#EV-99, which is not in the repository',
   ])

@@ -71,7 +71,7 @@ test('a rule must be cited and proven', () => {
   ])
 })
 
-test('a line of a table is a rule that is told there alone', () => {
+test('a line of a table is a rule that is stated there alone', () => {
   const told = `${text}- <a id="cash-in.states.1"></a>**[cash-in.states.1]** It starts.\n`
   assert.deepEqual(ruleProblems(told, code, tests, machines), ['docs/rules.md: [cash-in.states.1] is written twice'])
   assert.deepEqual(ruleProblems(text, code, tests.slice(0, 1), machines), [

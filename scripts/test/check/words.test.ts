@@ -9,7 +9,7 @@ const files = [
 ]
 const problems = (refused: RefusedWord) => wordProblems(files, [refused])
 
-test('a refused word is found in texts and in names of files, and the plain one is told', () => {
+test('a refused word is found in texts and in names of files, and the plain one is named', () => {
   assert.deepEqual(problems(LEVER), [
     'lever: 3 places, allowed are 0; write sandbox action',
     '  packages/a/lever.ts',

@@ -75,7 +75,7 @@ test('[sandbox.1] every control is the sandbox’s own: no server answers it tha
   for (const { path } of Object.values<Endpoint>(serviceEndpoints)) assert.ok(!path.startsWith('/sandbox/'), path)
 })
 
-test('[sandbox.5] a bank told to refuse charges does so until it is told otherwise', async (t) => {
+test('[sandbox.5] a bank configured to refuse charges does so until it is configured otherwise', async (t) => {
   const pix = await world(t)
   await pix.call('PUT', PATH, { cashIn: 'reject' })
   const transaction = { value: 10, externalId: 'order-refused' }
@@ -85,7 +85,7 @@ test('[sandbox.5] a bank told to refuse charges does so until it is told otherwi
   assert.ok((await pix.charge('10.00')).pixCode)
 })
 
-test('[sandbox.5] a bank told to repeat and shuffle its events tells of a payment five times; it counts once', async (t) => {
+test('[sandbox.5] a bank configured to repeat and shuffle its events reports a payment five times; it counts once', async (t) => {
   const pix = await world(t)
   await pix.call('PUT', PATH, { eventCopies: 5, eventsShuffled: true })
   const { id } = await pix.charge('10.00')
@@ -98,7 +98,7 @@ test('[sandbox.5] a bank told to repeat and shuffle its events tells of a paymen
 })
 
 for (const cashIn of ['timeout', 'lost-response']) {
-  test(`[sandbox.5] a bank told ${cashIn} still answers its controls, and the charge has no code yet`, async (t) => {
+  test(`[sandbox.5] a bank configured as ${cashIn} still answers its controls, and the charge has no code yet`, async (t) => {
     const pix = await world(t, { PIXGATE_PARTNER_TIMEOUT_MS: '100', PIXGATE_PARTNER_CREATE_BUDGET_MS: '100' })
     await pix.call('PUT', PATH, { cashIn })
     assert.equal((await pix.charge('10.00')).pixCode, undefined)

@@ -4,7 +4,7 @@ import { getBankBehavior, Refusal } from '@pixgate/spec'
 import { answer, closedPort, linkTo, scriptedBank } from '../../../server/test/banks/pixgate/scripted-bank.ts'
 import { createSimulatorControl } from '../../src/controls/simulator-control.ts'
 
-test('[sandbox.1] an action names the order by our id, with the params there are, and tells the end-to-end id', async (t) => {
+test('[sandbox.1] an action names the order by our id, with the params there are, and returns the end-to-end id', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true, endToEndId: 'E1' }))
   const result = await createSimulatorControl(bank.link).act('charges/pay', 'charge 1', { payerName: 'Maria' })
   assert.deepEqual(result, { endToEndId: 'E1' })
@@ -16,7 +16,7 @@ test('[sandbox.1] an action names the order by our id, with the params there are
   assert.equal(pay?.headers.authorization, 'Bearer the token')
 })
 
-test('[sandbox.1] without params no body is sent; of the answer only the end-to-end id is told', async (t) => {
+test('[sandbox.1] without params no body is sent; of the answer only the end-to-end id is returned', async (t) => {
   const bank = await scriptedBank(t, (response) => answer(response, 202, { accepted: true, returnId: 'D1' }))
   assert.deepEqual(await createSimulatorControl(bank.link).act('refunds/confirm', 'r1'), {})
   const [confirm] = bank.received

@@ -193,7 +193,7 @@ test('[api-keys.6] an unknown id, a deactivated one and what is no id are not fo
   assert.deepEqual(await pix.dump(), before)
 })
 
-test('[api-keys.6] of two who deactivate a key at the same time one is told that it is gone', async (t) => {
+test('[api-keys.6] of two who deactivate a key at the same time one finds it gone', async (t) => {
   const pix = await apiKeys(t)
   await pix.generate()
   const [key] = (await pix.list()).data
@@ -226,7 +226,7 @@ test('[api-keys.6] without its audit row a key stays active', async (t) => {
   assert.equal((await pix.list()).data[0]?.deactivatedAt, null)
 })
 
-test('[api-keys.5] the list shows what tells keys apart, newest first, and never a key', async (t) => {
+test('[api-keys.5] the list shows what distinguishes keys, newest first, and never a key', async (t) => {
   const pix = await apiKeys(t)
   const first = await pix.generate()
   pix.advance(1_000)

@@ -25,7 +25,7 @@ for (const [mode, bytes, key] of vectors) {
   })
 }
 
-test('[api-keys.2] every key has the published form and tells its mode', () => {
+test('[api-keys.2] every key has the published form and shows its mode', () => {
   fc.assert(
     fc.property(mode, secret, (mode, bytes) => {
       const key = formatKey(mode, bytes)
@@ -74,7 +74,7 @@ test('[api-keys.2] a right checksum does not make a key of another text', () => 
   assert.equal(modeOf('pix_prod_00000000000000000000000000000000000000000001xE9Zo'), undefined)
 })
 
-test('[api-keys.3] what is kept to tell keys apart is eight characters of the secret', () => {
+test('[api-keys.3] what is kept to distinguish keys is eight characters of the secret', () => {
   assert.equal(displayOf('pix_test_aBcDeFgHiJ'), 'aBcDeFgH')
 })
 

@@ -51,7 +51,7 @@ test('[api-keys.5] [lists.1] a limit over 100, a cursor that is none and an unkn
   }
 })
 
-test('[http.12] one request too many is 429 and tells when to come again; it changes nothing', async (t) => {
+test('[http.12] one request too many is 429 with Retry-After; it changes nothing', async (t) => {
   // One at once: it was spent on the world's webhook.
   const pix = await world(t, { PIXGATE_RATE_LIMIT_PER_MINUTE: '1' })
   const transaction = { value: 10, externalId: 'order-1' }

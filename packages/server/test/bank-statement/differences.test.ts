@@ -83,7 +83,7 @@ test('[statement.7] [PL-11] a movement that our books have as another operationâ
   assert.partialDeepStrictEqual(facts, { reference: right.id, booked: { operationId: wrong.id } })
 })
 
-test('[statement.4] [statement.7] an entry told twice is kept once; told otherwise, it is a case with both', async (t) => {
+test('[statement.4] [statement.7] an entry reported twice is kept once; reported otherwise, it is a case with both', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E1')

@@ -81,7 +81,7 @@ test('[statement.3] [PL-13] a page that shifts while it is read, or goes round i
   assert.deepEqual(await bookedMovements(fixture.database), ['E1', 'E2'])
 })
 
-test('[statement.3] a bank that cannot be read, or answers rubbish, is asked again in a minute from where the mark is', async (t) => {
+test('[statement.3] a bank that cannot be read, or answers garbage, is asked again in a minute from where the mark is', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.charge()
   await fixture.sweep()
@@ -130,7 +130,7 @@ test('[statement.2] [PL-10] the mark stays before what waits to be handed to its
   assert.ok(((await statementMark(fixture.database)).matchedUntil ?? 0) > entry.occurredAt)
 })
 
-test('[statement.4] [PL-11] in whatever order, however often and on however many pages it is told, a movement is booked once', async (t) => {
+test('[statement.4] [PL-11] in whatever order, however often and on however many pages it is reported, a movement is booked once', async (t) => {
   const fixture = await statementFixture(t)
   await fixture.sweep()
   let told = 0

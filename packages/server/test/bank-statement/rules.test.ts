@@ -124,7 +124,7 @@ test('[statement.4] what our books have under its direction and id is matched', 
   assert.equal(judge(open({ kind: 'TARIFF', direction: 'out' }), NOW).is, 'KEPT')
 })
 
-test('[statement.7] a difference to what is booked is told after five minutes', () => {
+test('[statement.7] a difference to what is booked is reported after five minutes', () => {
   const amount = open({ booked: { operationId: ID, valueCents: 99_00n } })
   assert.equal(judge(amount, NOW + 5 * MINUTE - 1).is, 'WAIT')
   assert.equal(judge(amount, NOW + 5 * MINUTE).is, 'DIFFERS')

@@ -123,7 +123,7 @@ for (const [name, offsetMs] of [
   })
 }
 
-test('[statement.3] [PL-13] while the bank answers 500 or rubbish nothing is lost: it is found when it answers again', async (t) => {
+test('[statement.3] [PL-13] while the bank answers 500 or garbage nothing is lost: it is found when it answers again', async (t) => {
   const pix = await tamperedWorld(t)
   await pix.behave(EVENTS_LOST)
   const { id } = await pix.charge('100.00', { expirationTime: 7_200 })

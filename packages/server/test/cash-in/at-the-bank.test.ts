@@ -15,7 +15,7 @@ const STEPPED = { isStepped: true }
 const behave = (pix: World, behavior: object) => pix.bank('PUT', '/control/behavior', behavior)
 const chargesAtBank = async (pix: World) => (await pix.bank('GET', '/control/book')).body.charges
 
-test('[cash-in.create.6] [CI-5] a refusal is 422 and tells what exists; the externalId is used up, the merchant told once', async (t) => {
+test('[cash-in.create.6] [CI-5] a refusal is 422 with `existing`; the externalId is used up, the merchant notified once', async (t) => {
   const pix = await world(t)
   await behave(pix, { cashIn: 'reject' })
   const create = () => pix.call('POST', '/api/pix/cash-in', { transaction: { value: 1, externalId: 'a' } })
@@ -134,7 +134,7 @@ for (const [what, echo] of Object.entries(contradictions)) {
   })
 }
 
-test('[cash-in.expired.1] [CI-9] a payment that is told before the charge was answered counts, and the answer fills in', async (t) => {
+test('[cash-in.expired.1] [CI-9] a payment that is reported before the charge was answered counts, and the answer fills in', async (t) => {
   let pix: World
   const bank = await scriptedBank(t, async (response, request) => {
     const [, id = ''] = request.path?.slice(1).split('/') ?? []
@@ -156,7 +156,7 @@ test('[cash-in.expired.1] [CI-9] a payment that is told before the charge was an
   assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
 })
 
-test('[cash-in.failed.1] [CI-9] a failure that is told before the charge was answered is the end; the answer is a case', async (t) => {
+test('[cash-in.failed.1] [CI-9] a failure that is reported before the charge was answered is the end; the answer is a case', async (t) => {
   let pix: World
   const bank = await scriptedBank(t, async (response, request) => {
     const [, id = ''] = request.path?.slice(1).split('/') ?? []

@@ -96,7 +96,7 @@ test('[cash-in.work.4] [CI-3] a charge that nobody asked for is taken up after 1
   assert.equal((await fixture.read()).facts.pixCode, PIX_CODE)
 })
 
-test('[cash-in.states.11] the bank is asked first, and told to take no payment, before a charge is EXPIRED', async (t) => {
+test('[cash-in.states.11] the bank is asked about a charge, then to cancel it, before it is EXPIRED', async (t) => {
   const fixture = await cashInFixture(t)
   await fixture.apply(CHARGE)
   await fixture.later(61_000)
@@ -147,7 +147,7 @@ test('[cash-in.work.6] [EX-8] about a charge whose time is over, and which the b
   assert.equal((await fixture.read()).status, 'PAID')
 })
 
-test('[cash-in.expired.3] [cash-in.expired.5] [EX-8] a bank that falls silent about what is over is asked less and less; after an hour that is a case, which its answer closes', async (t) => {
+test('[cash-in.expired.3] [cash-in.expired.5] [EX-8] a bank that stops answering about what is over is asked less and less; after an hour that is a case, which its answer closes', async (t) => {
   const fixture = await cashInFixture(t, { query: TIMEOUT })
   await fixture.apply(CHARGE)
   await fixture.later(62_001)
@@ -192,7 +192,7 @@ test('[cash-in.states.11] [cash-in.states.15] [EX-7] a charge that the bank took
   assert.deepEqual([await notifiedStatuses(fixture.database), await cases(fixture.database)], [[], []])
 })
 
-test('[cash-in.states.11] [EX-7] that the bank does not know what it is told to cancel proves nothing either', async (t) => {
+test('[cash-in.states.11] [EX-7] that the bank does not know what it is asked to cancel proves nothing either', async (t) => {
   const fixture = await cashInFixture(t, { cancel: NOT_FOUND })
   await fixture.apply(CHARGE)
   await fixture.later(62_001)
@@ -218,7 +218,7 @@ test('[cash-in.expired.4] [EX-9] late money at a bank without a statement is fou
   await assertBooks(fixture.database)
 })
 
-test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its time is EXPIRED and nobody is told', async (t) => {
+test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its time is EXPIRED and nobody is notified', async (t) => {
   for (const query of [ENDED, CONTRADICTED]) {
     const fixture = await cashInFixture(t, { query })
     await fixture.apply(CHARGE)
@@ -553,7 +553,7 @@ test('[cash-in.states.10] a charge that ended unpaid before its time failed; aft
   }
 })
 
-test('[cash-in.paid.5] [ST-60] that what was paid ended unpaid is a contradiction, in whatever word and whenever it is told', async (t) => {
+test('[cash-in.paid.5] [ST-60] that what was paid ended unpaid is a contradiction, in whatever word and whenever it is reported', async (t) => {
   for (const status of ['FAILED', 'CANCELLED', 'EXPIRED'] as const) {
     for (const at of [EXPIRES_AT, EXPIRES_AT + 1]) {
       const paid = cashInAs('PAID', { transactionId: 'tx', facts: { ...CHARGED, payments: { E1: 100_00 } } })
@@ -572,7 +572,7 @@ test('[cash-in.states.11] a bank whose clock is ahead ends no charge before its 
   assert.deepEqual(inputNames(charged(), answer, EXPIRES_AT), ['charge.accepted'])
 })
 
-test('[cash-in.paid.4] every payment that the bank tells is judged, whatever the status word', () => {
+test('[cash-in.paid.4] every payment that the bank reports is judged, whatever the status word', () => {
   const payments = [payment({ endToEndId: 'E1' }), payment({ endToEndId: 'E2' })]
   const answer = { kind: 'FINAL', charge: charge('CANCELLED', { payments }) } as const
   assert.deepEqual(inputNames(charged(), answer, NOW), ['charge.accepted', 'partner.confirmed', 'partner.confirmed'])

@@ -23,7 +23,7 @@ async function until(found: () => Promise<string[]>, expected: readonly string[]
 
 const reading = (at: string | null) => Date.parse(at ?? '')
 
-test('[cash-in.states.7] [cash-in.detail.4] a payment credits value less fee and shows what the bank told', async (t) => {
+test('[cash-in.states.7] [cash-in.detail.4] a payment credits value less fee and shows what the bank reported', async (t) => {
   const pix = await world(t, { PIXGATE_FEE_CASH_IN_CENTS: '10', PIXGATE_FEE_CASH_IN_BPS: '100' })
   const { id } = await pix.charge('100.00')
   const settledAt = new Date(pix.clock.now() - 5_000).toISOString()
@@ -55,7 +55,7 @@ test('[cash-in.states.7] [cash-in.detail.4] a payment credits value less fee and
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.states.8] [EV-13] a payment of another amount is in suspense with a case, and nobody is told', async (t) => {
+test('[cash-in.states.8] [EV-13] a payment of another amount is in suspense with a case, and nobody is notified', async (t) => {
   const pix = await world(t, {}, STEPPED)
   for (const [index, valueCents] of [999, 1001].entries()) {
     const { id } = await pix.charge('10.00')
@@ -71,7 +71,7 @@ test('[cash-in.states.8] [EV-13] a payment of another amount is in suspense with
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.paid.4] [EV-19] a second payment is in suspense with a case; the first stands and is told once', async (t) => {
+test('[cash-in.paid.4] [EV-19] a second payment is in suspense with a case; the first stands and is notified once', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const { id } = await pix.charge('10.00')
   const first = await pay(pix, id)
@@ -111,7 +111,7 @@ test('[cash-in.paid.3] [EV-8c] an event that told another amount than the bank, 
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.states.10] [sandbox.3] a failure ends the charge and is told once', async (t) => {
+test('[cash-in.states.10] [sandbox.3] a failure ends the charge and is notified once', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const { id } = await pix.charge('10.00')
   await pix.call('POST', `/sandbox/cash-in/${id}/fail`)
@@ -121,7 +121,7 @@ test('[cash-in.states.10] [sandbox.3] a failure ends the charge and is told once
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.states.10] [EV-40] a failure that only an event tells changes nothing, and the payment after it counts', async (t) => {
+test('[cash-in.states.10] [EV-40] a failure that only an event reports changes nothing, and the payment after it counts', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   assert.equal(await postEvent(pix, failedEvent(charge)), 200)
@@ -136,7 +136,7 @@ test('[cash-in.states.10] [EV-40] a failure that only an event tells changes not
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.paid.5] [EV-17] a failure that only an event tells after the payment changes nothing', async (t) => {
+test('[cash-in.paid.5] [EV-17] a failure that only an event reports after the payment changes nothing', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   await pay(pix, charge.id)
@@ -195,7 +195,7 @@ test('[cash-in.states.11] [EX-6] a charge that is over here is cancelled at a ba
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.states.11] [EV-0] [EX-3] a payment that nobody told of is found when the charge would expire', async (t) => {
+test('[cash-in.states.11] [EV-0] [EX-3] a payment that nobody reported is found when the charge would expire', async (t) => {
   const pix = await world(t, {}, STEPPED)
   await pix.bank('PUT', '/control/behavior', { eventDelayMs: 3_600_000 })
   const { id } = await pix.charge('10.00', { expirationTime: 10 })

@@ -664,7 +664,7 @@ test('[cash-in.states.2] what is known already is not overwritten by what an eve
   }
 })
 
-test('[cash-in.expired.3] [EV-18] what reads as EXPIRED ends in no other way, and nobody is told', () => {
+test('[cash-in.expired.3] [EV-18] what reads as EXPIRED ends in no other way, and nobody is notified', () => {
   const before = (expiresAt: number) => cashInAs('PENDING', { expiresAt, transactionId: 'tx' })
   const another = { ...INPUTS['charge.accepted'], transactionId: 'another' }
   for (const on of ['partner.failed', 'charge.rejected', 'charge.unknown', 'charge.contradicted'] as const) {
@@ -702,7 +702,7 @@ function waitsAfter(first: CashIn, ended: CashInEvent): number[] {
 const NO_OUTCOME = { ...INPUTS['work.done'], hasOutcome: false } as const
 const NO_ANSWER = { ...NO_OUTCOME, isAnswered: false } as const
 
-test('[cash-in.work.5] [EV-41] the news of an event are asked about at once, and after 1, 5 and 15 s where no outcome is told', () => {
+test('[cash-in.work.5] [EV-41] the news of an event are asked about at once, and after 1, 5 and 15 s where no outcome is reported', () => {
   const told = decideCashIn(cashInAs('PAID'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
   assert.deepEqual(waitsAfter(told, NO_OUTCOME), [1, 5, 15, 0])
   assert.deepEqual(waitsAfter(told, INPUTS['work.done']), [0], 'an outcome is enough')
@@ -800,7 +800,7 @@ test('[cash-in.work.2] only due work can be claimed, so that of two claims one i
   assertIgnored(cashInAs('PAID'), INPUTS['work.claimed'])
 })
 
-test('[cash-in.states.10] the bank agrees with what an event told of a failure: its words are kept', () => {
+test('[cash-in.states.10] the bank agrees with what an event reported of a failure: its words are kept', () => {
   const told = decideCashIn(cashInAs('PENDING'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
   const agreed = { ...INPUTS['partner.failed'], errorCode: 'charge_failed', errorMessage: null, occurredAt: null }
   const { outcome, notifications } = decideCashIn(told, agreed, NOW)
@@ -823,7 +823,7 @@ test('[cash-in.expired.5] [EX-8] the case of an end that was unknown closes when
   assert.equal(decideCashIn(before, NO_OUTCOME, NOW).cases?.length, 0, 'one case is enough')
 })
 
-test('[cash-in.credits.1] an older payment that only an event tells is verified before it is a contradiction', () => {
+test('[cash-in.credits.1] an older payment that only an event reports is verified before it is a contradiction', () => {
   const older = { ...confirmed({ occurredAt: EARLY_AT }), unverified: 'counted' } as const
   const { outcome, journals } = decideCashIn(cashInAs('PENDING'), older, NOW)
   assert.deepEqual([outcome.cashIn.status, outcome.cashIn.dueAt, journals], ['PENDING', NOW, []])

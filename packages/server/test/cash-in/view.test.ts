@@ -39,7 +39,7 @@ test('[cash-in.failed.1] the code of a charge that failed is withheld', () => {
   assert.equal(codeOf('PENDING'), CHARGED.pixCode)
 })
 
-test('[cash-in.detail.4] a payment is told as the bank told it, the document masked', () => {
+test('[cash-in.detail.4] a payment is shown as the bank reported it, the document masked', () => {
   const detail = detailView(cashInAs('PAID'), NOW)
   assert.equal(detail.paidAt, '2026-11-21T13:29:00.000Z', 'when it settled, not when we heard of it')
   assert.equal(detail.payerName, 'Maria da Silva')
@@ -63,7 +63,7 @@ test('[cash-in.detail.5] the refund deadline is 89 days of 24 hours after the pa
   }
 })
 
-test('[cash-in.refunds.7] what went back is told, and what may still go back: neither what did nor what is about to', () => {
+test('[cash-in.refunds.7] what went back is shown, and what may still go back: neither what did nor what is about to', () => {
   const detailOf = (status: CashInStatus, refundsOpenCents: number, returns: Readonly<Record<string, number>>) => {
     const { refundedCents, refundableCents } = detailView(
       cashInAs(status, { facts: { ...PAID, refundsOpenCents, returns } }),

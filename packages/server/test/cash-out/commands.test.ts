@@ -25,7 +25,7 @@ function refusedIn(...given: Parameters<typeof createIn>): string | undefined {
   }
 }
 
-test('[cash-out.create.3] of everything that is wrong the first in order is told', () => {
+test('[cash-out.create.3] of everything that is wrong the first in order is reported', () => {
   const { detail } = cashOutRequest({ id: 'id', externalId: 'a' })
   const wrong = { ...detail, recipient: { ...detail.recipient, pixKey: null, document: 'nobody' } }
   const noDocument = { ...detail, recipient: { ...detail.recipient, document: 'nobody' } }
@@ -79,7 +79,7 @@ test('[fees.3] [cash-out.states.1] the fee comes on top of the value and is set 
 const create = (process: Process, given: Partial<CashOutRequest> & { externalId: string }) =>
   process.commands.create(cashOutRequest({ id: process.ids.uuid(), ...given }))
 
-test('[cash-out.create.2] [CO-1] [CO-4] who drained the balance and lost the answer is told 409, not 422', async (t) => {
+test('[cash-out.create.2] [CO-1] [CO-4] a retry after a lost 201 gets 409 with `existing`, not 422, even if that payout drained the balance', async (t) => {
   const fixture = await cashOutFixture(t)
   const { cashOut } = await create(fixture, { externalId: 'all', valueCents: 100_00n })
   for (const process of [fixture, fixture.another()]) {
@@ -157,7 +157,7 @@ test('[cash-out.qrcode.6] [QR-8] of creates for one code at the same time from t
   assert.equal((await refusalOf(claim(22))).code, 'pix_code_in_use', 'what was paid once is paid')
 })
 
-test('[cash-out.limits.2] two processes together send no centavo more in a day than the cap; what is given back may be sent again', async (t) => {
+test('[cash-out.limits.2] two processes together send no centavo more in a day than the cap; what is released may be sent again', async (t) => {
   const fixture = await cashOutFixture(t, {}, { cashOutDailyMaxCents: 50_00n })
   const processes = [fixture, fixture.another()]
   const send = (index: number) =>

@@ -23,7 +23,7 @@ test('[cash-out.limits.2] a process whose clock is a moment behind does not brin
   assert.deepEqual(dayAfterReserve(today, '2026-11-20', 5_00n), { day: '2026-11-21', sentCents: 15_00 })
 })
 
-test('[cash-out.limits.2] what is given back counts no more on its day; another day is over', () => {
+test('[cash-out.limits.2] what is released counts no more on its day; another day is over', () => {
   const today = { day: '2026-11-21', sentCents: 10_00 }
   assert.deepEqual(dayAfterRelease(today, '2026-11-21', 4_00n), { day: '2026-11-21', sentCents: 6_00 })
   assert.deepEqual(dayAfterRelease(today, '2026-11-20', 4_00n), today)

@@ -86,7 +86,7 @@ test('[EV-23] [cash-out.work.4] what was given back, returns and is confirmed is
   assert.equal((await fixture.read(id)).facts.suspendedReturns?.D1, 10_00)
 })
 
-test('[cash-out.states.9] [P8] a contradiction while an answer is missing holds the money, whatever is told later', async (t) => {
+test('[cash-out.states.9] [P8] a contradiction while an answer is missing holds the money, whatever is reported later', async (t) => {
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: TIMEOUT })
   const id = await missing(fixture)
   const other = payout('PROCESSING', { valueCents: 20_00n })
@@ -169,7 +169,7 @@ test('[P5] [CO-21] the refusal of an attempt that another one followed frees not
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'])
 })
 
-test('[CO-19] a failure that is told and true while the call is open ends the payout once', async (t) => {
+test('[CO-19] a failure that is reported and true while the call is open ends the payout once', async (t) => {
   const fixture = await cashOutFixture(t, { put: PROCESSING, query: FAILED })
   const other = fixture.another()
   const id = await fixture.reserve()

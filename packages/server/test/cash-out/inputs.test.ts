@@ -6,7 +6,7 @@ import { SENT } from './situations.ts'
 
 const TRIED = { id: 'ours', facts: SENT }
 
-test('[cash-out.states.9] [P7] of what the bank tells of another order nothing is booked, and no reference learned', () => {
+test('[cash-out.states.9] [P7] of what the bank reports about another order nothing is booked, and no reference learned', () => {
   const inputsFor = (id: string) => {
     const answer = { kind: 'CONTRADICTED', reason: 'other', payout: payout('PROCESSING', { id }) } as const
     return inputsOfSending(TRIED, answer)

@@ -103,7 +103,7 @@ test('[partner.2] [P2] [P1] the claim is committed and nothing is open while the
   ])
 })
 
-test('[CO-40] the bank’s connector is told until when a payout may leave', async (t) => {
+test('[CO-40] the bank’s connector gets the time until which a payout may leave', async (t) => {
   const fixture = await cashOutFixture(t)
   await fixture.reserve()
   await fixture.later(0)
@@ -200,7 +200,7 @@ test('[CO-43] [cash-out.unknown.8] [P6] what is refused the second time may be c
   await assertBooks(fixture.database)
 })
 
-test('[CO-43] [P6] what was refused and never arrived is given back by the proof, and not sent a third time', async (t) => {
+test('[CO-43] [P6] what was refused and never arrived is released by the proof, and not sent a third time', async (t) => {
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
   const id = await fixture.reserve()
   await fixture.later(0)
@@ -211,7 +211,7 @@ test('[CO-43] [P6] what was refused and never arrived is given back by the proof
   await assertBooks(fixture.database)
 })
 
-test('[cash-out.unknown.6] a bank without idempotent payouts is never told twice: proven not there, the money is free', async (t) => {
+test('[cash-out.unknown.6] a bank without idempotent payouts is never sent an order twice: proven not there, the money is released', async (t) => {
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND, capabilities: new Set(['query-payout']) })
   const id = await fixture.reserve()
   await fixture.later(0)
@@ -252,7 +252,7 @@ test('[CO-24] [cash-out.work] a switch that is off keeps payouts waiting; questi
   assert.deepEqual([(await fixture.read(open)).status, (await fixture.read(waiting)).status], ['CONFIRMED', 'RESERVED'])
 })
 
-test('[CO-24] [CO-7] [cash-out.states.3] what waited is sent when the switch is on again, or given back after a day while it is off', async (t) => {
+test('[CO-24] [CO-7] [cash-out.states.3] what waited is sent when the switch is on again, or released after a day while it is off', async (t) => {
   const fixture = await cashOutFixture(t, { put: CONFIRMED })
   const first = await fixture.reserve('first')
   await switchPayouts(fixture.database, false)
@@ -273,7 +273,7 @@ test('[CO-24] [CO-7] [cash-out.states.3] what waited is sent when the switch is 
   assert.deepEqual(await balances(fixture.database), { available: 70_00n, settlement: -70_00n })
 })
 
-test('[CO-10] [cash-out.states.10] what never left is given back after half an hour, also while nothing may be sent', async (t) => {
+test('[CO-10] [cash-out.states.10] what never left is released after half an hour, also while nothing may be sent', async (t) => {
   let sends = 64
   const fixture = await cashOutFixture(t, { put: UNREACHABLE, sendsWanted: () => sends })
   const id = await fixture.reserve()
@@ -349,7 +349,7 @@ test('[CO-17] [CO-16] what the bank executed while nobody listened is found by a
   await assertBooks(fixture.database)
 })
 
-test('[CO-24] [P8] what is proven not there and may not be sent is asked about, until a person is told', async (t) => {
+test('[CO-24] [P8] what is proven not there and may not be sent is asked about, until an operator is notified', async (t) => {
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: NOT_FOUND })
   const id = await fixture.reserve()
   await fixture.later(0)

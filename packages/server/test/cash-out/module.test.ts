@@ -10,7 +10,7 @@ import { openTestDatabase } from '../support/database.ts'
 import { BOUNDS, cashOutFixture, FAILED, PROCESSING } from './fixture.ts'
 import { confirmed, INPUTS, TERMS } from './situations.ts'
 
-test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a failure that an event tells wakes the worker, which asks; where the bank agrees it is FAILED; and what left is told', async (t) => {
+test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a failure that an event reports wakes the worker, which asks; where the bank agrees it is FAILED; and what left is booked', async (t) => {
   const fixture = await cashOutFixture(t, { put: PROCESSING, query: PROCESSING })
   const id = await fixture.reserve()
   await fixture.later(0)
@@ -30,15 +30,15 @@ test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a fai
     bounds: BOUNDS,
     onReserved: () => woken++,
   })
-  const told = { ...INPUTS['partner.failed'], isVerified: false, transactionId: 'tx' }
-  await cashOuts.apply(id, told)
+  const failure = { ...INPUTS['partner.failed'], isVerified: false, transactionId: 'tx' }
+  await cashOuts.apply(id, failure)
   assert.equal(woken, 1)
   assert.equal((await balances(database)).reserved, 30_00n, 'the event alone changes nothing')
   await cashOuts.processNext()
   assert.deepEqual([(await fixture.read(id)).status, partner.asked], ['DISPATCHED', ['PUT', 'GET']])
 
   partner.query = FAILED
-  await cashOuts.apply(id, told)
+  await cashOuts.apply(id, failure)
   assert.equal(woken, 2, 'an answer without an outcome delays no other event')
   await cashOuts.processNext()
   assert.equal((await fixture.read(id)).status, 'FAILED')

@@ -21,7 +21,7 @@ async function twoPayouts(t: TestContext) {
   return { ...fixture, other, payouts, apply }
 }
 
-test('[cash-out.states.16] [engine.14] [CO-47] a payment told for two payouts in one batch confirms one; the other waits with a case', async (t) => {
+test('[cash-out.states.16] [engine.14] [CO-47] a payment reported for two payouts in one batch confirms one; the other waits with a case', async (t) => {
   const { database, payouts, apply, ...fixture } = await twoPayouts(t)
   const outcomes = await Promise.all(payouts.map((id) => apply(fixture, id, left('E1'))))
   assert.deepEqual(
@@ -38,7 +38,7 @@ test('[cash-out.states.16] [engine.14] [CO-47] a payment told for two payouts in
   await assertBooks(database)
 })
 
-test('[cash-out.states.16] [CO-47] a return told for two payouts is credited once, also by two processes at the same moment', async (t) => {
+test('[cash-out.states.16] [CO-47] a return reported for two payouts is credited once, also by two processes at the same moment', async (t) => {
   const { database, other, payouts, apply, ...fixture } = await twoPayouts(t)
   await apply(fixture, payouts[0], left('E1'))
   await apply(fixture, payouts[1], left('E2'))
@@ -68,7 +68,7 @@ test('[cash-out.confirmed.5] [CO-45] a second payment of a payout that came back
 })
 
 for (const order of ['without its id, then with it', 'with its id, then without it']) {
-  test(`[cash-out.reversal.5] [CO-60] where the bank cannot be asked a return that is told ${order} came back once`, async (t) => {
+  test(`[cash-out.reversal.5] [CO-60] where the bank cannot be asked a return that is reported ${order} came back once`, async (t) => {
     const { database, payouts, apply, ...fixture } = await twoPayouts(t)
     const unnamed = { ...cameBack('unnamed 1'), isUnnamed: true }
     const named = { ...cameBack('D1'), isVerified: true }

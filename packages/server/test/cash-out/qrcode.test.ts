@@ -82,7 +82,7 @@ test('[cash-out.qrcode.3] [QR-2] a bank that does not decode is 503 with a time 
   assert.equal((await pay(fixture, {})).status, 201)
 })
 
-test('[cash-out.create.2] [http.5] what is known already is told before the bank is asked anything', async (t) => {
+test('[cash-out.create.2] [http.5] what is known already is answered before the bank is asked anything', async (t) => {
   const fixture = await cashOutFixture(t)
   const first = await pay(fixture, {}, { key: 'k1' })
   const again = await pay(fixture, {}, { key: 'k1' })

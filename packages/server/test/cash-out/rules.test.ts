@@ -513,7 +513,7 @@ const CONDITIONS: readonly (readonly [name: string, CashOut, CashOutInput, becom
     'IGNORED',
   ],
   [
-    '[cash-out.states.5] told once more by an event, what was never sent is asked about',
+    '[cash-out.states.5] reported once more by an event, what was never sent is asked about',
     cashOutAs('RECONCILIATION_REQUIRED', UNRECORDED),
     confirmed({}, false),
     'RECONCILIATION_REQUIRED not_dispatched asks',
@@ -724,7 +724,7 @@ test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the ba
   assert.deepEqual(closes, ['confirmed_without_sending'])
 })
 
-test('[cash-out.states.5] a bank that does not know what it confirmed leaves the money reserved, for a person', () => {
+test('[cash-out.states.5] a bank that does not know what it confirmed leaves the money reserved, for operator action', () => {
   const told = decide(cashOutAs('RESERVED'), confirmed({}, false)).outcome.cashOut
   const asked = decide(claimed(told), [FOR_GOOD, INPUTS['work.done']])
   assert.deepEqual(asked.journals, [])
@@ -769,7 +769,7 @@ test('[cash-out.unknown.5] [partner.5] 15 minutes without an outcome make a case
   assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['result_missing'], []])
 })
 
-test('[cash-out.unknown.6] money is given back on a proven «not found» only: twice, a minute apart, five minutes after', () => {
+test('[cash-out.unknown.6] money is released on a proven «not found» only: twice, a minute apart, five minutes after', () => {
   const before = (facts: CashOutFacts) => cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, ...facts } })
   const statusOf = (facts: CashOutFacts) => decide(before(facts), FOR_GOOD).outcome.cashOut.status
   const proof = NOT_FOUND_BEFORE
@@ -789,7 +789,7 @@ test('[cash-out.unknown.6] [P6] an order that the bank had is never «not found�
   assert.equal(nextStep(outcome.cashOut, NOW), 'ask')
 })
 
-test('[cash-out.unknown.6] [P6] a contradiction is never ended by «not found», and nothing is given back twice', () => {
+test('[cash-out.unknown.6] [P6] a contradiction is never ended by «not found», and nothing is released twice', () => {
   for (const facts of [
     { doubt: 'contradiction' },
     { doubt: 'unrecorded' },
@@ -865,7 +865,7 @@ test('[cash-out.work.4] [EV-23] no move forgets a question that is wanted', () =
   assert.deepEqual([after.status, after.dueAt], ['RECONCILIATION_REQUIRED', NOW])
 })
 
-test('[cash-out.work.4] [CO-19] a failure that is told while the call is open is asked about when that is over', () => {
+test('[cash-out.work.4] [CO-19] a failure that is reported while the call is open is asked about when that is over', () => {
   const facts = { ...SENT, firstAttemptAt: NOW, lastAttemptAt: NOW, leaseEndsAt: NOW + 60_000 }
   const lease = { facts, dueAt: NOW + 60_000 }
   const unverified = { ...INPUTS['partner.failed'], isVerified: false }
@@ -1100,7 +1100,7 @@ test('[cash-out.ended.2] [EV-20] what is there is held again, and no more than t
   assert.deepEqual(heldOf(500_00n), [31_00n, 31_00])
 })
 
-test('[cash-out.ended.1] [cash-out.ended.2] an answer that tells the order and its movement is one decision', () => {
+test('[cash-out.ended.1] [cash-out.ended.2] an answer that reports the order and its movement is one decision', () => {
   const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
   const { outcome, journals, cases, notifications } = decide(cashOutAs('FAILED'), asked)
   assert.deepEqual(outcome.cashOut.facts.doubt, 'contradiction')
@@ -1198,7 +1198,7 @@ test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event 
   )
 })
 
-test('[cash-out.qrcode.6] [QR-8] what a payout had for itself is free once its money is given back, and at no other time', () => {
+test('[cash-out.qrcode.6] [QR-8] what a payout had for itself is free once its money is released, and at no other time', () => {
   for (const [name, { from, on, posts }] of outcomesOf(OUTCOMES)) {
     const situation = situationOf(name, on)
     const input = situation?.input ?? INPUTS[on as CashOutInput['on']]

@@ -44,7 +44,7 @@ async function storeFixture(t: TestContext, happened: Happened) {
   return { ...fixture, due }
 }
 
-test('[CO-24] [CO-10] while nothing may be sent, what waits to be sent is left out until it is given back', async (t) => {
+test('[CO-24] [CO-10] while nothing may be sent, what waits to be sent is left out until it is released', async (t) => {
   const { due } = await storeFixture(t, {
     'missing and unsent': [CLAIMED, UNKNOWN, UNSENT, QUARTER, UNKNOWN],
     reserved: [],

@@ -29,7 +29,7 @@ test('[cash-out.detail.1] a new payout shows all that was asked for, and null fo
   })
 })
 
-test('[cash-out.detail.1] what left is told as the bank told it, the document masked', () => {
+test('[cash-out.detail.1] what left is shown as the bank reported it, the document masked', () => {
   const detail = detailView(cashOutAs('CONFIRMED'))
   assert.deepEqual(detail.recipient, {
     name: 'João Souza',

@@ -118,7 +118,7 @@ test('[engine.3] a duplicate does not fail its neighbours in the batch', async (
   assert.equal((await database.rows(statuses, [])).length, 3)
 })
 
-test('[engine.4] a payout that drained the balance and lost its answer is told that it exists', async (t) => {
+test('[engine.4] a retry of a payout whose answer was lost finds it, even if it drained the balance', async (t) => {
   const { url } = await testDatabase(t)
   const one = testEngine(t, url)
   const { id } = await create(one, 'a')

@@ -12,7 +12,7 @@ import { inbound, paidEvent } from '../support/partner-events.ts'
 import { replicatedPostgres } from '../support/standby.ts'
 import { tcpProxy, through } from '../support/tcp-proxy.ts'
 
-test('[DB-7] [PL-40] after a fail-over nothing is missing that anybody was told, and what nobody was told is done once', async (t) => {
+test('[DB-7] [PL-40] after a fail-over nothing that was answered is missing, and what was not answered is done once', async (t) => {
   const postgres = await replicatedPostgres(t)
   const proxy = await tcpProxy(t, portOf(postgres.primaryUrl))
   const url = through(proxy, postgres.primaryUrl)

@@ -151,7 +151,7 @@ function cutFromNextWrite(proxy: TcpProxy): void {
   }
 }
 
-test('[engine.17] [DB-2] what a client was told 503 about is not decided again when the doubt is over', async (t) => {
+test('[engine.17] [DB-2] what a client got 503 about is not decided again when the doubt is over', async (t) => {
   const { one, id, proxy, stored, beImpatient, changeElsewhere } = await world(t)
   const { command, seen } = moving(id, ALIVE)
   beImpatient()

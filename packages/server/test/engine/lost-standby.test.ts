@@ -213,7 +213,7 @@ for (const by of ['external id', 'Idempotency-Key', 'code'] as const) {
   })
 }
 
-test('[PL-40] an event that no standby has is not told to be stored: told again it waits', async (t) => {
+test('[PL-40] an event that no standby has is not acknowledged: sent again it waits', async (t) => {
   const { clock, ids } = testEngine(t, primary.url)
   const database = openTestDatabase(primary.url, 1)
   t.after(() => database.close())

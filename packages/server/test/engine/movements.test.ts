@@ -37,7 +37,7 @@ async function twoCharges(t: TestContext) {
   return { database, one, other, ids, pay }
 }
 
-test('[engine.14] [cash-in.states.13] [EV-45] a payment told for two charges in one batch is credited once; the other waits in suspense', async (t) => {
+test('[engine.14] [cash-in.states.13] [EV-45] a payment reported for two charges in one batch is credited once; the other waits in suspense', async (t) => {
   const { database, one, ids, pay } = await twoCharges(t)
   const told = await Promise.all(ids.map((id) => pay(one, id)))
   assert.deepEqual(
@@ -75,7 +75,7 @@ test('[engine.14] [EV-45] two processes that book one payment on two charges at 
   await assertBooks(database)
 })
 
-test('[engine.14] the same payment told again for its own charge is nothing new', async (t) => {
+test('[engine.14] the same payment reported again for its own charge is nothing new', async (t) => {
   const { database, one, other, ids, pay } = await twoCharges(t)
   const told = await Promise.all([pay(one, ids[0]), pay(other, ids[0]), pay(one, ids[0])])
   assert.deepEqual(told.map((outcome) => outcome?.result).sort(), ['APPLIED', 'IGNORED', 'IGNORED'])

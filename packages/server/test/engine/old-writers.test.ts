@@ -37,7 +37,7 @@ async function charge(t: TestContext) {
   return { url, database, id, pay }
 }
 
-test('[DB-40] what a process of before has booked is not credited again, for whatever operation it is told', async (t) => {
+test('[DB-40] what a process of before has booked is not credited again, for whatever operation it is reported', async (t) => {
   const { url, database, id, pay } = await charge(t)
   await payAsBefore(url, OLD, 'E1')
   assert.deepEqual(await movements(database), [['E1', OLD]])

@@ -223,7 +223,7 @@ test('[partner-inbox.12] [EV-35] an event that could mean two charges, of which 
   for (const { id } of [one, other]) assert.equal((await pix.read(id)).status, 'PENDING')
 })
 
-test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference counts as soon as the bank tells it us', async (t) => {
+test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference counts as soon as the bank reports our id', async (t) => {
   const pix = await world(t, { PIXGATE_PARTNER_TIMEOUT_MS: '300' }, STEPPED)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'lost-response' })
   const { id } = await pix.charge('10.00')
@@ -239,7 +239,7 @@ test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference c
   await assertBooks(pix.database)
 })
 
-test('[partner-inbox.8] [EV-7] before an event of nobody is a case the bank is asked for our id, and the case tells what it has', async (t) => {
+test('[partner-inbox.8] [EV-7] before an event of nobody is a case the bank is asked for our id, and the case shows what it has', async (t) => {
   const pix = await world(t, {}, STEPPED)
   // As after a backup was restored: the bank has a charge that we have forgotten.
   const forgotten = '0198C0DE-7a11-7000-8000-5f1d3c2b1a09'

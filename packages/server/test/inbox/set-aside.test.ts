@@ -49,7 +49,7 @@ for (const [from, to, outcome] of ENDS) {
   })
 }
 
-test('[partner-inbox.7] [EV-31] a contradiction that became a case gives up its key to the same one told again', async (t) => {
+test('[partner-inbox.7] [EV-31] a contradiction that became a case gives up its key to the same one reported again', async (t) => {
   const { database, store } = await inboxOf(t)
   const [first, second] = [row('first'), row('second')]
   const stored = async () => (await inboxKeys(database)).length

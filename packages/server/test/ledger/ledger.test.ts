@@ -31,7 +31,7 @@ async function paid(pix: World, value: string): Promise<string> {
 const WITH_FEE = { PIXGATE_FEE_CASH_IN_CENTS: '10' }
 const STEPPED = { isStepped: true }
 
-test('[ledger.entries] [ledger.get] an entry tells what moved, the balance after it, and whose it is', async (t) => {
+test('[ledger.entries] [ledger.get] an entry shows what moved, the balance after it, and whose it is', async (t) => {
   const pix = await world(t, WITH_FEE, STEPPED)
   const id = await paid(pix, '150.25')
   const detail = await pix.read(id)

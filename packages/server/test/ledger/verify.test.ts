@@ -326,7 +326,7 @@ test('[ledger.verify.1] [ledger.verify.5] every check finds what it is for, and 
   assert.deepEqual([...proven].sort(), checks.map(({ name }) => name).sort(), 'every check was proven')
 })
 
-test('[ledger.verify.1] of many faults all are counted and some are told', async (t) => {
+test('[ledger.verify.1] of many faults all are counted and some are reported', async (t) => {
   const { url, one } = await fullBooks(t)
   await Promise.all(Array.from({ length: EXAMPLES }, () => createOperation(one, 'cash_in', 'PENDING')))
   await asSuperuser(url, (client) => client.query('UPDATE operation SET version = version + 1'))

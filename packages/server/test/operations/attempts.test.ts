@@ -62,7 +62,7 @@ test('[partner.5] an outcome that is missing for 15 minutes is missing for too l
   assert.equal(isUnansweredTooLong({ unknownSince: null }, AT), false)
 })
 
-test('[CO-22] an order without an outcome is overdue after a day, where the bank has it, and is told once', () => {
+test('[CO-22] an order without an outcome is overdue after a day, where the bank has it, and is reported once', () => {
   const had = { isAccepted: true, firstAttemptAt: AT }
   assert.equal(isOverdue(had, AT + DAY - 1), false)
   assert.equal(isOverdue(had, AT + DAY), true)
@@ -77,7 +77,7 @@ function asked(...times: readonly number[]): SendFacts {
   return facts
 }
 
-test('[P6] «not found» is proof when told twice, a minute apart, the last time five minutes after the last attempt', () => {
+test('[P6] «not found» is proof when reported twice, a minute apart, the last time five minutes after the last attempt', () => {
   assert.equal(isProvenNotFound(asked()), false)
   assert.equal(isProvenNotFound(asked(6 * MINUTE)), false, 'told once')
   assert.equal(isProvenNotFound(asked(5 * MINUTE, 6 * MINUTE - 1)), false, 'less than a minute apart')

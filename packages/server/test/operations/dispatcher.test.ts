@@ -190,7 +190,7 @@ test('[CO-9] [CO-42] [cash-out.unknown.7] what the bank does not know, or tells 
   }
 })
 
-test('[CO-42] nothing goes out again where the bank told something, would do it twice, or takes nothing now', async () => {
+test('[CO-42] nothing goes out again where the bank reported something, would do it twice, or takes nothing now', async () => {
   for (const [windowMs, words, sends] of [
     [1_000, ['send.accepted'], 64],
     [0, ['partner.not_found'], 64],
@@ -234,7 +234,7 @@ test('[CO-46] what is wanted at once of an order whose call has ended does not w
   assert.equal(await dispatcher(orders, 0).processNext(), true)
 })
 
-test('[CO-24] [cash-out.states.3] while nothing may be sent questions are asked and money is given back', async () => {
+test('[CO-24] [cash-out.states.3] while nothing may be sent questions are asked and money is released', async () => {
   const { orders, done, wanted } = scripted({ a: 'send', b: 'ask', c: 'release' })
   await dispatcher(orders, 0).processNext()
   assert.deepEqual(wanted, [[0, 128, false]])
@@ -255,7 +255,7 @@ test('[CO-10] where the bank is tried with one order, it is one that was tried b
 /** What was sent, and what was asked about. */
 const calls = (done: readonly string[]) => done.filter((line) => /^(send|ask) /.test(line)).toSorted()
 
-test('[CO-10] [P8] where the bank is tried with one order, a crowd that waits to be sent holds up no question', async () => {
+test('[CO-10] [P8] where the bank is tried with one order, a backlog that waits to be sent holds up no question', async () => {
   const crowd = Array.from({ length: 128 }, (_, index) => orderOf(`order-${index}`))
   const { orders, done } = scripted(
     {},
@@ -283,7 +283,7 @@ test('[cash-out.work] a full hand is followed by another at once, unless the ban
   assert.equal(await dispatcher(fewer.orders, 64).processNext(), false)
 })
 
-test('[cash-out.unknown.7] what was never tried is not sent because a status query told no outcome', async () => {
+test('[cash-out.unknown.7] what was never tried is not sent because a status query reported no outcome', async () => {
   const { orders, done } = scripted(
     { a: 'ask' },
     { ask: async () => [{ on: 'partner.not_found', windowMs: 0, askedAt: 0 }], windowMs: 86_400_000 },

@@ -44,7 +44,7 @@ test('[cash-out.limits.2] the cap on a day is one for all processes, and counts 
   await assertBooks(database)
 })
 
-test('[cash-out.limits.2] what is given back the same day no longer counts', async (t) => {
+test('[cash-out.limits.2] what is released the same day no longer counts', async (t) => {
   const { url } = await testDatabase(t)
   const process = operatedProcess(t, url, { cashOutDailyMaxCents: 50_00n })
   await process.adjust(100_00n)

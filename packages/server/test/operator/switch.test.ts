@@ -12,7 +12,7 @@ import { OPERATOR, operatedProcess, type Process } from './fixture.ts'
 
 const SUSPENDED = { code: 'cash_out_suspended' }
 
-test('[operator.switch.1] payouts are enabled until they are suspended; then it tells why and since when', async (t) => {
+test('[operator.switch.1] payouts are enabled until they are suspended; then it reports why and since when', async (t) => {
   const { url } = await testDatabase(t)
   const { store, switchCashOuts } = operatedProcess(t, url)
   assert.deepEqual(await store.readSwitch(), { enabled: true, reason: null, changedAt: null, version: 1n })
@@ -135,7 +135,7 @@ async function slowProcess(t: TestContext, url: string, patienceMs: number) {
   return { process, isOnItsWay, letThrough: () => resolve('pass') }
 }
 
-test('[operator.switch.4] [CO-30] an on that was told 503 and arrives after an off does not count', async (t) => {
+test('[operator.switch.4] [CO-30] an on that got 503 and arrives after an off does not count', async (t) => {
   const { url, database } = await testDatabase(t)
   const { process, letThrough } = await slowProcess(t, url, 50)
   await assert.rejects(process.switchCashOuts(true), { code: 'overloaded' })

@@ -72,7 +72,7 @@ test('[P10] [CO-61] it knows when it was set back, which a late reply, a step ah
   assert.equal(clock.setBackAt(), 2_090_000, 'by its own time, which goes on from there')
 })
 
-test('[health.2] [EX-4] it tells how far the machine is off, sign included', () => {
+test('[health.2] [EX-4] it reports how far the machine is off, sign included', () => {
   const { at, clock } = machine()
   assert.equal(clock.skewMs(), 0)
   clock.observe(998_500)

@@ -34,7 +34,7 @@ function loop() {
   }
 }
 
-test('[http.14] [PL-5] what was read before a loop stood still for more than 2 s is told so, by whoever looks first', () => {
+test('[http.14] [PL-5] what was read before a loop stood still for more than 2 s is reported as such by the first reader', () => {
   const { watch, sleep, gaps } = loop()
   const before = watch.mark()
   sleep(2_000)

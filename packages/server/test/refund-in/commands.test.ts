@@ -220,7 +220,7 @@ test('[RF-8] [RF-9] [refund-in.ended.6] money that left after the end is held ag
   await assertBooks(database)
 })
 
-test('[refund-in.told.2] [EV-26] references that mean different refunds are told apart; an end-to-end id means none', async (t) => {
+test('[refund-in.told.2] [EV-26] references that mean different refunds are distinguished; an end-to-end id means none', async (t) => {
   const { one, paid, request, store } = await office(t)
   const cashInId = await paid()
   const [first, second] = [
@@ -244,7 +244,7 @@ test('[refund-in.told.2] [EV-26] references that mean different refunds are told
   assert.deepEqual(await match('unknown', null), [])
 })
 
-test('[refund-in.states.6] [refund-in.work.4] while nothing can be sent, what must be given back is still found', async (t) => {
+test('[refund-in.states.6] [refund-in.work.4] while nothing can be sent, what must be released is still found', async (t) => {
   const { one, paid, request, store, now } = await office(t)
   const cashInId = await paid()
   const waiting = (await one.create(request(cashInId, { valueCents: 1n }))).refund

@@ -72,7 +72,7 @@ const NOT_POSITIVE = 'refundValue must be greater than zero'
 const TOO_LATE = 'refund deadline of 89 days has been exceeded'
 const TOO_MUCH = 'refundValue exceeds the amount available for refund'
 
-test('[refund-in.create.2] what is wrong is told in one order, whatever else is wrong', () => {
+test('[refund-in.create.2] what is wrong is reported in one order, whatever else is wrong', () => {
   const id = '0198c0de-0000-7000-8000-000000000000'
   const exhausted = { ...paidCashIn({ returns: { D1: 100_00 } }), status: 'RECONCILIATION_REQUIRED' } as const
   const late = paidCashIn({ paidAt: NOW - DEADLINE_MS - 1, returns: { D1: 100_00 } })

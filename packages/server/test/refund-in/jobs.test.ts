@@ -38,7 +38,7 @@ const failed: RefundInInput = {
 
 const TRIED = { id: REFUND_ID, facts: {} }
 
-test('[P5] what the bank answers to a refund is what the refund is told', () => {
+test('[P5] what the bank answers to a refund is what the refund is given', () => {
   const inputs = (answer: Parameters<typeof inputsOfSending>[1]) => inputsOfSending(TRIED, answer)
   assert.deepEqual(inputs(ACCEPTED), [accepted])
   assert.deepEqual(inputs(SETTLED), [accepted, confirmed()])
@@ -143,7 +143,7 @@ test('[refund-in.work.4] while the bank takes nothing no refund is claimed for s
   assert.deepEqual([asked, inputs], [['due false'], []])
 })
 
-test('[refund-in.unknown.2] [refund-in.unknown.3] only a bank that does once what it is told twice is told again', async () => {
+test('[refund-in.unknown.2] [refund-in.unknown.3] only a bank that executes a repeated order once is sent it again', async () => {
   for (const isIdempotent of [true, false]) {
     const due = refundAs('PENDING')
     const { jobs, asked, inputs } = bench(due, 128, new Set(isIdempotent ? ['idempotent-refund'] : []))

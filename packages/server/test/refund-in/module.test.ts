@@ -46,13 +46,13 @@ async function office(t: TestContext) {
   return { refunds, store, database, clock, cashInId, paid, id, woken }
 }
 
-test('[CO-46] [refund-in.states.9] a failure that an event tells wakes the worker', async (t) => {
+test('[CO-46] [refund-in.states.9] a failure that an event reports wakes the worker', async (t) => {
   const { refunds, id, woken } = await office(t)
   await refunds.apply(id, { ...INPUTS['partner.failed'], isVerified: false })
   assert.equal(woken.length, 1)
 })
 
-test('[cash-in.returns.6] [RF-18] a return that the bank tells of a charge is the refund of that charge which it names, or its own', async (t) => {
+test('[cash-in.returns.6] [RF-18] a return that the bank reports of a charge is the refund of that charge which it names, or its own', async (t) => {
   const { refunds, store, database, clock, cashInId, paid, id } = await office(t)
   const another = await paid()
   const returned = (returnId: string) =>

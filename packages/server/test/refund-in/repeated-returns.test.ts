@@ -10,7 +10,7 @@ import { cashInOf, confirmed, paidCashIn, REFUND_ID, refundAs, stateOf } from '.
 const IDENTITY = { id: REFUND_ID, bodyHash: sha256('D1') }
 
 for (const heldCents of [undefined, 30_00])
-  test(`[RF-20] [cash-in.returns.5] a return that nothing explains any more is booked once, told again before that was done${heldCents ? ' and held' : ''}`, () => {
+  test(`[RF-20] [cash-in.returns.5] a return that nothing explains any more is booked once, reported again before that was done${heldCents ? ' and held' : ''}`, () => {
     const awaited = {
       valueCents: 30_00,
       occurredAt: NOW - 1_000,
@@ -34,7 +34,7 @@ for (const heldCents of [undefined, 30_00])
   })
 
 for (const order of ['without its id, then with it', 'with its id, then without it'])
-  test(`[RF-20] [refund-in.doubt.8] where the bank cannot be asked a refund’s return that is told ${order} left once`, () => {
+  test(`[RF-20] [refund-in.doubt.8] where the bank cannot be asked a refund’s return that is reported ${order} left once`, () => {
     const unnamed = { ...confirmed({ returnId: 'unnamed 1' }), isUnnamed: true }
     const told = order.startsWith('without') ? [unnamed, confirmed()] : [confirmed(), unnamed]
     const { journals = [], cases = [] } = decideRefundIn(refundAs('PENDING'), cashInOf('PENDING'), told, stateOf(), NOW)

@@ -60,7 +60,7 @@ test('[cash-in.refunds.10] [RF-8] a return without an id is not booked where a r
   assert.deepEqual([journals, cases], [[], ['return_unnamed']])
 })
 
-test('[cash-in.refunds.10] [EV-37] the return with its id is booked, and takes what was told without it from suspense', () => {
+test('[cash-in.refunds.10] [EV-37] the return with its id is booked, and takes what was reported without it from suspense', () => {
   const { journals, suspended } = effectsOf({ suspendedReturns: { 'unnamed 1': SUSPENDED } }, { endToEndId: 'E1' })
   assert.deepEqual([journals.toSorted(), suspended], [['return_known', 'taken_by_bank'], []])
   const unclear = { suspendedReturns: { 'unnamed 1': { ...SUSPENDED, unnamedOf: null } } }

@@ -17,7 +17,7 @@ function returned(given: Partial<BankReturn> = {}): BankReturn {
   return { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: 'tx-b', ...given }
 }
 
-test('[EV-27] [refund-in.returns.1] what the bank takes by itself is a confirmed refund, debited and told', () => {
+test('[EV-27] [refund-in.returns.1] what the bank takes by itself is a confirmed refund, debited and notified', () => {
   const decision = decideReturn(paidCashIn(), returned(), IDENTITY, stateOf(), NOW)
   assert.equal(decision.outcome.result, 'APPLIED')
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('[RF-10] [cash-in.refunds.5] what the bank took is booked however much went
   )
 })
 
-test('[refund-in.returns.2] a return is booked once, for ever; told with another amount it is a case', () => {
+test('[refund-in.returns.2] a return is booked once, for ever; reported with another amount it is a case', () => {
   const cashIn = paidCashIn({ returns: { D1: 30_00 } })
   assert.equal(decideReturn(cashIn, returned(), IDENTITY, stateOf(), NOW).outcome.result, 'IGNORED')
   const restated = decideReturn(cashIn, returned({ valueCents: 29_99n }), IDENTITY, stateOf(), NOW)
@@ -102,7 +102,7 @@ test('[EV-27b] [refund-in.returns.3] a debit never comes before its credit, and 
   assert.equal(decideReturn(doubted, returned(), IDENTITY, stateOf(), NOW).outcome.result, 'APPLIED')
 })
 
-test('[refund-in.returns.4] a return that is told by the payment’s reference has none of its own', () => {
+test('[refund-in.returns.4] a return that is reported by the payment’s reference has none of its own', () => {
   const byPayment = returned({ transactionId: paidCashIn().transactionId as string })
   const { creates } = decideReturn(paidCashIn(), byPayment, IDENTITY, stateOf(), NOW)
   assert.equal(creates?.[0]?.operation.transactionId, null)
@@ -140,7 +140,7 @@ test('[RF-12] [cash-in.returns.1] while an unnamed refund of this very amount is
   assert.deepEqual(afterReturn(after, refund).moves, [], 'told again it is nothing new')
 })
 
-test('[RF-12] [RF-13] [RF-17] [cash-in.returns.1] [cash-in.returns.2] what tells a return from a refund', () => {
+test('[RF-12] [RF-13] [RF-17] [cash-in.returns.1] [cash-in.returns.2] what distinguishes a return from a refund', () => {
   const payments = paidCashIn().transactionId as string
   for (const [reference, given, isAwaited] of [
     [null, {}, true],
@@ -170,7 +170,7 @@ test('[cash-in.returns.1] a refund that a process of the version before took is 
   assert.deepEqual(outcome.cashIn.facts.openRefunds, { [REFUND_ID]: { valueCents: 30_00, transactionId: null } })
 })
 
-test('[cash-in.refunds.6] [cash-in.returns.1] a return that is awaited and told with another amount is a case', () => {
+test('[cash-in.refunds.6] [cash-in.returns.1] a return that is awaited and reported with another amount is a case', () => {
   const { refund, cashIn } = open()
   const { after } = afterReturn(cashIn, refund)
   const again = decideReturn(after, returned({ valueCents: 1n }), IDENTITY, stateOf(1_000_00n, after, refund), NOW)
@@ -230,7 +230,7 @@ test('[RF-14] [cash-in.returns.2] the refund’s own confirmation by this return
   assert.deepEqual(kindsOf(settled(failed.cashIn, failed.refund)), ['taken_by_bank'])
 })
 
-test('[RF-13] [cash-in.returns.3] that the bank has it under way counts 10 s after the return was told, not before', () => {
+test('[RF-13] [cash-in.returns.3] that the bank has it under way counts 10 s after the return was reported, not before', () => {
   const { refund, cashIn } = open('tx-r')
   const accepted = { ...refund, facts: { ...SENT, isAccepted: true } }
   const { after } = afterReturn(cashIn, accepted, { transactionId: paidCashIn().transactionId as string })
@@ -284,7 +284,7 @@ test('[RF-15] [RF-16] [cash-in.returns.4] after 15 minutes it is a case, and wha
   }
 })
 
-test('[RF-15] [cash-in.returns.5] what was held is let go with what it turns out to be, and the case closes', () => {
+test('[RF-15] [cash-in.returns.5] what was held is released with what it turns out to be, and the case closes', () => {
   const { refund, cashIn } = open()
   const held = withOpenCases(
     settled(afterReturn(cashIn, refund).after, refund, 12_34n, LATE).outcome,

@@ -322,7 +322,7 @@ const PROVEN = { attempts: 1, lastAttemptAt: NOW - 300_000, notFoundSince: NOW -
 /** What a single condition more or less decides: the state and the reason afterwards, the cases, and whether the bank is asked. */
 const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, becomes: string])[] = [
   [
-    '[refund-in.states.6] what never left is given back also where an answer is missing',
+    '[refund-in.states.6] what never left is released also where an answer is missing',
     refundAs('PENDING', { facts: { ...UNANSWERED, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } }),
     INPUTS['clock.released'],
     'FAILED',
@@ -436,7 +436,7 @@ const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, bec
     'PENDING no_answer outcome_overdue',
   ],
   [
-    '[refund-in.doubt.2] told once more by an event, what was never sent is asked about',
+    '[refund-in.doubt.2] reported once more by an event, what was never sent is asked about',
     refundAs('PENDING', { facts: { doubt: 'unrecorded' } }),
     confirmed({}, false),
     'PENDING not_dispatched asks',
@@ -540,7 +540,7 @@ function bodyOf(before: RefundIn, input: RefundInInput, status: string): string 
   return `{"event_type":"pix_cash_in_reversal","event":{${fields.join(',')}}}`
 }
 
-test('[refund-in.told.1] the id is the cash-in’s, and without a reference of the bank ours tells refunds apart', () => {
+test('[refund-in.told.1] the id is the cash-in’s, and without a reference of the bank ours distinguishes refunds', () => {
   const [body] = bodiesOf(decide(refundAs('PENDING'), INPUTS['send.rejected']))
   const { event } = JSON.parse(body ?? '')
   assert.equal(event.id, cashInOf('PENDING').id)
@@ -604,13 +604,13 @@ test('[refund-in.doubt.9] [CO-47] what another return of the same payment took i
   assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['return_booked_before'], []])
 })
 
-test('[refund-in.doubt.3] a return that was told again after its case is nothing new', () => {
+test('[refund-in.doubt.3] a return that was reported again after its case is nothing new', () => {
   const before = refundAs('PENDING', { facts: CONTRADICTED })
   const cashIn = cashInOf('PENDING', { returns: { D1: 30_00 } })
   assert.equal(decideRefundIn(before, cashIn, [confirmed()], stateOf(), NOW).outcome.result, 'IGNORED')
 })
 
-test('[refund-in.doubt.6] what requires operator action accepts no answer but money, and is neither sent nor given back', () => {
+test('[refund-in.doubt.6] what requires operator action accepts no answer but money, and is neither sent nor released', () => {
   for (const doubt of ['contradiction', 'unrecorded'] as const) {
     const before = refundAs('PENDING', { dueAt: NOW, facts: { ...SENT, doubt, notFoundSince: NOW - 400_000 } })
     assert.equal(nextStep(before, NOW), 'ask')
@@ -631,7 +631,7 @@ test('[refund-in.doubt.6] what requires operator action accepts no answer but mo
   }
 })
 
-test('[refund-in.states.9] a failure that only an event tells is asked about; the answer frees the money', () => {
+test('[refund-in.states.9] a failure that only an event reports is asked about; the answer frees the money', () => {
   const { refund } = decide(refundAs('PENDING', { dueAt: NOW + 60_000 }), UNVERIFIED).outcome
   assert.deepEqual([refund.status, refund.dueAt, nextStep(refund, NOW)], ['PENDING', NOW, 'ask'])
   assert.equal(decide(refund, INPUTS['partner.failed']).outcome.refund.status, 'FAILED')
@@ -749,7 +749,7 @@ test('[refund-in.work.6] only due work can be claimed, and only what is to be se
   assertIgnored(refund, INPUTS['send.claimed'])
 })
 
-test('[refund-in.states.6] what was never sent is given back after 30 minutes of trying or 24 hours of waiting', () => {
+test('[refund-in.states.6] what was never sent is released after 30 minutes of trying or 24 hours of waiting', () => {
   const unsent = (firstAttemptAt: number, given: RefundInFacts = {}) =>
     refundAs('PENDING', { facts: { attempts: 2, unsentAttempts: 2, firstAttemptAt, ...given } })
   const waiting = (createdAt: number) => refundAs('PENDING', { createdAt, facts: {} })

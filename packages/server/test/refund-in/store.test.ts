@@ -50,7 +50,7 @@ async function storeFixture(t: TestContext, happened: Happened) {
   }
 }
 
-test('[refund-in.work.4] [CO-10] while nothing can be sent, what waits to be sent is left out until it is given back', async (t) => {
+test('[refund-in.work.4] [CO-10] while nothing can be sent, what waits to be sent is left out until it is released', async (t) => {
   const due = await storeFixture(t, {
     new: [],
     unsent: [CLAIMED, UNSENT],

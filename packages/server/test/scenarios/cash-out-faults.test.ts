@@ -72,7 +72,7 @@ test('[cash-out.states.1] [cash-out.states.11] [CO-1] value and fee are set asid
   assert.deepEqual([again, existing.existing.id, existing.existing.samePayload], [409, created.id, true])
 })
 
-test('[cash-out.states.7] [CO-12] a refusal is the end: FAILED, told once, the money is free', async (t) => {
+test('[cash-out.states.7] [CO-12] a refusal is the end: FAILED, notified once, the money is free', async (t) => {
   const pix = await funded(t)
   await pix.behaves({ cashOut: 'reject' })
   const { id } = (await pix.payout()).body
@@ -136,7 +136,7 @@ test('[cash-out.states.13] [CO-19] a failure that the bank confirms when asked f
   assert.deepEqual(await atTheBank(pix), [])
 })
 
-test('[cash-out.states.14] [CO-19] a failure that only an event tells frees nothing', async (t) => {
+test('[cash-out.states.14] [CO-19] a failure that only an event reports frees nothing', async (t) => {
   const pix = await funded(t)
   await pix.behaves({ cashOut: 'manual' })
   const { id } = (await pix.payout()).body
@@ -183,7 +183,7 @@ test('[cash-out.states.10] [cash-out.states.3] [CO-7] [CO-10] a bank that cannot
   assert.deepEqual(await balances(pix.database), REST)
 })
 
-test('[cash-out.reversal.1] [EV-24] [EV-25] what comes back is credited once for each return and told once', async (t) => {
+test('[cash-out.reversal.1] [EV-24] [EV-25] what comes back is credited once for each return and notified once', async (t) => {
   const pix = await funded(t)
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'CONFIRMED')
@@ -267,7 +267,7 @@ test('[cash-out.confirmed.4] [EV-21] [CO-26] a failure after the confirmation re
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and tells no outcome is asked ever less often; after a day it is a case', async (t) => {
+test('[cash-out.states.15] [CO-22] [CO-41] a bank that has the order and reports no outcome is asked ever less often; after a day it is a case', async (t) => {
   const pix = await funded(t)
   await pix.behaves({ cashOut: 'manual' })
   const { id } = (await pix.payout()).body

@@ -30,7 +30,7 @@ async function paidCharge(bank: BankDriver) {
 }
 
 for (const [name, open] of Object.entries(drivers)) {
-  test(`[cash-in.states.7] at ${name}: a charge is created, paid, booked and told`, async (t) => {
+  test(`[cash-in.states.7] at ${name}: a charge is created, paid, booked and notified`, async (t) => {
     const bank = await open(t)
     const { id, status, pixCode } = await bank.pix.charge('100')
     assert.deepEqual([status, typeof pixCode], ['PENDING', 'string'])
@@ -65,7 +65,7 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.assertBooksAgree()
   })
 
-  test(`[refund-in.states.7] at ${name}: a part of a payment goes back, is booked and told`, async (t) => {
+  test(`[refund-in.states.7] at ${name}: a part of a payment goes back, is booked and notified`, async (t) => {
     const bank = await open(t)
     const charge = await paidCharge(bank)
     const { id } = await bank.pix.refundIn(charge.id, 30)

@@ -34,7 +34,7 @@ test('[idempotency.2] the same key and body get the first 201 again, also after 
   assert.equal(nextDay.body.code, 'duplicate_external_id')
 })
 
-test('[idempotency.2] only a 201 is replayed: a refusal is told as the operation it left', async (t) => {
+test('[idempotency.2] only a 201 is replayed: a refusal is reported as the operation it left', async (t) => {
   const pix = await world(t)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'reject' })
   const create = () => pix.call('POST', '/api/pix/cash-in', body(1, 'a'), { 'idempotency-key': 'k1' })
@@ -44,7 +44,7 @@ test('[idempotency.2] only a 201 is replayed: a refusal is told as the operation
   assert.equal(problem.existing.status, 'FAILED')
 })
 
-test('[idempotency.2] a request that comes while the first is under way is told so', async (t) => {
+test('[idempotency.2] a request that comes while the first is under way gets request_in_progress', async (t) => {
   const pix = await world(t)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'timeout' })
   const create = () => pix.call('POST', '/api/pix/cash-in', body(1, 'a'), { 'idempotency-key': 'k1' })

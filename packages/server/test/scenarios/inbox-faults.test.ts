@@ -47,7 +47,7 @@ async function sent(pix: World, externalId: string) {
   return pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
 }
 
-test('[partner-inbox.3] [EV-31] a return told first with a time that cannot be counts when it is told rightly', async (t) => {
+test('[partner-inbox.3] [EV-31] a return reported first with a time that cannot be counts when it is reported correctly', async (t) => {
   const pix = await setUp(t)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, returnId: 'D1', occurredAt: pix.iso() }
@@ -66,7 +66,7 @@ test('[partner-inbox.3] [EV-31] a return told first with a time that cannot be c
   await assertBooks(pix.database)
 })
 
-test('[partner-inbox.7] [EV-31] told wrongly and rightly at once, the return counts once', async (t) => {
+test('[partner-inbox.7] [EV-31] reported wrongly and correctly at once, the return counts once', async (t) => {
   const pix = await setUp(t)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, returnId: 'D1' }

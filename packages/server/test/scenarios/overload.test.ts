@@ -90,7 +90,7 @@ test('[engine.11] [http.9] a full queue is 503 at once, reads go on, what waits 
   await assertEachPaidOnce(pix, 20)
 })
 
-test('[http.12] who asks too fast is told when to come again, and then gets through with everything', {
+test('[http.12] who asks too fast gets Retry-After, and then gets through with everything', {
   timeout: 60_000,
 }, async (t) => {
   const pix = await world(t, { PIXGATE_RATE_LIMIT_PER_MINUTE: '60' })

@@ -61,7 +61,7 @@ const SET_ASIDE = { available: 7_000n, reserved: 3_000n, settlement: -10_000n }
 const GONE = { available: 7_000n, settlement: -7_000n }
 const REST = { available: 10_000n, settlement: -10_000n }
 
-test('[refund-in.create.5] [refund-in.states.7] [refund-in.detail.1] a part is set aside at once, goes back and is told', async (t) => {
+test('[refund-in.create.5] [refund-in.states.7] [refund-in.detail.1] a part is set aside at once, goes back and is notified', async (t) => {
   const pix = await funded(t)
   const answer = await pix.refund(30, { reason: 'One item returned', externalId: 'refund-1' })
   const { id } = answer.body
@@ -104,7 +104,7 @@ test('[refund-in.create.5] [refund-in.create.6] [RF-1] an external id that is le
   )
 })
 
-test('[refund-in.create.1] [refund-in.create.2] [RF-11] what is no refund is told so, in one order', async (t) => {
+test('[refund-in.create.1] [refund-in.create.2] [RF-11] what is no refund is reported as such, in one order', async (t) => {
   const pix = await funded(t)
   const ask = async (path: string, body: object) => {
     const { status, body: problem } = await pix.call('POST', `/api/pix/refund-in/${path}`, body)
@@ -174,7 +174,7 @@ test('[refund-in.detail.2] [refund-in.list.1] a refund is found by its own id, a
   assert.equal((await pix.call('GET', '/api/pix/refund?status=PAID')).status, 400)
 })
 
-test('[refund-in.states.4] [RF-7] a refusal is the end: FAILED, told once, and it can be refunded again', async (t) => {
+test('[refund-in.states.4] [RF-7] a refusal is the end: FAILED, notified once, and it can be refunded again', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'reject' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -195,7 +195,7 @@ test('[refund-in.states.8] [RF-7] a failure that the bank confirms when asked fr
   await pix.assertBooksAgree()
 })
 
-test('[refund-in.states.9] a failure that only an event tells frees nothing', async (t) => {
+test('[refund-in.states.9] a failure that only an event reports frees nothing', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -371,7 +371,7 @@ test('[RF-5] [refund-in.create.2] a cash-in that falls into doubt lets its refun
   await pix.assertBooksAgree()
 })
 
-test('[EV-27] [refund-in.returns.1] what the bank takes back in parts is debited part by part, each told once', async (t) => {
+test('[EV-27] [refund-in.returns.1] what the bank takes back in parts is debited part by part, each notified once', async (t) => {
   const pix = await funded(t)
   await pix.behave({ eventCopies: 3 })
   for (const valueCents of [1_000, 2_500]) await pix.bankAction(`charges/${pix.cashIn.id}/return`, { valueCents })
@@ -388,7 +388,7 @@ test('[EV-27] [refund-in.returns.1] what the bank takes back in parts is debited
   await pix.assertBooksAgree()
 })
 
-test('[EV-27] [refund-in.returns.4] parts that the bank tells by the payment’s own reference are told apart', async (t) => {
+test('[EV-27] [refund-in.returns.4] parts that the bank reports by the payment’s own reference are distinguished', async (t) => {
   const pix = await funded(t)
   for (const returnId of ['D1', 'D2', 'D1']) {
     await pix.bankSays({
@@ -441,7 +441,7 @@ test('[EV-26] an event whose references mean different refunds changes neither',
   assert.equal((await balances(pix.database)).reserved, 6_000n)
 })
 
-test('[EV-27b] [refund-in.returns.3] a return that overtakes its payment waits for it, and both are told in order', async (t) => {
+test('[EV-27b] [refund-in.returns.3] a return that overtakes its payment waits for it, and both are notified in order', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   await pix.behave({ eventDelayMs: 3_600_000 })
   const charge = await pix.charge('100.00')

@@ -37,7 +37,7 @@ async function setUp(t: TestContext, environment: Record<string, string> = {}) {
   }
 }
 
-test('[cash-in.returns.6] [EV-33] what the bank, asked, tells of the credited payment is not taken for unclear because of a second one', async (t) => {
+test('[cash-in.returns.6] [EV-33] what the bank, asked, reports of the credited payment is not taken for unclear because of a second one', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   await pix.behave({ eventDelayMs: HOUR })
@@ -67,7 +67,7 @@ test('[refund-in.doubt.3] [EV-33] a refund that is confirmed by a return which i
   await assertBooks(pix.database)
 })
 
-test('[cash-in.refunds.10] [EV-37] a return told without its id and then with it left once', async (t) => {
+test('[cash-in.refunds.10] [EV-37] a return reported without its id and then with it left once', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   await pix.behave({ eventDelayMs: HOUR })
@@ -96,7 +96,7 @@ test('[cash-in.refunds.10] [RF-60] the case of a return without its id closes wh
   await assertBooks(pix.database)
 })
 
-test('[cash-in.refunds.10] [EV-37] a return told with its id and then without left once, suspended as it is', async (t) => {
+test('[cash-in.refunds.10] [EV-37] a return reported with its id and then without left once, suspended as it is', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   const endToEndId = await pix.paidAgain(charge.id)
@@ -131,7 +131,7 @@ test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to b
   await assertBooks(pix.database)
 })
 
-test('[cash-in.credits.1] [EV-31] what the bank is to verify is not credited by another event that tells it otherwise', async (t) => {
+test('[cash-in.credits.1] [EV-31] what the bank is to verify is not credited by another event that reports it otherwise', async (t) => {
   const pix = await setUp(t)
   const [dated, dear] = [await pix.charge('100.00'), await pix.charge('200.00')]
   const datedPayment = {

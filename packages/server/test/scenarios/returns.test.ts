@@ -89,7 +89,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
 
 const SET_ASIDE = { available: 7_000n, reserved: 3_000n, settlement: -10_000n }
 
-test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a refund that is told of by the bank’s id before its answer is ours, and debited once', async (t) => {
+test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a refund that is reported by the bank’s id before its answer is ours, and debited once', async (t) => {
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   const done = await pix.carriedOut(id)
@@ -108,7 +108,7 @@ test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a refund that is told of b
   await pix.assertBooksAgree()
 })
 
-test('[RF-12] [cash-in.returns.1] a refund whose answer was lost is asked about at once, and is what was told', async (t) => {
+test('[RF-12] [cash-in.returns.1] a refund whose answer was lost is asked about at once, and is what was reported', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'lost-response' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -259,7 +259,7 @@ test('[RF-17] [cash-in.returns.2] another amount than the open refund’s is boo
   await pix.assertBooksAgree()
 })
 
-test('[RF-18] [cash-in.returns.6] returns that no event told are booked when the bank is asked about the charge', async (t) => {
+test('[RF-18] [cash-in.returns.6] returns that no event reported are booked when the bank is asked about the charge', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -284,7 +284,7 @@ test('[RF-18] [cash-in.returns.6] returns that no event told are booked when the
   await pix.assertBooksAgree()
 })
 
-test('[RF-19] [cash-in.returns.7] a failure that the bank tells by its own id before its answer makes us ask', async (t) => {
+test('[RF-19] [cash-in.returns.7] a failure that the bank reports by its own id before its answer makes us ask', async (t) => {
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   await pix.bankAction(`refunds/${id}/fail`)

@@ -128,7 +128,7 @@ test('[external-id.2] [idempotency.2] in 200 rounds one external id makes one op
   assert.equal(pix.bank.book.payouts.size + pix.bank.book.refunds.size, 200)
 })
 
-test('[engine.4] in 100 rounds whoever repeats a payout of all there is hears that it exists', LONG, async (t) => {
+test('[engine.4] in 100 rounds whoever repeats a payout of all there is gets 409 with `existing`', LONG, async (t) => {
   const chance = chanceOf(4)
   const pix = await twoGateways(t)
   for (let round = 0; round < 100; round++) {

@@ -65,7 +65,7 @@ test('[idempotency.2] [idempotency.3] an Idempotency-Key that was used at one pr
   }
 })
 
-test('[partner-inbox.3] [events.4] charges of A are paid once, however often and wherever the bank tells of it', {
+test('[partner-inbox.3] [events.4] charges of A are paid once, however often and wherever the bank reports it', {
   timeout: 60_000,
 }, async (t) => {
   const { pix, a, b } = await twins(t)

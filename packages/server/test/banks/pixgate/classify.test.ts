@@ -88,7 +88,7 @@ for (const status of ['CANCELLED', 'EXPIRED', 'FAILED']) {
   })
 }
 
-test('[partner.3] [cash-in.returns.6] a paid charge is final and tells its payments, and what went back of them', () => {
+test('[partner.3] [cash-in.returns.6] a paid charge is final and reports its payments, and what went back of them', () => {
   const bare = { endToEndId: 'E2', valueCents: 1, occurredAt: '2026-11-21T13:16:00Z' }
   const returned = { returnId: 'D1', transactionId: 'tx-r', valueCents: 4_000, origin: 'BANK' } as const
   const told = { ...PAYMENT, returns: [{ ...returned, occurredAt: '2026-11-21T13:17:00Z' }] }
@@ -117,7 +117,7 @@ test('[partner.3] PAID without a payment decides nothing', () => {
   }
 })
 
-test('[partner.3] [P7] a payment is told even where the status word is behind', () => {
+test('[partner.3] [P7] a payment is reported even where the status word is behind', () => {
   const accepted = query(answered(200, { ...CHARGE, payments: [PAYMENT] }))
   assert.equal(accepted.kind === 'ACCEPTED' && accepted.charge.payments.length, 1)
 })
@@ -156,7 +156,7 @@ for (const [name, fault] of [
   })
 }
 
-test('[partner.3] a refusal tells why, in characters that can be kept', () => {
+test('[partner.3] a refusal reports why, in characters that can be kept', () => {
   const errorMessage = `no\u0000way\n\ud800${'x'.repeat(500)}`
   const refusal = create(answered(422, { errorCode: 'limit', errorMessage }))
   assert.deepEqual(refusal, { kind: 'REJECTED', errorCode: 'limit', errorMessage: `no way \ufffd${'x'.repeat(192)}` })
@@ -167,7 +167,7 @@ test('[partner.3] a refusal tells why, in characters that can be kept', () => {
   })
 })
 
-test('[partner.3] an unknown result tells the status that came, if any', () => {
+test('[partner.3] an unknown result reports the status that came, if any', () => {
   assert.deepEqual(create(answered(429, {})), { kind: 'UNKNOWN', reason: 'HTTP 429', httpStatus: 429 })
   assert.deepEqual(create({ kind: 'lost', reason: 'timeout' }), {
     kind: 'UNKNOWN',

@@ -112,7 +112,7 @@ test('[partner.3] a conflict that could not be asked about is unknown, not unsen
   assert.equal(bank.received.length, 1)
 })
 
-test('[partner.3] a query tells the payments, or that the bank never saw the id', async (t) => {
+test('[partner.3] a query reports the payments, or that the bank never saw the id', async (t) => {
   const partner = await partnerOf(
     t,
     [200, { ...CHARGE, status: 'PAID', payments: [PAYMENT] }],
@@ -156,7 +156,7 @@ test('[partner.1] [QR-6] a payout for a QR code carries the code and its decodin
   assert.equal(partner.received.length, 2)
 })
 
-test('[partner.3] a question tells how a payout ended, or that the bank never saw it', async (t) => {
+test('[partner.3] a question reports how a payout ended, or that the bank never saw it', async (t) => {
   const partner = await partnerOf(t, [200, payouts.CONFIRMED], [404, { errorCode: 'not_found' }])
   const paid = await partner.getPayout(payouts.ID, payouts.REQUEST)
   assert.equal(paid.kind === 'FINAL' && paid.payout.endToEndId, payouts.CONFIRMED.endToEndId)
@@ -176,7 +176,7 @@ test('[partner.1] a refund is sent under our id and names the payment', async (t
   })
 })
 
-test('[partner.3] a question tells how a refund ended, or that the bank never saw it', async (t) => {
+test('[partner.3] a question reports how a refund ended, or that the bank never saw it', async (t) => {
   const partner = await partnerOf(t, [200, refunds.CONFIRMED], [404, { errorCode: 'not_found' }])
   const paid = await partner.getRefund(refunds.ID, refunds.REQUEST)
   assert.equal(paid.kind === 'FINAL' && paid.refund.returnId, refunds.CONFIRMED.returnId)

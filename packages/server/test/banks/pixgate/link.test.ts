@@ -127,7 +127,7 @@ const unreadable: [name: string, body: string | Buffer][] = [
   ['not UTF-8', Buffer.from('{"name":"Jos\xe9"}', 'latin1')],
 ]
 for (const [name, body] of unreadable) {
-  test(`[partner.3] a body that is ${name} is told as no JSON`, async (t) => {
+  test(`[partner.3] a body that is ${name} is reported as no JSON`, async (t) => {
     const bank = await scriptedBank(t, (response) => response.end(body))
     assert.deepEqual(await bank.link.exchange(call), { kind: 'answered', httpStatus: 200, json: undefined })
   })

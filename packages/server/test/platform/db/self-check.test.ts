@@ -27,7 +27,7 @@ test('[database.1] every setting that lets a committed payment be lost is named,
   }
 })
 
-test('[database.1] an older PostgreSQL is refused, and all that is wrong is told at once', () => {
+test('[database.1] an older PostgreSQL is refused, and all that is wrong is reported at once', () => {
   assert.deepEqual(faults({ server_version_num: '140012' }), [
     'PostgreSQL 140012 is too old; Pixgate needs 15 or newer.',
   ])

@@ -14,7 +14,7 @@ import { type Answer, post } from '../../../src/platform/http-client/post.ts'
 
 const BODY = Buffer.from('{"event_type":"pix_cash_in"}')
 
-test('[webhooks.5] sends the bytes and the headers as they are, and tells the status and Retry-After', async (t) => {
+test('[webhooks.5] sends the bytes and the headers as they are, and returns the status and Retry-After', async (t) => {
   const received = Promise.withResolvers<{ method: string; path: string; headers: object; body: string }>()
   const port = await serve(t, async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()

@@ -128,7 +128,7 @@ test('[http.1] a refusal is answered as a problem', async (t) => {
   })
 })
 
-test('[http.9] 429 and 503 always say when to come again', async (t) => {
+test('[http.9] 429 and 503 always have Retry-After', async (t) => {
   const retryAfter = async (refusal: Refusal) => {
     const { app } = thingServer(t, { handlers: { getThing: refuse(refusal) } })
     return (await app.inject({ url: '/things/1', headers: good })).headers['retry-after']
@@ -263,7 +263,7 @@ test('[http.3] a malformed correlation id is 400, under one that was made', asyn
   }
 })
 
-test('[http.6] every answer forbids sniffing and storing, and HTTPS is insisted on where told', async (t) => {
+test('[http.6] every answer forbids sniffing and storing, and HTTPS is insisted on where configured', async (t) => {
   const plain = thingServer(t).app
   const secure = thingServer(t, { strictTransportSecurity: true }).app
   for (const url of ['/things/1', '/healthz', '/nothing']) {

@@ -72,7 +72,7 @@ test('[http.14] [PL-6] whose connection was reset is gone', async (t) => {
   answer()
 })
 
-test('[http.14] [PL-5] what would change something is 503 where the process slept while its token was looked up; what reads, and what the bank tells, is answered', async (t) => {
+test('[http.14] [PL-5] what would change something is 503 where the process slept while its token was looked up; what reads, and what the bank reports, is answered', async (t) => {
   let gaps = 0
   const handled: string[] = []
   const { app } = thingServer(t, {

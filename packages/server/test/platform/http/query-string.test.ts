@@ -87,7 +87,7 @@ test('[http.7] an endpoint with a body and without parameters takes none in its 
   ])
 })
 
-test('[http.7] what the bank signed is taken, whatever stands in the address it was told', async (t) => {
+test('[http.7] what the bank signed is taken, whatever stands in the address it was given', async (t) => {
   const { app } = thingServer(t)
   const headers = { 'x-signature': 'good' }
   const answer = await app.inject({ method: 'POST', url: '/events?from=bank&from=bank', headers, payload: '{}' })

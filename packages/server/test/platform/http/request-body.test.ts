@@ -73,7 +73,7 @@ test('[http.7] a body where none is declared is refused, and its fields are name
   }
 })
 
-test('[http.5] [http.7] who is not let in is not told about the body', async (t) => {
+test('[http.5] [http.7] who is not let in learns nothing of the body', async (t) => {
   const { app } = thingServer(t)
   const answer = await app.inject({ method: 'POST', url: '/touch?a=1', payload: { bogus: true } })
   assert.equal(answer.statusCode, 401)

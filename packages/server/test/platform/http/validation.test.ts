@@ -67,7 +67,7 @@ test('[http.1] all faulty fields are named at once, each once', () => {
   ])
 })
 
-test('[http.1] a body that is no object is told so', () => {
+test('[http.1] a body that is no object is reported as such', () => {
   for (const value of [null, 5, 'text', [], true]) {
     assert.deepEqual(validate(value), [{ field: '', code: 'type', message: 'the body must be an object' }])
   }

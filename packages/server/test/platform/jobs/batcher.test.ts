@@ -71,7 +71,7 @@ test('[engine.9] each item gets its own outcome; where the work itself fails all
   assert.equal(await batcher.submit('after'), 'after')
 })
 
-test('[engine.9] work that loses an item is told from work that did it', async () => {
+test('[engine.9] work that loses an item is distinguished from work that did it', async () => {
   const batcher = createBatcher<string, string>(async () => [{ result: 'first' }], BOUNDS)
   const [first, second] = [batcher.submit('a'), batcher.submit('b')]
   assert.equal(await first, 'first')

@@ -50,7 +50,7 @@ test('[partner.3] a confirmed payout is final, in integer centavos and instants,
   })
 })
 
-test('[partner.3] a failed payout is final and tells why', () => {
+test('[partner.3] a failed payout is final and reports why', () => {
   const failed = judge({ ...PROCESSING, status: 'FAILED', errorCode: 'AC03', errorMessage: 'no such account' })
   assert.equal(failed.kind, 'FINAL')
   assert.deepEqual(failed.kind === 'FINAL' && [failed.payout.errorCode, failed.payout.errorMessage], [
@@ -59,7 +59,7 @@ test('[partner.3] a failed payout is final and tells why', () => {
   ])
 })
 
-test('[partner.3] a returned payout is final and tells each return', () => {
+test('[partner.3] a returned payout is final and reports each return', () => {
   const returned = judge(RETURNED)
   assert.equal(returned.kind, 'FINAL')
   assert.deepEqual(returned.kind === 'FINAL' && returned.payout.returns, [
@@ -67,7 +67,7 @@ test('[partner.3] a returned payout is final and tells each return', () => {
   ])
 })
 
-test('[partner.3] [P7] a return is told whatever the status word', () => {
+test('[partner.3] [P7] a return is reported whatever the status word', () => {
   for (const told of [PROCESSING, CONFIRMED, { ...PROCESSING, status: 'FAILED' }]) {
     const answer = judge({ ...told, returns: [RETURN] })
     assert.equal('payout' in answer && answer.payout.returns.length, 1, told.status)
@@ -102,7 +102,7 @@ for (const [echo, reason] of [
   }
 }
 
-test('[partner.3] [P7] the amount that left is told where it is another than asked for', () => {
+test('[partner.3] [P7] the amount that left is reported where it is another than asked for', () => {
   const answer = judge({ ...CONFIRMED, valueCents: 14_999 })
   assert.deepEqual(answer.kind === 'CONTRADICTED' && [answer.payout.status, answer.payout.valueCents], [
     'CONFIRMED',
@@ -136,7 +136,7 @@ for (const [name, fault] of [
   })
 }
 
-test('[partner.3] whatever is told, only what echoes right and tells its proof is taken for done', () => {
+test('[partner.3] whatever the bank answers, only what echoes correctly and carries its proof is accepted as done', () => {
   const body = fc.record(
     {
       id: fc.constantFrom(ID, 'another'),

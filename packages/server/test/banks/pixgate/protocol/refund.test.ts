@@ -32,7 +32,7 @@ test('[partner.3] a confirmed refund is final and has its return id and instant'
   ])
 })
 
-test('[partner.3] a failed refund is final and tells why', () => {
+test('[partner.3] a failed refund is final and reports why', () => {
   const failed = judge({ ...PROCESSING, status: 'FAILED', errorCode: 'AM04' })
   assert.equal(failed.kind === 'FINAL' && failed.refund.errorCode, 'AM04')
 })
