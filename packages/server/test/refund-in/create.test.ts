@@ -29,7 +29,14 @@ test('[refund-in.states.1] an accepted request is a PENDING refund whose amount 
   const decision = decideCreate(request(), stateOf(30_00n, cashIn), NOW)
   assert.deepEqual(
     decision.outcome,
-    refundAs('PENDING', { version: 1, dueAt: NOW, facts: {}, createdAt: NOW, updatedAt: NOW }),
+    refundAs('PENDING', {
+      version: 1,
+      dueAt: NOW,
+      plan: { step: 'send', changesAt: NOW + 86_400_000 },
+      facts: {},
+      createdAt: NOW,
+      updatedAt: NOW,
+    }),
   )
   assert.deepEqual(
     decision.journals?.flatMap(entriesOf).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
