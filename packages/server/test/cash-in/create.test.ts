@@ -123,7 +123,7 @@ test('[cash-in.create.2] [documents.1] a document is taken with or without its m
   const refused = await create(pix, charge({}, { payer: { fullName: 'Maria', document: '529.982.247-26' } }))
   assert.deepEqual([refused.status, refused.body.code], [422, 'invalid_document'])
   assert.equal(refused.body.errors[0].field, 'payer.document')
-  assert.ok(!JSON.stringify(refused.body).includes('529'), 'an error repeats no document')
+  assert.doesNotMatch(JSON.stringify(refused.body), /529\.?982/, 'an error repeats no document')
 })
 
 test('[http.5] [external-id.2] shape comes before the duplicate, the duplicate before the business rule', async (t) => {
