@@ -94,8 +94,8 @@ function problemOf(path: string, target: string, names: string): string | undefi
 }
 
 /** Everything in the server that others see through its index.ts only. */
-function isModule({ unit, level }: Unit): boolean {
-  return ['2', '4', '4b', '5'].includes(level) || unit === 'server/operations'
+function isModule({ level }: Unit): boolean {
+  return ['2', '4', '4b', '5'].includes(level)
 }
 
 /** What a bank tells by itself is no call. */

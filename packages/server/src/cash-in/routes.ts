@@ -9,7 +9,7 @@ import {
   normaliseDocument,
   Refusal,
 } from '@pixgate/spec'
-import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/index.ts'
+import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handler } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'

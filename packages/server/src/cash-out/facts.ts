@@ -1,17 +1,8 @@
 import type { Changes, Target } from '../engine/follow.ts'
 import { reasonAfter } from '../engine/reason.ts'
-import {
-  ANSWERED,
-  attempted,
-  callEnded,
-  endsCall,
-  factsAfterWork,
-  nextDueAt,
-  notFound,
-  queryRequested,
-  retryDelayMs,
-  unanswered,
-} from '../operations/index.ts'
+import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
+import { callEnded, endsCall, factsAfterWork } from '../operations/facts.ts'
+import { nextDueAt, queryRequested } from '../operations/schedule.ts'
 import { own } from '../platform/own.ts'
 import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
 import { planOf, restingDueAt } from './schedule.ts'

@@ -1,6 +1,8 @@
 import { type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
 import { reasonOf } from '../engine/reason.ts'
-import { isTriedLongEnough, isUnclaimedTooLong, isUnsent, orderGuardsBy, type WorkInput } from '../operations/index.ts'
+import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
+import { orderGuardsBy } from '../operations/guards.ts'
+import type { WorkInput } from '../operations/inputs.ts'
 import {
   bookedMovement,
   bookedReturn,

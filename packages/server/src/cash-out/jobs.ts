@@ -10,17 +10,8 @@ import type {
   ReportedPayout,
   SettledPayout,
 } from '../banks/port.ts'
-import {
-  type Asked,
-  createDispatcher,
-  type DispatchBounds,
-  type Dispatcher,
-  failureInput,
-  inputsWithoutOrder,
-  inputWithoutOrder,
-  type Orders,
-  type Tried,
-} from '../operations/index.ts'
+import { createDispatcher, type DispatchBounds, type Dispatcher, type Orders } from '../operations/dispatcher.ts'
+import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { CashOut, CashOutInput, Movement } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'

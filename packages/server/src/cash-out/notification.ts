@@ -1,7 +1,7 @@
 import { nanosecondText } from '@pixgate/spec'
 import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
-import { evidenceOfOrder } from '../operations/index.ts'
+import { evidenceOfOrder } from '../operations/evidence.ts'
 import type { CashOut, CashOutInput } from './cash-out.ts'
 
 /** What the merchant and the operator are told of a cash-out. */

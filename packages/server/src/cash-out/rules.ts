@@ -1,7 +1,8 @@
 import { limits, cashOut as machine, min } from '@pixgate/spec'
 import { follow } from '../engine/follow.ts'
 import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
-import { endsOverdue, isAtRest, isBookedElsewhere } from '../operations/index.ts'
+import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
+import { isAtRest } from '../operations/schedule.ts'
 import { own } from '../platform/own.ts'
 import {
   bookedMovement,

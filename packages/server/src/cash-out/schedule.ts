@@ -1,7 +1,8 @@
 import { limits } from '@pixgate/spec'
 import type { Plan, Step } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
-import { planOfOrder, pollDelayMs, questionDelayMs, stepBy } from '../operations/index.ts'
+import { pollDelayMs, questionDelayMs } from '../operations/attempts.ts'
+import { planOfOrder, stepBy } from '../operations/schedule.ts'
 import type { CashOut } from './cash-out.ts'
 import { rowsForWork } from './guards.ts'
 

@@ -1,4 +1,4 @@
-import { createOrderStore, type OrderStore } from '../operations/index.ts'
+import { createOrderStore, type OrderStore } from '../operations/store.ts'
 import { type Database, statement } from '../platform/db/database.ts'
 import { type CashOut, isCashOut } from './cash-out.ts'
 import { planOf } from './schedule.ts'

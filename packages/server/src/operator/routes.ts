@@ -1,5 +1,5 @@
 import { type createAdjustment, type getCashOutSwitch, Refusal, type setCashOutSwitch } from '@pixgate/spec'
-import { hashOf, identityOf } from '../operations/index.ts'
+import { hashOf, identityOf } from '../operations/requests.ts'
 import type { Handler, RequestContext } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { OperatorCommands } from './commands.ts'

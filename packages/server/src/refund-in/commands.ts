@@ -1,6 +1,7 @@
 import { type CashIn, hasReturnStep } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
-import { type Result, replayedOf } from '../operations/index.ts'
+import type { Result } from '../operations/inputs.ts'
+import { replayedOf } from '../operations/replay.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
 import { cashInIn, decideCreate, type RefundInRequest, refuseUnsupported } from './create.ts'

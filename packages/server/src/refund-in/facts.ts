@@ -1,18 +1,9 @@
 import { type CashIn, ownReference } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
 import { reasonAfter } from '../engine/reason.ts'
-import {
-  ANSWERED,
-  attempted,
-  callEnded,
-  endsCall,
-  factsAfterWork,
-  nextDueAt,
-  notFound,
-  queryRequested,
-  retryDelayMs,
-  unanswered,
-} from '../operations/index.ts'
+import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
+import { callEnded, endsCall, factsAfterWork } from '../operations/facts.ts'
+import { nextDueAt, queryRequested } from '../operations/schedule.ts'
 import {
   isOfAnotherPayment,
   type RefundIn,

@@ -1,7 +1,9 @@
 import { type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
 import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/reason.ts'
-import { isTriedLongEnough, isUnclaimedTooLong, isUnsent, orderGuardsBy, type WorkInput } from '../operations/index.ts'
+import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
+import { orderGuardsBy } from '../operations/guards.ts'
+import type { WorkInput } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
 import { isOfAnotherPayment, type RefundIn, type RefundInInput, type ReturnConfirmed } from './refund-in.ts'
 

@@ -2,7 +2,7 @@ import { nanosecondText } from '@pixgate/spec'
 import type { CashIn } from '../cash-in/index.ts'
 import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
-import { evidenceOfOrder } from '../operations/index.ts'
+import { evidenceOfOrder } from '../operations/evidence.ts'
 import { referenceLearned } from './facts.ts'
 import type { RefundIn, RefundInInput } from './refund-in.ts'
 

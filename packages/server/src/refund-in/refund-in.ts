@@ -1,7 +1,8 @@
 import { limits, type RefundInOrigin } from '@pixgate/spec'
 import type { CashIn } from '../cash-in/index.ts'
 import type { Document, MovementId, Operation } from '../engine/operation.ts'
-import type { OrderInput, Result, SendFacts } from '../operations/index.ts'
+import type { SendFacts } from '../operations/attempts.ts'
+import type { OrderInput, Result } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
 
 /** A refund as the engine keeps it, and everything that can happen to it. */

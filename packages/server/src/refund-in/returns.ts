@@ -15,7 +15,7 @@ import {
 } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
 import { entriesOf } from '../engine/postings.ts'
-import type { Result } from '../operations/index.ts'
+import type { Result } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
 import { operationOf } from './create.ts'
 import { refundNotification } from './notification.ts'

@@ -1,5 +1,5 @@
 import type { createRefundIn, EndpointInput, getRefundIn, listRefundIns } from '@pixgate/spec'
-import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/index.ts'
+import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Handler } from '../platform/http/handler.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import type { RefundInCommands } from './commands.ts'

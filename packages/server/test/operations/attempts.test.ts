@@ -15,7 +15,7 @@ import {
   questionDelayMs,
   retryDelayMs,
   type SendFacts,
-} from '../../src/operations/index.ts'
+} from '../../src/operations/attempts.ts'
 
 const AT = 1_700_000_000_000
 const SECOND = 1_000

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { SendWindow } from '../../src/banks/port.ts'
 import type { Step } from '../../src/engine/operation.ts'
-import {
-  type AnyOrder,
-  createDispatcher,
-  type DispatchBounds,
-  type Orders,
-  type SendFacts,
-} from '../../src/operations/index.ts'
+import type { SendFacts } from '../../src/operations/attempts.ts'
+import { type AnyOrder, createDispatcher, type DispatchBounds, type Orders } from '../../src/operations/dispatcher.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
 /** A word of the bank that only these orders know. */
