@@ -21,17 +21,23 @@ export async function emptyDatabase(t: TestContext, owner?: { role: string; pass
 /** A database as the migrations up to a version left it. */
 export async function databaseAt(t: TestContext, version: number): Promise<string> {
   const url = await emptyDatabase(t)
-  const folder = new URL('../../migrations/', import.meta.url)
-  const names = (await readdir(folder)).filter((name) => Number.parseInt(name, 10) <= version).sort()
   await administer(url, 'CREATE TABLE schema_migration (version integer, name text, hash text, applied_at timestamptz)')
-  for (const name of names) {
+  await migrateBy(url, 1, version)
+  return url
+}
+
+/** Runs the migrations of some versions. */
+export async function migrateBy(url: string, first: number, last: number): Promise<void> {
+  const folder = new URL('../../migrations/', import.meta.url)
+  const names = (await readdir(folder)).filter((name) => first <= versionOf(name) && versionOf(name) <= last)
+  for (const name of names.sort()) {
     const sql = await readFile(new URL(name, folder), 'utf8')
     const hash = createHash('sha256').update(sql).digest('hex')
     await administer(url, sql)
-    await administer(
-      url,
-      `INSERT INTO schema_migration VALUES (${Number.parseInt(name, 10)}, '${name}', '${hash}', now())`,
-    )
+    await administer(url, `INSERT INTO schema_migration VALUES (${versionOf(name)}, '${name}', '${hash}', now())`)
   }
-  return url
+}
+
+function versionOf(name: string): number {
+  return Number.parseInt(name, 10)
 }
