@@ -458,8 +458,8 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
     assert.deepEqual(decision.closes, endsDoubt ? ['result_missing'] : [])
     assert.deepEqual(journalsOf(decision), posts ? [journalOf(posts, situation, input)] : [])
     assert.deepEqual(notificationsOf(decision), emits ? [{ status: to, body: bodyOf(before, input, to) }] : [])
-    const told = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
-    assert.deepEqual(decision.cases, opens ? [{ operationId: before.id, kind: opens, ...told }] : [])
+    const written = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
+    assert.deepEqual(decision.cases, opens ? [{ operationId: before.id, kind: opens, ...written }] : [])
   })
 }
 
@@ -703,9 +703,9 @@ const NO_OUTCOME = { ...INPUTS['work.done'], hasOutcome: false } as const
 const NO_ANSWER = { ...NO_OUTCOME, isAnswered: false } as const
 
 test('[cash-in.work.5] [EV-41] the news of an event are asked about at once, and after 1, 5 and 15 s where no outcome is reported', () => {
-  const told = decideCashIn(cashInAs('PAID'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
-  assert.deepEqual(waitsAfter(told, NO_OUTCOME), [1, 5, 15, 0])
-  assert.deepEqual(waitsAfter(told, INPUTS['work.done']), [0], 'an outcome is enough')
+  const reported = decideCashIn(cashInAs('PAID'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
+  assert.deepEqual(waitsAfter(reported, NO_OUTCOME), [1, 5, 15, 0])
+  assert.deepEqual(waitsAfter(reported, INPUTS['work.done']), [0], 'an outcome is enough')
 })
 
 test('[cash-in.work.5] [EV-41] an answer without an outcome never delays the next event’s status query', () => {
@@ -740,9 +740,9 @@ test('[cash-in.expired.4] [EX-9] where no statement is swept an expired charge i
 })
 
 test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is asked about for a day, then operator action is required', () => {
-  const told = decideCashIn(cashInAs('PENDING', { expiresAt: NOW + 10 * 86_400_000 }), VERIFIED_FIRST.input, NOW)
+  const reported = decideCashIn(cashInAs('PENDING', { expiresAt: NOW + 10 * 86_400_000 }), VERIFIED_FIRST.input, NOW)
   const waits: number[] = []
-  let now = told.outcome.cashIn
+  let now = reported.outcome.cashIn
   let at = NOW
   const opened: string[] = []
   while (now.dueAt !== null && now.dueAt < NOW + 9 * 86_400_000) {
@@ -801,9 +801,9 @@ test('[cash-in.work.2] only due work can be claimed, so that of two claims one i
 })
 
 test('[cash-in.states.10] the bank agrees with what an event reported of a failure: its words are kept', () => {
-  const told = decideCashIn(cashInAs('PENDING'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
+  const reported = decideCashIn(cashInAs('PENDING'), ONLY_BY_EVENT.input, NOW).outcome.cashIn
   const agreed = { ...INPUTS['partner.failed'], errorCode: 'charge_failed', errorMessage: null, occurredAt: null }
-  const { outcome, notifications } = decideCashIn(told, agreed, NOW)
+  const { outcome, notifications } = decideCashIn(reported, agreed, NOW)
   assert.deepEqual(
     [outcome.cashIn.facts.failureCode, outcome.cashIn.facts.failureReason],
     ['removed', 'removed by the bank'],

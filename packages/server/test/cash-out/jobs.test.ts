@@ -327,8 +327,8 @@ test('[CO-15] [CO-44] [cash-out.states.9] an answer about something else leaves 
 test('[CO-44] [cash-out.states.9] what a contradicting answer calls our order, a later event may call it too', async (t) => {
   const fixture = await cashOutFixture(t)
   const id = await fixture.reserve()
-  const told = payout('PROCESSING', { id, transactionId: 'tx-9', valueCents: 29_00n })
-  fixture.partner.put = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: told }
+  const reported = payout('PROCESSING', { id, transactionId: 'tx-9', valueCents: 29_00n })
+  fixture.partner.put = { kind: 'CONTRADICTED', reason: 'other valueCents', payout: reported }
   fixture.partner.query = { kind: 'ACCEPTED', payout: payout('PROCESSING', { id, transactionId: 'tx-9' }) }
   await fixture.later(0)
   assert.equal((await fixture.read(id)).transactionId, 'tx-9')

@@ -458,8 +458,8 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
       notificationsOf(decision),
       emits ? [{ eventType: emits, ...notificationOf(before, input, to) }] : [],
     )
-    const told = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
-    assert.deepEqual(decision.cases, opens ? [{ operationId: before.id, kind: opens, ...told }] : [])
+    const written = { reference: situation.reference ?? '', facts: situation.evidence ?? {} }
+    assert.deepEqual(decision.cases, opens ? [{ operationId: before.id, kind: opens, ...written }] : [])
     assert.deepEqual(decision.exact, posts === 'left_after_release' ? ['available'] : [])
   })
 }
@@ -708,13 +708,13 @@ test('[cash-out.states.12] the exact amount at another recipient is not the payo
 })
 
 test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the bank’s answer to our question is believed', () => {
-  const told = decide(cashOutAs('RESERVED', { dueAt: NOW }), confirmed({}, false)).outcome.cashOut
-  assert.equal(told.status, 'RECONCILIATION_REQUIRED')
-  assert.equal(nextStep(told, NOW), 'ask')
-  const again = decide({ ...told, dueAt: null }, confirmed({ endToEndId: 'E9' }, false))
+  const reported = decide(cashOutAs('RESERVED', { dueAt: NOW }), confirmed({}, false)).outcome.cashOut
+  assert.equal(reported.status, 'RECONCILIATION_REQUIRED')
+  assert.equal(nextStep(reported, NOW), 'ask')
+  const again = decide({ ...reported, dueAt: null }, confirmed({ endToEndId: 'E9' }, false))
   assert.deepEqual([again.outcome.cashOut.dueAt, again.journals], [NOW, []], 'another event is another question')
   const asked = [INPUTS['send.accepted'], confirmed(), INPUTS['work.done']]
-  const doubted = withOpenCases(claimed(told), 'confirmed_without_sending', 'amount_differs')
+  const doubted = withOpenCases(claimed(reported), 'confirmed_without_sending', 'amount_differs')
   const { outcome, closes, journals } = decide(doubted, asked)
   assert.deepEqual([outcome.cashOut.status, outcome.cashOut.dueAt], ['CONFIRMED', null])
   assert.deepEqual(
@@ -725,8 +725,8 @@ test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the ba
 })
 
 test('[cash-out.states.5] a bank that does not know what it confirmed leaves the money reserved, for operator action', () => {
-  const told = decide(cashOutAs('RESERVED'), confirmed({}, false)).outcome.cashOut
-  const asked = decide(claimed(told), [FOR_GOOD, INPUTS['work.done']])
+  const reported = decide(cashOutAs('RESERVED'), confirmed({}, false)).outcome.cashOut
+  const asked = decide(claimed(reported), [FOR_GOOD, INPUTS['work.done']])
   assert.deepEqual(asked.journals, [])
   assert.deepEqual([asked.outcome.cashOut.status, asked.outcome.cashOut.dueAt], ['RECONCILIATION_REQUIRED', null])
   const later = decide(asked.outcome.cashOut, [FOR_GOOD, INPUTS['work.done']], NOW + 86_400_000)
@@ -860,8 +860,8 @@ test('[cash-out.work.4] a question that is wanted stays wanted until one that wa
 })
 
 test('[cash-out.work.4] [EV-23] no move forgets a question that is wanted', () => {
-  const told = decide(cashOutAs('FAILED'), returned({}, false)).outcome.cashOut
-  const { cashOut: after } = decide(told, confirmed({}, false)).outcome
+  const reported = decide(cashOutAs('FAILED'), returned({}, false)).outcome.cashOut
+  const { cashOut: after } = decide(reported, confirmed({}, false)).outcome
   assert.deepEqual([after.status, after.dueAt], ['RECONCILIATION_REQUIRED', NOW])
 })
 
@@ -869,9 +869,9 @@ test('[cash-out.work.4] [CO-19] a failure that is reported while the call is ope
   const facts = { ...SENT, firstAttemptAt: NOW, lastAttemptAt: NOW, leaseEndsAt: NOW + 60_000 }
   const lease = { facts, dueAt: NOW + 60_000 }
   const unverified = { ...INPUTS['partner.failed'], isVerified: false }
-  const told = decide(cashOutAs('DISPATCHED', lease), unverified, NOW + 1_000).outcome.cashOut
-  assert.equal(told.dueAt, NOW + 60_000)
-  assert.equal(decide(told, INPUTS['send.accepted'], NOW + 2_000).outcome.cashOut.dueAt, NOW + 2_000)
+  const reported = decide(cashOutAs('DISPATCHED', lease), unverified, NOW + 1_000).outcome.cashOut
+  assert.equal(reported.dueAt, NOW + 60_000)
+  assert.equal(decide(reported, INPUTS['send.accepted'], NOW + 2_000).outcome.cashOut.dueAt, NOW + 2_000)
 })
 
 test('[cash-out.states.7] [P5] a refusal counts only of the latest attempt, and not of what the bank has', () => {
@@ -910,12 +910,12 @@ test('[cash-out.confirmed.3] [CO-18] the same movement, to somebody else, is oth
 test('[cash-out.confirmed.5] [CO-45] a second movement is booked, also where the first came back', () => {
   for (const status of ['CONFIRMED', 'REVERSED'] as const) {
     for (const valueCents of [30_00n, 7_00n]) {
-      const told = decide(cashOutAs(status), confirmed({ endToEndId: 'E2', valueCents }, false))
+      const reported = decide(cashOutAs(status), confirmed({ endToEndId: 'E2', valueCents }, false))
       assert.deepEqual(
-        told.journals?.map(({ kind, reference, amounts }) => [kind, reference, amounts.p]),
+        reported.journals?.map(({ kind, reference, amounts }) => [kind, reference, amounts.p]),
         [['left_unattributed', 'E2', valueCents]],
       )
-      assertUntouched(told.outcome.cashOut, confirmed({ endToEndId: 'E2', valueCents }))
+      assertUntouched(reported.outcome.cashOut, confirmed({ endToEndId: 'E2', valueCents }))
     }
   }
 })
@@ -970,11 +970,11 @@ test('[cash-out.unknown.8] [CO-43] [P6] a refusal frees nothing while another at
 
 test('[cash-out.states.9] [CO-44] a contradiction is asked about at once, and once', () => {
   const lease = { dueAt: NOW + 6_500, facts: { ...SENT, leaseEndsAt: NOW + 6_500 } }
-  const told = decide(cashOutAs('DISPATCHED', lease), INPUTS['send.contradicted']).outcome.cashOut
-  assert.deepEqual([told.dueAt, told.transactionId], [NOW, 'tx'])
+  const reported = decide(cashOutAs('DISPATCHED', lease), INPUTS['send.contradicted']).outcome.cashOut
+  assert.deepEqual([reported.dueAt, reported.transactionId], [NOW, 'tx'])
   const foreign = decide(cashOutAs('DISPATCHED', lease), { ...INPUTS['send.contradicted'], transactionId: null })
   assert.equal(foreign.outcome.cashOut.transactionId, null, 'the reference of something else is not ours')
-  const { cashOut } = decide(claimed(told), [INPUTS['send.contradicted'], INPUTS['work.done']]).outcome
+  const { cashOut } = decide(claimed(reported), [INPUTS['send.contradicted'], INPUTS['work.done']]).outcome
   assert.deepEqual([cashOut.dueAt, cashOut.facts.question], [null, null])
 })
 
@@ -1013,8 +1013,8 @@ test('[cash-out.work.4] [CO-46] what is due when a lease would have ended is no 
   const sent = decide(cashOutAs('RESERVED', { dueAt: NOW }), INPUTS['send.claimed']).outcome.cashOut
   const accepted = decide(sent, INPUTS['send.accepted']).outcome.cashOut
   assert.equal(accepted.dueAt, sent.dueAt)
-  const told = decide(accepted, { ...INPUTS['partner.failed'], isVerified: false }, NOW + 1_000).outcome.cashOut
-  assert.equal(told.dueAt, NOW + 1_000)
+  const reported = decide(accepted, { ...INPUTS['partner.failed'], isVerified: false }, NOW + 1_000).outcome.cashOut
+  assert.equal(reported.dueAt, NOW + 1_000)
 })
 
 test('[cash-out.work] a question about what has ended is asked until the bank answers, ever less often', () => {
@@ -1116,10 +1116,10 @@ test('[cash-out.ended.1] [cash-out.ended.2] an answer that reports the order and
 })
 
 test('[cash-out.ended.3] [EV-23] a return of what was given back is asked about, then all that moved is in suspense', () => {
-  const told = decide(cashOutAs('RELEASED'), returned({}, false))
-  assert.deepEqual([told.journals, told.outcome.cashOut.dueAt], [[], NOW])
+  const reported = decide(cashOutAs('RELEASED'), returned({}, false))
+  assert.deepEqual([reported.journals, reported.outcome.cashOut.dueAt], [[], NOW])
   const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
-  const { journals, outcome } = decide(claimed(told.outcome.cashOut), asked)
+  const { journals, outcome } = decide(claimed(reported.outcome.cashOut), asked)
   assert.deepEqual(
     journals?.map(({ kind }) => kind),
     ['left_after_release', 'arrived_unattributed'],

@@ -39,9 +39,9 @@ async function twoCharges(t: TestContext) {
 
 test('[engine.14] [cash-in.states.13] [EV-45] a payment reported for two charges in one batch is credited once; the other waits in suspense', async (t) => {
   const { database, one, ids, pay } = await twoCharges(t)
-  const told = await Promise.all(ids.map((id) => pay(one, id)))
+  const outcomes = await Promise.all(ids.map((id) => pay(one, id)))
   assert.deepEqual(
-    told.map((outcome) => outcome?.cashIn.status),
+    outcomes.map((outcome) => outcome?.cashIn.status),
     ['PAID', 'RECONCILIATION_REQUIRED'],
   )
   assert.deepEqual(await database.rows(selectMovements, []), [
@@ -77,8 +77,8 @@ test('[engine.14] [EV-45] two processes that book one payment on two charges at 
 
 test('[engine.14] the same payment reported again for its own charge is nothing new', async (t) => {
   const { database, one, other, ids, pay } = await twoCharges(t)
-  const told = await Promise.all([pay(one, ids[0]), pay(other, ids[0]), pay(one, ids[0])])
-  assert.deepEqual(told.map((outcome) => outcome?.result).sort(), ['APPLIED', 'IGNORED', 'IGNORED'])
+  const outcomes = await Promise.all([pay(one, ids[0]), pay(other, ids[0]), pay(one, ids[0])])
+  assert.deepEqual(outcomes.map((outcome) => outcome?.result).sort(), ['APPLIED', 'IGNORED', 'IGNORED'])
   assert.equal((await database.rows(selectMovements, [])).length, 1)
   await assertBooks(database)
 })
@@ -165,8 +165,8 @@ for (const [edge, afterMs] of [
       cashIns
         .create(cashInRequest({ id: ids.uuid(), externalId, idempotencyKey: 'key' }))
         .catch((error: Error) => error.message)
-    const told = await Promise.all([create(one, 'a'), create(other, 'b')])
-    const refused = told.filter((outcome) => typeof outcome === 'string')
+    const outcomes = await Promise.all([create(one, 'a'), create(other, 'b')])
+    const refused = outcomes.filter((outcome) => typeof outcome === 'string')
     assert.deepEqual(refused, [new Refusal('idempotency_key_reused').message])
     const [{ operations } = { operations: 0n }] = await database.rows(
       statement<[], { operations: bigint }>('test.operations', 'SELECT count(*) AS operations FROM operation'),

@@ -41,8 +41,8 @@ test('[DB-40] what a process of before has booked is not credited again, for wha
   const { url, database, id, pay } = await charge(t)
   await payAsBefore(url, OLD, 'E1')
   assert.deepEqual(await movements(database), [['E1', OLD]])
-  const told = await pay('E1')
-  assert.equal(told?.cashIn.status, 'RECONCILIATION_REQUIRED')
+  const reported = await pay('E1')
+  assert.equal(reported?.cashIn.status, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await balances(database), { available: 100_00n, settlement: -200_00n, suspense_in: 100_00n })
   assert.deepEqual(
     (await database.rows(CASES, [])).map(({ kind, operation_id }) => [kind, operation_id]),
@@ -110,9 +110,9 @@ for (const isLost of [false, true]) {
     const other = testEngine(t, url)
     const another = other.ids.uuid()
     await other.cashIns.create(cashInRequest({ id: another, externalId: 'b' }))
-    const told = { on: 'partner.confirmed', payment: payment({ endToEndId: 'E1' }), transactionId: 'tx' } as const
+    const reported = { on: 'partner.confirmed', payment: payment({ endToEndId: 'E1' }), transactionId: 'tx' } as const
     await pay('E1')
-    await other.cashIns.apply(another, told)
+    await other.cashIns.apply(another, reported)
     await pay('E2')
     assert.deepEqual(await movements(database), [
       ['E1', id],

@@ -27,8 +27,8 @@ test('[refund-in.doubt.9] [engine.14] [CO-47] one return told for refunds of two
       return id
     }),
   )
-  const told = confirmed({ valueCents: 40_00n, occurredAt: clock.now() })
-  const outcomes = await Promise.all(made.map((id) => refunds.apply(id, [told])))
+  const reported = confirmed({ valueCents: 40_00n, occurredAt: clock.now() })
+  const outcomes = await Promise.all(made.map((id) => refunds.apply(id, [reported])))
   assert.deepEqual(
     outcomes.map((outcome) => outcome?.refund.status),
     ['CONFIRMED', 'PENDING'],

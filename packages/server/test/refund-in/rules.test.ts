@@ -591,8 +591,8 @@ test('[refund-in.doubt.2] that the bank sent what we have no record of counts on
   const unrecorded = refundAs('PENDING', { dueAt: NOW, facts: { doubt: 'unrecorded' } })
   const before = withOpenCases(unrecorded, 'confirmed_without_sending', 'amount_differs')
   assert.equal(nextStep(before, NOW), 'ask')
-  const told = decide(before, confirmed({}, false)).outcome.refund
-  assert.deepEqual([told.status, told.dueAt], ['PENDING', NOW])
+  const reported = decide(before, confirmed({}, false)).outcome.refund
+  assert.deepEqual([reported.status, reported.dueAt], ['PENDING', NOW])
   const proven = decide(before, INPUTS['send.accepted'], confirmed(), INPUTS['work.done'])
   assert.deepEqual([proven.outcome.refund.status, proven.outcome.refund.dueAt], ['CONFIRMED', null])
   assert.deepEqual(proven.closes, ['confirmed_without_sending'])
@@ -713,22 +713,27 @@ test('[refund-in.states.10] [CO-41] the case of an overdue outcome closes when t
 
 test('[refund-in.doubt.1] [CO-44] a contradiction is asked about at once, and once', () => {
   const lease = { dueAt: NOW + 6_500, facts: { ...SENT, leaseEndsAt: NOW + 6_500 } }
-  const told = decide(refundAs('PENDING', lease), { ...INPUTS['send.contradicted'], transactionId: 'tx-r' })
-  assert.deepEqual([told.outcome.refund.dueAt, told.outcome.refund.transactionId], [NOW, 'tx-r'])
-  const asked = decide(told.outcome.refund, INPUTS['work.claimed'], INPUTS['send.contradicted'], INPUTS['work.done'])
+  const reported = decide(refundAs('PENDING', lease), { ...INPUTS['send.contradicted'], transactionId: 'tx-r' })
+  assert.deepEqual([reported.outcome.refund.dueAt, reported.outcome.refund.transactionId], [NOW, 'tx-r'])
+  const asked = decide(
+    reported.outcome.refund,
+    INPUTS['work.claimed'],
+    INPUTS['send.contradicted'],
+    INPUTS['work.done'],
+  )
   assert.deepEqual([asked.outcome.refund.dueAt, asked.outcome.refund.facts.question], [null, null])
 })
 
 test('[refund-in.ended.8] [CO-45] a second return of a confirmed refund is booked in suspense and counts as gone', () => {
-  const told = decide(refundAs('CONFIRMED'), confirmed({ returnId: 'D2', valueCents: 7_00n }, false))
+  const reported = decide(refundAs('CONFIRMED'), confirmed({ returnId: 'D2', valueCents: 7_00n }, false))
   assert.deepEqual(
-    told.journals?.map(({ kind, reference, amounts }) => [kind, reference, amounts.p]),
+    reported.journals?.map(({ kind, reference, amounts }) => [kind, reference, amounts.p]),
     [['left_unattributed', 'D2', 7_00n]],
   )
-  assert.deepEqual(told.outcome.cashIn.facts.returns, { D1: 30_00, D2: 7_00 })
+  assert.deepEqual(reported.outcome.cashIn.facts.returns, { D1: 30_00, D2: 7_00 })
   const again = decideRefundIn(
-    told.outcome.refund,
-    told.outcome.cashIn,
+    reported.outcome.refund,
+    reported.outcome.cashIn,
     [confirmed({ returnId: 'D2' })],
     stateOf(),
     NOW,
@@ -823,11 +828,11 @@ test('[refund-in.ended.6] what is there of the money is held again, and no more 
 
 test('[refund-in.returns.4] the payment’s own reference is not taken for the return’s', () => {
   const cashIn = cashInOf('PENDING')
-  const told = cashIn.transactionId as string
+  const reported = cashIn.transactionId as string
   for (const input of [
-    { ...INPUTS['send.accepted'], transactionId: told },
-    { ...UNVERIFIED, transactionId: told },
-    { ...confirmed(), transactionId: told },
+    { ...INPUTS['send.accepted'], transactionId: reported },
+    { ...UNVERIFIED, transactionId: reported },
+    { ...confirmed(), transactionId: reported },
   ]) {
     assert.equal(decide(refundAs('PENDING'), input).outcome.refund.transactionId, null)
   }
@@ -866,8 +871,8 @@ test('[refund-in.unknown.2] [CO-61] what was tried before the clock was set back
 })
 
 test('[refund-in.ended.3] [refund-in.doubt.7] a return that was booked here is restated, whichever payment it is now told of', () => {
-  const told = { ...confirmed({ valueCents: 29_99n }), endToEndId: 'E9' }
-  const { cases = [], outcome } = decide(refundAs('CONFIRMED'), told)
+  const reported = { ...confirmed({ valueCents: 29_99n }), endToEndId: 'E9' }
+  const { cases = [], outcome } = decide(refundAs('CONFIRMED'), reported)
   assert.deepEqual([cases.map(({ kind }) => kind), outcome.result], [['confirmation_restated'], 'APPLIED'])
 })
 
