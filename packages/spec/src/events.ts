@@ -74,9 +74,9 @@ export type EventOf<Type extends EventType> = Static<(typeof eventSchemas)[Type]
 
 /**
  * Writes an instant with nine fractional digits, as events carry it.
- * @param at epoch milliseconds
+ * @param instantMs epoch milliseconds
  * @source rules#events.3
  */
-export function nanosecondText(at: number): string {
-  return new Date(at).toISOString().replace('Z', '000000Z')
+export function nanosecondText(instantMs: number): string {
+  return new Date(instantMs).toISOString().replace('Z', '000000Z')
 }

@@ -18,14 +18,14 @@ import {
 /** What is done about the differences between the bank's statement and our books. Doing it twice changes nothing more. */
 export interface Differences {
   /** Keeps the entries of a page. @source rules#statement.4 */
-  keep(entries: readonly StatementEntry[], at: number): Promise<void>
+  keep(entries: readonly StatementEntry[], nowMs: number): Promise<void>
   /**
    * Judges every entry that is not settled and does what follows.
    * @returns of those that wait to be handed to their operation: when they moved or were first seen, whichever is earlier
    */
-  match(at: number): Promise<number[]>
+  match(nowMs: number): Promise<number[]>
   /** Looks for movements of our books that the statement does not have. @source rules#statement.8 */
-  findGaps(at: number, readFrom: number): Promise<void>
+  findGaps(nowMs: number, readFrom: number): Promise<void>
 }
 
 /** What it needs. */
@@ -50,8 +50,8 @@ export function createDifferences({ store, receivers, engine, logger }: Differen
     logger.warn({ kind, ...facts }, 'the bank’s statement and our books differ, and a case was opened about it')
   }
 
-  async function keep(entries: readonly StatementEntry[], at: number): Promise<void> {
-    for (const { entry, before } of await store.keep(entries, at)) {
+  async function keep(entries: readonly StatementEntry[], nowMs: number): Promise<void> {
+    for (const { entry, before } of await store.keep(entries, nowMs)) {
       await openCase(DIFFERS, keyOf(entry), {
         reason: 'the statement said otherwise before',
         ...retoldFacts(entry, before),
@@ -59,26 +59,26 @@ export function createDifferences({ store, receivers, engine, logger }: Differen
     }
   }
 
-  async function match(at: number): Promise<number[]> {
+  async function match(nowMs: number): Promise<number[]> {
     const waiting: number[] = []
     let after: EntryKey | undefined
     for (;;) {
       const entries = await store.open(after, BATCH)
-      waiting.push(...(await matchBatch(entries, at)))
+      waiting.push(...(await matchBatch(entries, nowMs)))
       after = entries.at(-1)
       if (entries.length < BATCH) return waiting
     }
   }
 
-  async function matchBatch(entries: readonly OpenEntry[], at: number): Promise<number[]> {
-    const judged = entries.map((entry) => ({ entry, verdict: judge(entry, at) }))
+  async function matchBatch(entries: readonly OpenEntry[], nowMs: number): Promise<number[]> {
+    const judged = entries.map((entry) => ({ entry, verdict: judge(entry, nowMs) }))
     const outcomes = await Promise.all(judged.map(({ entry, verdict }) => act(entry, verdict)))
     const having = (wanted: Done) => judged.filter((_, index) => outcomes[index] === wanted).map(({ entry }) => entry)
-    await store.noteAsked(having('ASKED'), at)
-    await store.noteReported(having('REPORTED'), at)
+    await store.noteAsked(having('ASKED'), nowMs)
+    await store.noteReported(having('REPORTED'), nowMs)
     await store.settle(
       judged.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
-      at,
+      nowMs,
     )
     return judged.flatMap(({ entry, verdict }) =>
       verdict.is === 'ASK' || verdict.is === 'WAIT' ? [Math.min(entry.occurredAt, entry.seenAt)] : [],
@@ -124,14 +124,14 @@ export function createDifferences({ store, receivers, engine, logger }: Differen
     return 'REPORTED'
   }
 
-  async function findGaps(at: number, readFrom: number): Promise<void> {
-    await store.fillGaps(at)
+  async function findGaps(nowMs: number, readFrom: number): Promise<void> {
+    await store.fillGaps(nowMs)
     // Missed by an earlier reading and not filled by this one.
-    for (const gap of await store.gapsToReport(at, BATCH)) {
+    for (const gap of await store.gapsToReport(nowMs, BATCH)) {
       await openCase(MISSING, `${gap.direction} ${gap.id}`, gapFacts(gap))
-      await store.noteGapReported(gap, at)
+      await store.noteGapReported(gap, nowMs)
     }
-    await store.noteGaps(at, at - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
+    await store.noteGaps(nowMs, nowMs - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
   }
 
   return { keep, match, findGaps }

@@ -6,7 +6,7 @@ import { type OpenEntry, SUBJECT_KINDS } from './rules.ts'
 /** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
 export interface StatementStore {
   /** Takes the lease, where a reading is due and nobody has it. */
-  claim(leaseId: string, at: number, until: number): Promise<Mark | undefined>
+  claim(leaseId: string, nowMs: number, until: number): Promise<Mark | undefined>
   /** Notes where the first window begins. */
   readFrom(leaseId: string, from: number): Promise<void>
   /** Goes on for so long. @returns whether the lease is still ours */
@@ -22,28 +22,28 @@ export interface StatementStore {
    * Keeps the entries of a page.
    * @returns those that were told otherwise before, with what was told then
    */
-  keep(entries: readonly StatementEntry[], at: number): Promise<Retold[]>
+  keep(entries: readonly StatementEntry[], nowMs: number): Promise<Retold[]>
   /** Entries that are not settled, in a fixed order, so many after the one given. */
-  open(after: EntryKey | undefined, most: number): Promise<OpenEntry[]>
+  open(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
   /** Notes what became of entries, and closes the cases that wondered about them. */
-  settle(results: readonly Settled[], at: number): Promise<void>
+  settle(results: readonly Settled[], nowMs: number): Promise<void>
   /** Notes that the bank was asked about them. */
-  noteAsked(keys: readonly EntryKey[], at: number): Promise<void>
+  noteAsked(keys: readonly EntryKey[], nowMs: number): Promise<void>
   /** Notes that a case was opened. */
-  noteReported(keys: readonly EntryKey[], at: number): Promise<void>
+  noteReported(keys: readonly EntryKey[], nowMs: number): Promise<void>
 
   /**
    * Notes the movements that our books had by `bookedUntil` and the statement has not. Each is looked for once: what is
    * missing is looked for again as a gap.
    * @param movedSince by the bank's time: what moved before was never to be read
    */
-  noteGaps(at: number, bookedUntil: number, movedSince: number): Promise<void>
+  noteGaps(nowMs: number, bookedUntil: number, movedSince: number): Promise<void>
   /** Closes what the statement has after all, with its case. */
-  fillGaps(at: number): Promise<void>
+  fillGaps(nowMs: number): Promise<void>
   /** What was missed before an instant and is not reported yet, so many at most. */
-  gapsToReport(missedBefore: number, most: number): Promise<Gap[]>
+  gapsToReport(missedBefore: number, limit: number): Promise<Gap[]>
   /** Notes that a case was opened. */
-  noteGapReported(gap: Gap, at: number): Promise<void>
+  noteGapReported(gap: Gap, nowMs: number): Promise<void>
 }
 
 /** How far the statement was read. Epoch milliseconds; see the table for whose time. */
@@ -90,7 +90,7 @@ export const UNEXPLAINED = 'statement_unexplained'
 export const MISSING = 'statement_missing'
 
 const claim = statement<
-  [leaseId: string, at: string, until: string],
+  [leaseId: string, now: string, until: string],
   { read_from: number | null; matched_until: number | null; read_at: number | null }
 >(
   'statement.claim',
@@ -139,7 +139,7 @@ type EntryParameters = [
 const TOLD_ROWS = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[])
   AS t (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at)`
 
-const insertEntries = statement<[...EntryParameters, at: string]>(
+const insertEntries = statement<[...EntryParameters, now: string]>(
   'statement.keep',
   `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at)
    SELECT t.direction, t.id, t.kind, t.end_to_end_id, t.reference, t.value_cents, t.occurred_at, $8 FROM ${TOLD_ROWS}
@@ -182,7 +182,7 @@ interface OpenRow {
   readonly arrived_on: string | null
 }
 
-const selectOpen = statement<[direction: string, id: string, kind: string, most: number], OpenRow>(
+const selectOpen = statement<[direction: string, id: string, kind: string, limit: number], OpenRow>(
   'statement.open',
   `SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
           s.reported_at, m.operation_id AS booked_operation_id, m.value_cents AS booked_cents, n.id AS named_id,
@@ -204,7 +204,7 @@ type KeyParameters = [directions: readonly string[], ids: readonly string[], kin
 const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[])'
 
 const settle = statement<
-  [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], at: string]
+  [...KeyParameters, outcomes: readonly string[], operationIds: readonly (string | null)[], now: string]
 >(
   'statement.settle',
   `WITH settled AS (
@@ -219,13 +219,13 @@ const settle = statement<
       AND c.closed_at IS NULL`,
 )
 
-const noteAsked = statement<[...KeyParameters, at: string]>(
+const noteAsked = statement<[...KeyParameters, now: string]>(
   'statement.asked',
   `UPDATE statement_entry s SET asked_at = $4 FROM ${KEY_ROWS} AS r (direction, id, kind)
     WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.asked_at IS NULL`,
 )
 
-const noteReported = statement<[...KeyParameters, at: string]>(
+const noteReported = statement<[...KeyParameters, now: string]>(
   'statement.reported',
   `UPDATE statement_entry s SET reported_at = $4 FROM ${KEY_ROWS} AS r (direction, id, kind)
     WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.reported_at IS NULL`,
@@ -237,7 +237,7 @@ const noteReported = statement<[...KeyParameters, at: string]>(
  * statement was first read is not looked for: the bank's time counts where our books have it, and otherwise that of the
  * operation, before which nothing of it can have moved.
  */
-const insertGaps = statement<[at: string, bookedUntil: string, movedSince: string, most: number]>(
+const insertGaps = statement<[now: string, bookedUntil: string, movedSince: string, limit: number]>(
   'statement.gaps',
   `WITH settlement AS (
      SELECT a.id,
@@ -273,7 +273,7 @@ const insertGaps = statement<[at: string, bookedUntil: string, movedSince: strin
    ON CONFLICT DO NOTHING`,
 )
 
-const fillGaps = statement<[at: string]>(
+const fillGaps = statement<[now: string]>(
   'statement.fill_gaps',
   `WITH filled AS (
      UPDATE statement_gap g SET filled_at = $1
@@ -288,7 +288,7 @@ const fillGaps = statement<[at: string]>(
 )
 
 const selectGaps = statement<
-  [missedBefore: string, most: number],
+  [missedBefore: string, limit: number],
   { direction: 'in' | 'out'; id: string; operation_id: string; value_cents: bigint; missed_at: number }
 >(
   'statement.gaps_to_report',
@@ -296,7 +296,7 @@ const selectGaps = statement<
     WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1 ORDER BY missed_at, direction, id LIMIT $2`,
 )
 
-const noteGapReported = statement<[direction: string, id: string, at: string]>(
+const noteGapReported = statement<[direction: string, id: string, now: string]>(
   'statement.gap_reported',
   'UPDATE statement_gap SET reported_at = $3 WHERE direction = $1 AND id = $2',
 )
@@ -307,8 +307,8 @@ const GAPS_BATCH = 100_000
 /** Makes the store of a database. */
 export function createStatementStore(database: Database): StatementStore {
   return {
-    claim: async (leaseId, at, until) => {
-      const [row] = await database.rows(claim, [leaseId, instantParameter(at), instantParameter(until)])
+    claim: async (leaseId, nowMs, until) => {
+      const [row] = await database.rows(claim, [leaseId, instantParameter(nowMs), instantParameter(until)])
       return row && { readFrom: row.read_from, matchedUntil: row.matched_until, readAt: row.read_at }
     },
     extend: async (leaseId, until) => (await database.rows(extend, [leaseId, instantParameter(until)])).length > 0,
@@ -323,43 +323,43 @@ export function createStatementStore(database: Database): StatementStore {
       return (await database.rows(finish, [leaseId, ...instants])).length > 0
     },
     oldestOperationAt: async () => (await database.rows(selectOldest, []))[0]?.created_at ?? null,
-    keep: async (entries, at) => {
+    keep: async (entries, nowMs) => {
       if (entries.length === 0) return []
-      await database.rows(insertEntries, [...entryParameters(entries), instantParameter(at)])
+      await database.rows(insertEntries, [...entryParameters(entries), instantParameter(nowMs)])
       const rows = await database.rows(selectRetold, entryParameters(entries))
       return rows.flatMap(({ ordinal, value_cents, end_to_end_id, reference }) => {
         const entry = entries[Number(ordinal) - 1]
         return entry ? [{ entry, before: { valueCents: value_cents, endToEndId: end_to_end_id, reference } }] : []
       })
     },
-    open: async (after, most) => {
+    open: async (after, limit) => {
       const { direction = '', movementId = '', kind = '' } = after ?? {}
-      return (await database.rows(selectOpen, [direction, movementId, kind, most])).map(openEntryOf)
+      return (await database.rows(selectOpen, [direction, movementId, kind, limit])).map(openEntryOf)
     },
-    settle: async (results, at) => {
+    settle: async (results, nowMs) => {
       if (results.length === 0) return
       await database.rows(settle, [
         ...keyParameters(results.map(({ entry }) => entry)),
         results.map(({ outcome }) => outcome),
         results.map(({ operationId }) => operationId),
-        instantParameter(at),
+        instantParameter(nowMs),
       ])
     },
-    noteAsked: async (keys, at) => {
-      if (keys.length > 0) await database.rows(noteAsked, [...keyParameters(keys), instantParameter(at)])
+    noteAsked: async (keys, nowMs) => {
+      if (keys.length > 0) await database.rows(noteAsked, [...keyParameters(keys), instantParameter(nowMs)])
     },
-    noteReported: async (keys, at) => {
-      if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(at)])
+    noteReported: async (keys, nowMs) => {
+      if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(nowMs)])
     },
-    noteGaps: async (at, bookedUntil, movedSince) => {
-      const instants = [at, bookedUntil, movedSince].map(instantParameter) as [string, string, string]
+    noteGaps: async (nowMs, bookedUntil, movedSince) => {
+      const instants = [nowMs, bookedUntil, movedSince].map(instantParameter) as [string, string, string]
       await database.rows(insertGaps, [...instants, GAPS_BATCH])
     },
-    fillGaps: async (at) => {
-      await database.rows(fillGaps, [instantParameter(at)])
+    fillGaps: async (nowMs) => {
+      await database.rows(fillGaps, [instantParameter(nowMs)])
     },
-    gapsToReport: async (missedBefore, most) => {
-      const rows = await database.rows(selectGaps, [instantParameter(missedBefore), most])
+    gapsToReport: async (missedBefore, limit) => {
+      const rows = await database.rows(selectGaps, [instantParameter(missedBefore), limit])
       return rows.map(({ direction, id, operation_id, value_cents, missed_at }) => ({
         direction,
         id,
@@ -368,8 +368,8 @@ export function createStatementStore(database: Database): StatementStore {
         missedAt: missed_at,
       }))
     },
-    noteGapReported: async ({ direction, id }, at) => {
-      await database.rows(noteGapReported, [direction, id, instantParameter(at)])
+    noteGapReported: async ({ direction, id }, nowMs) => {
+      await database.rows(noteGapReported, [direction, id, instantParameter(nowMs)])
     },
   }
 }

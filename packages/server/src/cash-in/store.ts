@@ -7,7 +7,7 @@ import { type CashIn, isCashIn } from './cash-in.ts'
 /** All SQL of cash-ins. */
 export interface CashInStore extends OperationStore<CashIn> {
   /** Cash-ins on which work is due, oldest first. */
-  due(at: number, most: number): Promise<CashIn[]>
+  due(nowMs: number, limit: number): Promise<CashIn[]>
   /** Until when the bank's statement was matched, by the bank's time; `null` where it was not. */
   statementMark(): Promise<number | null>
   /** What was credited unverified after an entry of the settlement account, and after an instant. */
@@ -33,7 +33,7 @@ const selectMark = statement<[], { matched_until: number | null }>(
 
 /** Newest first: what lies before the mark is not read. */
 const selectUnverified = statement<
-  [afterVersion: bigint, since: string | null, most: number],
+  [afterVersion: bigint, since: string | null, limit: number],
   { cents: bigint; version: bigint; entries: bigint }
 >(
   'cash_in.unverified',
@@ -46,7 +46,7 @@ const selectUnverified = statement<
     WHERE $2::timestamptz IS NULL OR e.at > $2::timestamptz`,
 )
 
-const selectDue = statement<[at: string, most: number], OperationRow>(
+const selectDue = statement<[now: string, limit: number], OperationRow>(
   'cash_in.due',
   `SELECT ${OPERATION_COLUMNS} FROM cash_in WHERE due_at <= $1 ORDER BY due_at LIMIT $2`,
 )
@@ -56,8 +56,8 @@ const selectDue = statement<[at: string, most: number], OperationRow>(
  * noticed.
  * @source rules#cash-in.list.2
  */
-export function statusConditionAt(status: CashInStatus, at: number): Condition {
-  const now = instantParameter(at)
+export function statusConditionAt(status: CashInStatus, nowMs: number): Condition {
+  const now = instantParameter(nowMs)
   if (status === 'PENDING') {
     return { key: status, sql: (p) => `status = 'PENDING' AND expires_at >= ${p}::timestamptz`, value: now }
   }
@@ -72,7 +72,8 @@ export function statusConditionAt(status: CashInStatus, at: number): Condition {
 export function createCashInStore(database: Database): CashInStore {
   return {
     ...createOperationStore(database, 'cash_in', isCashIn),
-    due: async (at, most) => operationsOf(await database.rows(selectDue, [instantParameter(at), most]), isCashIn),
+    due: async (nowMs, limit) =>
+      operationsOf(await database.rows(selectDue, [instantParameter(nowMs), limit]), isCashIn),
     statementMark: async () => (await database.rows(selectMark, []))[0]?.matched_until ?? null,
     unverifiedCredits: async (afterVersion, since) => {
       const at = since === null ? null : instantParameter(since)

@@ -11,11 +11,11 @@ const format = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Sao_Paulo',
 
 /**
  * The accounting day of an instant: São Paulo's.
- * @param at epoch milliseconds
+ * @param instantMs epoch milliseconds
  * @source rules#cash-out.limits.2
  */
-export function accountingDay(at: number): string {
-  return format.format(at)
+export function accountingDay(instantMs: number): string {
+  return format.format(instantMs)
 }
 
 /** The day's total after a payout was reserved. Clocks differ by moments: around midnight the later day counts. */

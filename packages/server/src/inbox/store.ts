@@ -15,11 +15,11 @@ export interface InboxStore {
   /** Resolves when a fail-over would lose nothing of what could be read before. @source rules#database.7 */
   untilReplicated(): Promise<void>
   /** Makes due what waits for one of these references of the bank. */
-  expedite(transactionIds: readonly string[], at: number): Promise<void>
+  expedite(transactionIds: readonly string[], nowMs: number): Promise<void>
   /** Claims what is due and nobody holds. */
-  claim(at: number, until: number, most: number): Promise<StoredEvent[]>
+  claim(nowMs: number, until: number, limit: number): Promise<StoredEvent[]>
   /** Notes what became of events. */
-  mark(results: readonly InboxResult[], at: number): Promise<void>
+  mark(results: readonly InboxResult[], nowMs: number): Promise<void>
   /** Whether the event that this one contradicts has been dealt with, or set aside. */
   isOriginalDone(dedupeKey: string): Promise<boolean>
 }
@@ -121,7 +121,7 @@ const selectHashes = statement<[dedupeKeys: readonly string[]], { dedupe_key: st
 )
 
 /** The dedupe key is a list whose third item is the bank's reference, where the event has one. */
-const expedite = statement<[transactionIds: readonly string[], at: string]>(
+const expedite = statement<[transactionIds: readonly string[], now: string]>(
   'inbox.expedite',
   `UPDATE inbox_event SET due_at = $2
     WHERE (inbox_id, ordinal) IN (
@@ -140,7 +140,7 @@ interface ClaimedRow extends Pick<StoredEvent, 'ordinal' | 'state' | 'attempts' 
   readonly content_hash: Buffer
 }
 
-const claim = statement<[at: string, until: string, most: number], ClaimedRow>(
+const claim = statement<[now: string, until: string, limit: number], ClaimedRow>(
   'inbox.claim',
   `WITH due AS (
      SELECT inbox_id, ordinal FROM inbox_event WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
@@ -162,7 +162,7 @@ const mark = statement<
     failures: readonly number[],
     parkings: readonly number[],
     dueAts: readonly (string | null)[],
-    at: string,
+    now: string,
   ]
 >(
   'inbox.mark',
@@ -197,14 +197,14 @@ export function createInboxStore(database: Database): InboxStore {
       await database.rows(insertConflicts, insertParameters(events, receivedAt, dueAt))
     },
     untilReplicated: () => untilReplicated(database),
-    expedite: async (transactionIds, at) => {
-      if (transactionIds.length > 0) await database.rows(expedite, [transactionIds, instantParameter(at)])
+    expedite: async (transactionIds, nowMs) => {
+      if (transactionIds.length > 0) await database.rows(expedite, [transactionIds, instantParameter(nowMs)])
     },
-    claim: async (at, until, most) => {
-      const rows = await database.rows(claim, [instantParameter(at), instantParameter(until), most])
+    claim: async (nowMs, until, limit) => {
+      const rows = await database.rows(claim, [instantParameter(nowMs), instantParameter(until), limit])
       return rows.map(storedEvent)
     },
-    mark: async (results, at) => {
+    mark: async (results, nowMs) => {
       await database.rows(mark, [
         results.map(({ inboxId }) => inboxId),
         results.map(({ ordinal }) => ordinal),
@@ -214,7 +214,7 @@ export function createInboxStore(database: Database): InboxStore {
         results.map(({ failures }) => failures),
         results.map(({ parkings }) => parkings),
         results.map(({ dueAt }) => (dueAt === null ? null : instantParameter(dueAt))),
-        instantParameter(at),
+        instantParameter(nowMs),
       ])
     },
     // One that was set aside gave up its key: nothing is to be waited for.

@@ -36,7 +36,7 @@ export interface Orders<Order extends AnyOrder, Input extends AnyInput> {
    * Orders on which work is due, oldest first.
    * @param isSending whether those that only wait to be sent are wanted too
    */
-  due(at: number, most: number, isSending: boolean): Promise<Order[]>
+  due(nowMs: number, limit: number, isSending: boolean): Promise<Order[]>
   /**
    * Commits what happened to an order, as one change.
    * @returns the order as it is then; `undefined` where it was not to be: another process was faster

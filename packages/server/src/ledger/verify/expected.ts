@@ -69,7 +69,7 @@ export const notified = values(
 function bounds(
   rows: readonly MachineRow[],
   effect: (row: MachineRow) => JournalKind | EventType | undefined,
-): [effect: string, least: number, most: number][] {
+): [effect: string, minimum: number, maximum: number][] {
   const effects = new Set(rows.map(effect).filter((name) => name !== undefined))
   return [...effects].map((name) => [name, rows.every((row) => effect(row) === name) ? 1 : 0, 1])
 }
