@@ -109,7 +109,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
       wait *= 2
       answer = await calls.order(cashIn, remaining(deadline))
     }
-    return answer.kind === 'NOT_SENT' ? notSent(cashIn, answer.reason) : take(cashIn, answer)
+    return answer.kind === 'NOT_SENT' ? notSent(cashIn, answer.reason) : applyAnswer(cashIn, answer)
   }
 
   /** No attempt ever left. */
@@ -165,7 +165,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     if (!calls.canAsk) return unasked(cashIn)
     if (answer.kind === 'NOT_FOUND') return neverSeen(cashIn)
     if (isSilence(answer) && cashIn.facts.unsent === 'claimed') return stillUnsent(cashIn, answer.reason)
-    const { status } = await take(cashIn, answer)
+    const { status } = await applyAnswer(cashIn, answer)
     if (answer.kind === 'ACCEPTED' && (isOver(cashIn, clock.now()) || status === 'FAILED')) return withdraw(cashIn)
     // A contradiction that came too late to matter: it ends like any other.
     if (answer.kind === 'CONTRADICTED' && status === 'PENDING') return withdraw(cashIn)
@@ -182,7 +182,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     if (isKnownAtBank(cashIn)) return isPast ? withdraw(cashIn) : SILENT
     if (!isPast && isWanted(cashIn) && calls.isRepeatable(cashIn)) return order(cashIn)
     if (cashIn.facts.unsent === 'claimed') return stillUnsent(cashIn, CANNOT_ASK.reason)
-    await take(cashIn, CANNOT_ASK)
+    await applyAnswer(cashIn, CANNOT_ASK)
     return SILENT
   }
 
@@ -213,7 +213,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
   async function order(cashIn: CashIn): Promise<Settled> {
     const answer = await calls.order(cashIn)
     if (answer.kind === 'NOT_SENT' && cashIn.facts.unsent === 'claimed') await notSent(cashIn, answer.reason)
-    else await take(cashIn, answer)
+    else await applyAnswer(cashIn, answer)
     return settledBy(answer)
   }
 
@@ -230,12 +230,12 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
     }
     if (answer.kind !== 'REJECTED') return SILENT
     const paid = await calls.ask(cashIn)
-    if (paid.kind !== 'NOT_FOUND') await take(cashIn, paid)
+    if (paid.kind !== 'NOT_FOUND') await applyAnswer(cashIn, paid)
     return paid.kind === 'FINAL' ? OVER : SILENT
   }
 
   /** Turns an answer of the partner into inputs, in the order in which they happened. */
-  async function take(
+  async function applyAnswer(
     cashIn: CashIn,
     answer: Exclude<ChargeAnswer | ChargeQueryAnswer, { kind: 'NOT_FOUND' }>,
   ): Promise<CashIn> {

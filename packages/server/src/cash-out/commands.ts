@@ -20,7 +20,7 @@ export interface CashOutCommands {
    * @returns the payout that the same `Idempotency-Key` made
    * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409)
    */
-  findRepeated(request: Known): Promise<CashOut | undefined>
+  findRepeated(request: CreateIdentity): Promise<CashOut | undefined>
   /** Lets a cash-out take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly CashOutInput[]): Promise<CashOutOutcome | undefined>
 }
@@ -32,7 +32,7 @@ export interface Created {
 }
 
 /** What a create is known by. */
-export type Known = Pick<CashOutRequest, 'externalId' | 'idempotencyKey' | 'exclusiveKey' | 'bodyHash'>
+export type CreateIdentity = Pick<CashOutRequest, 'externalId' | 'idempotencyKey' | 'exclusiveKey' | 'bodyHash'>
 
 /** Makes the commands of an engine. */
 export function createCashOutCommands(engine: Engine, terms: CashOutTerms): CashOutCommands {
@@ -74,7 +74,7 @@ export function createCashOutCommands(engine: Engine, terms: CashOutTerms): Cash
   }
 }
 
-function identityOf({ externalId, idempotencyKey, exclusiveKey }: Known): Identity {
+function identityOf({ externalId, idempotencyKey, exclusiveKey }: CreateIdentity): Identity {
   return { kind: 'cash_out', externalId, idempotencyKey, exclusiveKey }
 }
 
@@ -82,7 +82,7 @@ function identityOf({ externalId, idempotencyKey, exclusiveKey }: Known): Identi
  * The payout that the same request made before; everything else is refused.
  * @source rules#external-id.2, rules#idempotency.2, rules#cash-out.qrcode.6
  */
-function repeated(error: unknown, request: Known): CashOut {
+function repeated(error: unknown, request: CreateIdentity): CashOut {
   if (error instanceof ExclusiveKeyTaken) {
     const { id, status } = error.operation
     throw new Refusal('pix_code_in_use', { existing: { id, status } })

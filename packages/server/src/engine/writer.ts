@@ -21,10 +21,10 @@ import { abandonBatch, type BatchOutcome } from './statement/fence.ts'
 import { type AccountReply, type ControlReply, type Write, type WriteReply, writeOf } from './statement/write.ts'
 
 /** What became of a write. Both failures changed nothing. */
-export type WriteResult = 'committed' | 'stale' | Taken
+export type WriteResult = 'committed' | 'stale' | Duplicate
 
 /** What a create is known by belongs to another operation. */
-export type Taken = 'external id taken' | 'idempotency key taken' | 'exclusive key taken'
+export type Duplicate = 'external id taken' | 'idempotency key taken' | 'exclusive key taken'
 
 const UNIQUE_VIOLATION = '23505'
 
@@ -32,7 +32,7 @@ const UNIQUE_VIOLATION = '23505'
 const MOVEMENT_TAKEN = 'movement_pkey'
 
 /** What a violated constraint means, by its name; any other is a broken invariant. */
-const TAKEN = new Map<string, Taken>([
+const TAKEN = new Map<string, Duplicate>([
   ['operation_external_id_key', 'external id taken'],
   ['operation_idempotency_key', 'idempotency key taken'],
   ['operation_idempotency_key_noon', 'idempotency key taken'],
