@@ -51,6 +51,9 @@ const LATER_MS = 90_000
 /** Ends a boundary at which something is waited for in vain. */
 const TIMEOUT_MS = 90_000
 
+/** A claim that was under way when the rows were committed may have them: what was missed is done over, so often at most. */
+const TRIES = 5
+
 /** What merchants pay out from. */
 const FUNDS_CENTS = 50_000_00
 
@@ -68,10 +71,16 @@ export async function surviveEach<Prepared>(
     await t.test(boundary.name, { timeout: TIMEOUT_MS }, async () => {
       const { world, ended } = place ?? (await funded(t))
       place = undefined
-      const fresh = new Map((await survive(world, n, boundary, flow)).map((one) => [one.id, one]))
-      for (const [id, one] of fresh) ended.set(id, one)
-      await assertExactlyOnce(world, [...ended.values()])
-      await assertShown(world, [...fresh.values()])
+      let isOnTime = false
+      for (let tried = 0; !isOnTime; tried++) {
+        assert.ok(tried < TRIES, `${boundary.missing}: too late for this boundary`)
+        const run = await survive(world, n + tried * boundaries.length, boundary, flow)
+        const fresh = new Map(run.ended.map((one) => [one.id, one]))
+        for (const [id, one] of fresh) ended.set(id, one)
+        await assertExactlyOnce(world, [...ended.values()])
+        await assertShown(world, [...fresh.values()])
+        isOnTime = run.isOnTime
+      }
       place = { world, ended }
     })
   }
@@ -91,21 +100,21 @@ async function survive<Prepared>(
   n: number,
   boundary: Boundary,
   flow: Flow<Prepared>,
-): Promise<readonly Ended[]> {
+): Promise<{ readonly ended: readonly Ended[]; readonly isOnTime: boolean }> {
   const { prepared, ended } = await flow.prepare(world, n)
   await finished(world)
   const before = await progress(world)
   const { victim, reached, missing } = boundary
 
-  async function comeBack(): Promise<void> {
+  async function comeBack(): Promise<boolean> {
     if (victim === 'bank') assert.ok(await world.bank.start().ready)
     const passed = await passedSince(before, boundary, world)
-    assert.ok(missing === undefined || !passed.has(missing), `${missing}: too late for this boundary`)
     if (victim === undefined) assert.ok(await world.start(LATER_MS).ready)
+    return missing === undefined || !passed.has(missing)
   }
 
   const gone = killAt(boundary, world)
-  const [acted] = await Promise.all([flow.act(world, n, prepared), gone.then(comeBack)])
+  const [acted, isOnTime] = await Promise.all([flow.act(world, n, prepared), gone.then(comeBack)])
   await finished(world)
   const { request } = acted
   if (request) {
@@ -115,7 +124,7 @@ async function survive<Prepared>(
     const { id, samePayload } = again.body.existing ?? {}
     assert.deepEqual([again.status, id, samePayload], [409, request.created.id, true])
   }
-  return [...ended, await acted.ended()]
+  return { ended: [...ended, await acted.ended()], isOnTime }
 }
 
 /** What was passed since; waits for what the database or the bank was told just before, and has under way. */
