@@ -1,5 +1,5 @@
 import { machine, type ReasonOf, type StateOf } from '../machine.ts'
-import { orderGuards } from '../order-guards.ts'
+import { orderGuards, orderTriggers } from '../order.ts'
 
 /** Cash-out: money sent to a Pix key or paid from a QR code. A doubt never releases money. */
 
@@ -47,24 +47,7 @@ export const cashOut = machine({
     conflict: 'What the bank says contradicts what was sent, what it said before, or what is booked. A person decides.',
     not_dispatched: 'An event confirms a payout that we have no record of sending. The bank’s own answer settles it.',
   },
-  triggers: [
-    'create',
-    'work.requested',
-    'work.claimed',
-    'work.done',
-    'send.claimed',
-    'send.accepted',
-    'send.rejected',
-    'send.not_sent',
-    'send.unknown',
-    'send.contradicted',
-    'partner.confirmed',
-    'partner.failed',
-    'partner.not_found',
-    'partner.returned',
-    'clock.released',
-    'clock.overdue',
-  ],
+  triggers: orderTriggers,
   guards: {
     ...orderGuards,
     'payouts are enabled': 'the switch of payouts is on when this is committed, whatever a worker has read before',

@@ -1,5 +1,5 @@
 import { machine, type ReasonOf, type StateOf } from '../machine.ts'
-import { orderGuards } from '../order-guards.ts'
+import { orderGuards, orderTriggers } from '../order.ts'
 
 /**
  * Refund-in: all or part of a paid cash-in goes back, because the merchant or the bank says so. The merchant sees three
@@ -24,24 +24,7 @@ export const refundIn = machine({
     conflict: 'What the bank says contradicts what was sent, what it said before, or what is booked. A person decides.',
     not_dispatched: 'An event confirms a refund that we have no record of sending. The bank’s own answer settles it.',
   },
-  triggers: [
-    'create',
-    'work.requested',
-    'work.claimed',
-    'work.done',
-    'send.claimed',
-    'send.accepted',
-    'send.rejected',
-    'send.not_sent',
-    'send.unknown',
-    'send.contradicted',
-    'partner.confirmed',
-    'partner.failed',
-    'partner.not_found',
-    'partner.returned',
-    'clock.released',
-    'clock.overdue',
-  ],
+  triggers: orderTriggers,
   guards: {
     ...orderGuards,
     'the bank made it by itself': 'no order of ours made it',

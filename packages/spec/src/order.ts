@@ -20,3 +20,23 @@ export const orderGuards = {
 
 /** See {@link orderGuards}. */
 export type OrderGuard = keyof typeof orderGuards
+
+/** What happens to an order, payout and refund alike. */
+export const orderTriggers = [
+  'create',
+  'work.requested',
+  'work.claimed',
+  'work.done',
+  'send.claimed',
+  'send.accepted',
+  'send.rejected',
+  'send.not_sent',
+  'send.unknown',
+  'send.contradicted',
+  'partner.confirmed',
+  'partner.failed',
+  'partner.not_found',
+  'partner.returned',
+  'clock.released',
+  'clock.overdue',
+] as const
