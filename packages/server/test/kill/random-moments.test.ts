@@ -189,14 +189,34 @@ async function passTime(world: ProcessWorld, isClosed: () => boolean): Promise<v
 
 /** Lets one process after the other die at its moment, and starts the next; the last one takes up all that was left. */
 async function killAtEach(moments: readonly Moment[], world: ProcessWorld): Promise<void> {
+  const supervision = superviseServer(world)
   for (const moment of moments) {
     const { victim, course } = moment
     await killAt(moment, victim === 'bank' ? world.bank.process() : world.latest(), world)
     if (victim === 'bank') world.bank.start()
-    else world.start(STEP_MS)
     await world.bank.behave({ cashOut: course, refundIn: course })
   }
+  await supervision.end()
   await world.advance(LATER_MS)
+}
+
+/**
+ * Starts the next server whenever one is gone: one that was killed, and one that ended by itself because it lost its
+ * database while it was starting. Its `end` resolves when one is ready.
+ */
+function superviseServer(world: ProcessWorld): { end(): Promise<void> } {
+  let isSupervised = true
+  const supervise = (server: KillableProcess): void =>
+    void server.gone.then(() => {
+      if (isSupervised) supervise(world.start(STEP_MS))
+    })
+  supervise(world.latest())
+  return {
+    end: async () => {
+      while (!(await world.latest().ready)) await world.latest().gone
+      isSupervised = false
+    },
+  }
 }
 
 function killAt({ piece, isLost }: Moment, victim: KillableProcess, { links }: ProcessWorld): Promise<unknown> {
