@@ -1,16 +1,19 @@
+import { confirmationsDocument, releasesDocument, sendingDocument } from './answers.ts'
 import { configurationDocument, environmentExample } from './configuration.ts'
 import type { GeneratedDocument } from './document.ts'
 import { errorsDocument } from './errors.ts'
 import { eventSchemaDocuments } from './event-schemas.ts'
 import { ledgerDocument } from './ledger.ts'
 import { openApi } from './openapi.ts'
-import { releasesDocument, statesDocument } from './states.ts'
+import { statesDocument } from './states.ts'
 
 /** Every document that is made from the code. */
 export function documents(): GeneratedDocument[] {
   return [
     statesDocument(),
     releasesDocument(),
+    sendingDocument(),
+    confirmationsDocument(),
     ledgerDocument(),
     errorsDocument(),
     ...eventSchemaDocuments(),

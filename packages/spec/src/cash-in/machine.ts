@@ -62,7 +62,7 @@ export const cashIn = machine({
     'reference differs': 'the bank names another reference than before',
     'only an event tells it': 'the bank can be asked, and has not said it when asked',
     'payment is to be verified':
-      'only an event tells it, and its amount, what was booked unverified, its time, what an event told of it before, or the bank’s connector asks for more',
+      'only an event tells it, and its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, or too much was booked unverified, or it is dated before its charge, or an event told it before that is still to be verified, or the bank’s connector always asks for it',
     'payment is older than the charge': 'it is dated more than 300 s before the charge was made',
     'end is unknown for too long': 'the time has been over for an hour, and no case of it is open',
     'payment told is unconfirmed for too long':
@@ -147,7 +147,7 @@ export const cashIn = machine({
     // Money that arrives.
     { from: 'PAID', on: 'partner.confirmed', when: 'payment restated', to: 'same', opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same end-to-end id with another amount is a case; nothing is booked again. So is an event that told the other amount before the bank was asked and confirmed this one.' },
     { from: DOUBT, on: 'partner.confirmed', when: 'payment restated', to: CONFLICT, opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same in doubt.' },
-    { from: ANY, on: 'partner.confirmed', when: 'payment is to be verified', to: 'same', asks: true, rule: 'cash-in.credits.1', says: 'A payment that only an event tells is verified with the bank before it is booked where its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, where too much was booked unverified, where it is dated before its charge, where an event told it before that is to be verified, and always where the bank’s connector asks for that. The event books nothing then; the bank is asked at once, and its answer is booked as any other is.' },
+    { from: ANY, on: 'partner.confirmed', when: 'payment is to be verified', to: 'same', asks: true, rule: 'cash-in.credits.1', says: 'A payment that only an event tells is verified with the bank before it is booked where its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, where too much was booked unverified, where it is dated before its charge, where an event told it before that is to be verified, and always where the bank’s connector asks for that; a bank that cannot be asked is believed. The event books nothing then; the bank is asked at once, and its answer is booked as any other is.' },
     { from: [...PAYABLE, 'FAILED', DOUBT], on: 'partner.confirmed', when: 'movement belongs to another operation', to: CONFLICT, posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.states.13', says: 'One movement is one operation’s: a payment under an end-to-end id that was booked on another operation is in suspense, with a case, whatever the state.' },
     { from: 'PAID', on: 'partner.confirmed', when: 'movement belongs to another operation', to: 'same', posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.states.13', says: 'What was paid stays `PAID`.' },
     { from: DOUBT, on: 'partner.confirmed', when: 'payment is a second one', to: CONFLICT, posts: 'arrived_unattributed', opens: 'second_payment', rule: 'cash-in.reconciliation.2', says: 'In doubt a payment beside the one that was booked is in suspense with a case.' },

@@ -1,0 +1,86 @@
+import { type Line, type Machine, releases } from '@pixgate/spec'
+import { type GeneratedDocument, markdown } from './document.ts'
+import { linesTable, listOf, MACHINES, sentences } from './lines.ts'
+
+/** What frees or credits the merchant's money: every line that posts such a journal, with all of its conditions. */
+export function releasesDocument(): GeneratedDocument {
+  const posting = (of: 'hold' | 'credit') => (line: Line) => line.posts !== undefined && releases[line.posts] === of
+  return markdown(
+    'docs/generated/releases.md',
+    'What frees money',
+    'No other line of any table makes what a merchant may spend grow. Lines of one state and trigger are ' +
+      'tried in their order, so that one without conditions is what the lines before it leave over: all of them stand in ' +
+      '[States](states.md).',
+    ...answer(posting('hold'), {
+      cash_out: 'Frees the money of a payout',
+      refund_in: 'Frees the money of a refund',
+      cash_in: 'Frees what is held for a return that nobody could explain',
+    }),
+    ...answer(posting('credit'), {
+      cash_in: 'Credits a payment',
+      cash_out: 'Credits what came back of a payout',
+      adjustment: 'Credits an adjustment',
+    }),
+  )
+}
+
+/** When an order goes out, and when it goes out again. */
+export function sendingDocument(): GeneratedDocument {
+  return markdown(
+    'docs/generated/sending.md',
+    'When an order is sent again',
+    'An order goes out only after a line on `send.claimed` was stored, always under the same id: the first line is the first ' +
+      'attempt, the others send again. Nothing else sends.',
+    ...answer((line) => isOn(line, 'send.claimed'), {
+      cash_out: 'A payout is sent',
+      refund_in: 'A refund is sent',
+    }),
+    'Lines of one state and trigger are tried in their order; the first whose conditions hold applies.',
+    ...answer(({ on }) => listOf(on).some((trigger) => trigger.startsWith('send.') && trigger !== 'send.claimed'), {
+      cash_out: 'What an attempt to send a payout leads to',
+      refund_in: 'What an attempt to send a refund leads to',
+    }),
+  )
+}
+
+/** What the bank's word that money moved leads to, whichever amount it names. */
+export function confirmationsDocument(): GeneratedDocument {
+  return markdown(
+    'docs/generated/confirmations.md',
+    'What a confirmation of the bank does',
+    'The bank says that money moved: in an event, in the answer to a question, or in its statement. An ' +
+      'event without a proof of its origin is no such word: the bank is asked. Lines of one state are tried in their order; the first whose conditions hold applies.',
+    ...answer((line) => isOn(line, 'partner.confirmed'), {
+      cash_in: 'A payment of a charge',
+      cash_out: 'A payout that left',
+      refund_in: 'A refund that left',
+    }),
+  )
+}
+
+function isOn({ on }: Line, trigger: string): boolean {
+  return listOf(on).includes(trigger)
+}
+
+/**
+ * The lines that are meant, a section for each machine that has some, with their conditions explained.
+ * @param titles of the sections, in their order, by resource
+ */
+function answer(isMeant: (line: Line) => boolean, titles: Readonly<Record<string, string>>): string[] {
+  const meant = MACHINES.map((machine) => ({ ...machine, lines: machine.lines.filter(isMeant) }))
+  const untitled = meant.filter(({ lines, resource }) => lines.length > 0 && !(resource in titles))
+  if (untitled.length > 0) throw new Error(`no section is meant for ${untitled.map(({ resource }) => resource)}`)
+  return Object.entries(titles).flatMap(([name, title]) =>
+    meant.filter(({ resource }) => resource === name).flatMap((machine) => answerSection(title, machine)),
+  )
+}
+
+function answerSection(title: string, { lines, guards }: Machine): string[] {
+  const named = new Set<string>(lines.flatMap(({ when, unless }) => [...listOf(when), ...listOf(unless)]))
+  const conditions = Object.fromEntries(Object.entries(guards).filter(([guard]) => named.has(guard)))
+  return [
+    `## ${title}`,
+    linesTable(lines, ({ rule, says }) => `[${rule}](states.md#${rule}) ${says}`),
+    ...sentences('Conditions', ['condition', 'holds when'], conditions, (guard) => guard),
+  ]
+}
