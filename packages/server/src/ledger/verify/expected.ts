@@ -1,5 +1,6 @@
 import {
   adjustment,
+  type CashOutStatus,
   cashIn,
   cashOut,
   type EventType,
@@ -7,6 +8,7 @@ import {
   type JournalTemplate,
   journals,
   type Machine,
+  type RefundInStatus,
   type Row,
   refundIn,
   type Terms,
@@ -75,18 +77,32 @@ function bounds(
 }
 
 /**
- * What is set aside where it is not nothing: `(kind, status, hold)`. `all`: the whole amount. `doubt`: all or nothing,
- * as it was when the doubt arose. Of money that left `late`, after its hold had been given back, what there was of it is
- * held again: `doubt` and `late` may hold that.
+ * What a state sets aside. `all`: the whole amount. `doubt`: all or nothing, as it was when the doubt arose. Of money that
+ * left `late`, after its hold had been given back, what there was of it is held again: `doubt` and `late` may hold that.
  */
-export const holds = values([
-  ['cash_out', 'RESERVED', 'all'],
-  ['cash_out', 'DISPATCHED', 'all'],
-  ['cash_out', 'PROVIDER_RESULT_UNKNOWN', 'all'],
-  ['cash_out', 'RECONCILIATION_REQUIRED', 'doubt'],
-  ['refund_in', 'PENDING', 'all'],
-  ['refund_in', 'FAILED', 'late'],
-])
+type Hold = 'nothing' | 'all' | 'doubt' | 'late'
+
+const PAYOUT_HOLDS: Readonly<Record<CashOutStatus, Hold>> = {
+  RESERVED: 'all',
+  DISPATCHED: 'all',
+  PROVIDER_RESULT_UNKNOWN: 'all',
+  CONFIRMED: 'nothing',
+  FAILED: 'nothing',
+  RELEASED: 'nothing',
+  REVERSED: 'nothing',
+  RECONCILIATION_REQUIRED: 'doubt',
+}
+
+const REFUND_HOLDS: Readonly<Record<RefundInStatus, Hold>> = { PENDING: 'all', CONFIRMED: 'nothing', FAILED: 'late' }
+
+/** What is set aside where it is not nothing: `(kind, status, hold)`. */
+export const holds = values(
+  Object.entries({ cash_out: PAYOUT_HOLDS, refund_in: REFUND_HOLDS }).flatMap(([kind, byStatus]) =>
+    Object.entries<Hold>(byStatus)
+      .filter(([, hold]) => hold !== 'nothing')
+      .map(([status, hold]) => [kind, status, hold]),
+  ),
+)
 
 /** What a charge, a row `o` of `operation`, says that is held of returns of which it is not known whose they are. */
 export const heldOfReturns = `CASE WHEN o.facts ? 'awaitedReturns'
