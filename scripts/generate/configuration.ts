@@ -1,5 +1,5 @@
 import { sandboxVariables } from '../../packages/sandbox/src/config.ts'
-import { pixgateBankVariables } from '../../packages/server/src/banks/pixgate/config.ts'
+import { banks } from '../../packages/server/src/banks/banks.ts'
 import { serviceVariables } from '../../packages/server/src/config.ts'
 import { acceptedBy, type Variable, type Variables } from '../../packages/server/src/platform/variables.ts'
 import { code, GENERATED, type GeneratedDocument, markdown, table } from './document.ts'
@@ -7,7 +7,7 @@ import { code, GENERATED, type GeneratedDocument, markdown, table } from './docu
 /** Who reads which variables. */
 const sections: readonly { readonly title: string; readonly variables: Variables }[] = [
   { title: 'The server', variables: serviceVariables },
-  { title: 'A bank that speaks the partner protocol', variables: pixgateBankVariables },
+  ...Object.values(banks),
   { title: 'The sandbox', variables: sandboxVariables },
 ]
 

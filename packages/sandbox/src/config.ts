@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { isProduction, type ServerValues, serverVariables } from '@pixgate/server/config'
-import { type Environment, integer, readVariables, text, variables } from '@pixgate/server/variables'
+import { isProduction, pixgate, serviceVariables } from '@pixgate/server/config'
+import { type Environment, integer, readVariables, text, type Values, variables } from '@pixgate/server/variables'
 
 /** The sandbox's own variables. */
 export const sandboxVariables = variables({
@@ -14,6 +14,12 @@ export const sandboxVariables = variables({
     description: 'Port of the simulated bank; 0 takes any free one. Unset: 8081, or the next one that is free.',
   },
 })
+
+/** What a server reads whose bank may be the simulated one. */
+export const serverVariables = { ...serviceVariables, ...pixgate.variables }
+
+/** What {@link serverVariables} were read as. */
+type ServerValues = Values<typeof serverVariables>
 
 /** What the server requires and the sandbox makes where it is not set. */
 const MADE = [

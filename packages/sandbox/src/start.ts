@@ -9,7 +9,7 @@ import {
   type Stop,
   serve,
 } from '@pixgate/server'
-import { configOf } from '@pixgate/server/config'
+import { configOf, pixgate, pixgateBankConfig } from '@pixgate/server/config'
 import { banner } from './banner.ts'
 import type { SandboxConfig } from './config.ts'
 import { sandboxControls } from './controls/routes.ts'
@@ -38,7 +38,7 @@ export async function startSandbox(
   const address = await reserveAddress(role, { host: given.HOST, port: given.PORT })
   const url = urlOf(address)
   const bankUrl = given.PIXGATE_PARTNER_URL ?? (await startBank(role, config, secrets, url, logger, stops))
-  const server = configOf({
+  const values = {
     ...given,
     DATABASE_URL: databaseUrl,
     PIXGATE_ADMIN_TOKEN: secrets.adminToken,
@@ -46,10 +46,11 @@ export async function startSandbox(
     PIXGATE_PARTNER_URL: bankUrl,
     PIXGATE_PARTNER_TOKEN: secrets.partnerToken,
     PIXGATE_PARTNER_SECRET: secrets.partnerSecret,
-  })
+  }
+  const server = configOf(values, pixgate.configure(values))
   if (server.mode === 'production') return serve({ role, address }, { ...dependencies, config: server }, stops)
 
-  const link = openPartnerLink(server.partner)
+  const link = openPartnerLink(pixgateBankConfig(values))
   stops.push(() => link.close())
   const announce = () => {
     if (role === 'all') process.stdout.write(banner({ url, adminToken: secrets.adminToken }))

@@ -3,9 +3,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { serverVariables } from '@pixgate/server/config'
 import { ConfigError, type Environment, type Variables } from '@pixgate/server/variables'
-import { readSandboxConfig } from '../src/config.ts'
+import { readSandboxConfig, serverVariables } from '../src/config.ts'
 import { secretsOf } from '../src/secrets.ts'
 
 /** A secret that is long enough, and that must never be seen. */

@@ -3,7 +3,6 @@ import { createApiKeysModule } from './api-keys/index.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
-import { banks } from './banks/banks.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { withinCapabilities } from './banks/lacking.ts'
@@ -84,10 +83,10 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     database: databases.engine,
     onNotifications: () => webhooks.wake(),
   })
-  const bank = dependencies.bank ?? banks.pixgate.open(config.partner)
+  const bank = dependencies.bank ?? config.bank.open()
   const partner = withBreaker(withinCapabilities(bank), clock)
   const eventQueries = createEventQueryBudget()
-  const bounds = { callTimeoutMs: config.partner.timeoutMs, eventQueries }
+  const bounds = { callTimeoutMs: config.bank.timeoutMs, eventQueries }
   const cashIns = createCashInModule({
     ...dependencies,
     engine,
@@ -95,7 +94,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     database: databases.api,
     partner,
     terms: { merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
-    createBudgetMs: config.partner.createBudgetMs,
+    createBudgetMs: config.bank.createBudgetMs,
     returns: {
       take: (cashIn, returned) => refunds.applyEvent(cashIn.id, returned),
       settle: (cashIn) => refunds.settleReturns(cashIn),

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { limits } from '@pixgate/spec'
 import { Type } from 'typebox'
-import { banks } from './banks/banks.ts'
-import type { PixgateBankConfig } from './banks/pixgate/config.ts'
+import { banks, type Connectors, pixgate } from './banks/banks.ts'
+import type { ConfiguredBank, Connector } from './banks/connector.ts'
 import {
   address,
   type Environment,
@@ -17,6 +17,10 @@ import {
   variables,
 } from './platform/variables.ts'
 
+/** Who composes the server with a simulated bank reads what that needs. */
+export { pixgate } from './banks/banks.ts'
+export { pixgateBankConfig } from './banks/pixgate/config.ts'
+
 /**
  * Configuration: tables of variables, read once into one frozen object. Nothing else reads the environment.
  */
@@ -28,6 +32,9 @@ const VALUE_MAX_CENTS = Number(limits.valueMaxCents)
 const FEE_MAX_CENTS = 10_000_000
 const BASIS_POINTS_MAX = 10_000
 const SECRET_MIN_LENGTH = 32
+
+/** The name of {@link pixgate}. */
+const DEFAULT_BANK = 'pixgate'
 
 /** The variables of the service itself. */
 export const serviceVariables = variables({
@@ -51,6 +58,11 @@ export const serviceVariables = variables({
     shape: oneOf('sandbox', 'production'),
     default: 'sandbox',
     description: '`sandbox` is for trying out; `production` refuses insecure settings.',
+  },
+  PIXGATE_BANK: {
+    shape: oneOf(...Object.keys(banks)),
+    default: DEFAULT_BANK,
+    description: 'The connector of the bank; each has variables of its own.',
   },
   PIXGATE_ADMIN_TOKEN: {
     shape: secret(SECRET_MIN_LENGTH),
@@ -155,11 +167,8 @@ export const serviceVariables = variables({
   },
 })
 
-/** Everything the server reads: its own variables and those of its bank. */
-export const serverVariables = { ...serviceVariables, ...banks.pixgate.variables }
-
-/** What {@link serverVariables} were read as. */
-export type ServerValues = Values<typeof serverVariables>
+/** What {@link serviceVariables} were read as. */
+export type ServiceValues = Values<typeof serviceVariables>
 
 /** The configuration. */
 export interface Config {
@@ -169,7 +178,7 @@ export interface Config {
   readonly mode: Mode
   readonly adminToken: string
   readonly encryptionKey: string
-  readonly partner: PixgateBankConfig
+  readonly bank: ConfiguredBank
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
@@ -188,12 +197,17 @@ export interface Config {
 }
 
 /**
- * Reads the configuration of a server that stands alone.
+ * Reads the configuration of a server that stands alone: its own variables and those of the bank that is chosen.
+ * @param connectors that may be chosen
  * @throws ConfigError every fault at once, each naming its variable, none repeating a secret
- * @source rules#config.1, rules#config.2
+ * @source rules#config.1, rules#config.2, rules#config.5
  */
-export function readConfig(environment: Environment): Config {
-  return configOf(readVariables(serverVariables, environment, isProduction(environment)))
+export function readConfig(environment: Environment, connectors: Connectors = banks): Config {
+  const PIXGATE_BANK = { ...serviceVariables.PIXGATE_BANK, shape: oneOf(...Object.keys(connectors)) }
+  const chosen: Connector = connectors[environment.PIXGATE_BANK || DEFAULT_BANK] ?? pixgate
+  const table = { ...serviceVariables, PIXGATE_BANK, ...chosen.variables }
+  const values = readVariables(table, environment, isProduction(environment))
+  return configOf(values, chosen.configure(values))
 }
 
 /** Whether production is asked for. */
@@ -201,8 +215,8 @@ export function isProduction({ PIXGATE_MODE }: Environment): boolean {
   return PIXGATE_MODE === 'production'
 }
 
-/** Makes the configuration of what was read. @source rules#cash-in.credits.2, rules#cash-in.credits.3 */
-export function configOf(values: ServerValues): Config {
+/** Makes the configuration of what was read, and of the bank. @source rules#cash-in.credits.2, rules#cash-in.credits.3 */
+export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
   const verifyFromCents = BigInt(values.PIXGATE_VERIFY_CREDITS_FROM_CENTS)
   return Object.freeze({
     host: values.HOST,
@@ -211,7 +225,7 @@ export function configOf(values: ServerValues): Config {
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,
     encryptionKey: values.PIXGATE_ENCRYPTION_KEY,
-    partner: banks.pixgate.configOf(values),
+    bank,
     merchant: {
       pixKey: values.PIXGATE_MERCHANT_PIX_KEY,
       name: values.PIXGATE_MERCHANT_NAME,

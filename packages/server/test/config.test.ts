@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readConfig, serverVariables } from '../src/config.ts'
-import { ConfigError, type Environment, type Variable, type Variables } from '../src/platform/variables.ts'
+import type { Bank } from '../src/banks/bank.ts'
+import { banks } from '../src/banks/banks.ts'
+import { connector } from '../src/banks/connector.ts'
+import { lacking } from '../src/banks/lacking.ts'
+import { pixgateBankConfig, pixgateBankVariables } from '../src/banks/pixgate/config.ts'
+import { readConfig, serviceVariables } from '../src/config.ts'
+import {
+  ConfigError,
+  type Environment,
+  readVariables,
+  secret,
+  type Variable,
+  type Variables,
+  variables,
+} from '../src/platform/variables.ts'
 
-const table: Variables = serverVariables
+const table: Variables = { ...serviceVariables, ...pixgateBankVariables }
 
 const rows: readonly (Variable & { readonly name: string })[] = Object.entries(table).map(([name, row]) => ({
   name,
@@ -25,6 +38,15 @@ const PRODUCTION: Environment = {
   PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
   PIXGATE_MERCHANT_NAME: 'Loja',
   PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+}
+
+/** A bank that answers and reports nothing. */
+const MUTE: Bank = {
+  ...lacking,
+  capabilities: new Set(),
+  idempotencyWindowMs: 0,
+  inbound: { routes: [], authenticate: () => 'refused', parse: () => [] },
+  close: async () => undefined,
 }
 
 /** What the server needs in either mode, as production would not take it. */
@@ -67,9 +89,7 @@ test('[config.1] what is not set has its default, and what is empty is not set',
       trustProxy: [],
     },
   )
-  assert.deepEqual([config.partner.timeoutMs, config.partner.createBudgetMs], [3_000, 8_000])
-  assert.deepEqual([config.partner.secretPrevious, config.partner.inboundApiKey], [undefined, undefined])
-  assert.equal(config.partner.hasIdempotentOrders, true)
+  assert.deepEqual([config.bank.timeoutMs, config.bank.createBudgetMs], [3_000, 8_000])
   assert.deepEqual(config.merchant, { pixKey: 'financeiro@loja.example', name: 'Loja Exemplo', city: 'Sao Paulo' })
   assert.deepEqual(config.feeCashIn, { cents: 0n, basisPoints: 0n })
   assert.deepEqual(config.feeCashOut, { cents: 0n, basisPoints: 0n })
@@ -77,7 +97,8 @@ test('[config.1] what is not set has its default, and what is empty is not set',
   assert.equal(config.rateLimitPerMinute, 600)
   assert.equal(config.webhookAllowPrivate, true)
   const empty = Object.fromEntries(rows.map(({ name }) => [name, '']))
-  assert.deepEqual(readConfig({ ...empty, ...ALONE }), config)
+  const { bank: _, ...others } = config
+  assert.partialDeepStrictEqual(readConfig({ ...empty, ...ALONE }), others)
 })
 
 test('[config.1] what is set is read', () => {
@@ -95,10 +116,7 @@ test('[config.1] what is set is read', () => {
     PIXGATE_TRUST_PROXY: ' 10.0.0.0/8, ::1 ,',
   })
   assert.equal(config.databaseUrl, ALONE.DATABASE_URL)
-  assert.deepEqual(
-    [config.adminToken, config.encryptionKey, config.partner.url, config.partner.token, config.partner.secret],
-    [`${CANARY}-admin`, `${CANARY}-encryption`, 'http://bank.example/pix', 'canary', 'canary'],
-  )
+  assert.deepEqual([config.adminToken, config.encryptionKey], [`${CANARY}-admin`, `${CANARY}-encryption`])
   assert.equal(config.port, 0)
   assert.deepEqual(config.feeCashIn, { cents: 10n, basisPoints: 99n })
   assert.deepEqual(config.feeCashOut, { cents: 50n, basisPoints: 1n })
@@ -163,6 +181,41 @@ test('[config.1] a fault says what is accepted, and never what was given', () =>
       'PIXGATE_TRUST_PROXY must be without a prefix of length 0, which takes any address',
       'PIXGATE_PARTNER_TOKEN must be at least 32 characters long',
     ],
+  )
+})
+
+test('[config.5] the variables of the chosen bank are read, and those of no other', () => {
+  const { PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET, ...service } = ALONE
+  const opened: string[] = []
+  const other = connector({
+    title: 'Another bank',
+    variables: variables({
+      OTHER_KEY: { shape: secret(3), required: 'always', secret: true, description: 'Its key.' },
+    }),
+    configOf: ({ OTHER_KEY }) => ({ key: OTHER_KEY, timeoutMs: 1, createBudgetMs: 2 }),
+    open: ({ key }) => {
+      opened.push(key)
+      return MUTE
+    },
+  })
+  const choose = (environment: Environment) => readConfig({ ...service, ...environment }, { ...banks, other })
+  const { bank } = choose({ PIXGATE_BANK: 'other', OTHER_KEY: 'abc' })
+  bank.open()
+  assert.deepEqual([bank.timeoutMs, bank.createBudgetMs, opened], [1, 2, ['abc']])
+  assert.throws(() => choose({ PIXGATE_BANK: 'other' }), /^ConfigError: .+\n {2}- OTHER_KEY is required/)
+  assert.throws(() => choose({ ...ALONE, PIXGATE_BANK: 'none' }), /\n {2}- PIXGATE_BANK must be one of pixgate, other$/)
+  const { hasIdempotentOrders, inboundApiKey, secretPrevious, url, token } = pixgateBankConfig(
+    readVariables(pixgateBankVariables, ALONE, false),
+  )
+  assert.deepEqual(
+    { hasIdempotentOrders, inboundApiKey, secretPrevious, url, token },
+    {
+      hasIdempotentOrders: true,
+      inboundApiKey: undefined,
+      secretPrevious: undefined,
+      url: 'http://bank.example/pix',
+      token: 'canary',
+    },
   )
 })
 

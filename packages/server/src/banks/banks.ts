@@ -1,7 +1,17 @@
+import { type Connector, connector } from './connector.ts'
 import { openPixgateBank } from './pixgate/bank.ts'
 import { pixgateBankConfig, pixgateBankVariables } from './pixgate/config.ts'
 
-/** Every bank that there is a connector for: the variables that it reads, what they make, and what opens it of that. */
-export const banks = {
-  pixgate: { variables: pixgateBankVariables, configOf: pixgateBankConfig, open: openPixgateBank },
-} as const
+/** Connectors by the name that chooses one of them: the value of `PIXGATE_BANK`. */
+export type Connectors = Readonly<Record<string, Connector>>
+
+/** The connector where none is chosen: banks that speak our own protocol, as the simulated one does. */
+export const pixgate = connector({
+  title: 'A bank that speaks the partner protocol',
+  variables: pixgateBankVariables,
+  configOf: pixgateBankConfig,
+  open: openPixgateBank,
+})
+
+/** Every bank that there is a connector for. */
+export const banks = { pixgate } as const satisfies Connectors

@@ -8,13 +8,14 @@ import { type BankBehaviorChange, eventTypes } from '@pixgate/spec'
 import { pino } from 'pino'
 import { sandboxControls } from '../../../sandbox/src/controls/routes.ts'
 import type { Bank } from '../../src/banks/bank.ts'
-import { openPixgateBank } from '../../src/banks/pixgate/bank.ts'
+import { pixgateBankConfig, pixgateBankVariables } from '../../src/banks/pixgate/config.ts'
 import { openPartnerLink } from '../../src/banks/pixgate/link.ts'
 import { compose, type Dependencies, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
+import { type Environment, readVariables } from '../../src/platform/variables.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
 import { testPort } from './port.ts'
@@ -110,15 +111,20 @@ export interface WorldOptions {
 
 /** Composes the service with the sandbox's controls. */
 async function composeSandbox(
-  given: Pick<Dependencies, 'config' | 'clock' | 'logger'>,
+  environment: Environment,
+  given: Pick<Dependencies, 'clock' | 'logger'>,
   bankOf: WorldOptions['bank'],
   started: (() => Promise<unknown>)[],
 ): Promise<Service> {
-  const link = openPartnerLink(given.config.partner)
+  const config = readConfig(environment)
+  const link = openPartnerLink(pixgateBankConfig(readVariables(pixgateBankVariables, environment, false)))
   started.push(() => link.close())
-  const simulated = openPixgateBank(given.config.partner)
+  const simulated = config.bank.open()
   const bank = bankOf?.(simulated) ?? simulated
-  const service = await compose({ ...given, pause: realPause, random: Math.random, bank }, sandboxControls(link))
+  const service = await compose(
+    { ...given, config, pause: realPause, random: Math.random, bank },
+    sandboxControls(link),
+  )
   started.push(() => service.stop())
   return service
 }
@@ -150,13 +156,13 @@ export async function world(
     clock: options.bankClock ?? { now: clock.now, sleep: realPause.for },
   })
   started.push(() => simulator.stop())
-  const config = readConfig({
+  const variables = {
     ...ENVIRONMENT,
     DATABASE_URL: (await options.reach?.(databaseUrl)) ?? databaseUrl,
     PIXGATE_PARTNER_URL: options.bankUrl ?? simulator.url,
     ...environment,
-  })
-  const service = await composeSandbox({ config, clock, logger: options.logger ?? SILENT }, options.bank, started)
+  }
+  const service = await composeSandbox(variables, { clock, logger: options.logger ?? SILENT }, options.bank, started)
   if (!options.isStepped) service.startWorkers()
   await service.http.listen({ host: '127.0.0.1', port })
   const receiver = await startOurReceiver(t)
