@@ -94,12 +94,12 @@ function referenceLearned(
   return transactionId === null && told.transactionId !== null ? { transactionId: told.transactionId } : {}
 }
 
-/** Refused, and yet another attempt may arrive: nothing more is sent. */
+/** Refused, whichever attempt it was, while another one may have arrived: nothing more is sent. */
 function refusal(
   { facts }: CashOut,
-  { attempt, errorCode, errorMessage }: Extract<CashOutInput, { on: 'send.rejected' }>,
+  { errorCode, errorMessage }: Extract<CashOutInput, { on: 'send.rejected' }>,
 ): CashOutFacts {
-  return attempt === facts.attempts && !facts.isAccepted ? { refusal: { errorCode, errorMessage } } : {}
+  return facts.isAccepted ? {} : { refusal: { errorCode, errorMessage } }
 }
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {

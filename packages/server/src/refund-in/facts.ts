@@ -93,13 +93,12 @@ function factsAfter(
   }
 }
 
-/** Refused, and yet another attempt may arrive: nothing more is sent. */
+/** Refused, whichever attempt it was, while another one may have arrived: nothing more is sent. */
 function refusal(
   { status, facts }: RefundIn,
-  { attempt, errorCode, errorMessage }: Extract<RefundInInput, { on: 'send.rejected' }>,
+  { errorCode, errorMessage }: Extract<RefundInInput, { on: 'send.rejected' }>,
 ): RefundInFacts {
-  const isNews = status === 'PENDING' && attempt === facts.attempts && !facts.isAccepted
-  return isNews ? { refusal: { errorCode, errorMessage } } : {}
+  return status !== 'PENDING' || facts.isAccepted ? {} : { refusal: { errorCode, errorMessage } }
 }
 
 function failure({ errorCode, errorMessage }: { readonly errorCode: string; readonly errorMessage: string | null }) {

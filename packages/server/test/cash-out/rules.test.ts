@@ -194,7 +194,7 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
     },
     [`${state} send.rejected of an attempt that another one followed`]: {
       before: { facts: { ...SENT, attempts: 2 } },
-      learns: { facts: WANTED },
+      learns: { facts: { refusal: REFUSAL_EVIDENCE, ...WANTED } },
       dueAt: NOW,
     },
     [`${state} send.rejected of what the bank has`]: {
@@ -884,7 +884,16 @@ test('[cash-out.states.7] [P5] a refusal counts only of the latest attempt, and 
   const leaseEndsAt = NOW + 5_000
   const underWay = { ...again, dueAt: leaseEndsAt, facts: { ...again.facts, leaseEndsAt } }
   const { dueAt, facts } = decide(underWay, INPUTS['send.rejected']).outcome.cashOut
-  assert.deepEqual([dueAt, facts.refusal], [leaseEndsAt, undefined], 'the latest attempt goes on')
+  assert.deepEqual([dueAt, facts.refusal], [leaseEndsAt, REFUSAL_EVIDENCE], 'the latest attempt goes on')
+})
+
+test('[cash-out.unknown.8] [CO-43] what was refused once is not sent again, whichever attempt it was', () => {
+  const twice = cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, attempts: 2 } })
+  assert.equal(decide(twice, SENDING_AGAIN).outcome.cashOut.facts.attempts, 3)
+  for (const attempt of [1, 2]) {
+    const { cashOut } = decide(twice, { ...INPUTS['send.rejected'], attempt }).outcome
+    assertUntouched(cashOut, SENDING_AGAIN)
+  }
 })
 
 test('[cash-out.unknown.6] [P6] an answer proves nothing about the time after its question, nor about a later attempt', () => {

@@ -198,7 +198,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PENDING send.rejected of an attempt that another one followed': {
     before: { facts: { ...SENT, attempts: 2 } },
-    learns: { facts: WANTED },
+    learns: { facts: { refusal: REFUSAL, ...WANTED } },
     dueAt: NOW,
   },
   'PENDING send.rejected of what the bank has': {
@@ -691,6 +691,15 @@ test('[refund-in.unknown.2] [CO-42] only what was asked about since the last att
   for (const status of ['CONFIRMED', 'FAILED'] as const) assertIgnored(refundAs(status), SENDING_AGAIN)
 })
 
+test('[refund-in.unknown.5] [CO-43] what was refused once is not sent again, whichever attempt it was', () => {
+  const twice = refundAs('PENDING', { facts: { ...UNANSWERED, attempts: 2 } })
+  assert.equal(decide(twice, SENDING_AGAIN).outcome.refund.facts.attempts, 3)
+  for (const attempt of [1, 2]) {
+    const { refund } = decide(twice, { ...INPUTS['send.rejected'], attempt }).outcome
+    assertIgnored(refund, SENDING_AGAIN)
+  }
+})
+
 test('[refund-in.unknown.5] [CO-43] [P6] a refusal frees nothing while another attempt may arrive; the proof ends it', () => {
   const facts = { ...SENT, attempts: 2, refusal: REFUSAL, notFoundSince: NOW - 60_000, lastAttemptAt: NOW - 300_000 }
   const { refund } = decide(refundAs('PENDING', { facts }), INPUTS['partner.not_found']).outcome
@@ -854,7 +863,7 @@ test('[refund-in.states.4] [P5] a refusal counts only of the latest attempt, and
   const leaseEndsAt = NOW + 5_000
   const facts = { ...SENT, attempts: 2, leaseEndsAt }
   const { outcome } = decide(refundAs('PENDING', { dueAt: leaseEndsAt, facts }), INPUTS['send.rejected'])
-  assert.deepEqual([outcome.refund.dueAt, outcome.refund.facts.refusal], [leaseEndsAt, undefined])
+  assert.deepEqual([outcome.refund.dueAt, outcome.refund.facts.refusal], [leaseEndsAt, REFUSAL])
 })
 
 test('[refund-in.unknown.4] [P8] an order that the bank does not know, and that is not sent again, is a case after 15 minutes', () => {
