@@ -5,32 +5,12 @@ import fc from 'fast-check'
 import { Draft } from '../../src/engine/draft.ts'
 import type { LoadedState } from '../../src/engine/loaded-state.ts'
 import type { Command, ControlName, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
+import { operationAs } from '../support/operation.ts'
 
 const NOW = 1_700_000_000_000
 
 function operation(id: string, given: Partial<Operation> = {}): Operation {
-  return {
-    id,
-    kind: 'cash_in',
-    externalId: `external ${id}`,
-    status: 'PENDING',
-    version: 7,
-    valueCents: 100n,
-    feeCents: 0n,
-    correlationId: 'test',
-    bodyHash: Buffer.alloc(32),
-    idempotencyKey: null,
-    exclusiveKey: null,
-    expiresAt: null,
-    dueAt: null,
-    transactionId: null,
-    endToEndId: null,
-    detail: {},
-    facts: {},
-    createdAt: 1,
-    updatedAt: 1,
-    ...given,
-  }
+  return operationAs({ id, version: 7, createdAt: 1, updatedAt: 1, ...given })
 }
 
 /** What was booked before: no movement. */

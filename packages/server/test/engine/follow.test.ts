@@ -3,6 +3,7 @@ import test from 'node:test'
 import { machine } from '@pixgate/spec'
 import { follow } from '../../src/engine/follow.ts'
 import type { Decision, Operation } from '../../src/engine/operation.ts'
+import { operationAs } from '../support/operation.ts'
 
 type DoorStatus = 'PENDING' | 'PAID' | 'RECONCILIATION_REQUIRED'
 type Door = Omit<Operation, 'status'> & { readonly status: DoorStatus }
@@ -30,30 +31,17 @@ const DOOR = machine({
 const NOW = 1_700_000_000_000
 
 const door = (status: DoorStatus): Door => ({
-  id: 'door-1',
-  kind: 'cash_in',
-  externalId: 'a',
+  ...operationAs({
+    id: 'door-1',
+    dueAt: 5,
+    facts: { colour: 'red', ...(status === 'RECONCILIATION_REQUIRED' ? { doubt: 'contradiction' } : {}) },
+    openCases: [
+      { id: 'case 1', kind: 'result_missing', reference: '' },
+      { id: 'case 2', kind: 'amount_differs', reference: 'E1' },
+      { id: 'case 3', kind: 'stuck', reference: '' },
+    ],
+  }),
   status,
-  version: 1,
-  valueCents: 100n,
-  feeCents: 0n,
-  correlationId: 'test',
-  bodyHash: Buffer.alloc(32),
-  idempotencyKey: null,
-  exclusiveKey: null,
-  expiresAt: null,
-  dueAt: 5,
-  transactionId: null,
-  endToEndId: null,
-  detail: {},
-  facts: { colour: 'red', ...(status === 'RECONCILIATION_REQUIRED' ? { doubt: 'contradiction' } : {}) },
-  createdAt: 1,
-  updatedAt: 1,
-  openCases: [
-    { id: 'case 1', kind: 'result_missing', reference: '' },
-    { id: 'case 2', kind: 'amount_differs', reference: 'E1' },
-    { id: 'case 3', kind: 'stuck', reference: '' },
-  ],
 })
 
 type Outcome = { readonly after: Door; readonly isApplied: boolean }

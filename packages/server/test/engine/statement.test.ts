@@ -3,28 +3,9 @@ import test from 'node:test'
 import { Draft } from '../../src/engine/draft.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { writeOf } from '../../src/engine/statement/write.ts'
+import { operationAs } from '../support/operation.ts'
 
-const OPERATION: Operation = {
-  id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',
-  kind: 'cash_in',
-  externalId: 'a',
-  status: 'PENDING',
-  version: 1,
-  valueCents: 1n,
-  feeCents: 0n,
-  correlationId: 'test',
-  bodyHash: Buffer.alloc(32),
-  idempotencyKey: null,
-  exclusiveKey: null,
-  expiresAt: null,
-  dueAt: null,
-  transactionId: null,
-  endToEndId: null,
-  detail: {},
-  facts: {},
-  createdAt: 0,
-  updatedAt: 0,
-}
+const OPERATION = operationAs({ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f' })
 
 test('[engine.2] a batch that does everything at once is one statement, whose name PostgreSQL does not cut', () => {
   const controls = new Map([['cash_out_switch', { version: 1n, value: {} }]] as const)

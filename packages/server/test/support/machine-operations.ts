@@ -14,6 +14,7 @@ import { follow } from '../../src/engine/follow.ts'
 import type { Command, Decision, Document, Journal, MovementId, Operation, State } from '../../src/engine/operation.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import type { TestEngine } from './engine.ts'
+import { operationAs } from './operation.ts'
 
 /**
  * Operations of every kind, led through their tables without their modules: for what must hold whatever modules do.
@@ -95,27 +96,8 @@ export function moveOperation(
 }
 
 function newOperation(id: string, kind: Kind, status: Operation['status']): Operation {
-  return {
-    id,
-    kind,
-    externalId: id,
-    status,
-    version: 0,
-    valueCents: VALUE,
-    feeCents: kind === 'refund_in' ? 0n : FEE,
-    correlationId: 'test',
-    bodyHash: Buffer.alloc(32),
-    idempotencyKey: null,
-    exclusiveKey: null,
-    expiresAt: null,
-    dueAt: null,
-    transactionId: null,
-    endToEndId: null,
-    detail: {},
-    facts: {},
-    createdAt: 0,
-    updatedAt: 0,
-  }
+  const feeCents = kind === 'refund_in' ? 0n : FEE
+  return operationAs({ id, kind, externalId: id, status, version: 0, valueCents: VALUE, feeCents })
 }
 
 /** The conditions that the machine leaves to the modules: why there is a doubt, and whether there is a hold. */
