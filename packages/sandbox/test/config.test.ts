@@ -3,42 +3,16 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { ConfigError, type Environment, type Variables } from '@pixgate/server/variables'
+import type { Environment, Variables } from '@pixgate/server/variables'
+import { CANARY, faultyVariables, PRODUCTION } from '../../server/test/support/environment.ts'
 import { readSandboxConfig, serverVariables } from '../src/config.ts'
 import { secretsOf } from '../src/secrets.ts'
-
-/** A secret that is long enough, and that must never be seen. */
-const CANARY = 'canary-0123456789abcdef0123456789'
-
-/** What production needs, and nothing more. */
-const PRODUCTION: Environment = {
-  PIXGATE_MODE: 'production',
-  DATABASE_URL: `postgres://pixgate:${CANARY}@db.example/pixgate?sslmode=verify-full`,
-  PIXGATE_ADMIN_TOKEN: `${CANARY}-admin`,
-  PIXGATE_ENCRYPTION_KEY: `${CANARY}-encryption`,
-  PIXGATE_PARTNER_URL: 'https://bank.example/pix',
-  PIXGATE_PARTNER_TOKEN: `${CANARY}-token`,
-  PIXGATE_PARTNER_SECRET: `${CANARY}-partner`,
-  PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
-  PIXGATE_MERCHANT_NAME: 'Loja',
-  PIXGATE_MERCHANT_CITY: 'Sao Paulo',
-}
 
 const required = Object.entries<Variables[string]>(serverVariables).flatMap(([name, row]) =>
   row.required === undefined ? [] : [name],
 )
 
-/** The variables at fault, in the order they are told. */
-function faulty(environment: Environment): (string | undefined)[] {
-  try {
-    readSandboxConfig(environment)
-    return []
-  } catch (error) {
-    assert.ok(error instanceof ConfigError)
-    assert.ok(!error.message.includes(CANARY), 'no secret is shown')
-    return error.faults.map((fault) => fault.split(' ')[0])
-  }
-}
+const faulty = (environment: Environment) => faultyVariables(readSandboxConfig, environment)
 
 test('[config.1] nothing at all is the sandbox, with its defaults', () => {
   const { given, dataDirectory, simulatorPort } = readSandboxConfig({})

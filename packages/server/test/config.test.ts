@@ -7,7 +7,6 @@ import { lacking } from '../src/banks/lacking.ts'
 import { pixgateBankConfig, pixgateBankVariables } from '../src/banks/pixgate/config.ts'
 import { readConfig, serviceVariables } from '../src/config.ts'
 import {
-  ConfigError,
   type Environment,
   readVariables,
   secret,
@@ -15,6 +14,7 @@ import {
   type Variables,
   variables,
 } from '../src/platform/variables.ts'
+import { CANARY, configFaults, faultyVariables, PRODUCTION } from './support/environment.ts'
 
 const table: Variables = { ...serviceVariables, ...pixgateBankVariables }
 
@@ -22,23 +22,6 @@ const rows: readonly (Variable & { readonly name: string })[] = Object.entries(t
   name,
   ...row,
 }))
-
-/** A secret that is long enough, and that must never be seen. */
-const CANARY = 'canary-0123456789abcdef0123456789'
-
-/** What production needs, and nothing more. */
-const PRODUCTION: Environment = {
-  PIXGATE_MODE: 'production',
-  DATABASE_URL: `postgres://pixgate:${CANARY}@db.example/pixgate?sslmode=verify-full`,
-  PIXGATE_ADMIN_TOKEN: `${CANARY}-admin`,
-  PIXGATE_ENCRYPTION_KEY: `${CANARY}-encryption`,
-  PIXGATE_PARTNER_URL: 'https://bank.example/pix',
-  PIXGATE_PARTNER_TOKEN: `${CANARY}-token`,
-  PIXGATE_PARTNER_SECRET: `${CANARY}-partner`,
-  PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
-  PIXGATE_MERCHANT_NAME: 'Loja',
-  PIXGATE_MERCHANT_CITY: 'Sao Paulo',
-}
 
 /** A bank that answers and reports nothing. */
 const MUTE: Bank = {
@@ -59,20 +42,8 @@ const ALONE: Environment = {
   PIXGATE_PARTNER_SECRET: 'canary',
 }
 
-function faultsOf(environment: Environment): readonly string[] {
-  try {
-    readConfig(environment)
-    return []
-  } catch (error) {
-    assert.ok(error instanceof ConfigError)
-    for (const fault of error.faults) assert.ok(error.message.includes(fault))
-    assert.ok(!error.message.includes(CANARY), 'no secret is shown')
-    return error.faults
-  }
-}
-
-/** The variables at fault, in the order they are told. */
-const faulty = (environment: Environment) => faultsOf(environment).map((fault) => fault.split(' ')[0])
+const faultsOf = (environment: Environment) => configFaults(readConfig, environment)
+const faulty = (environment: Environment) => faultyVariables(readConfig, environment)
 
 test('[config.1] what is not set has its default, and what is empty is not set', () => {
   const config = readConfig(ALONE)

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { ConfigError, type Environment } from '../../src/platform/variables.ts'
+
+/** A secret that is long enough, and that must never be seen. */
+export const CANARY = 'canary-0123456789abcdef0123456789'
+
+/** What production needs, and nothing more. */
+export const PRODUCTION: Environment = {
+  PIXGATE_MODE: 'production',
+  DATABASE_URL: `postgres://pixgate:${CANARY}@db.example/pixgate?sslmode=verify-full`,
+  PIXGATE_ADMIN_TOKEN: `${CANARY}-admin`,
+  PIXGATE_ENCRYPTION_KEY: `${CANARY}-encryption`,
+  PIXGATE_PARTNER_URL: 'https://bank.example/pix',
+  PIXGATE_PARTNER_TOKEN: `${CANARY}-token`,
+  PIXGATE_PARTNER_SECRET: `${CANARY}-partner`,
+  PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
+  PIXGATE_MERCHANT_NAME: 'Loja',
+  PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+}
+
+/** What a reader of the environment refuses, each fault beginning with its variable; no secret is shown. */
+export function configFaults(read: (environment: Environment) => unknown, environment: Environment): readonly string[] {
+  try {
+    read(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    for (const fault of error.faults) assert.ok(error.message.includes(fault))
+    assert.ok(!error.message.includes(CANARY), 'no secret is shown')
+    return error.faults
+  }
+}
+
+/** The variables at fault, in the order they are told. */
+export function faultyVariables(read: (environment: Environment) => unknown, environment: Environment): string[] {
+  return configFaults(read, environment).map((fault) => fault.split(' ', 1).join())
+}
