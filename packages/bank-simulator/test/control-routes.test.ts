@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ID, startBank, TERMS } from './support/bank.ts'
+import { ID, startBank, TERMS, WELL_BEHAVED } from './support/bank.ts'
 import { steppedClock } from './support/clocks.ts'
 
 test('[sandbox.2] pay is 202 and returns the end-to-end id, with a body or without', async (t) => {
@@ -99,16 +99,6 @@ test('[sandbox.1] a charge the bank never saw is 404', async (t) => {
     assert.deepEqual([status, body.errorCode], [404, 'not_found'])
   }
 })
-
-const WELL_BEHAVED = {
-  cashIn: 'answer',
-  cashOut: 'auto',
-  refundIn: 'auto',
-  latencyMs: 0,
-  eventDelayMs: 0,
-  eventCopies: 1,
-  eventsShuffled: false,
-}
 
 test('[sandbox.6] the behaviour changes field by field', async (t) => {
   const bank = await startBank(t)

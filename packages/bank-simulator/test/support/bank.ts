@@ -39,6 +39,17 @@ export const PAYOUT = {
 /** Our id of the refund that the tests ask for. */
 export const REFUND_ID = '0198c0de-9c33-7000-8000-3d4e5f6a7b8c'
 
+/** How a bank of the tests behaves until it is told otherwise. */
+export const WELL_BEHAVED = {
+  cashIn: 'answer',
+  cashOut: 'auto',
+  refundIn: 'auto',
+  latencyMs: 0,
+  eventDelayMs: 0,
+  eventCopies: 1,
+  eventsShuffled: false,
+}
+
 /** An answer of the bank. */
 export interface Answer {
   readonly status: number

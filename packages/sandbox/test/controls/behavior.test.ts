@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, sandboxEndpoints, serviceEndpoints } from '@pixgate/spec'
+import { WELL_BEHAVED } from '../../../bank-simulator/test/support/bank.ts'
 import { closedPort } from '../../../server/test/banks/pixgate/scripted-bank.ts'
 import { world } from '../../../server/test/support/world.ts'
-
-const GOOD = {
-  cashIn: 'answer',
-  cashOut: 'auto',
-  refundIn: 'auto',
-  latencyMs: 0,
-  eventDelayMs: 0,
-  eventCopies: 1,
-  eventsShuffled: false,
-}
 
 const PATH = '/sandbox/behavior'
 
@@ -23,13 +14,13 @@ test('[sandbox.6] fields left out keep their value, and the answer is the whole 
     assert.equal(status, 200, JSON.stringify(body))
     return body
   }
-  assert.deepEqual(await behavior(), GOOD)
-  const late = { ...GOOD, cashOut: 'manual', eventDelayMs: 50 }
+  assert.deepEqual(await behavior(), WELL_BEHAVED)
+  const late = { ...WELL_BEHAVED, cashOut: 'manual', eventDelayMs: 50 }
   assert.deepEqual(await behavior({ cashOut: 'manual', eventDelayMs: 50 }), late)
   assert.deepEqual(await behavior({}), late)
   assert.deepEqual(await behavior({ cashOut: 'auto' }), { ...late, cashOut: 'auto' })
-  assert.deepEqual(await behavior(GOOD), GOOD)
-  assert.deepEqual(await behavior(), GOOD)
+  assert.deepEqual(await behavior(WELL_BEHAVED), WELL_BEHAVED)
+  assert.deepEqual(await behavior(), WELL_BEHAVED)
 })
 
 test('[sandbox.6] an unknown field or value is 400, is named, and changes nothing', async (t) => {
@@ -52,7 +43,7 @@ test('[sandbox.6] an unknown field or value is 400, is named, and changes nothin
     assert.deepEqual([status, body.code], [400, 'validation_error'], JSON.stringify(change))
     assert.equal(body.errors[0].field, field)
   }
-  assert.deepEqual((await pix.call('GET', PATH)).body, GOOD)
+  assert.deepEqual((await pix.call('GET', PATH)).body, WELL_BEHAVED)
 })
 
 test('[sandbox.6] without an API key it is 401', async (t) => {
