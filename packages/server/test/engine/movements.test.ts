@@ -11,7 +11,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import { TERMS as CASH_OUT_TERMS, cashOutRequest, confirmed, INPUTS } from '../cash-out/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
+import { CREDITED_AND_SUSPENDED, cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
 
 const OCCURRED_AT = 1_700_000_000_000
 
@@ -50,12 +50,7 @@ test('[engine.14] [cash-in.states.13] [EV-45] a payment reported for two charges
   assert.deepEqual(await database.rows(selectCases, []), [
     { operation_id: ids[1], kind: 'movement_elsewhere', reference: 'E1' },
   ])
-  assert.deepEqual(await balances(database), {
-    available: 99_00n,
-    settlement: -200_00n,
-    fees: 1_00n,
-    suspense_in: 100_00n,
-  })
+  assert.deepEqual(await balances(database), CREDITED_AND_SUSPENDED)
   await assertBooks(database)
 })
 

@@ -50,6 +50,14 @@ export const TERMS = {
   maxValueCents: 100_000_00n,
 }
 
+/** The balances of a merchant to whom R$ 100,00 were credited, while another R$ 100,00 wait in suspense. */
+export const CREDITED_AND_SUSPENDED = {
+  available: 99_00n,
+  settlement: -200_00n,
+  fees: 1_00n,
+  suspense_in: 100_00n,
+}
+
 /** A valid create; what a test cares about is given. */
 export function cashInRequest(given: Partial<CashInRequest> & Pick<CashInRequest, 'id' | 'externalId'>): CashInRequest {
   return {
