@@ -15,6 +15,23 @@ async function settle(): Promise<void> {
   for (let turns = 0; turns < 10; turns++) await turn()
 }
 
+/** Steps that each last until they are ended, and say whether there is more. */
+function lastingSteps(isMore: boolean) {
+  let begun = 0
+  let end: () => void = () => undefined
+  return {
+    begun: () => begun,
+    end: () => end(),
+    processNext: async () => {
+      begun += 1
+      await new Promise<void>((resolve) => {
+        end = resolve
+      })
+      return isMore
+    },
+  }
+}
+
 test('[cash-in.work.3] a worker goes on while there is more, and then sleeps', async () => {
   let left = 3
   let steps = 0
@@ -47,28 +64,19 @@ test('[cash-in.work.3] a worker that nobody wakes looks after its idle time', as
 })
 
 test('[webhooks.9] one that is woken looks at once, also where it was woken in the middle of a step', async () => {
-  let steps = 0
-  let end: () => void = () => undefined
-  const working = worker({
-    processNext: async () => {
-      steps += 1
-      await new Promise<void>((resolve) => {
-        end = resolve
-      })
-      return false
-    },
-  })
-  end()
+  const steps = lastingSteps(false)
+  const working = worker(steps)
+  steps.end()
   await settle()
-  assert.equal(steps, 1)
+  assert.equal(steps.begun(), 1)
   working.wake()
   await settle()
-  assert.equal(steps, 2, 'it slept, and was woken')
+  assert.equal(steps.begun(), 2, 'it slept, and was woken')
   working.wake()
-  end()
+  steps.end()
   await settle()
-  assert.equal(steps, 3, 'it looked once more, as something may have come after it had looked')
-  end()
+  assert.equal(steps.begun(), 3, 'it looked once more, as something may have come after it had looked')
+  steps.end()
   await working.stop()
 })
 
@@ -90,26 +98,17 @@ test('[cash-in.work.3] a step that throws ends nothing: it is tried again', asyn
 })
 
 test('[PL-2] stopping waits for the step under way, begins none, and ends a sleep', async () => {
-  let end: () => void = () => undefined
-  let steps = 0
-  const working = worker({
-    processNext: async () => {
-      steps += 1
-      await new Promise<void>((resolve) => {
-        end = resolve
-      })
-      return true
-    },
-  })
+  const steps = lastingSteps(true)
+  const working = worker(steps)
   let isStopped = false
   const stopped = working.stop().then(() => {
     isStopped = true
   })
   await settle()
   assert.equal(isStopped, false)
-  end()
+  steps.end()
   await stopped
-  assert.equal(steps, 1)
+  assert.equal(steps.begun(), 1)
   const sleeping = worker({ processNext: async () => false })
   await settle()
   await sleeping.stop()
