@@ -60,7 +60,8 @@ export const PIX_ACCOUNT = object('00', 'br.gov.bcb.pix') + object('01', 'pix@ex
 export const PIX_LOCATION = object('00', 'br.gov.bcb.pix') + object('25', 'pix.example.com/qr/v2/1')
 export const PIX_RECURRENCE = object('00', 'br.gov.bcb.pix') + object('25', 'pix.example.com/rec/1')
 
-const PLAIN: Record<string, string> = {
+/** The objects of a plain static code, but for its CRC. */
+export const PLAIN_OBJECTS: Readonly<Record<string, string>> = {
   '00': '01',
   '26': PIX_ACCOUNT,
   '52': '0000',
@@ -73,6 +74,6 @@ const PLAIN: Record<string, string> = {
 
 /** A plain static code with some of its objects changed, added or (undefined) left out; ascending ids, a true CRC. */
 export function codeWith(changes: Record<string, string | undefined> = {}): string {
-  const objects = Object.entries({ ...PLAIN, ...changes }).sort(([left], [right]) => left.localeCompare(right))
+  const objects = Object.entries({ ...PLAIN_OBJECTS, ...changes }).sort(([left], [right]) => left.localeCompare(right))
   return signed(objects.map(([id, value]) => (value === undefined ? '' : object(id, value))).join(''))
 }

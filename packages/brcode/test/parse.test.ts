@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { BrCode } from '../src/br-code.ts'
 import { parseBrCode } from '../src/parse.ts'
-import { codeWith, object, PIX_ACCOUNT, PIX_LOCATION, PIX_RECURRENCE, PUBLISHED, signed } from './codes.ts'
+import {
+  codeWith,
+  object,
+  PIX_ACCOUNT,
+  PIX_LOCATION,
+  PIX_RECURRENCE,
+  PLAIN_OBJECTS,
+  PUBLISHED,
+  signed,
+} from './codes.ts'
 
 const FULANO = { merchantName: 'Fulano de Tal', merchantCity: 'BRASILIA', merchantCategoryCode: '0000' }
 const OGLIARI = { merchantName: 'THALES OGLIARI', merchantCity: 'SAO MIGUEL DO O', merchantCategoryCode: '0000' }
@@ -104,16 +113,7 @@ const PLAIN: BrCode = { kind: 'static', pixKey: 'pix@example.com', ...FULANO }
 
 test('[brcode.parse.lenient] the middle objects come in any order', () => {
   const shuffled = ['60', '62', '26', '59', '53', '58', '52']
-  const values: Record<string, string> = {
-    '26': PIX_ACCOUNT,
-    '52': '0000',
-    '53': '986',
-    '58': 'BR',
-    '59': 'Fulano de Tal',
-    '60': 'BRASILIA',
-    '62': object('05', '***'),
-  }
-  const body = shuffled.map((id) => object(id, values[id] ?? '')).join('')
+  const body = shuffled.map((id) => object(id, PLAIN_OBJECTS[id] ?? '')).join('')
   assert.deepEqual(parseBrCode(signed(`000201${body}`)), PLAIN)
 })
 
