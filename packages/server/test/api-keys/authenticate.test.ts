@@ -1,43 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import {
-  type Authenticate,
-  createAdminAuthenticator,
-  createApiKeyAuthenticator,
-} from '../../src/api-keys/authenticate.ts'
-import { type ApiKeyMode, formatKey } from '../../src/api-keys/key.ts'
-import { createVerifiedKeys } from '../../src/api-keys/verified-keys.ts'
-import { sha256 } from '../../src/platform/crypto.ts'
+import { type Authenticate, createAdminAuthenticator } from '../../src/api-keys/authenticate.ts'
+import { formatKey } from '../../src/api-keys/key.ts'
 import { type Database, DatabaseUnavailable } from '../../src/platform/db/database.ts'
+import { ADMIN_TOKEN, databaseKnowing, KEY, keyAuthenticator, UNKNOWN_KEY } from './fixture.ts'
 
-const KEY = formatKey('sandbox', Buffer.alloc(32, 7))
-const UNKNOWN_KEY = formatKey('sandbox', Buffer.alloc(32, 8))
 const LIVE_KEY = formatKey('production', Buffer.alloc(32, 7))
-const ADMIN_TOKEN = 'the-administrative-token-of-this-test'
 
 const clock = { now: () => 0 }
-
-/** An authenticator of API keys, without a limit where none is given. */
-function keyAuthenticator(
-  database: Database,
-  { now = clock.now, mode = 'sandbox' as ApiKeyMode, rateLimitPerMinute = 0 } = {},
-): Authenticate {
-  const verified = createVerifiedKeys({ now }, 10)
-  return createApiKeyAuthenticator({ database, clock: { now }, mode, verified, rateLimitPerMinute, keysMax: 10 })
-}
-
-/** A database that knows one key and counts how often it was asked. */
-function databaseKnowing(key: string) {
-  const asked: Buffer[] = []
-  const database = {
-    rows: async (_: unknown, [hash]: readonly [Buffer]) => {
-      asked.push(hash)
-      return sha256(key).equals(hash) ? [{ id: 'key 1' }] : []
-    },
-  } as unknown as Database
-  return { database, asked }
-}
 
 /** How a request with this header ends: who it is, or the code of the refusal. */
 async function outcome(authenticate: Authenticate, authorization: string | undefined): Promise<string> {
@@ -118,7 +89,7 @@ for (const [authorization, apiKey, admin, asked] of shapes) {
   const shown = JSON.stringify(authorization ?? null).slice(0, 60)
   test(`[http.6] Authorization ${shown}: ${apiKey} for the API, ${admin} for the administrator`, async () => {
     const knowing = databaseKnowing(KEY)
-    const authenticate = keyAuthenticator(knowing.database)
+    const authenticate = keyAuthenticator(knowing.database, clock)
     assert.equal(await outcome(authenticate, authorization), apiKey)
     assert.equal(knowing.asked.length, asked)
     assert.equal(await outcome(createAdminAuthenticator({ adminToken: ADMIN_TOKEN, clock }), authorization), admin)
@@ -127,7 +98,7 @@ for (const [authorization, apiKey, admin, asked] of shapes) {
 
 test('[api-keys.2] production takes pix_live_ keys and no pix_test_ keys', async () => {
   const knowing = databaseKnowing(LIVE_KEY)
-  const authenticate = keyAuthenticator(knowing.database, { mode: 'production' })
+  const authenticate = keyAuthenticator(knowing.database, clock, { mode: 'production' })
   assert.equal(await outcome(authenticate, `Bearer ${LIVE_KEY}`), 'key 1')
   assert.equal(await outcome(authenticate, `Bearer ${KEY}`), refused)
   assert.equal(knowing.asked.length, 1)
@@ -135,7 +106,7 @@ test('[api-keys.2] production takes pix_live_ keys and no pix_test_ keys', async
 
 test('[api-keys.4] a known key is asked about once, an unknown one every time', async () => {
   const knowing = databaseKnowing(KEY)
-  const authenticate = keyAuthenticator(knowing.database)
+  const authenticate = keyAuthenticator(knowing.database, clock)
   for (let i = 0; i < 3; i++) await outcome(authenticate, `Bearer ${KEY}`)
   assert.equal(knowing.asked.length, 1)
   for (let i = 0; i < 3; i++) await outcome(authenticate, `Bearer ${UNKNOWN_KEY}`)
@@ -159,7 +130,7 @@ test('[api-keys.4] the 5 s begin with the question to the database, however long
 test('[http.6] a database that is away says nothing of a key: never 401', async () => {
   const away = new DatabaseUnavailable('away', false)
   const database = { rows: () => Promise.reject(away) } as unknown as Database
-  const authenticate = keyAuthenticator(database)
+  const authenticate = keyAuthenticator(database, clock)
   const request = { headers: { authorization: `Bearer ${KEY}` }, remoteAddress: '203.0.113.7' }
   await assert.rejects(authenticate(request), away)
   assert.equal(await outcome(authenticate, 'Bearer junk'), refused)

@@ -1,20 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import {
-  type Authenticate,
-  createAdminAuthenticator,
-  createApiKeyAuthenticator,
-} from '../../src/api-keys/authenticate.ts'
-import { formatKey } from '../../src/api-keys/key.ts'
-import { createVerifiedKeys } from '../../src/api-keys/verified-keys.ts'
-import { sha256 } from '../../src/platform/crypto.ts'
-import type { Database } from '../../src/platform/db/database.ts'
+import { type Authenticate, createAdminAuthenticator } from '../../src/api-keys/authenticate.ts'
+import { ADMIN_TOKEN, databaseKnowing, KEY, keyAuthenticator, OTHER_KEY, UNKNOWN_KEY } from './fixture.ts'
 
-const KEY = formatKey('sandbox', Buffer.alloc(32, 1))
-const OTHER_KEY = formatKey('sandbox', Buffer.alloc(32, 2))
-const UNKNOWN_KEY = formatKey('sandbox', Buffer.alloc(32, 3))
-const ADMIN_TOKEN = 'the-administrative-token-of-this-test'
 const START = Date.parse('2026-11-21T13:00:00Z')
 
 function clockOfTest() {
@@ -29,13 +18,7 @@ function clockOfTest() {
 
 /** An authenticator that knows two keys, as one process has it. */
 function processWith(clock: { now(): number }, rateLimitPerMinute: number): Authenticate {
-  const known = [KEY, OTHER_KEY].map((key) => sha256(key))
-  const database = {
-    rows: async (_: unknown, [hash]: readonly [Buffer]) =>
-      known.filter((one) => one.equals(hash)).map((one) => ({ id: one.toString('hex') })),
-  } as unknown as Database
-  const verified = createVerifiedKeys(clock, 10)
-  return createApiKeyAuthenticator({ database, clock, mode: 'sandbox', verified, rateLimitPerMinute, keysMax: 10 })
+  return keyAuthenticator(databaseKnowing(KEY, OTHER_KEY).database, clock, { rateLimitPerMinute })
 }
 
 /** `200`, or the code of the refusal with the seconds to wait. */
