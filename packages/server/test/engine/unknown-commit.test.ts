@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import pg from 'pg'
 import { statement } from '../../src/platform/db/database.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { type Direction, type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts'
+import { openHolder } from '../support/waiting-backends.ts'
 
 /** Every message that carries out the engine's statement names it. */
 const WRITE = 'engine.write'
@@ -76,44 +76,24 @@ test('[engine.13] [DB-2] our own row, found after a lost answer, is a success an
 test('[engine.13] [DB-2] a backend that still waits when its client is gone commits once, not twice', async (t) => {
   const { url, database, proxy, id, pay } = await world(t)
   // Somebody holds the operation, so that the first backend waits for it while its connection is cut.
-  const holder = await client(t, url)
-  const observer = await client(t, url)
-  await holder.query('BEGIN')
-  await holder.query('SELECT FROM operation WHERE id = $1 FOR UPDATE', [id])
+  const holder = await openHolder(url)
+  await holder.hold(`SELECT FROM operation WHERE id = '${id}' FOR UPDATE`)
   let writes = 0
   proxy.judge = (direction, bytes) => {
     if (direction === 'request' && bytes.includes(WRITE)) writes += 1
     return 'pass'
   }
   const paying = pay()
-  await waitingBackends(observer, 1)
+  await holder.waiting(1)
   proxy.cutAll()
   // The first one was given up; what was decided again waits behind it.
-  await waitingBackends(observer, 2)
-  await holder.query('COMMIT')
+  await holder.waiting(2)
+  await holder.release()
   assert.equal((await paying)?.cashIn.status, 'PAID')
   assert.equal(writes, 2)
   assert.deepEqual(await database.rows(batches, []), [{ batches: 2n, moves: 2n }])
   await assertBooks(database)
 })
-
-async function client(t: TestContext, url: string): Promise<pg.Client> {
-  const connected = new pg.Client({ connectionString: url })
-  connected.on('error', () => undefined)
-  await connected.connect()
-  t.after(() => connected.end())
-  return connected
-}
-
-/** Resolves when so many backends wait for a lock. */
-async function waitingBackends(observer: pg.Client, wanted: number): Promise<void> {
-  for (;;) {
-    const { rows } = await observer.query(
-      `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-    )
-    if (rows[0].waiting >= wanted) return
-  }
-}
 
 test('[engine.13] [DB-2] callers do not wait for ever: told to come back, they find what was committed', async (t) => {
   let patienceMs = 60_000
