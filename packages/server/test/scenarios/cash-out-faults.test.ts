@@ -4,6 +4,7 @@ import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
+import { stepUntil } from '../support/stepping.ts'
 import { type World, world } from '../support/world.ts'
 
 /** A merchant with R$ 100.00 and a bank that does what a test says; payouts move only when time is put forward. */
@@ -26,15 +27,8 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
   async function detail(id: string) {
     return (await pix.call('GET', `/api/pix/cash-out/${id}`)).body
   }
-  /** Puts time forward in steps in which nothing is missed, until the payout has this status. */
-  async function becomes(id: string, status: string, stepMs = 1_000, steps = 200) {
-    for (let step = 0; step < steps; step++) {
-      const found = await detail(id)
-      if (found.status === status) return found
-      await pix.later(stepMs)
-    }
-    return assert.fail(`still ${(await detail(id)).status} and not ${status}`)
-  }
+  const becomes = (id: string, status: string, stepMs?: number, steps?: number) =>
+    stepUntil(pix, `/api/pix/cash-out/${id}`, status, stepMs, steps)
   async function control(path: string, body: object = {}) {
     const { status, body: answer } = await pix.bank('POST', `/control/${path}`, body)
     assert.equal(status, 202, JSON.stringify(answer))

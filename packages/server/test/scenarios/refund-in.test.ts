@@ -4,6 +4,7 @@ import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
+import { stepUntil } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../support/world.ts'
 
 /** A merchant with a paid charge of R$ 100.00; refunds move only when time is put forward. */
@@ -16,15 +17,8 @@ async function funded(t: TestContext, environment: Record<string, string> = {}, 
   const cashIn = await pix.becomes(charge.id, 'PAID')
 
   const detail = (id: string) => pix.get(`/api/pix/refund/${id}`)
-  /** Puts time forward in steps in which nothing is missed, until the refund has this status. */
-  async function ends(id: string, status: string, stepMs = 1_000, steps = 200) {
-    for (let step = 0; step < steps; step++) {
-      const found = await detail(id)
-      if (found.status === status) return found
-      await pix.later(stepMs)
-    }
-    return assert.fail(`still ${(await detail(id)).status} and not ${status}`)
-  }
+  const ends = (id: string, status: string, stepMs?: number, steps?: number) =>
+    stepUntil(pix, `/api/pix/refund/${id}`, status, stepMs, steps)
   /** Puts time forward by so many steps. */
   async function pass(steps: number, stepMs: number) {
     for (let step = 0; step < steps; step++) await pix.later(stepMs)

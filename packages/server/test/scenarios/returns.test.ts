@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { balances } from '../support/books.ts'
 import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
+import { stepUntil } from '../support/stepping.ts'
 import { world } from '../support/world.ts'
 
 /**
@@ -68,14 +69,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
     await pix.behave({ latencyMs: 0 })
     return { id, answered }
   }
-  async function ends(id: string, status: string, stepMs = 1_000) {
-    for (let step = 0; step < 200; step++) {
-      const refund = await pix.get(`/api/pix/refund/${id}`)
-      if (refund.status === status) return refund
-      await pix.later(stepMs)
-    }
-    return assert.fail(`${id} is not ${status}`)
-  }
+  const ends = (id: string, status: string, stepMs?: number) => stepUntil(pix, `/api/pix/refund/${id}`, status, stepMs)
   async function pass(steps: number, stepMs: number) {
     for (let step = 0; step < steps; step++) await pix.later(stepMs)
   }
