@@ -3,17 +3,8 @@ import test from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
 import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
-import {
-  type CashOutFixture,
-  CONFIRMED,
-  cashOutFixture,
-  FAILED,
-  NOT_FOUND,
-  PROCESSING,
-  payout,
-  RETURNED,
-  TIMEOUT,
-} from './fixture.ts'
+import { CONFIRMED, FAILED, NOT_FOUND, PROCESSING, payout, RETURNED, TIMEOUT } from './bank-answers.ts'
+import { type CashOutFixture, cashOutFixture } from './fixture.ts'
 import { confirmed, INPUTS, returned } from './situations.ts'
 
 /** Words of the bank that come at a bad moment: while another one is under way, too late, or too early. */

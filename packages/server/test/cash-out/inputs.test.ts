@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createCashOutJobs, inputsOfSending } from '../../src/cash-out/jobs.ts'
-import { BOUNDS, CONFIRMED, payout } from './fixture.ts'
+import { CONFIRMED, payout } from './bank-answers.ts'
+import { BOUNDS } from './fixture.ts'
 import { SENT } from './situations.ts'
 
 const TRIED = { id: 'ours', facts: SENT }

@@ -6,9 +6,7 @@ import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
 import { cases, movesBy, notifiedStatuses, openTransactions } from '../support/evidence.ts'
 import {
-  type CashOutFixture,
   CONFIRMED,
-  cashOutFixture,
   FAILED,
   NOT_FOUND,
   PROCESSING,
@@ -17,7 +15,8 @@ import {
   RETURNED,
   TIMEOUT,
   UNREACHABLE,
-} from './fixture.ts'
+} from './bank-answers.ts'
+import { type CashOutFixture, cashOutFixture } from './fixture.ts'
 import { INPUTS } from './situations.ts'
 
 /** Of the order that the answers are about. */

@@ -7,7 +7,8 @@ import { createIds } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { balances } from '../support/books.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { BOUNDS, cashOutFixture, FAILED, PROCESSING } from './fixture.ts'
+import { FAILED, PROCESSING } from './bank-answers.ts'
+import { BOUNDS, cashOutFixture } from './fixture.ts'
 import { confirmed, INPUTS, TERMS } from './situations.ts'
 
 test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a failure that an event reports wakes the worker, which asks; where the bank agrees it is FAILED; and what left is booked', async (t) => {

@@ -3,17 +3,8 @@ import test from 'node:test'
 import { buildDynamicBrCode, buildStaticBrCode } from '@pixgate/brcode'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { balances } from '../support/books.ts'
-import {
-  type CashOutFixture,
-  CONFIRMED,
-  cashOutFixture,
-  NOT_FOUND,
-  QR_CODE,
-  REJECTED,
-  refusalOf,
-  TIMEOUT,
-  UNREACHABLE,
-} from './fixture.ts'
+import { CONFIRMED, NOT_FOUND, QR_CODE, REJECTED, TIMEOUT, UNREACHABLE } from './bank-answers.ts'
+import { type CashOutFixture, cashOutFixture, refusalOf } from './fixture.ts'
 
 const MERCHANT = { merchantName: 'Padaria Central', merchantCity: 'RECIFE' }
 const DYNAMIC = buildDynamicBrCode({ url: 'bank.example/qr/1', ...MERCHANT })

@@ -3,9 +3,12 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { payouts } from '../../../../src/banks/pixgate/protocol/payout.ts'
 import type { PayoutTerms } from '../../../../src/banks/port.ts'
+import { payout } from '../../../cash-out/bank-answers.ts'
 import { CONFIRMED, ID, PROCESSING, QR_CODE_REQUEST, REQUEST, RETURN } from '../payouts.ts'
 
 const TERMS: PayoutTerms = { valueCents: 15_000n, pixKey: '52998224725' }
+/** What the bank echoes of the order. */
+const OURS = { id: ID, transactionId: 'bank-1', valueCents: 15_000n }
 const RETURNED = { ...CONFIRMED, status: 'RETURNED', returns: [RETURN] }
 
 function judge(json: unknown, terms = TERMS) {
@@ -13,40 +16,19 @@ function judge(json: unknown, terms = TERMS) {
 }
 
 test('[partner.3] a payout that is being made is accepted', () => {
-  assert.deepEqual(judge(PROCESSING), {
-    kind: 'ACCEPTED',
-    payout: {
-      id: ID,
-      transactionId: 'bank-1',
-      status: 'PROCESSING',
-      valueCents: 15_000n,
-      feeCents: undefined,
-      endToEndId: undefined,
-      recipient: undefined,
-      errorCode: undefined,
-      errorMessage: undefined,
-      returns: [],
-      occurredAt: undefined,
-    },
-  })
+  assert.deepEqual(judge(PROCESSING), { kind: 'ACCEPTED', payout: payout('PROCESSING', OURS) })
 })
 
 test('[partner.3] a confirmed payout is final, in integer centavos and instants, with whom it reached', () => {
   assert.deepEqual(judge(CONFIRMED), {
     kind: 'FINAL',
-    payout: {
-      id: ID,
-      transactionId: 'bank-1',
-      status: 'CONFIRMED',
-      valueCents: 15_000n,
+    payout: payout('CONFIRMED', {
+      ...OURS,
       feeCents: 0n,
       endToEndId: CONFIRMED.endToEndId,
       recipient: { ...CONFIRMED.recipient, pixKey: undefined },
-      errorCode: undefined,
-      errorMessage: undefined,
-      returns: [],
       occurredAt: Date.parse(CONFIRMED.occurredAt),
-    },
+    }),
   })
 })
 
