@@ -6,23 +6,14 @@ import { decideCreate } from '../../src/cash-in/create.ts'
 import type { ReportedReturn } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Decision } from '../../src/engine/operation.ts'
-import { entriesOf } from '../../src/engine/postings.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
 import { withOpenCases } from '../support/open-cases.ts'
-import { type Outcome, outcomesOf } from '../support/outcomes.ts'
+import { journalsOf, type Outcome, outcomesOf, type SituationOf, withoutOutcome } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
 import { CHARGED, CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS, NOW, PAID } from './situations.ts'
 
-/** What a row of the table is put to, and what must come of it besides what the row itself says. */
-interface Situation {
-  readonly before?: Partial<CashIn>
-  readonly input?: CashInEvent
-  /** What is known or recorded afterwards. */
-  readonly learns?: Partial<CashIn>
-  readonly dueAt?: number | null
-  /** What the operator of the row's case reads. */
-  readonly evidence?: Readonly<Record<string, unknown>>
+interface Situation extends SituationOf<CashIn, CashInEvent> {
   /** The end-to-end id that its journal and case are known by. */
   readonly reference?: string
 }
@@ -511,19 +502,8 @@ for (const [name, before, input, becomes] of CONDITIONS) {
 }
 
 test('[cash-in.states] every situation has its outcome', () => {
-  assert.deepEqual(
-    Object.keys(SITUATIONS).filter((name) => OUTCOMES[name] === undefined),
-    [],
-  )
+  assert.deepEqual(withoutOutcome(SITUATIONS, OUTCOMES), [])
 })
-
-function journalsOf(decision: Decision<CashInOutcome>) {
-  return (decision.journals ?? []).map((journal) => ({
-    kind: journal.kind,
-    reference: journal.reference,
-    entries: entriesOf(journal).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
-  }))
-}
 
 /** The entries as the ledger's documentation has them: J1, J10, J11r, J9a, J12h and J12k. */
 function journalOf(posts: JournalKind, { reference = 'E1' }: Situation, input: CashInEvent) {

@@ -4,10 +4,9 @@ import { type CashOutStatus, cashOut, type JournalKind } from '@pixgate/spec'
 import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../src/cash-out/cash-out.ts'
 import { nextStep, planOf } from '../../src/cash-out/schedule.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
-import { entriesOf } from '../../src/engine/postings.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import { withOpenCases } from '../support/open-cases.ts'
-import { outcomesOf } from '../support/outcomes.ts'
+import { journalsOf, outcomesOf, type SituationOf, withoutOutcome } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
 import {
   CREATED_AT,
@@ -23,15 +22,7 @@ import {
   stateOf,
 } from './situations.ts'
 
-/** What a row of the table is put to, and what must come of it besides what the row itself says. */
-interface Situation {
-  readonly before?: Partial<CashOut>
-  readonly input?: CashOutInput
-  /** What is known or recorded afterwards. */
-  readonly learns?: Partial<CashOut>
-  readonly dueAt?: number | null
-  /** What the operator of the row's case reads. */
-  readonly evidence?: Readonly<Record<string, unknown>>
+interface Situation extends SituationOf<CashOut, CashOutInput> {
   /** The end-to-end or return id that its journal and case are known by. */
   readonly reference?: string
   readonly state?: State
@@ -541,19 +532,8 @@ for (const [name, before, input, becomes, state] of CONDITIONS) {
 }
 
 test('[cash-out.states] every situation has its outcome', () => {
-  assert.deepEqual(
-    Object.keys(SITUATIONS).filter((name) => OUTCOMES[name] === undefined),
-    [],
-  )
+  assert.deepEqual(withoutOutcome(SITUATIONS, OUTCOMES), [])
 })
-
-function journalsOf(decision: Decision<CashOutOutcome>) {
-  return (decision.journals ?? []).map((journal) => ({
-    kind: journal.kind,
-    reference: journal.reference,
-    entries: entriesOf(journal).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
-  }))
-}
 
 /** The entries as the ledger's documentation has them. */
 const ENTRIES: Readonly<Record<string, (cents: bigint) => unknown[][]>> = {

@@ -3,28 +3,19 @@ import test from 'node:test'
 import { type JournalKind, type RefundInStatus, refundIn } from '@pixgate/spec'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
-import { entriesOf } from '../../src/engine/postings.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
 import type { RefundIn, RefundInFacts, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { nextStep, planOf } from '../../src/refund-in/schedule.ts'
 import { NOW } from '../cash-in/situations.ts'
 import { withOpenCases } from '../support/open-cases.ts'
-import { outcomesOf } from '../support/outcomes.ts'
+import { journalsOf, outcomesOf, type SituationOf, withoutOutcome } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
 import { cashInOf, confirmed, INPUTS, REFUND_ID, refundAs, SENT, stateOf, TAKEN } from './situations.ts'
 
-/** What a row of the table is put to, and what must come of it besides what the row itself says. */
-interface Situation {
-  readonly before?: Partial<RefundIn>
+interface Situation extends SituationOf<RefundIn, RefundInInput> {
   /** What the cash-in knows beforehand. */
   readonly counted?: CashInFacts
-  readonly input?: RefundInInput
-  /** What is known or recorded afterwards. */
-  readonly learns?: Partial<RefundIn>
-  readonly dueAt?: number | null
-  /** What the operator of the row's case reads. */
-  readonly evidence?: Readonly<Record<string, unknown>>
   /** What the cash-in knows afterwards. */
   readonly counts?: CashInFacts
   readonly state?: State
@@ -465,10 +456,7 @@ for (const [name, before, input, becomes] of CONDITIONS) {
 }
 
 test('[refund-in.states] every situation has its outcome', () => {
-  assert.deepEqual(
-    Object.keys(SITUATIONS).filter((name) => OUTCOMES[name] === undefined),
-    [],
-  )
+  assert.deepEqual(withoutOutcome(SITUATIONS, OUTCOMES), [])
 })
 
 /** What the cash-in is told of each journal. */
@@ -477,14 +465,6 @@ const COUNTS: Partial<Record<JournalKind, string>> = {
   refund_in_released: 'refund.released',
   left_unattributed: 'refund.taken',
   left_after_release: 'refund.taken',
-}
-
-function journalsOf(decision: Decision<unknown>) {
-  return (decision.journals ?? []).map((journal) => ({
-    kind: journal.kind,
-    reference: journal.reference,
-    entries: entriesOf(journal).map(({ account, amountCents, shown }) => [account, amountCents, shown]),
-  }))
 }
 
 /** The entries as the ledger's documentation has them: J7, J8, J9 and J9a. */
