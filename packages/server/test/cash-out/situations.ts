@@ -5,6 +5,7 @@ import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
 import { decideCashOut } from '../../src/cash-out/rules.ts'
 import type { ControlName, Document, State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
+import { ORDER_INPUTS } from '../support/order-inputs.ts'
 
 /** Cash-outs in every state, and everything that may happen to them, for tests of the rules alone. */
 
@@ -122,14 +123,9 @@ export function returned(given: Partial<PayoutReturn> = {}, isVerified = true): 
 
 /** One input of each kind that a cash-out can be given. */
 export const INPUTS = {
-  'work.requested': { on: 'work.requested' },
-  'work.claimed': { on: 'work.claimed', leaseMs: 60_000 },
-  'work.done': { on: 'work.done' },
-  'send.claimed': { on: 'send.claimed', leaseMs: 60_000 },
+  ...ORDER_INPUTS,
   'send.accepted': { on: 'send.accepted', transactionId: 'tx' },
   'send.rejected': { on: 'send.rejected', attempt: 1, errorCode: 'limit', errorMessage: 'too much' },
-  'send.not_sent': { on: 'send.not_sent', attempt: 1, reason: 'ECONNREFUSED' },
-  'send.unknown': { on: 'send.unknown', reason: 'timeout' },
   'send.contradicted': { on: 'send.contradicted', reason: 'other valueCents', transactionId: 'tx' },
   'partner.confirmed': confirmed(),
   'partner.failed': {
@@ -142,8 +138,6 @@ export const INPUTS = {
   },
   'partner.not_found': { on: 'partner.not_found', windowMs: 86_400_000, askedAt: NOW },
   'partner.returned': returned(),
-  'clock.released': { on: 'clock.released' },
-  'clock.overdue': { on: 'clock.overdue' },
 } as const satisfies Readonly<Record<CashOutInput['on'], CashOutInput>>
 
 /** What a decision looks at besides the cash-out: R$ 50,00 are free unless told otherwise. */

@@ -4,6 +4,7 @@ import type { Operation, State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { RefundIn, RefundInFacts, RefundInInput, Return } from '../../src/refund-in/refund-in.ts'
 import { PAID as CREDITED, cashInAs, NOW } from '../cash-in/situations.ts'
+import { ORDER_INPUTS } from '../support/order-inputs.ts'
 
 /** Refunds in every state, and everything that may happen to them, for tests of the rules alone. */
 
@@ -86,14 +87,9 @@ export function confirmed(given: Partial<Return> = {}, isVerified = true) {
 
 /** One input of each kind that a refund can be given. */
 export const INPUTS = {
-  'work.requested': { on: 'work.requested' },
-  'work.claimed': { on: 'work.claimed', leaseMs: 60_000 },
-  'work.done': { on: 'work.done' },
-  'send.claimed': { on: 'send.claimed', leaseMs: 60_000 },
+  ...ORDER_INPUTS,
   'send.accepted': { on: 'send.accepted', transactionId: 'tx-r' },
   'send.rejected': { on: 'send.rejected', attempt: 1, errorCode: 'AC07', errorMessage: 'account closed' },
-  'send.not_sent': { on: 'send.not_sent', attempt: 1, reason: 'ECONNREFUSED' },
-  'send.unknown': { on: 'send.unknown', reason: 'timeout' },
   'send.contradicted': { on: 'send.contradicted', reason: 'other id', transactionId: null },
   'partner.confirmed': confirmed(),
   'partner.failed': {
@@ -105,6 +101,4 @@ export const INPUTS = {
     isVerified: true,
   },
   'partner.not_found': { on: 'partner.not_found', windowMs: 0, askedAt: NOW },
-  'clock.released': { on: 'clock.released' },
-  'clock.overdue': { on: 'clock.overdue' },
 } as const satisfies Readonly<Record<RefundInInput['on'], RefundInInput>>
