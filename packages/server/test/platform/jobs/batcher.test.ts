@@ -23,6 +23,16 @@ function gate() {
   }
 }
 
+/** A batcher whose first batch, of one item, runs until it is ended. */
+async function runningBatcher() {
+  const gated = gate()
+  const batcher = createBatcher(gated.run, BOUNDS)
+  const running = batcher.submit('running')
+  await Promise.resolve()
+  await Promise.resolve()
+  return { ...gated, batcher, running }
+}
+
 test('[engine.2] what arrives together is one batch; what arrives while it runs is the next, in order', async () => {
   const { batches, run, endBatch } = gate()
   const batcher = createBatcher(run, BOUNDS)
@@ -40,11 +50,7 @@ test('[engine.2] what arrives together is one batch; what arrives while it runs 
 })
 
 test('[engine.11] what finds the queue full is refused at once; what waits in it is carried out', async () => {
-  const { batches, run, endBatch } = gate()
-  const batcher = createBatcher(run, BOUNDS)
-  const running = batcher.submit('running')
-  await Promise.resolve()
-  await Promise.resolve()
+  const { batcher, running, batches, endBatch } = await runningBatcher()
   const waiting = ['1', '2', '3', '4', '5'].map((item) => batcher.submit(item))
   await assert.rejects(batcher.submit('6'), QueueFull)
   for (let batch = 0; batch < 3; batch++) await endBatch()
@@ -79,11 +85,7 @@ test('[engine.9] work that loses an item is distinguished from work that did it'
 })
 
 test('[engine.13] all waiters can be released: who waits is dropped, what runs goes on unheard', async () => {
-  const { batches, run, endBatch } = gate()
-  const batcher = createBatcher(run, BOUNDS)
-  const running = batcher.submit('running')
-  await Promise.resolve()
-  await Promise.resolve()
+  const { batcher, running, batches, endBatch } = await runningBatcher()
   const waiting = batcher.submit('waiting')
   batcher.abandon(new Error('come back later'))
   await assert.rejects(running, /come back later/)

@@ -15,6 +15,22 @@ async function settle(): Promise<void> {
   for (let turns = 0; turns < 10; turns++) await turn()
 }
 
+/** Lets a worker that nobody wakes go on until the last step. @returns how many steps it took */
+async function stepsUntil(isLast: (step: number) => boolean): Promise<number> {
+  let steps = 0
+  await new Promise<void>((resolve) => {
+    const working = worker({
+      idleMs: 1,
+      processNext: async () => {
+        steps += 1
+        if (isLast(steps)) void working.stop().then(resolve)
+        return false
+      },
+    })
+  })
+  return steps
+}
+
 /** Steps that each last until they are ended, and say whether there is more. */
 function lastingSteps(isMore: boolean) {
   let begun = 0
@@ -48,19 +64,7 @@ test('[cash-in.work.3] a worker goes on while there is more, and then sleeps', a
 })
 
 test('[cash-in.work.3] a worker that nobody wakes looks after its idle time', async () => {
-  let steps = 0
-  const seen = new Promise<void>((resolve) => {
-    const working = worker({
-      idleMs: 1,
-      processNext: async () => {
-        steps += 1
-        if (steps === 3) void working.stop().then(resolve)
-        return false
-      },
-    })
-  })
-  await seen
-  assert.equal(steps, 3)
+  assert.equal(await stepsUntil((step) => step === 3), 3)
 })
 
 test('[webhooks.9] one that is woken looks at once, also where it was woken in the middle of a step', async () => {
@@ -81,19 +85,10 @@ test('[webhooks.9] one that is woken looks at once, also where it was woken in t
 })
 
 test('[cash-in.work.3] a step that throws ends nothing: it is tried again', async () => {
-  let steps = 0
-  const seen = new Promise<void>((resolve) => {
-    const working = worker({
-      idleMs: 1,
-      processNext: async () => {
-        steps += 1
-        if (steps === 1) throw new Error('the database is away')
-        void working.stop().then(resolve)
-        return false
-      },
-    })
+  const steps = await stepsUntil((step) => {
+    if (step === 1) throw new Error('the database is away')
+    return true
   })
-  await seen
   assert.equal(steps, 2)
 })
 
