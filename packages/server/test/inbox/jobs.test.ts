@@ -51,12 +51,18 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
   }
 }
 
-test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another when its lease is over', async (t) => {
+/** The same with cash-ins that take everything, and those that something was applied to, in order. */
+async function willingInbox(t: TestContext) {
   const applied: string[] = []
   const events = await inboxWith(t, async (id) => {
     applied.push(id)
     return undefined
   })
+  return { events, applied }
+}
+
+test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another when its lease is over', async (t) => {
+  const { events, applied } = await willingInbox(t)
   await events.accept(SECOND)
   await events.later(59_000)
   assert.deepEqual(applied, [])
@@ -80,11 +86,7 @@ test('[partner-inbox.7] [EV-8b] what contradicts an event is not judged before i
 })
 
 test('[partner-inbox.3] [EV-6] two processes take up different events, and neither waits for the other', async (t) => {
-  const applied: string[] = []
-  const events = await inboxWith(t, async (id) => {
-    applied.push(id)
-    return undefined
-  })
+  const { events, applied } = await willingInbox(t)
   await events.accept(FIRST)
   await events.accept(SECOND)
   await whileFirstIsHeld(events.database, () => events.later(60_001))
