@@ -7,7 +7,7 @@ import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
-import { tcpProxy } from '../support/tcp-proxy.ts'
+import { reachJudged } from '../support/tcp-proxy.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 const input = { params: undefined, query: undefined, body: undefined, context: {} as RequestContext }
@@ -64,13 +64,7 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
     t,
     {},
     {
-      reach: async (databaseUrl) => {
-        const url = new URL(databaseUrl)
-        const proxy = await tcpProxy(t, Number(url.port))
-        proxy.judge = () => (isAway ? 'cut' : 'pass')
-        url.port = String(proxy.port)
-        return url.href
-      },
+      reach: reachJudged(t, () => (isAway ? 'cut' : 'pass')),
     },
   )
   const ask = async (path: string) => {

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
-import { tcpProxy } from '../support/tcp-proxy.ts'
+import { reachJudged } from '../support/tcp-proxy.ts'
 import { type World, world } from '../support/world.ts'
 
 const STEPPED = { isStepped: true }
@@ -318,13 +318,7 @@ test('[partner-inbox.3] [http.9] [EV-1] an event that cannot be committed is 503
     {},
     {
       ...STEPPED,
-      reach: async (databaseUrl) => {
-        const url = new URL(databaseUrl)
-        const proxy = await tcpProxy(t, Number(url.port))
-        proxy.judge = () => (refuse ? 'cut' : 'pass')
-        url.port = String(proxy.port)
-        return url.href
-      },
+      reach: reachJudged(t, () => (refuse ? 'cut' : 'pass')),
     },
   )
   const charge = await pix.charge('10.00')

@@ -85,3 +85,12 @@ export function through({ port }: TcpProxy, address = 'http://127.0.0.1'): strin
   url.port = String(port)
   return url.href.replace(/\/$/, '')
 }
+
+/** How a world reaches its database by way of a proxy that judges so. */
+export function reachJudged(t: TestContext, judge: TcpProxy['judge']): (databaseUrl: string) => Promise<string> {
+  return async (databaseUrl) => {
+    const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
+    proxy.judge = judge
+    return through(proxy, databaseUrl)
+  }
+}
