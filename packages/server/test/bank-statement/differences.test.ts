@@ -2,9 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { payment } from '../support/engine.ts'
 import { bookedMovements, caseFacts, cases, statementEntries } from '../support/evidence.ts'
-import { pageOf, paymentOf, statementFixture } from './fixture.ts'
+import { pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
 
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+
+/** Lets a charge take a payment of its value from elsewhere. */
+function pay({ apply }: StatementFixture, id: string, endToEndId: string, occurredAt: number): Promise<unknown> {
+  return apply(id, { on: 'partner.confirmed', payment: payment({ endToEndId, occurredAt }), transactionId: 'tx' })
+}
 
 test('[statement.6] [PL-11] what names no operation of ours is a case after five minutes, once', async (t) => {
   const fixture = await statementFixture(t)
@@ -33,8 +38,7 @@ test('[statement.6] its case closes by itself when our books have it after all',
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(6)
-  const reported = payment({ endToEndId: 'E1', occurredAt: entry.occurredAt })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: reported, transactionId: 'tx' })
+  await pay(fixture, charge.id, 'E1', entry.occurredAt)
   await fixture.minutes(1)
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'])
   assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
@@ -56,8 +60,7 @@ test('[statement.7] [PL-11] a movement that our books have with another amount i
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   const entry = paymentOf(charge, 'E1', { valueCents: 99_00n })
-  const reported = payment({ endToEndId: 'E1', occurredAt: entry.occurredAt })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: reported, transactionId: 'tx' })
+  await pay(fixture, charge.id, 'E1', entry.occurredAt)
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(4)
@@ -73,8 +76,7 @@ test('[statement.7] [PL-11] a movement that our books have as another operationâ
   const fixture = await statementFixture(t)
   const [right, wrong] = [await fixture.charge(), await fixture.charge()]
   const entry = paymentOf(right, 'E1')
-  const reported = payment({ endToEndId: 'E1', occurredAt: entry.occurredAt })
-  await fixture.apply(wrong.id, { on: 'partner.confirmed', payment: reported, transactionId: 'tx' })
+  await pay(fixture, wrong.id, 'E1', entry.occurredAt)
   fixture.bank.answer = () => pageOf([entry])
   await fixture.sweep()
   await fixture.minutes(6)
@@ -116,8 +118,7 @@ test('[statement.8] [PL-14] what our books have and two readings do not is a cas
   const charge = await fixture.charge()
   await fixture.sweep()
   const entry = paymentOf(charge, 'E1')
-  const reported = payment({ endToEndId: 'E1', occurredAt: entry.occurredAt })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: reported, transactionId: 'tx' })
+  await pay(fixture, charge.id, 'E1', entry.occurredAt)
   await fixture.minutes(5)
   assert.deepEqual(await cases(fixture.database), [], 'missing in one reading')
   await fixture.minutes(1)
@@ -141,8 +142,7 @@ test('[statement.8] [PL-14] what moved before the statement was first read is no
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   fixture.clock.advance(3 * 86_400_000)
-  const reported = payment({ endToEndId: 'E1', occurredAt: charge.createdAt + 1_000 })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: reported, transactionId: 'tx' })
+  await pay(fixture, charge.id, 'E1', charge.createdAt + 1_000)
   await fixture.sweep()
   await fixture.minutes(10)
   assert.deepEqual(await cases(fixture.database), [])
@@ -152,8 +152,7 @@ test('[statement.8] a window that was not read whole misses nothing', async (t) 
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
-  const reported = payment({ endToEndId: 'E1', occurredAt: charge.createdAt + 1_000 })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: reported, transactionId: 'tx' })
+  await pay(fixture, charge.id, 'E1', charge.createdAt + 1_000)
   fixture.bank.answer = () => ({ kind: 'NOT_SENT', reason: 'ECONNREFUSED' })
   await fixture.minutes(20)
   assert.deepEqual(await cases(fixture.database), [])
@@ -165,8 +164,7 @@ test('[statement.8] [PL-14] while windows of the past are read nothing is missed
   await fixture.sweep()
   fixture.clock.advance(20 * 3_600_000)
   const entry = paymentOf(charge, 'E1', { occurredAt: fixture.clock.now() })
-  const reported = payment({ endToEndId: 'E1', occurredAt: entry.occurredAt })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: reported, transactionId: 'tx' })
+  await pay(fixture, charge.id, 'E1', entry.occurredAt)
   fixture.clock.advance(3_600_000)
   fixture.bank.answer = ({ from, to }) => pageOf(from <= entry.occurredAt && entry.occurredAt < to ? [entry] : [])
   await fixture.sweep()
@@ -180,8 +178,7 @@ test('[statement.8] [PL-42] a movement that has no id but ours is not missed: it
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
-  const reported = payment({ endToEndId: 'unnamed 1', occurredAt: charge.createdAt + 1_000 })
-  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: reported, transactionId: 'tx' })
+  await pay(fixture, charge.id, 'unnamed 1', charge.createdAt + 1_000)
   await fixture.minutes(8)
   assert.deepEqual(await cases(fixture.database), [])
 })
