@@ -31,6 +31,14 @@ const ASK = { on: 'work.requested' } as const
 /** A payment just now: here the clock is the database's. */
 const paid = (given = {}) => confirmed({ occurredAt: wallNow(), ...given })
 
+/** Has the charge paid while the bank is asked to cancel it. */
+function payBeforeCancelling({ partner }: CashInFixture): void {
+  partner.cancelCharge = async () => {
+    partner.query = PAID
+    return REJECTED
+  }
+}
+
 test('[partner.2] no transaction and no lock is open while the bank is called, and others may change the cash-in', async (t) => {
   const fixture = await cashInFixture(t, { query: NOT_FOUND })
   const seen: unknown[] = []
@@ -110,10 +118,7 @@ test('[cash-in.states.11] the bank is asked about a charge, then to cancel it, b
 test('[cash-in.states.11] [EX-2] a charge that was paid between the question and the cancelling is PAID', async (t) => {
   const fixture = await cashInFixture(t, { cancel: REJECTED })
   await fixture.apply(CHARGE)
-  fixture.partner.cancelCharge = async () => {
-    fixture.partner.query = PAID
-    return REJECTED
-  }
+  payBeforeCancelling(fixture)
   await fixture.later(62_001)
   const { status, facts } = await fixture.read()
   assert.deepEqual([status, facts.payments], ['PAID', { E1: 100_00 }])
@@ -384,10 +389,7 @@ test('[cash-in.failed.1] [CI-9] a charge that the bank took after FAILED is canc
 test('[cash-in.failed.2] [CI-9] a charge that was paid before it could be cancelled is in suspense', async (t) => {
   const fixture = await cashInFixture(t)
   await fixture.apply(INPUTS['partner.failed'], CHARGE)
-  fixture.partner.cancelCharge = async () => {
-    fixture.partner.query = PAID
-    return REJECTED
-  }
+  payBeforeCancelling(fixture)
   await fixture.later(1)
   const { status, facts } = await fixture.read()
   assert.deepEqual([status, facts.payments], ['RECONCILIATION_REQUIRED', { E1: 100_00 }])
