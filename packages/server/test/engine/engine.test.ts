@@ -6,7 +6,14 @@ import type { Command } from '../../src/engine/operation.ts'
 import { statement } from '../../src/platform/db/database.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
-import { CREDITED_AND_SUSPENDED, cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
+import {
+  CREDITED_AND_SUSPENDED,
+  cashInRequest,
+  payment,
+  releasing,
+  type TestEngine,
+  testEngine,
+} from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
 import { createOperation, moveOperation } from '../support/machine-operations.ts'
 
@@ -377,17 +384,7 @@ test('[engine.3] who wants what is held fails nobody else in the batch', async (
 
 test('[engine.3] what an operation gave up another may hold, in the same batch or later', async (t) => {
   const { database, one, other } = await funded(t)
-  const release = (id: string): Command<void> => ({
-    reads: [id],
-    decide: () => ({
-      moves: [{ operationId: id, trigger: 'clock.released', to: 'RELEASED', givesUpExclusiveKey: true }],
-      journals: [{ operationId: id, kind: 'cash_out_released', reference: '', amounts: { v: 1_00n, f: 0n } }],
-      notifications: [
-        { operationId: id, eventType: 'pix_cash_out', status: 'FAILED', reference: '', body: Buffer.from('{}') },
-      ],
-      outcome: undefined,
-    }),
-  })
+  const release = (id: string) => releasing(id, 1_00n)
   const [first, second] = [one.ids.uuid(), one.ids.uuid()]
   await one.engine.execute(spend(one, 'p0', 1_00n, 'location', first))
   await one.engine.execute(release(first))

@@ -10,7 +10,7 @@ import { type Database, statement } from '../../src/platform/db/database.ts'
 import { cashInIn, decideCreate as decideRefund } from '../../src/refund-in/create.ts'
 import { assertBooks } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, TERMS, type TestEngine, testEngine } from '../support/engine.ts'
+import { cashInRequest, payment, releasing, TERMS, type TestEngine, testEngine } from '../support/engine.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 
 /**
@@ -69,18 +69,7 @@ const LATE: Readonly<Record<string, Late>> = {
     hinder: async (engine) => {
       const id = engine.ids.uuid()
       await engine.engine.execute(payout(id, 'pix-code x', 1n))
-      return () =>
-        engine.engine.execute({
-          reads: [id],
-          decide: () => ({
-            moves: [{ operationId: id, trigger: 'clock.released', to: 'RELEASED', givesUpExclusiveKey: true }],
-            journals: [{ operationId: id, kind: 'cash_out_released', reference: '', amounts: { v: 1n, f: 0n } }],
-            notifications: [
-              { operationId: id, eventType: 'pix_cash_out', status: 'FAILED', reference: '', body: Buffer.from('{}') },
-            ],
-            outcome: undefined,
-          }),
-        })
+      return () => engine.engine.execute(releasing(id, 1n))
     },
     refusal: { name: 'ExclusiveKeyTaken' },
   },

@@ -4,6 +4,7 @@ import type { Payment } from '../../src/banks/port.ts'
 import { type CashInCommands, createCashInCommands } from '../../src/cash-in/commands.ts'
 import type { CashInRequest } from '../../src/cash-in/create.ts'
 import { createEngine, type Engine, type EngineBounds } from '../../src/engine/engine.ts'
+import type { Command } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
@@ -80,5 +81,20 @@ export function payment(given: Partial<Payment> & Pick<Payment, 'endToEndId'>): 
     occurredAt: wallNow(),
     payer: { name: 'Maria da Silva', document: '52998224725', ispb: '99999010' },
     ...given,
+  }
+}
+
+/** Gives back a payout that has no fee, and with it what only one operation may hold. */
+export function releasing(id: string, valueCents: bigint): Command<void> {
+  return {
+    reads: [id],
+    decide: () => ({
+      moves: [{ operationId: id, trigger: 'clock.released', to: 'RELEASED', givesUpExclusiveKey: true }],
+      journals: [{ operationId: id, kind: 'cash_out_released', reference: '', amounts: { v: valueCents, f: 0n } }],
+      notifications: [
+        { operationId: id, eventType: 'pix_cash_out', status: 'FAILED', reference: '', body: Buffer.from('{}') },
+      ],
+      outcome: undefined,
+    }),
   }
 }
