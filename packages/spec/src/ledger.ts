@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { CURSOR, cents, currency, cursorList, instant, nullable, utcDay, uuid } from './shapes.ts'
+import { CURSOR, cents, currency, cursorList, idOf, instant, nullable, utcDay, uuid } from './shapes.ts'
 
 /**
  * The ledger: accounts, the journals that may be posted, and what a merchant reads of them.
@@ -297,7 +297,7 @@ export const getLedgerEntry = endpoint({
   auth: 'api-key',
   tag: 'Ledger',
   summary: 'Read one ledger entry',
-  params: Type.Object({ id: Type.String({ description: 'UUID of the entry', maxLength: 128 }) }),
+  params: idOf('entry'),
   responses: { 200: { description: 'The entry', schema: ledgerEntry, example: ledgerEntryExample } },
   errors: ['not_found'],
 })

@@ -1,17 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { text } from './shapes.ts'
+import { idOf, text } from './shapes.ts'
 
 /**
  * Controls of the simulated bank. The sandbox adds them to the service's endpoints; they act on the simulator, which
  * then tells the service over its real signed webhook.
  * @source rules#sandbox.1
  */
-
-function idOf(resource: string) {
-  return Type.Object({ id: Type.String({ maxLength: 128, description: `UUID of the ${resource}` }) })
-}
 
 const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 

@@ -20,6 +20,11 @@ export const CURSOR = '^[A-Za-z0-9_-]{1,64}$'
 /** A UUID in its canonical form, either case. */
 export const uuid = Type.String({ format: 'uuid', minLength: 36, maxLength: 36 })
 
+/** The path parameter of what is found by its id. */
+export function idOf(resource: string) {
+  return Type.Object({ id: Type.String({ maxLength: 128, description: `UUID of the ${resource}` }) })
+}
+
 /** ISO 8601, UTC. */
 export const instant = Type.String({ format: 'date-time', maxLength: 40 })
 
@@ -95,12 +100,26 @@ export function cursorList<T extends TSchema>(item: T) {
   )
 }
 
-/** What every list read by page may be asked. @source rules#lists.1 */
-export const pageQuery = {
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageMax, default: limits.pageDefault })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault })),
-  start_date: Type.Optional(utcDay('First UTC day of creation, inclusive')),
-  end_date: Type.Optional(utcDay('Last UTC day of creation, inclusive')),
+/**
+ * What every list of operations may be asked.
+ * @param status a state of these operations
+ * @source rules#lists.1
+ */
+export function operationQuery<Status extends TSchema>(status: Status) {
+  return {
+    page: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageMax, default: limits.pageDefault })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault })),
+    start_date: Type.Optional(utcDay('First UTC day of creation, inclusive')),
+    end_date: Type.Optional(utcDay('Last UTC day of creation, inclusive')),
+    status: Type.Optional(status),
+    external_id: Type.Optional(externalId),
+    end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
+  }
+}
+
+/** An example of a list read by page: the only page of one item. */
+export function onlyPage<Item>(item: Item) {
+  return { data: [item], pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false } }
 }
 
 /** The envelope of a list read by page. @source rules#lists.1 */

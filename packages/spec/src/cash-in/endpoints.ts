@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { externalId, idempotencyKey, PLAIN_TEXT, pageList, pageQuery } from '../shapes.ts'
+import { idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
 import { cashInCreated, cashInDetail, cashInStatus, createCashInBody } from './shapes.ts'
 
 const createdExample = {
@@ -73,7 +73,7 @@ export const getCashIn = endpoint({
   auth: 'api-key',
   tag: 'Cash-in',
   summary: 'Read a charge',
-  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-in' }) }),
+  params: idOf('cash-in'),
   responses: {
     200: {
       description: 'The charge as it stands now',
@@ -84,17 +84,7 @@ export const getCashIn = endpoint({
   errors: ['not_found'],
 })
 
-const listQuery = Type.Object(
-  {
-    ...pageQuery,
-    status: Type.Optional(cashInStatus),
-    external_id: Type.Optional(externalId),
-    end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
-  },
-  { additionalProperties: false },
-)
-
-const pagination = { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false }
+const listQuery = Type.Object(operationQuery(cashInStatus), { additionalProperties: false })
 
 /** @source rules#cash-in.list.1 */
 export const listCashIns = endpoint({
@@ -109,7 +99,7 @@ export const listCashIns = endpoint({
     200: {
       description: 'A page of charges as they stand now',
       schema: pageList(cashInDetail),
-      example: { data: [detailExample], pagination },
+      example: onlyPage(detailExample),
     },
   },
   errors: [],
@@ -131,7 +121,7 @@ const incomingList = {
     200: {
       description: 'A page of incoming transactions',
       schema: pageList(incoming),
-      example: { data: [{ operation: 'cash_in', ...detailExample }], pagination },
+      example: onlyPage({ operation: 'cash_in', ...detailExample }),
     },
   },
   errors: [],

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { externalId, idempotencyKey, PLAIN_TEXT, pageList, pageQuery } from '../shapes.ts'
+import { idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
 import {
   cashOutCreated,
   cashOutDetail,
@@ -128,7 +128,7 @@ export const getCashOut = endpoint({
   auth: 'api-key',
   tag: 'Cash-out',
   summary: 'Read a payout',
-  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-out' }) }),
+  params: idOf('cash-out'),
   responses: { 200: { description: 'The payout as it stands now', schema: cashOutDetail, example: detailExample } },
   errors: ['not_found'],
 })
@@ -141,23 +141,12 @@ export const listCashOuts = endpoint({
   auth: 'api-key',
   tag: 'Cash-out',
   summary: 'List payouts, newest first',
-  query: Type.Object(
-    {
-      ...pageQuery,
-      status: Type.Optional(cashOutStatus),
-      external_id: Type.Optional(externalId),
-      end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
-    },
-    { additionalProperties: false },
-  ),
+  query: Type.Object(operationQuery(cashOutStatus), { additionalProperties: false }),
   responses: {
     200: {
       description: 'A page of payouts as they stand now',
       schema: pageList(cashOutDetail),
-      example: {
-        data: [detailExample],
-        pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false },
-      },
+      example: onlyPage(detailExample),
     },
   },
   errors: [],

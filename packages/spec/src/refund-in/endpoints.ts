@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { externalId, idempotencyKey, PLAIN_TEXT, pageList, pageQuery, uuid } from '../shapes.ts'
+import { idempotencyKey, idOf, onlyPage, operationQuery, pageList, uuid } from '../shapes.ts'
 import { createRefundInBody, refundInCreated, refundInDetail, refundInStatus } from './shapes.ts'
 
 const createdExample = {
@@ -23,7 +23,7 @@ export const createRefundIn = endpoint({
   summary: 'Give a payment back',
   description:
     'Sets the amount aside at once and answers; the bank is called afterwards. Several partial refunds are possible. Give an `externalId`: with it, a retry of a lost answer is told the id of the refund that exists; without one, look for it with `GET /api/pix/refund?cash_in_id=…` first.',
-  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the cash-in' }) }),
+  params: idOf('cash-in'),
   headers: { 'Idempotency-Key': idempotencyKey },
   body: createRefundInBody,
   example: { refundValue: 50, reason: 'One item returned', externalId: 'refund-3001' },
@@ -62,7 +62,7 @@ export const getRefundIn = endpoint({
   auth: 'api-key',
   tag: 'Refund-in',
   summary: 'Read a refund',
-  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'UUID of the refund' }) }),
+  params: idOf('refund'),
   responses: { 200: { description: 'The refund as it stands now', schema: refundInDetail, example: detailExample } },
   errors: ['not_found'],
 })
@@ -76,23 +76,14 @@ export const listRefundIns = endpoint({
   tag: 'Refund-in',
   summary: 'List refunds, newest first',
   query: Type.Object(
-    {
-      ...pageQuery,
-      status: Type.Optional(refundInStatus),
-      external_id: Type.Optional(externalId),
-      end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
-      cash_in_id: Type.Optional(uuid),
-    },
+    { ...operationQuery(refundInStatus), cash_in_id: Type.Optional(uuid) },
     { additionalProperties: false },
   ),
   responses: {
     200: {
       description: 'A page of refunds as they stand now',
       schema: pageList(refundInDetail),
-      example: {
-        data: [detailExample],
-        pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false },
-      },
+      example: onlyPage(detailExample),
     },
   },
   errors: [],
