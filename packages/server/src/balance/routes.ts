@@ -1,12 +1,10 @@
-import { centsToReais, type getBalance } from '@pixgate/spec'
+import { centsToReais, type endpoints } from '@pixgate/spec'
 import type { Database } from '../platform/db/database.ts'
-import type { Handler } from '../platform/http/handler.ts'
+import type { Handlers } from '../platform/http/handler.ts'
 import { readBalance } from './store.ts'
 
 /** The endpoint of the balance. */
-export interface BalanceHandlers {
-  readonly getBalance: Handler<typeof getBalance>
-}
+export type BalanceHandlers = Handlers<Pick<typeof endpoints, 'getBalance'>>
 
 /**
  * Makes the handler.

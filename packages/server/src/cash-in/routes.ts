@@ -1,17 +1,7 @@
-import {
-  type createCashIn,
-  type EndpointInput,
-  type getCashIn,
-  limits,
-  type listCashIns,
-  type listIncomingTransactions,
-  type listIncomingTransactionsShort,
-  normaliseDocument,
-  Refusal,
-} from '@pixgate/spec'
+import { type EndpointInput, type endpoints, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Handler } from '../platform/http/handler.ts'
+import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { CashIn } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
@@ -20,13 +10,14 @@ import { type CashInStore, statusConditionAt } from './store.ts'
 import { createdView, detailView, incomingView } from './view.ts'
 
 /** The endpoints of cash-ins. @source rules#cash-in.create.6, rules#cash-in.detail.2 */
-export interface CashInHandlers {
-  readonly createCashIn: Handler<typeof createCashIn>
-  readonly getCashIn: Handler<typeof getCashIn>
-  readonly listCashIns: Handler<typeof listCashIns>
-  readonly listIncomingTransactions: Handler<typeof listIncomingTransactions>
-  readonly listIncomingTransactionsShort: Handler<typeof listIncomingTransactionsShort>
-}
+export type CashInHandlers = Handlers<Pick<typeof endpoints, OwnEndpoint>>
+
+type OwnEndpoint =
+  | 'createCashIn'
+  | 'getCashIn'
+  | 'listCashIns'
+  | 'listIncomingTransactions'
+  | 'listIncomingTransactionsShort'
 
 /** What the handlers need. */
 export interface CashInRoutesOptions {
@@ -67,14 +58,14 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
   }
 }
 
-type ListQuery = EndpointInput<typeof listCashIns>['query']
+type ListQuery = EndpointInput<typeof endpoints.listCashIns>['query']
 
 /**
  * A body whose shape is right, as what it asks for, and the hash that tells whether two ask for the same.
  * @throws validation_error (400) more than two decimals
  * @source rules#cash-in.create.1, rules#external-id.3
  */
-function contentOf({ transaction, payer }: EndpointInput<typeof createCashIn>['body']) {
+function contentOf({ transaction, payer }: EndpointInput<typeof endpoints.createCashIn>['body']) {
   const content = {
     valueCents: centsOf(transaction.value, 'transaction.value'),
     externalId: transaction.externalId,

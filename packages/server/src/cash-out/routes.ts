@@ -1,15 +1,7 @@
-import {
-  type createCashOut,
-  type createCashOutFromQrCode,
-  type getCashOut,
-  type listCashOuts,
-  normaliseDocument,
-  normalisePixKey,
-  readPixKeyType,
-} from '@pixgate/spec'
+import { type endpoints, normaliseDocument, normalisePixKey, readPixKeyType } from '@pixgate/spec'
 import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Handler } from '../platform/http/handler.ts'
+import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { CashOut } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
@@ -20,12 +12,9 @@ import type { CashOutStore } from './store.ts'
 import { createdView, detailView } from './view.ts'
 
 /** The endpoints of cash-outs. */
-export interface CashOutHandlers {
-  readonly createCashOut: Handler<typeof createCashOut>
-  readonly createCashOutFromQrCode: Handler<typeof createCashOutFromQrCode>
-  readonly getCashOut: Handler<typeof getCashOut>
-  readonly listCashOuts: Handler<typeof listCashOuts>
-}
+export type CashOutHandlers = Handlers<
+  Pick<typeof endpoints, 'createCashOut' | 'createCashOutFromQrCode' | 'getCashOut' | 'listCashOuts'>
+>
 
 /** What the handlers need. */
 export interface CashOutRoutesOptions {

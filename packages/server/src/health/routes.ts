@@ -1,14 +1,10 @@
-import type { getHealth, getMetrics, getReadiness } from '@pixgate/spec'
+import type { endpoints } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
-import type { Handler } from '../platform/http/handler.ts'
+import type { Handlers } from '../platform/http/handler.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Whether the process lives, whether it can serve, and how it fares. */
-export interface HealthHandlers {
-  readonly getHealth: Handler<typeof getHealth>
-  readonly getReadiness: Handler<typeof getReadiness>
-  readonly getMetrics: Handler<typeof getMetrics>
-}
+export type HealthHandlers = Handlers<Pick<typeof endpoints, 'getHealth' | 'getReadiness' | 'getMetrics'>>
 
 /** What readiness depends on. */
 export interface Readiness {

@@ -1,15 +1,12 @@
-import { type EndpointInput, type getLedgerEntry, limits, type listLedgerEntries, Refusal } from '@pixgate/spec'
-import type { Handler } from '../platform/http/handler.ts'
+import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
+import type { Handlers } from '../platform/http/handler.ts'
 import { daysOf } from '../platform/http/page.ts'
 import { entryVersion } from './entry-id.ts'
 import type { LedgerFilter, LedgerStore } from './store.ts'
 import { cursorAfter, cursorVersion, entryView } from './view.ts'
 
 /** The endpoints of the ledger. */
-export interface LedgerHandlers {
-  readonly getLedgerEntry: Handler<typeof getLedgerEntry>
-  readonly listLedgerEntries: Handler<typeof listLedgerEntries>
-}
+export type LedgerHandlers = Handlers<Pick<typeof endpoints, 'getLedgerEntry' | 'listLedgerEntries'>>
 
 /** Makes the handlers. */
 export function createLedgerHandlers(store: LedgerStore, accountId: string): LedgerHandlers {
@@ -40,7 +37,7 @@ export function createLedgerHandlers(store: LedgerStore, accountId: string): Led
  * @throws validation_error (400) a cursor that is none of ours, or days in the wrong order
  * @source rules#ledger.list
  */
-function filterOf(query: EndpointInput<typeof listLedgerEntries>['query']): Omit<LedgerFilter, 'limit'> {
+function filterOf(query: EndpointInput<typeof endpoints.listLedgerEntries>['query']): Omit<LedgerFilter, 'limit'> {
   const before = query.cursor === undefined ? null : cursorVersion(query.cursor)
   if (before === undefined) throw invalid('cursor', 'invalid', 'cursor must be nextCursor of a page before')
   const { from = null, to = null } = daysOf(query.start_date, query.end_date)

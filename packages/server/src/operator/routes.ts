@@ -1,17 +1,15 @@
-import { type createAdjustment, type getCashOutSwitch, Refusal, type setCashOutSwitch } from '@pixgate/spec'
+import { type endpoints, Refusal } from '@pixgate/spec'
 import { hashOf, identityOf } from '../operations/requests.ts'
-import type { Handler, RequestContext } from '../platform/http/handler.ts'
+import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { OperatorCommands } from './commands.ts'
 import type { Operator, OperatorStore } from './store.ts'
 import { adjustmentView, switchView } from './view.ts'
 
 /** The endpoints of the operator. */
-export interface OperatorHandlers {
-  readonly getCashOutSwitch: Handler<typeof getCashOutSwitch>
-  readonly setCashOutSwitch: Handler<typeof setCashOutSwitch>
-  readonly createAdjustment: Handler<typeof createAdjustment>
-}
+export type OperatorHandlers = Handlers<
+  Pick<typeof endpoints, 'getCashOutSwitch' | 'setCashOutSwitch' | 'createAdjustment'>
+>
 
 /** Makes the handlers. */
 export function createOperatorHandlers(commands: OperatorCommands, store: OperatorStore, ids: Ids): OperatorHandlers {

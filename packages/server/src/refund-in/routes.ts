@@ -1,17 +1,13 @@
-import type { createRefundIn, EndpointInput, getRefundIn, listRefundIns } from '@pixgate/spec'
+import type { EndpointInput, endpoints } from '@pixgate/spec'
 import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/requests.ts'
-import type { Handler } from '../platform/http/handler.ts'
+import type { Handlers } from '../platform/http/handler.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import type { RefundInCommands } from './commands.ts'
 import type { RefundInStore } from './store.ts'
 import { createdView, detailView } from './view.ts'
 
 /** The endpoints of refunds. @source rules#refund-in.detail.2 */
-export interface RefundInHandlers {
-  readonly createRefundIn: Handler<typeof createRefundIn>
-  readonly getRefundIn: Handler<typeof getRefundIn>
-  readonly listRefundIns: Handler<typeof listRefundIns>
-}
+export type RefundInHandlers = Handlers<Pick<typeof endpoints, 'createRefundIn' | 'getRefundIn' | 'listRefundIns'>>
 
 /** What the handlers need. */
 export interface RefundInRoutesOptions {
@@ -48,7 +44,10 @@ export function createRefundInHandlers({ commands, store, ids, onReserved }: Ref
  * @throws validation_error (400) more than two decimals
  * @source rules#refund-in.create.1, rules#external-id.3
  */
-function contentOf(pathId: string, { refundValue, reason, externalId }: EndpointInput<typeof createRefundIn>['body']) {
+function contentOf(
+  pathId: string,
+  { refundValue, reason, externalId }: EndpointInput<typeof endpoints.createRefundIn>['body'],
+) {
   const content = {
     cashInId: isUuid(pathId) ? pathId.toLowerCase() : null,
     valueCents: centsOf(refundValue, 'refundValue'),
