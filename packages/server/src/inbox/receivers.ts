@@ -11,7 +11,7 @@ import type { CashOutModule } from '../cash-out/index.ts'
 import type { ReportedMovement } from '../engine/operation-store.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
 import { type Meaning, meaningOf, meaningOfReversal } from './meaning.ts'
-import { bankReturnOf, cashInInput, cashOutInput, refundInInput, saysMoneyMoved } from './rules.ts'
+import { bankReturnOf, cashInInput, cashOutInput, type InputOf, refundInInput, saysMoneyMoved } from './rules.ts'
 
 /** What events about one kind of operation are applied to: which ones an event could mean, and what it does to them. */
 export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
@@ -60,31 +60,31 @@ export interface Subjects {
 /** Makes the receivers. */
 export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Receivers {
   return {
-    charge: {
-      match: async (references) => (await cashIns.match(references)).map(meaningOf),
-      apply: async (id, event) => {
-        const input = cashInInput(event, cashIns.canAsk)
-        if (input === 'UNTOLD') return 'DISPUTED'
-        return input ? (await cashIns.applyEvent(id, input))?.result : 'IN_PROGRESS'
-      },
-      ask: async (id) => {
-        await cashIns.applyEvent(id, { on: 'work.requested' })
-      },
-      hasBooked: cashIns.hasBooked,
-    },
-    payout: {
-      match: async (references) => (await cashOuts.match(references)).map(meaningOf),
-      apply: async (id, event) => {
-        const input = cashOutInput(event, cashOuts.canAsk)
-        if (input === 'UNTOLD') return 'DISPUTED'
-        return input ? (await cashOuts.apply(id, input))?.result : 'IN_PROGRESS'
-      },
-      ask: async (id) => {
-        await cashOuts.apply(id, { on: 'work.requested' })
-      },
-      hasBooked: cashOuts.hasBooked,
-    },
+    charge: createReceiver(cashIns, cashIns.applyEvent, cashInInput),
+    payout: createReceiver(cashOuts, cashOuts.apply, cashOutInput),
     refund: createRefundReceiver(cashIns, refunds),
+  }
+}
+
+type QueryRequested = { readonly on: 'work.requested' }
+
+/** Of operations that events name by their own references. */
+function createReceiver<Event extends ReadableEvent, Input>(
+  { match, canAsk, hasBooked }: Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked'>,
+  apply: (id: string, input: NoInfer<Input> | QueryRequested) => Promise<{ readonly result: Applied } | undefined>,
+  inputOf: (event: Event, canAsk: boolean) => InputOf<Input>,
+): Receiver<Event> {
+  return {
+    match: async (references) => (await match(references)).map(meaningOf),
+    apply: async (id, event) => {
+      const input = inputOf(event, canAsk)
+      if (input === 'UNTOLD') return 'DISPUTED'
+      return input ? (await apply(id, input))?.result : 'IN_PROGRESS'
+    },
+    ask: async (id) => {
+      await apply(id, { on: 'work.requested' })
+    },
+    hasBooked,
   }
 }
 

@@ -65,42 +65,48 @@ export function movementOf(event: ReadableEvent): ReportedMovement | undefined {
   }
 }
 
-/** What a failure says, whatever failed. */
-function failureOf({ failure, references: { transactionId } }: Extract<ReadableEvent, { kind: 'failed' }>) {
-  return { on: 'partner.failed', ...failure, transactionId } as const
-}
-
 /**
  * What an event is to its operation. `undefined`: it says that nothing has happened yet. `UNTOLD`: money moved, it does not
  * say enough to book it, and the bank cannot be asked.
  */
 export type InputOf<Input> = Input | 'UNTOLD' | undefined
 
-/** A question is of use only where the bank can be asked; else what it says is all there will be. */
-function asked({ saysMoneyMoved }: Extract<ReadableEvent, { kind: 'changed' }>, canAsk: boolean) {
-  return saysMoneyMoved && !canAsk ? 'UNTOLD' : ({ on: 'work.requested' } as const)
+type WithoutMoney = Extract<ReadableEvent, { kind: 'failed' | 'in_progress' | 'changed' }>
+
+/**
+ * The input that an event is to any operation, where it names no movement of money. A failure is only taken as verified
+ * where the bank cannot be asked; a question is of use only where it can: else what the event says is all there will be.
+ * @source rules#partner-inbox.6, failure-modes#P6
+ */
+function withoutMoney(event: WithoutMoney, canAsk: boolean) {
+  switch (event.kind) {
+    case 'failed': {
+      const { transactionId } = event.references
+      return { on: 'partner.failed', ...event.failure, transactionId, isVerified: !canAsk } as const
+    }
+    case 'in_progress':
+      return undefined
+    case 'changed':
+      return event.saysMoneyMoved && !canAsk ? 'UNTOLD' : ({ on: 'work.requested' } as const)
+  }
 }
 
 /**
- * The input that an event is to a cash-in. A failure is only taken as verified where the bank cannot be asked.
- * @source rules#partner-inbox.6, rules#partner-inbox.9, failure-modes#P6
+ * The input that an event is to a cash-in.
+ * @source rules#partner-inbox.9
  */
 export function cashInInput(event: ChargeEvent, canAsk: boolean): InputOf<CashInInput> {
   switch (event.kind) {
     case 'payment_received':
       return { on: 'partner.confirmed', transactionId: event.references.transactionId, payment: event.payment }
-    case 'failed':
-      return { ...failureOf(event), isVerified: !canAsk }
-    case 'in_progress':
-      return undefined
-    case 'changed':
-      return asked(event, canAsk)
+    default:
+      return withoutMoney(event, canAsk)
   }
 }
 
 /**
- * The input that an event is to a cash-out. A failure is only taken as verified where the bank cannot be asked.
- * @source rules#partner-inbox.6, rules#partner-inbox.9, failure-modes#P6
+ * The input that an event is to a cash-out.
+ * @source rules#partner-inbox.9
  */
 export function cashOutInput(event: PayoutEvent, canAsk: boolean): InputOf<CashOutInput> {
   switch (event.kind) {
@@ -113,12 +119,8 @@ export function cashOutInput(event: PayoutEvent, canAsk: boolean): InputOf<CashO
       if (isUnnamed && canAsk) return { on: 'work.requested' }
       return { on: 'partner.returned', returned, endToEndId, isUnnamed, isVerified: false }
     }
-    case 'failed':
-      return { ...failureOf(event), isVerified: !canAsk }
-    case 'in_progress':
-      return undefined
-    case 'changed':
-      return asked(event, canAsk)
+    default:
+      return withoutMoney(event, canAsk)
   }
 }
 
@@ -134,12 +136,8 @@ export function refundInInput(event: RefundEvent, canAsk: boolean): InputOf<Refu
       const { transactionId } = event.references
       return { on: 'partner.confirmed', transactionId, returned, endToEndId, isUnnamed, isVerified: !canAsk }
     }
-    case 'failed':
-      return { ...failureOf(event), isVerified: !canAsk }
-    case 'in_progress':
-      return undefined
-    case 'changed':
-      return asked(event, canAsk)
+    default:
+      return withoutMoney(event, canAsk)
   }
 }
 
