@@ -2,6 +2,7 @@ import { limits } from '@pixgate/spec'
 import type { Payment } from '../banks/port.ts'
 import type { Document, MovementId, Operation } from '../engine/operation.ts'
 import type { StoredReason } from '../engine/reason.ts'
+import type { FailureInput } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
 import type { AwaitedReturn, OpenRefund } from './returns.ts'
 
@@ -152,15 +153,7 @@ export type CashInInput =
       /** Only an event tells it, to be verified with the bank (`first`) or to be counted as unverified. */
       readonly unverified?: 'first' | 'counted'
     }
-  | {
-      readonly on: 'partner.failed'
-      readonly errorCode: string
-      readonly errorMessage: string | null
-      readonly transactionId: string | null
-      readonly occurredAt: number | null
-      /** The bank said it when asked, or cannot be asked. */
-      readonly isVerified: boolean
-    }
+  | FailureInput
 
 /**
  * What becomes of a refund, or of a return that names none. `refund.taken`: money went back that no refund under way had

@@ -1,8 +1,6 @@
 import type { Changes, Target } from '../engine/follow.ts'
-import { reasonAfter } from '../engine/reason.ts'
 import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
-import { callEnded, endsCall, factsAfterWork } from '../operations/facts.ts'
-import { nextDueAt, queryRequested } from '../operations/schedule.ts'
+import { changesByMove, factsAfterWork } from '../operations/facts.ts'
 import { own } from '../platform/own.ts'
 import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
 import { planOf, restingDueAt } from './schedule.ts'
@@ -21,18 +19,8 @@ export function changesOf(
   heldCents: bigint,
 ): Changes {
   const known = factsAfter(cashOut, input, row, nowMs, heldCents)
-  const asked = row.asks ? queryRequested(cashOut, endsCall(input, cashOut.facts), nowMs) : {}
-  const facts = { ...known.facts, ...asked.facts, ...callEnded(input, cashOut.facts), ...reasonAfter(cashOut, row) }
-  const after = { ...cashOut, status: row.to, facts: { ...cashOut.facts, ...facts } }
-  const planned = asked.dueAt ?? known.dueAt
-  const dueAt = planned === undefined ? nextDueAt(cashOut, after.facts, restingDueAt(after, nowMs), nowMs) : planned
-  return {
-    ...known,
-    facts,
-    dueAt,
-    plan: planOf({ ...after, dueAt }, nowMs),
-    ...(row.posts === 'cash_out_released' ? { givesUpExclusiveKey: true } : {}),
-  }
+  const changes = changesByMove(cashOut, input, row, known, { restingDueAt, planOf }, nowMs)
+  return row.posts === 'cash_out_released' ? { ...changes, givesUpExclusiveKey: true } : changes
 }
 
 /** What an input teaches. A `dueAt` here is when a worker looks next; otherwise the state says when work is due. */

@@ -1,6 +1,7 @@
 import { limits, cashOut as machine, min } from '@pixgate/spec'
 import { follow } from '../engine/follow.ts'
-import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
+import type { Decision, State } from '../engine/operation.ts'
+import { decideInTurn } from '../operations/decisions.ts'
 import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import { isAtRest } from '../operations/schedule.ts'
 import { own } from '../platform/own.ts'
@@ -28,10 +29,7 @@ import { isOpen, restingDueAt } from './schedule.ts'
  * before the table is asked, and what depends on more than the operation.
  */
 
-/**
- * Decides inputs one after the other, as one change: a confirmation and the returns that came with it.
- * @source failure-modes#EV-22
- */
+/** Decides inputs one after the other, as one change. */
 export function decideCashOut(
   before: CashOut,
   inputs: readonly CashOutInput[],
@@ -40,13 +38,8 @@ export function decideCashOut(
   nowMs: number,
 ): Decision<CashOutOutcome> {
   const keepsDay = cashOutDailyMaxCents !== null
-  let decision: Decision<CashOutOutcome> = { outcome: { result: 'IGNORED', cashOut: before } }
-  for (const input of inputs) {
-    const next = decideOne(decision.outcome.cashOut, input, keepsDay, state, nowMs)
-    const result = next.outcome.result === 'IGNORED' ? decision.outcome.result : next.outcome.result
-    decision = mergeDecisions(decision, { ...next, outcome: { ...next.outcome, result } })
-  }
-  return decision
+  const standing: CashOutOutcome = { result: 'IGNORED', cashOut: before }
+  return decideInTurn(standing, inputs, ({ cashOut }, input) => decideOne(cashOut, input, keepsDay, state, nowMs))
 }
 
 /**

@@ -1,11 +1,40 @@
-import type { Changes } from '../engine/follow.ts'
+import type { Changes, Target } from '../engine/follow.ts'
 import { doubtCaseIds } from '../engine/open-cases.ts'
-import { type BookedMovement, type Decision, mergeDecisions, type Operation } from '../engine/operation.ts'
+import { type BookedMovement, type Decision, mergeDecisions, type Operation, type Plan } from '../engine/operation.ts'
+import { reasonAfter } from '../engine/reason.ts'
 import { afterAnswer, type SendFacts, unanswered } from './attempts.ts'
 import type { OrderInput } from './inputs.ts'
-import type { Asking } from './schedule.ts'
+import { type Asking, nextDueAt, queryRequested } from './schedule.ts'
 
 /** What becomes known of any order by each input. Pure. */
+
+/** When a kind of order needs work, and what. */
+export interface Schedule<Order> {
+  /** When a worker must look at an order that nobody is working on. */
+  restingDueAt(order: Order, nowMs: number): number | null
+  /** What is to be done about it when it is due. */
+  planOf(order: Order, nowMs: number): Plan
+}
+
+/**
+ * What a move of an order changes besides status and reason: what the input teaches, and when the next work is due.
+ * @param known what the input teaches of this kind of order
+ */
+export function changesByMove<Order extends Operation & { readonly facts: SendFacts }>(
+  order: Order,
+  input: { readonly on: string; readonly attempt?: number },
+  row: Target<Order>,
+  known: Changes,
+  { restingDueAt, planOf }: Schedule<Order>,
+  nowMs: number,
+): Changes {
+  const asked = row.asks ? queryRequested(order, endsCall(input, order.facts), nowMs) : {}
+  const facts = { ...known.facts, ...asked.facts, ...callEnded(input, order.facts), ...reasonAfter(order, row) }
+  const after = { ...order, status: row.to, facts: { ...order.facts, ...facts } }
+  const planned = asked.dueAt ?? known.dueAt
+  const dueAt = planned === undefined ? nextDueAt(order, after.facts, restingDueAt(after, nowMs), nowMs) : planned
+  return { ...known, facts, dueAt, plan: planOf({ ...after, dueAt }, nowMs) }
+}
 
 /** Inputs that teach the same of every kind of order. */
 type PlainInput = Extract<
@@ -49,13 +78,13 @@ const CALL_ENDS = new Set<OrderInput['on']>([
 ])
 
 /** Whether an input is the answer to the call that is under way: not one to an attempt that another followed. */
-export function endsCall(input: { readonly on: string; readonly attempt?: number }, { attempts }: SendFacts): boolean {
+function endsCall(input: { readonly on: string; readonly attempt?: number }, { attempts }: SendFacts): boolean {
   const isLate = input.attempt !== undefined && input.attempt !== attempts
   return (CALL_ENDS as ReadonlySet<string>).has(input.on) && !isLate
 }
 
 /** What an input that ends a call teaches besides: nobody works on the order any more. */
-export function callEnded(input: { readonly on: string; readonly attempt?: number }, facts: SendFacts): SendFacts {
+function callEnded(input: { readonly on: string; readonly attempt?: number }, facts: SendFacts): SendFacts {
   return facts.leaseEndsAt != null && endsCall(input, facts) ? { leaseEndsAt: null } : {}
 }
 

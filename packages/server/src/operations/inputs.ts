@@ -26,14 +26,7 @@ export type OrderInput =
       /** The bank's reference, where what it told is about our id. */
       readonly transactionId: string | null
     }
-  | {
-      readonly on: 'partner.failed'
-      readonly errorCode: string
-      readonly errorMessage: string | null
-      readonly transactionId: string | null
-      readonly occurredAt: number | null
-      readonly isVerified: boolean
-    }
+  | FailureInput
   | {
       readonly on: 'partner.not_found'
       readonly windowMs: number
@@ -41,6 +34,17 @@ export type OrderInput =
       /** As {@link Clock.steadySince} of the process that asked. */
       readonly steadySince?: number
     }
+
+/** The bank says that an operation came to nothing. */
+export interface FailureInput {
+  readonly on: 'partner.failed'
+  readonly errorCode: string
+  readonly errorMessage: string | null
+  readonly transactionId: string | null
+  readonly occurredAt: number | null
+  /** The bank said it when asked, or cannot be asked. */
+  readonly isVerified: boolean
+}
 
 /** What a worker does with an order, as it saw it. */
 export type WorkInput =

@@ -1,9 +1,7 @@
 import { type CashIn, ownReference } from '../cash-in/index.ts'
 import type { Changes, Target } from '../engine/follow.ts'
-import { reasonAfter } from '../engine/reason.ts'
 import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
-import { callEnded, endsCall, factsAfterWork } from '../operations/facts.ts'
-import { nextDueAt, queryRequested } from '../operations/schedule.ts'
+import { changesByMove, factsAfterWork } from '../operations/facts.ts'
 import {
   isOfAnotherPayment,
   type RefundIn,
@@ -28,17 +26,8 @@ export function changesOf(
   heldCents: bigint,
 ): Changes {
   const known = factsAfter(refund, input, row, nowMs, heldCents)
-  const asked = row.asks ? queryRequested(refund, endsCall(input, refund.facts), nowMs) : {}
-  const facts = { ...known.facts, ...asked.facts, ...callEnded(input, refund.facts), ...reasonAfter(refund, row) }
-  const after = { ...refund, status: row.to, facts: { ...refund.facts, ...facts } }
-  const planned = asked.dueAt ?? known.dueAt
-  const dueAt = planned === undefined ? nextDueAt(refund, after.facts, restingDueAt(after, nowMs), nowMs) : planned
-  return {
-    ...referenceLearned(refund, cashIn, input),
-    facts,
-    dueAt,
-    plan: planOf({ ...after, dueAt }, nowMs),
-  }
+  const changes = changesByMove(refund, input, row, known, { restingDueAt, planOf }, nowMs)
+  return { ...referenceLearned(refund, cashIn, input), ...changes }
 }
 
 /** The bank's reference of the refund, where the input is the first to tell it. */

@@ -1,8 +1,9 @@
 import { refundIn as machine, min } from '@pixgate/spec'
 import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
 import { follow } from '../engine/follow.ts'
-import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
+import type { Decision, State } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
+import { decideInTurn } from '../operations/decisions.ts'
 import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import type { Result } from '../operations/inputs.ts'
 import { isAtRest } from '../operations/schedule.ts'
@@ -34,14 +35,10 @@ export function decideRefundIn(
   state: State,
   nowMs: number,
 ): Decision<Standing> {
-  let decision: Decision<Standing> = { outcome: { result: 'IGNORED', refund, cashIn } }
-  for (const input of inputs) {
-    const { outcome } = decision
-    const next = decideOne(outcome.refund, outcome.cashIn, input, state, nowMs)
-    const result = next.outcome.result === 'IGNORED' ? outcome.result : next.outcome.result
-    decision = mergeDecisions(decision, { ...next, outcome: { ...next.outcome, result } })
-  }
-  return decision
+  const before: Standing = { result: 'IGNORED', refund, cashIn }
+  return decideInTurn(before, inputs, (standing, input) =>
+    decideOne(standing.refund, standing.cashIn, input, state, nowMs),
+  )
 }
 
 /**
