@@ -4,36 +4,40 @@ import type { Settled } from '../platform/jobs/batcher.ts'
 import type { Command, Operation } from './operation.ts'
 import type { Reader } from './reader.ts'
 
-/** A create found its external id taken. `operation` is the one that has it, as it stands. @source rules#engine.3 */
-export class ExternalIdTaken extends Error {
-  override readonly name = 'ExternalIdTaken'
+/** What a create is known by, or wants for itself, belongs to `operation`, as it stands. */
+class TakenByOperation extends Error {
   readonly operation: Operation
 
-  constructor(operation: Operation) {
-    super(`the external id of operation ${operation.id} was used again`)
+  constructor(operation: Operation, message: string) {
+    super(message)
     this.operation = operation
+  }
+}
+
+/** A create found its external id taken. @source rules#engine.3 */
+export class ExternalIdTaken extends TakenByOperation {
+  override readonly name = 'ExternalIdTaken'
+
+  constructor(operation: Operation) {
+    super(operation, `the external id of operation ${operation.id} was used again`)
   }
 }
 
 /** A create used an idempotency key again within its time. `operation` is the one that used it first. */
-export class IdempotencyKeyTaken extends Error {
+export class IdempotencyKeyTaken extends TakenByOperation {
   override readonly name = 'IdempotencyKeyTaken'
-  readonly operation: Operation
 
   constructor(operation: Operation) {
-    super(`the idempotency key of operation ${operation.id} was used again`)
-    this.operation = operation
+    super(operation, `the idempotency key of operation ${operation.id} was used again`)
   }
 }
 
 /** A create wants for itself what `operation` holds. */
-export class ExclusiveKeyTaken extends Error {
+export class ExclusiveKeyTaken extends TakenByOperation {
   override readonly name = 'ExclusiveKeyTaken'
-  readonly operation: Operation
 
   constructor(operation: Operation) {
-    super(`operation ${operation.id} holds what another wants for itself`)
-    this.operation = operation
+    super(operation, `operation ${operation.id} holds what another wants for itself`)
   }
 }
 

@@ -1,10 +1,6 @@
 import { Refusal } from '@pixgate/spec'
-import type { DatabaseClock } from '../platform/clock.ts'
-import { type Database, DatabaseUnavailable } from '../platform/db/database.ts'
-import type { Ids } from '../platform/ids.ts'
+import { DatabaseUnavailable } from '../platform/db/database.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
-import type { Pause } from '../platform/jobs/pause.ts'
-import type { Logger } from '../platform/log.ts'
 import { Batch, Contended } from './batch.ts'
 import { Cache } from './cache.ts'
 import { Duplicates } from './duplicates.ts'
@@ -12,7 +8,7 @@ import { Loader } from './loader.ts'
 import type { Command } from './operation.ts'
 import { Planner } from './planner.ts'
 import { createReader } from './reader.ts'
-import { Writer } from './writer.ts'
+import { Writer, type WriterOptions } from './writer.ts'
 
 /**
  * The one door through which money and status change and notifications come to be. Commands queue up; one writer takes
@@ -35,14 +31,7 @@ export interface Engine {
 }
 
 /** What an engine needs. */
-export interface EngineOptions {
-  readonly database: Database
-  readonly clock: DatabaseClock
-  readonly ids: Ids
-  readonly logger: Logger
-  readonly pause: Pause
-  /** Called after a commit that made notifications. */
-  readonly onNotifications?: () => void
+export interface EngineOptions extends Omit<WriterOptions, 'onOutcomeUnknown'> {
   readonly bounds?: EngineBounds
 }
 

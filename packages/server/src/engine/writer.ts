@@ -49,6 +49,7 @@ export interface WriterOptions {
   readonly ids: Ids
   readonly logger: Logger
   readonly pause: Pause
+  /** Called after a commit that made notifications. */
   readonly onNotifications?: () => void
   /** Called each time that callers have waited long enough for a commit. */
   readonly onOutcomeUnknown: () => void
