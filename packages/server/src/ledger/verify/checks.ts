@@ -1,5 +1,15 @@
 import { accounts } from '@pixgate/spec'
-import { amountsAreRight, heldOfReturns, holds, mostPostings, moves, notified, posted, postings } from './expected.ts'
+import {
+  amountsAreRight,
+  heldOfReturns,
+  holds,
+  isMoveOf,
+  mostPostings,
+  moves,
+  notified,
+  posted,
+  postings,
+} from './expected.ts'
 import { truthChecks } from './truth.ts'
 
 /** Something that must hold of the books, and the query that finds where it does not. */
@@ -10,6 +20,18 @@ export interface Check {
   /** One row per fault, with one column, `what`. Reads only. */
   readonly sql: string
 }
+
+/** Tables whose rows name an operation. */
+const partsOfOperations = [
+  'move',
+  'entry',
+  'notification',
+  '"case"',
+  'inbox_event',
+  'movement',
+  'statement_entry',
+  'statement_gap',
+]
 
 /**
  * Everything that must hold of the books whatever happened. What the tables of the rules say is derived from them.
@@ -118,7 +140,7 @@ export const checks: readonly Check[] = [
       SELECT concat_ws(' ', m.kind, m.operation_id, m.trigger, 'from', coalesce(m.from_status, '(none)'), 'to', m.to_status) AS what
         FROM move m
         LEFT JOIN ${moves} AS t (kind, from_status, trigger, to_status)
-          ON t.kind = m.kind AND t.from_status = coalesce(m.from_status, '') AND t.trigger = m.trigger AND t.to_status = m.to_status
+          ON ${isMoveOf}
        WHERE t.kind IS NULL`,
   },
   {
@@ -140,7 +162,7 @@ export const checks: readonly Check[] = [
         SELECT m.operation_id, t.journal, sum(t.least) AS least, sum(t.most) AS most
           FROM move m
           JOIN ${posted} AS t (kind, from_status, trigger, to_status, journal, least, most)
-            ON t.kind = m.kind AND t.from_status = coalesce(m.from_status, '') AND t.trigger = m.trigger AND t.to_status = m.to_status
+            ON ${isMoveOf}
          GROUP BY m.operation_id, t.journal
       ), found AS (
         SELECT operation_id, journal, count(DISTINCT reference) AS number
@@ -158,7 +180,7 @@ export const checks: readonly Check[] = [
         SELECT m.operation_id, t.event_type, t.status, sum(t.least) AS least, sum(t.most) AS most
           FROM move m
           JOIN ${notified} AS t (kind, from_status, trigger, to_status, event_type, least, most, status)
-            ON t.kind = m.kind AND t.from_status = coalesce(m.from_status, '') AND t.trigger = m.trigger AND t.to_status = m.to_status
+            ON ${isMoveOf}
          GROUP BY m.operation_id, t.event_type, t.status
       ), found AS (
         SELECT operation_id, event_type, status, count(*) AS number FROM notification GROUP BY operation_id, event_type, status
@@ -186,16 +208,9 @@ export const checks: readonly Check[] = [
     name: 'orphans',
     meaning: 'Nothing refers to what is not there.',
     sql: [
-      orphans('move', 'operation_id', 'operation'),
-      orphans('entry', 'operation_id', 'operation'),
+      ...partsOfOperations.map((table) => orphans(table, 'operation_id', 'operation')),
       orphans('entry', 'account_id', 'account'),
-      orphans('notification', 'operation_id', 'operation'),
-      orphans('"case"', 'operation_id', 'operation'),
-      orphans('inbox_event', 'operation_id', 'operation'),
       orphans('inbox_event', 'inbox_id', 'inbox'),
-      orphans('movement', 'operation_id', 'operation'),
-      orphans('statement_entry', 'operation_id', 'operation'),
-      orphans('statement_gap', 'operation_id', 'operation'),
       orphans('delivery', 'notification_id', 'notification'),
       orphans('delivery', 'subscription_id', 'subscription'),
       orphans('delivery_attempt', 'delivery_id', 'delivery'),

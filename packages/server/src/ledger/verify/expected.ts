@@ -48,6 +48,10 @@ const moveKeys: readonly MoveKey[] = machines.flatMap(({ resource, rows }) => {
 /** Every move that a table has: `(kind, from_status, trigger, to_status)`. */
 export const moves = values(moveKeys.map(({ kind, from, trigger, to }) => [kind, from, trigger, to]))
 
+/** That the row `t` of such a list is about the move `m`. */
+export const isMoveOf =
+  "t.kind = m.kind AND t.from_status = coalesce(m.from_status, '') AND t.trigger = m.trigger AND t.to_status = m.to_status"
+
 /** How many journals of a kind a move posts: `(kind, from_status, trigger, to_status, journal, least, most)`. */
 export const posted = values(
   moveKeys.flatMap(({ kind, from, trigger, to, rows }) =>
