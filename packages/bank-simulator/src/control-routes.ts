@@ -1,6 +1,6 @@
 import { type BankBehaviorChange, bankBehaviorChange, limits, PLAIN_TEXT } from '@pixgate/spec'
 import type { FastifyInstance } from 'fastify'
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
 import { type Lying, lying } from './lies.ts'
@@ -73,31 +73,39 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
   bookRoute(app, bank)
 }
 
-function chargeActions(app: FastifyInstance, { charges, qrCodes, refunds }: Bank): void {
-  app.post<{ Params: IdParams; Body: Static<typeof paymentOrder> }>(
-    '/charges/:id/pay',
-    { schema: { params: idParams, body: paymentOrder } },
-    async ({ params: { id }, body }, reply) => {
-      const { endToEndId } = charges.pay(id, body)
-      return reply.code(202).send({ accepted: true, endToEndId })
-    },
-  )
+/** What a sandbox action answers besides that it was accepted. */
+type Outcome = { readonly endToEndId?: string | undefined; readonly returnId?: string | undefined }
 
+/** A sandbox action on what a path names. */
+function action<Order extends TSchema>(
+  app: FastifyInstance,
+  path: `/${string}/:id/${string}`,
+  order: Order,
+  perform: (id: string, order: Static<Order>) => Outcome,
+): void {
   app.post<{ Params: IdParams }>(
-    '/charges/:id/fail',
-    { schema: { params: idParams } },
-    async ({ params: { id } }, reply) => {
-      charges.fail(id)
-      return reply.code(202).send({ accepted: true })
-    },
-  )
-
-  app.post<{ Params: IdParams; Body: Static<typeof returnOrder> }>(
-    '/charges/:id/return',
-    { schema: { params: idParams, body: returnOrder } },
+    path,
+    { schema: { params: idParams, body: order } },
     async ({ params: { id }, body }, reply) =>
-      reply.code(202).send({ accepted: true, ...refunds.returnPayment(id, body) }),
+      reply.code(202).send({ accepted: true, ...perform(id, body as Static<Order>) }),
   )
+}
+
+/** Of what fails there is nothing to choose and nothing to tell. */
+function failAction(app: FastifyInstance, path: `/${string}/:id/fail`, failing: { fail(id: string): void }): void {
+  action(app, path, Type.Unknown(), (id) => {
+    failing.fail(id)
+    return {}
+  })
+}
+
+function chargeActions(app: FastifyInstance, { charges, qrCodes, refunds }: Bank): void {
+  action(app, '/charges/:id/pay', paymentOrder, (id, order) => {
+    const { endToEndId } = charges.pay(id, order)
+    return { endToEndId }
+  })
+  failAction(app, '/charges/:id/fail', charges)
+  action(app, '/charges/:id/return', returnOrder, (id, order) => refunds.returnPayment(id, order))
 
   app.post<{ Body: Static<typeof codeOrder> }>('/qr-codes', { schema: { body: codeOrder } }, async ({ body }, reply) =>
     reply.code(201).send({ pixCode: qrCodes.issue(body) }),
@@ -105,52 +113,23 @@ function chargeActions(app: FastifyInstance, { charges, qrCodes, refunds }: Bank
 }
 
 function payoutActions(app: FastifyInstance, { payouts }: Bank): void {
-  app.post<{ Params: IdParams; Body: Static<typeof payoutConfirmationOrder> }>(
-    '/payouts/:id/confirm',
-    { schema: { params: idParams, body: payoutConfirmationOrder } },
-    async ({ params: { id }, body }, reply) => {
-      const { endToEndId } = payouts.confirm(id, body)
-      return reply.code(202).send({ accepted: true, endToEndId })
-    },
-  )
-
-  app.post<{ Params: IdParams }>(
-    '/payouts/:id/fail',
-    { schema: { params: idParams } },
-    async ({ params: { id } }, reply) => {
-      payouts.fail(id)
-      return reply.code(202).send({ accepted: true })
-    },
-  )
-
-  app.post<{ Params: IdParams; Body: Static<typeof reversalOrder> }>(
-    '/payouts/:id/reverse',
-    { schema: { params: idParams, body: reversalOrder } },
-    async ({ params: { id }, body }, reply) => {
-      const { returnId } = payouts.reverse(id, body)
-      return reply.code(202).send({ accepted: true, returnId })
-    },
-  )
+  action(app, '/payouts/:id/confirm', payoutConfirmationOrder, (id, order) => {
+    const { endToEndId } = payouts.confirm(id, order)
+    return { endToEndId }
+  })
+  failAction(app, '/payouts/:id/fail', payouts)
+  action(app, '/payouts/:id/reverse', reversalOrder, (id, order) => {
+    const { returnId } = payouts.reverse(id, order)
+    return { returnId }
+  })
 }
 
 function refundActions(app: FastifyInstance, { refunds }: Bank): void {
-  app.post<{ Params: IdParams; Body: Static<typeof refundConfirmationOrder> }>(
-    '/refunds/:id/confirm',
-    { schema: { params: idParams, body: refundConfirmationOrder } },
-    async ({ params: { id }, body }, reply) => {
-      const { returnId } = refunds.confirm(id, body)
-      return reply.code(202).send({ accepted: true, returnId })
-    },
-  )
-
-  app.post<{ Params: IdParams }>(
-    '/refunds/:id/fail',
-    { schema: { params: idParams } },
-    async ({ params: { id } }, reply) => {
-      refunds.fail(id)
-      return reply.code(202).send({ accepted: true })
-    },
-  )
+  action(app, '/refunds/:id/confirm', refundConfirmationOrder, (id, order) => {
+    const { returnId } = refunds.confirm(id, order)
+    return { returnId }
+  })
+  failAction(app, '/refunds/:id/fail', refunds)
 }
 
 function behaviorRoutes(app: FastifyInstance, { switchboard, liar }: Bank): void {

@@ -2,8 +2,10 @@ import {
   type BankBehavior,
   type PartnerCharge,
   type PartnerChargeRequest,
+  type PartnerPayout,
   type PartnerPayoutRequest,
   type PartnerQrCodeDecodeRequest,
+  type PartnerRefund,
   type PartnerRefundRequest,
   PLAIN_TEXT,
   partnerChargeRequest,
@@ -12,7 +14,7 @@ import {
   partnerRefundRequest,
 } from '@pixgate/spec'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
 import { lastExecution } from './executions.ts'
@@ -50,9 +52,9 @@ export function partnerRoutes(app: FastifyInstance, bank: Bank): void {
     if (latencyMs > 0) await clock.sleep(latencyMs)
   })
   chargeRoutes(app, bank)
-  payoutRoutes(app, bank)
+  orderRoutes(app, bank, payoutsOf(bank))
   qrCodeRoute(app, bank)
-  refundRoutes(app, bank)
+  orderRoutes(app, bank, refundsOf(bank))
   accountRoutes(app, bank)
 }
 
@@ -93,31 +95,74 @@ function* allCharges({ book, clock }: Bank): Iterable<PartnerCharge> {
   for (const charge of book.charges.values()) yield chargeWithPayments(charge, clock.now())
 }
 
-function payoutRoutes(app: FastifyInstance, bank: Bank): void {
-  const { book, payouts, payoutSettler, switchboard, liar } = bank
-  app.put<{ Params: IdParams; Body: PartnerPayoutRequest }>(
-    '/payouts/:id',
-    { schema: { params: idParams, body: partnerPayoutRequest } },
+/** A kind of order: what the bank is told to pay, or to give back. */
+interface Orders<Order, Answer extends PartnerPayout | PartnerRefund> {
+  readonly path: '/payouts' | '/refunds'
+  readonly body: TSchema
+  readonly behavior: (behavior: BankBehavior) => BankBehavior['cashOut' | 'refundIn']
+  readonly rules: {
+    create(id: string, order: Order, course: Course): Answer
+    get(id: string): Answer
+  }
+  readonly settler: Settler
+  /** What the bank has taken on, by id. */
+  readonly known: ReadonlyMap<string, { readonly answer: Answer }>
+  readonly refusal: 'payout_refused' | 'refund_refused'
+}
+
+function orderRoutes<Order, Answer extends PartnerPayout | PartnerRefund>(
+  app: FastifyInstance,
+  bank: Bank,
+  { path, body: schema, behavior, rules, settler, known, refusal }: Orders<Order, Answer>,
+): void {
+  const { book, switchboard, liar } = bank
+  app.put<{ Params: IdParams }>(
+    `${path}/:id`,
+    { schema: { params: idParams, body: schema } },
     async ({ params: { id }, body }, reply) => {
-      const { cashOut } = switchboard.behavior
-      if (cashOut === 'timeout') return keepSilent(reply)
+      const today = behavior(switchboard.behavior)
+      if (today === 'timeout') return keepSilent(reply)
       liar.mayFail('unavailable')
-      if (cashOut === 'reject' && !book.payouts.has(id)) throw new Refused('payout_refused', 'the bank refuses payouts')
-      const payout = payouts.create(id, body, courseUnder(cashOut))
-      await settle(bank, payoutSettler, lastExecution(id, book.payouts))
-      if (cashOut === 'lost-response') return book.durable().then(() => hangUp(reply))
+      if (today === 'reject' && !known.has(id)) throw new Refused(refusal, `the bank refuses ${path.slice(1)}`)
+      const answer = rules.create(id, body as Order, courseUnder(today))
+      await settle(bank, settler, lastExecution(id, known))
+      if (today === 'lost-response') return book.durable().then(() => hangUp(reply))
       if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
       liar.mayFail('errorAfterExecuting')
-      if (liar.tells('falseRefusal')) throw new Refused('payout_refused', 'the bank refuses it')
-      return reply.code(payout.status === 'PROCESSING' ? 202 : 200).send(liar.say(payout, answersOf(book.payouts)))
+      if (liar.tells('falseRefusal')) throw new Refused(refusal, 'the bank refuses it')
+      return reply.code(answer.status === 'PROCESSING' ? 202 : 200).send(liar.say(answer, answersOf(known)))
     },
   )
 
-  app.get<{ Params: IdParams }>('/payouts/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
+  app.get<{ Params: IdParams }>(`${path}/:id`, { schema: { params: idParams } }, async ({ params: { id } }) => {
     liar.mayFail('unavailable')
     liar.mayForget(id)
-    return liar.say(payouts.get(id), answersOf(book.payouts))
+    return liar.say(rules.get(id), answersOf(known))
   })
+}
+
+function payoutsOf({ book, payouts, payoutSettler }: Bank): Orders<PartnerPayoutRequest, PartnerPayout> {
+  return {
+    path: '/payouts',
+    body: partnerPayoutRequest,
+    behavior: ({ cashOut }) => cashOut,
+    rules: payouts,
+    settler: payoutSettler,
+    known: book.payouts,
+    refusal: 'payout_refused',
+  }
+}
+
+function refundsOf({ book, refunds, refundSettler }: Bank): Orders<PartnerRefundRequest, PartnerRefund> {
+  return {
+    path: '/refunds',
+    body: partnerRefundRequest,
+    behavior: ({ refundIn }) => refundIn,
+    rules: refunds,
+    settler: refundSettler,
+    known: book.refunds,
+    refusal: 'refund_refused',
+  }
 }
 
 /** A moment later; or, where the bank is early, before it answers. */
@@ -136,34 +181,6 @@ function qrCodeRoute(app: FastifyInstance, { qrCodes, liar }: Bank): void {
       return qrCodes.decode(pixCode)
     },
   )
-}
-
-function refundRoutes(app: FastifyInstance, bank: Bank): void {
-  const { book, refunds, refundSettler, switchboard, liar } = bank
-  app.put<{ Params: IdParams; Body: PartnerRefundRequest }>(
-    '/refunds/:id',
-    { schema: { params: idParams, body: partnerRefundRequest } },
-    async ({ params: { id }, body }, reply) => {
-      const { refundIn } = switchboard.behavior
-      if (refundIn === 'timeout') return keepSilent(reply)
-      liar.mayFail('unavailable')
-      if (refundIn === 'reject' && !book.refunds.has(id))
-        throw new Refused('refund_refused', 'the bank refuses refunds')
-      const refund = refunds.create(id, body, courseUnder(refundIn))
-      await settle(bank, refundSettler, lastExecution(id, book.refunds))
-      if (refundIn === 'lost-response') return book.durable().then(() => hangUp(reply))
-      if (liar.tells('silenceAfterExecuting')) return book.durable().then(() => keepSilent(reply))
-      liar.mayFail('errorAfterExecuting')
-      if (liar.tells('falseRefusal')) throw new Refused('refund_refused', 'the bank refuses it')
-      return reply.code(refund.status === 'PROCESSING' ? 202 : 200).send(liar.say(refund, answersOf(book.refunds)))
-    },
-  )
-
-  app.get<{ Params: IdParams }>('/refunds/:id', { schema: { params: idParams } }, async ({ params: { id } }) => {
-    liar.mayFail('unavailable')
-    liar.mayForget(id)
-    return liar.say(refunds.get(id), answersOf(book.refunds))
-  })
 }
 
 function accountRoutes(app: FastifyInstance, { book }: Bank): void {
