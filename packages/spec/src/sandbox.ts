@@ -22,15 +22,20 @@ const accepted = {
   },
 } as const
 
-const ERRORS = ['not_found', 'not_possible_in_state', 'partner_unavailable'] as const
+/** What every action on the simulated bank has alike. */
+const action = {
+  method: 'POST',
+  auth: 'api-key',
+  tag: 'Sandbox',
+  responses: accepted,
+  errors: ['not_found', 'not_possible_in_state', 'partner_unavailable'],
+} as const
 
 /** @source rules#sandbox.2 */
 export const payCashIn = endpoint({
+  ...action,
   id: 'payCashIn',
-  method: 'POST',
   path: '/sandbox/cash-in/{id}/pay',
-  auth: 'api-key',
-  tag: 'Sandbox',
   summary: 'Pay a charge at the simulated bank',
   description: 'Allowed after expiry and more than once; each payment has its own end-to-end id.',
   params: idOf('cash-in'),
@@ -42,107 +47,77 @@ export const payCashIn = endpoint({
     { additionalProperties: false },
   ),
   example: { payerName: 'Maria da Silva' },
-  responses: accepted,
-  errors: ERRORS,
 })
 
 /** @source rules#sandbox.3 */
 const failCashIn = endpoint({
+  ...action,
   id: 'failCashIn',
-  method: 'POST',
   path: '/sandbox/cash-in/{id}/fail',
-  auth: 'api-key',
-  tag: 'Sandbox',
   summary: 'Let a charge fail at the simulated bank',
   params: idOf('cash-in'),
-  responses: accepted,
-  errors: ERRORS,
 })
 
 /** @source rules#sandbox.7 */
 const returnCashIn = endpoint({
+  ...action,
   id: 'returnCashIn',
-  method: 'POST',
   path: '/sandbox/cash-in/{id}/return',
-  auth: 'api-key',
-  tag: 'Sandbox',
   summary: 'Let the bank take a payment back',
   description: 'As after a fraud (MED), without being asked. At most what is left of one payment of the charge.',
   params: idOf('cash-in'),
   body: Type.Object({ valueCents: amount }, { additionalProperties: false }),
   example: { valueCents: 500 },
-  responses: accepted,
-  errors: ERRORS,
 })
 
 /** @source rules#sandbox.8 */
 const confirmCashOut = endpoint({
+  ...action,
   id: 'confirmCashOut',
-  method: 'POST',
   path: '/sandbox/cash-out/{id}/confirm',
-  auth: 'api-key',
-  tag: 'Sandbox',
   summary: 'Let a payout arrive',
   description: 'For a payout that waits, as all do when the bank is told `cashOut: manual`.',
   params: idOf('cash-out'),
-  responses: accepted,
-  errors: ERRORS,
 })
 
 /** @source rules#sandbox.8 */
 const failCashOut = endpoint({
+  ...action,
   id: 'failCashOut',
-  method: 'POST',
   path: '/sandbox/cash-out/{id}/fail',
-  auth: 'api-key',
-  tag: 'Sandbox',
   summary: 'Let a payout fail at the simulated bank',
   params: idOf('cash-out'),
-  responses: accepted,
-  errors: ERRORS,
 })
 
 /** @source rules#sandbox.9 */
 const reverseCashOut = endpoint({
+  ...action,
   id: 'reverseCashOut',
-  method: 'POST',
   path: '/sandbox/cash-out/{id}/reverse',
-  auth: 'api-key',
-  tag: 'Sandbox',
   summary: 'Let the recipient send a payout back',
   description: 'All that is left of it, unless an amount is given.',
   params: idOf('cash-out'),
   body: Type.Object({ valueCents: Type.Optional(amount) }, { additionalProperties: false }),
   example: { valueCents: 1000 },
-  responses: accepted,
-  errors: ERRORS,
 })
 
 /** @source rules#sandbox.10 */
 const confirmRefundIn = endpoint({
+  ...action,
   id: 'confirmRefundIn',
-  method: 'POST',
   path: '/sandbox/refund-in/{id}/confirm',
-  auth: 'api-key',
-  tag: 'Sandbox',
   summary: 'Let a refund arrive',
   description: 'For a refund that waits, as all do when the bank is told `refundIn: manual`.',
   params: idOf('refund-in'),
-  responses: accepted,
-  errors: ERRORS,
 })
 
 /** @source rules#sandbox.10 */
 const failRefundIn = endpoint({
+  ...action,
   id: 'failRefundIn',
-  method: 'POST',
   path: '/sandbox/refund-in/{id}/fail',
-  auth: 'api-key',
-  tag: 'Sandbox',
   summary: 'Let a refund fail at the simulated bank',
   params: idOf('refund-in'),
-  responses: accepted,
-  errors: ERRORS,
 })
 
 const moneyOut = ['auto', 'manual', 'fail', 'reject', 'timeout', 'lost-response'] as const
