@@ -1,24 +1,19 @@
-import type { EventQueryBudget } from '../banks/event-query-budget.ts'
-import type { ChargeAvailability, ChargePartner } from '../banks/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import type { Pause } from '../platform/jobs/pause.ts'
 import type { Logger } from '../platform/log.ts'
 import { bookedAmount, bookedReturn, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
 import { createEventApplier } from './event-applier.ts'
-import { type CashInJobs, createCashInJobs, type ReturnsOfCashIns } from './jobs.ts'
+import { type CashInJobs, type CashInJobsOptions, createCashInJobs } from './jobs.ts'
 import { type CashInHandlers, createCashInHandlers } from './routes.ts'
 import { createCashInStore } from './store.ts'
 import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.ts'
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
 export { bookedReturn, isCashIn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
-export type { ReturnsOfCashIns } from './jobs.ts'
 export {
   type AwaitedReturn,
   explanationsOf,
@@ -54,18 +49,11 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
 }
 
 /** What the module needs. */
-export interface CashInOptions {
+export interface CashInOptions extends Omit<CashInJobsOptions, 'commands' | 'store'> {
   readonly engine: Engine
   readonly database: Database
-  readonly partner: ChargePartner & ChargeAvailability
-  readonly clock: Clock
   readonly ids: Ids
-  readonly pause: Pause
   readonly terms: CashInTerms
-  readonly createBudgetMs: number
-  /** What is done about money of a payment that went back. */
-  readonly returns: ReturnsOfCashIns
-  readonly eventQueries: EventQueryBudget
   readonly credits: CreditTerms
   readonly logger: Logger
 }
