@@ -1,11 +1,6 @@
 import type { Availability, PayoutPartner } from '../banks/port.ts'
-import type { Engine } from '../engine/engine.ts'
-import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
-import type { DispatchBounds } from '../operations/dispatcher.ts'
+import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { isDueNow } from '../operations/schedule.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Database } from '../platform/db/database.ts'
-import type { Ids } from '../platform/ids.ts'
 import { bookedMovement, bookedReturn, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
 import type { CashOutTerms } from './create.ts'
@@ -14,35 +9,17 @@ import { createCashOutJobs } from './jobs.ts'
 import { type CashOutHandlers, createCashOutHandlers } from './routes.ts'
 import { createCashOutStore } from './store.ts'
 
-export type { CashOutInput, CashOutOutcome } from './cash-out.ts'
+export type { CashOutInput } from './cash-out.ts'
 
 /** Cash-outs: their endpoints, their work, and what other modules may do with them. */
-export interface CashOutModule {
+export interface CashOutModule extends OrderModule<CashOutInput, CashOutOutcome> {
   readonly handlers: CashOutHandlers
-  /** Does what is due; see the worker that calls it. */
-  processNext(): Promise<boolean>
-  /** Lets a cash-out take an input; `undefined` where it does not exist. */
-  apply(id: string, input: CashOutInput): Promise<CashOutOutcome | undefined>
-  /** For each set of references, every one that a reference names. */
-  match(references: readonly PartnerReferences[]): Promise<Match[][]>
-  /** Whether this very movement was booked on a cash-out: its own, or a return. */
-  hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
-  exists(id: string): Promise<boolean>
-  /** Whether the bank can be asked about a payout, so that a failure need not be believed unasked. */
-  readonly canAsk: boolean
 }
 
 /** What the module needs. */
-export interface CashOutOptions {
-  readonly engine: Engine
-  readonly database: Database
+export interface CashOutOptions extends OrderModuleOptions {
   readonly partner: PayoutPartner & Availability
-  readonly clock: Clock
-  readonly ids: Ids
   readonly terms: CashOutTerms
-  readonly bounds: DispatchBounds
-  /** Called when there is something to send, or to ask at once. */
-  readonly onReserved: () => void
 }
 
 /** Builds the module. A cap on the day counts what was sent before it was configured. */

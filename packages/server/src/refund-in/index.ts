@@ -1,13 +1,8 @@
 import type { Availability, RefundPartner } from '../banks/port.ts'
 import type { CashIn } from '../cash-in/index.ts'
-import type { Engine } from '../engine/engine.ts'
-import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
-import type { DispatchBounds } from '../operations/dispatcher.ts'
 import type { Result } from '../operations/inputs.ts'
+import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { isDueNow } from '../operations/schedule.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Database } from '../platform/db/database.ts'
-import type { Ids } from '../platform/ids.ts'
 import { own } from '../platform/own.ts'
 import { createRefundInCommands } from './commands.ts'
 import { createRefundInJobs } from './jobs.ts'
@@ -15,17 +10,11 @@ import type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
 import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
 import { createRefundInStore } from './store.ts'
 
-export type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
+export type { BankReturn, RefundInInput } from './refund-in.ts'
 
 /** Refunds: their endpoints, their work, and what other modules may do with them. */
-export interface RefundInModule {
+export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutcome> {
   readonly handlers: RefundInHandlers
-  /** Does what is due; see the worker that calls it. */
-  processNext(): Promise<boolean>
-  /** Lets a refund take an input; `undefined` where it does not exist. */
-  apply(id: string, input: RefundInInput): Promise<RefundInOutcome | undefined>
-  /** For each set of references, every one that a reference names. @source rules#refund-in.told.2 */
-  match(references: readonly PartnerReferences[]): Promise<Match[][]>
   /**
    * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else the bank took the money
    * back by itself (MED). Each return id is booked once.
@@ -38,23 +27,11 @@ export interface RefundInModule {
   settleReturns(cashIn: CashIn): Promise<void>
   /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
   askAboutOpen(cashInId: string): Promise<Result>
-  /** Whether this very return was booked on a refund. */
-  hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
-  exists(id: string): Promise<boolean>
-  /** Whether the bank can be asked about a refund, so that a failure need not be believed unasked. */
-  readonly canAsk: boolean
 }
 
 /** What the module needs. */
-export interface RefundInOptions {
-  readonly engine: Engine
-  readonly database: Database
+export interface RefundInOptions extends OrderModuleOptions {
   readonly partner: RefundPartner & Availability
-  readonly clock: Clock
-  readonly ids: Ids
-  readonly bounds: DispatchBounds
-  /** Called when there is something to send, or to ask at once. */
-  readonly onReserved: () => void
 }
 
 /** Builds the module. */
