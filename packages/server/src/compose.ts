@@ -19,11 +19,11 @@ import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from 
 import { watchEventLoop } from './platform/event-loop.ts'
 import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
-import { createIds } from './platform/ids.ts'
+import { createIds, type Ids } from './platform/ids.ts'
 import { startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
 import type { ProcessDependencies } from './process.ts'
-import { createRefundInModule, type RefundInModule } from './refund-in/index.ts'
+import { createRefundInModule } from './refund-in/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
 
 /**
@@ -65,147 +65,167 @@ const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndp
 /** How often a worker that nobody woke looks for work. */
 const POLL_MS = 1_000
 
+/** What every module is built on. */
+interface Base extends Dependencies {
+  readonly ids: Ids
+  readonly databases: ReturnType<typeof openDatabases>
+  readonly databaseNow: () => Promise<number>
+}
+
+/** The workers of this process, by name; none before they are started. */
+type Workers = Map<string, Worker>
+
 /**
  * Builds everything, by the database's time from the first moment on. The schema must be up to date.
  * @source failure-modes#P10
  */
 export async function compose(dependencies: Dependencies, addEndpoints?: AddEndpoints): Promise<Service> {
+  const base = await openBase(dependencies)
+  const workers: Workers = new Map()
+  const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
+  const eventLoop = watchEventLoop((ms) =>
+    base.logger.warn({ ms }, 'the event loop stood still; requests from then are 503'),
+  )
+  let isDraining = false
+  const http = createHttpServer({
+    endpoints: ownEndpoints,
+    handlers: handlersOf(base, modules, () => isDraining),
+    added: [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])],
+    authenticate: {
+      'api-key': modules.apiKeys.authenticateApiKey,
+      admin: modules.apiKeys.authenticateAdmin,
+      partner: modules.inbox.authenticatePartner,
+    },
+    logger: base.logger,
+    ids: base.ids,
+    eventLoop,
+    trustProxy: base.config.trustProxy,
+    strictTransportSecurity: base.config.mode === 'production',
+  })
+  return {
+    http,
+    engine: modules.engine,
+    startWorkers: () => startWorkers(base, modules, workers),
+    processNext: () => processNext(modules),
+    stop: async () => {
+      isDraining = true
+      http.beginDrain()
+      await Promise.all([...workers.values()].map((worker) => worker.stop()))
+      await modules.verifier.stop()
+      await http.close()
+      eventLoop.stop()
+      await close(base, modules)
+    },
+  }
+}
+
+async function openBase(dependencies: Dependencies): Promise<Base> {
   const { config, clock, logger } = dependencies
-  const ids = createIds(clock)
   const databases = openDatabases(config.databaseUrl, logger)
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
   // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
   clock.observe(await databaseNow())
+  return { ...dependencies, ids: createIds(clock), databases, databaseNow }
+}
 
-  const engine = createEngine({
-    ...dependencies,
-    ids,
-    database: databases.engine,
-    onNotifications: () => webhooks.wake(),
+type Modules = Awaited<ReturnType<typeof buildModules>>
+
+/** @param wake tells a worker that something is due */
+async function buildModules(base: Base, wake: (worker: string) => void) {
+  const { config, databases, logger } = base
+  const webhooks = await createWebhooksModule({
+    ...base,
+    database: databases.work,
+    encryptionKey: config.encryptionKey,
+    allowPrivate: config.webhookAllowPrivate,
   })
-  const bank = dependencies.bank ?? config.bank.open()
-  const partner = withBreaker(withinCapabilities(bank), clock)
+  const engine = createEngine({ ...base, database: databases.engine, onNotifications: () => webhooks.wake() })
+  const bank = base.bank ?? config.bank.open()
+  const partner = withBreaker(withinCapabilities(bank), base.clock)
+  const operations = await buildOperations(base, engine, partner, wake)
+  return {
+    ...operations,
+    webhooks,
+    engine,
+    bank,
+    inbox: createPartnerInboxModule({
+      ...base,
+      ...operations,
+      engine,
+      database: databases.inbox,
+      inbound: bank.inbound,
+    }),
+    statements: createStatementModule({ ...base, ...operations, engine, partner, database: databases.work }),
+    apiKeys: createApiKeysModule({
+      ...base,
+      database: databases.api,
+      mode: config.mode,
+      adminToken: config.adminToken,
+      rateLimitPerMinute: config.rateLimitPerMinute,
+    }),
+    operator: createOperatorModule({ ...base, engine, database: databases.api }),
+    ledger: await createLedgerModule(databases.api),
+    verifier: createLedgerVerifier({ databaseUrl: config.databaseUrl, logger, pause: base.pause }),
+  }
+}
+
+async function buildOperations(
+  base: Base,
+  engine: Engine,
+  partner: ReturnType<typeof withBreaker>,
+  wake: (worker: string) => void,
+) {
+  const { config } = base
   const eventQueries = createEventQueryBudget()
+  const shared = { ...base, engine, database: base.databases.api, partner }
   const bounds = { callTimeoutMs: config.bank.timeoutMs, eventQueries }
-  const cashIns = createCashInModule({
-    ...dependencies,
-    engine,
-    ids,
-    database: databases.api,
-    partner,
-    terms: { merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
-    createBudgetMs: config.bank.createBudgetMs,
-    returns: {
-      take: (cashIn, returned) => refunds.applyEvent(cashIn.id, returned),
-      settle: (cashIn) => refunds.settleReturns(cashIn),
-    },
-    eventQueries,
-    credits: config.credits,
-  })
+  const refunds = createRefundInModule({ ...shared, bounds, onReserved: () => wake('refund-in') })
   const cashOuts = await createCashOutModule({
-    engine,
-    database: databases.api,
-    partner,
-    clock,
-    ids,
+    ...shared,
+    bounds,
     terms: {
       fee: config.feeCashOut,
       maxValueCents: config.maxValueCents,
       cashOutMaxCents: config.cashOutMaxCents,
       cashOutDailyMaxCents: config.cashOutDailyMaxCents,
     },
-    bounds,
-    onReserved: () => workers.get('cash-out')?.wake(),
+    onReserved: () => wake('cash-out'),
   })
-  const refunds: RefundInModule = createRefundInModule({
-    engine,
-    database: databases.api,
-    partner,
-    clock,
-    ids,
-    bounds,
-    onReserved: () => workers.get('refund-in')?.wake(),
-  })
-  const inbox = createPartnerInboxModule({
-    ...dependencies,
-    engine,
-    ids,
-    cashIns,
-    cashOuts,
-    refunds,
-    database: databases.inbox,
-    inbound: bank.inbound,
-  })
-  const statements = createStatementModule({
-    ...dependencies,
-    engine,
-    ids,
-    cashIns,
-    cashOuts,
-    refunds,
-    partner,
-    database: databases.work,
-  })
-  const webhooks = await createWebhooksModule({
-    ...dependencies,
-    ids,
-    database: databases.work,
-    encryptionKey: config.encryptionKey,
-    allowPrivate: config.webhookAllowPrivate,
-  })
-  const apiKeys = createApiKeysModule({
-    ...dependencies,
-    ids,
-    database: databases.api,
-    mode: config.mode,
-    adminToken: config.adminToken,
-    rateLimitPerMinute: config.rateLimitPerMinute,
-  })
-  const ledger = await createLedgerModule(databases.api)
-  const verifier = createLedgerVerifier({ databaseUrl: config.databaseUrl, logger, pause: dependencies.pause })
-
-  const eventLoop = watchEventLoop((ms) =>
-    logger.warn({ ms }, 'the event loop stood still; requests from then are 503'),
-  )
-
-  let isDraining = false
-  const http = createHttpServer({
-    endpoints: ownEndpoints,
-    handlers: {
-      ...apiKeys.handlers,
-      ...cashIns.handlers,
-      ...cashOuts.handlers,
-      ...refunds.handlers,
-      ...createBalanceHandlers(databases.api),
-      ...ledger.handlers,
-      ...webhooks.handlers,
-      ...createOperatorModule({ engine, database: databases.api, clock, ids }).handlers,
-      ...createHealthHandlers(
-        {
-          clock,
-          databaseNow,
-          isDraining: () => isDraining,
-        },
-        createMetrics({
-          ...createHealthStore(databases.api),
-          engineWaiting: () => engine.waiting,
-          lastVerification: verifier.lastVerification,
-        }),
-      ),
+  const cashIns = createCashInModule({
+    ...shared,
+    terms: { merchant: config.merchant, fee: config.feeCashIn, maxValueCents: config.maxValueCents },
+    createBudgetMs: config.bank.createBudgetMs,
+    returns: {
+      take: (cashIn, returned) => refunds.applyEvent(cashIn.id, returned),
+      settle: refunds.settleReturns,
     },
-    added: [...inbox.routes, ...(addEndpoints?.({ cashIns, cashOuts, refunds }) ?? [])],
-    authenticate: {
-      'api-key': apiKeys.authenticateApiKey,
-      admin: apiKeys.authenticateAdmin,
-      partner: inbox.authenticatePartner,
-    },
-    logger,
-    ids,
-    eventLoop,
-    trustProxy: config.trustProxy,
-    strictTransportSecurity: config.mode === 'production',
+    eventQueries,
+    credits: config.credits,
   })
+  return { cashIns, cashOuts, refunds }
+}
 
+function handlersOf({ clock, databases, databaseNow }: Base, modules: Modules, isDraining: () => boolean) {
+  const metrics = createMetrics({
+    ...createHealthStore(databases.api),
+    engineWaiting: () => modules.engine.waiting,
+    lastVerification: modules.verifier.lastVerification,
+  })
+  return {
+    ...modules.apiKeys.handlers,
+    ...modules.cashIns.handlers,
+    ...modules.cashOuts.handlers,
+    ...modules.refunds.handlers,
+    ...createBalanceHandlers(databases.api),
+    ...modules.ledger.handlers,
+    ...modules.webhooks.handlers,
+    ...modules.operator.handlers,
+    ...createHealthHandlers({ clock, databaseNow, isDraining }, metrics),
+  }
+}
+
+function startWorkers({ databases, logger }: Base, modules: Modules, workers: Workers): void {
+  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier } = modules
   const work = {
     'cash-out': cashOuts.processNext,
     'refund-in': refunds.processNext,
@@ -213,42 +233,33 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     'partner-inbox': inbox.processNext,
     statement: statements.processNext,
   }
-  const workers = new Map<string, Worker>()
   const start = (name: string, idleMs: number, processNext: () => Promise<boolean>) =>
     workers.set(name, startWorker({ name, idleMs, logger, processNext }))
-  return {
-    http,
-    engine,
-    startWorkers: () => {
-      for (const [name, processNext] of Object.entries(work)) start(name, POLL_MS, processNext)
-      start('engine-batches', FORGET_EVERY_MS, () => forgetBatches(databases.work).then(() => false))
-      webhooks.start()
-      verifier.start()
-    },
-    processNext: async () => {
-      await inbox.drained()
-      await inbox.processNext()
-      await cashIns.drained()
-      await cashIns.processNext()
-      await cashOuts.processNext()
-      await refunds.processNext()
-      while (await statements.processNext());
-    },
-    stop: async () => {
-      isDraining = true
-      http.beginDrain()
-      await Promise.all([...workers.values()].map((worker) => worker.stop()))
-      await verifier.stop()
-      await http.close()
-      eventLoop.stop()
-      await inbox.drained()
-      await cashIns.drained()
-      await engine.drained()
-      await webhooks.stop()
-      await bank.close()
-      await Promise.all(Object.values(databases).map((database) => database.close()))
-    },
-  }
+  for (const [name, processNext] of Object.entries(work)) start(name, POLL_MS, processNext)
+  start('engine-batches', FORGET_EVERY_MS, () => forgetBatches(databases.work).then(() => false))
+  webhooks.start()
+  verifier.start()
+}
+
+async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {
+  await inbox.drained()
+  await inbox.processNext()
+  await cashIns.drained()
+  await cashIns.processNext()
+  await cashOuts.processNext()
+  await refunds.processNext()
+  while (await statements.processNext());
+}
+
+/** Once nothing new comes in: finishes what is under way, and closes what is open. */
+async function close({ databases }: Base, { inbox, cashIns, engine, webhooks, bank }: Modules): Promise<void> {
+  await inbox.drained()
+  await cashIns.drained()
+  await engine.drained()
+  // Last, so that it sends what the others have notified of.
+  await webhooks.stop()
+  await bank.close()
+  await Promise.all(Object.values(databases).map((database) => database.close()))
 }
 
 /** Pools of their own: a flood at one door must not starve the others. */
