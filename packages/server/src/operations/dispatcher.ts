@@ -89,21 +89,45 @@ export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>
   orders: Orders<Order, Input>,
   clock: Clock,
   sendsWanted: () => Promise<number>,
-  { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
+  bounds: DispatchBounds,
 ): Dispatcher {
-  const leaseMs = leaseMsFor(callTimeoutMs)
+  const worker = new OrderWorker(orders, clock, sendsWanted, bounds)
+  return { processNext: () => worker.processNext() }
+}
+
+class OrderWorker<Order extends AnyOrder, Input extends AnyInput> implements Dispatcher {
+  readonly #orders: Orders<Order, Input>
+  readonly #clock: Clock
+  readonly #sendsWanted: () => Promise<number>
+  readonly #eventQueries: EventQueryBudget
+  readonly #monotonic: () => number
+  readonly #leaseMs: number
+
+  constructor(
+    orders: Orders<Order, Input>,
+    clock: Clock,
+    sendsWanted: () => Promise<number>,
+    { callTimeoutMs, eventQueries, monotonic = sleeplessClock() }: DispatchBounds,
+  ) {
+    this.#orders = orders
+    this.#clock = clock
+    this.#sendsWanted = sendsWanted
+    this.#eventQueries = eventQueries
+    this.#monotonic = monotonic
+    this.#leaseMs = leaseMsFor(callTimeoutMs)
+  }
 
   /** @returns the order as it is then, where anything became of it */
-  async function work({ order, step }: Work<Order>, mayResend: () => boolean): Promise<Order | undefined> {
+  async #work({ order, step }: Work<Order>, mayResend: () => boolean): Promise<Order | undefined> {
     switch (step) {
       case 'send':
-        return sendNow(order)
+        return this.#sendNow(order)
       case 'ask':
-        return askNow(order, mayResend)
+        return this.#askNow(order, mayResend)
       case 'release':
-        return orders.take(order, [{ on: 'clock.released' }])
+        return this.#orders.take(order, [{ on: 'clock.released' }])
       case 'case':
-        return orders.take(order, [{ on: 'clock.overdue' }])
+        return this.#orders.take(order, [{ on: 'clock.overdue' }])
     }
   }
 
@@ -111,15 +135,15 @@ export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>
    * Asks; where the bank tells no outcome and does once what it is told twice, the same order goes out again at once.
    * @source rules#cash-out.unknown.7, failure-modes#CO-9
    */
-  async function askNow(order: Order, mayResend: () => boolean): Promise<Order | undefined> {
-    const claimed = await orders.take(order, [{ on: 'work.claimed', leaseMs }])
+  async #askNow(order: Order, mayResend: () => boolean): Promise<Order | undefined> {
+    const claimed = await this.#orders.take(order, [{ on: 'work.claimed', leaseMs: this.#leaseMs }])
     if (!claimed) return undefined
-    const inputs = await orders.ask(claimed)
-    const asked = await orders.take(claimed, inputs)
+    const inputs = await this.#orders.ask(claimed)
+    const asked = await this.#orders.take(claimed, inputs)
     if (!asked || !isWithoutOutcome(inputs) || !wasTried(asked)) return asked
-    if (!isRepeatable(asked.facts, orders.windowMs, clock.now()) || !mayResend()) return asked
-    const again = { askedAt: claimed.updatedAt, windowMs: orders.windowMs, setBackAt: clock.setBackAt?.() }
-    return sendNow(asked, again)
+    if (!isRepeatable(asked.facts, this.#orders.windowMs, this.#clock.now()) || !mayResend()) return asked
+    const again = { askedAt: claimed.updatedAt, windowMs: this.#orders.windowMs, setBackAt: this.#clock.setBackAt?.() }
+    return this.#sendNow(asked, again)
   }
 
   /**
@@ -128,46 +152,54 @@ export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>
    * before the first byte.
    * @source failure-modes#CO-20, failure-modes#CO-40
    */
-  async function sendNow(order: Order, again?: Again): Promise<Order | undefined> {
-    const startedAt = monotonic()
-    const elapsedMs = () => monotonic() - startedAt
-    const claimed = await orders.take(order, [{ on: 'send.claimed', leaseMs, ...(again ? { again } : {}) }])
+  async #sendNow(order: Order, again?: Again): Promise<Order | undefined> {
+    const startedAt = this.#monotonic()
+    const elapsedMs = () => this.#monotonic() - startedAt
+    const claimed = await this.#orders.take(order, [
+      { on: 'send.claimed', leaseMs: this.#leaseMs, ...(again ? { again } : {}) },
+    ])
     if (!claimed) return undefined
     // A process that does not know yet that its machine slept has written the claim as an old one.
-    const isOld = clock.now() - (claimed.facts.lastAttemptAt ?? clock.now()) > SEND_WITHIN_MS
-    const isStopped = elapsedMs() > FRESH_MS && (await sendsWanted()) === 0
+    const isOld = this.#clock.now() - (claimed.facts.lastAttemptAt ?? this.#clock.now()) > SEND_WITHIN_MS
+    const isStopped = elapsedMs() > FRESH_MS && (await this.#sendsWanted()) === 0
     const window: SendWindow = { isOver: () => elapsedMs() > SEND_WITHIN_MS }
     const obstacle = isStopped
       ? 'sending was stopped'
       : isOld || window.isOver()
         ? 'too late after the claim'
         : undefined
-    return orders.take(claimed, obstacle ? [notSentInput(claimed, obstacle)] : await orders.send(claimed, window))
+    return this.#orders.take(
+      claimed,
+      obstacle ? [notSentInput(claimed, obstacle)] : await this.#orders.send(claimed, window),
+    )
   }
 
   /**
    * While sends are few, what only waits to be sent is fetched apart: a crowd of it holds up no question.
    * @source failure-modes#CO-10, failure-modes#P8
    */
-  async function due(sends: number): Promise<readonly Order[]> {
-    const now = clock.now()
-    if (sends >= CONCURRENT) return orders.due(now, CONCURRENT, true)
-    const others = await orders.due(now, CONCURRENT, false)
+  async #due(sends: number): Promise<readonly Order[]> {
+    const now = this.#clock.now()
+    if (sends >= CONCURRENT) return this.#orders.due(now, CONCURRENT, true)
+    const others = await this.#orders.due(now, CONCURRENT, false)
     if (sends === 0) return others
     const known = new Set(others.map(({ id }) => id))
-    const all = await orders.due(now, CONCURRENT, true)
+    const all = await this.#orders.due(now, CONCURRENT, true)
     return [...others, ...all.filter(({ id }) => !known.has(id))]
   }
 
   /** What is done now. Of sends, those that were tried before come first: what was never claimed is free to wait. */
-  function chosen(found: readonly Order[], sends: number): Chosen<Order> {
-    const wanted = found.map((order) => ({ order, step: orders.nextStep(order, clock.now()) }))
+  #chosen(found: readonly Order[], sends: number): Chosen<Order> {
+    const wanted = found.map((order) => ({ order, step: this.#orders.nextStep(order, this.#clock.now()) }))
     const triedFirst = wanted
       .filter(({ step }) => step === 'send')
       .toSorted((one, other) => (other.order.facts.attempts ?? 0) - (one.order.facts.attempts ?? 0))
     const others = wanted.filter(({ step }) => step !== 'send')
     const caused = others.filter(isCausedByEvent)
-    const affordable = caused.slice(0, caused.length === 0 ? 0 : eventQueries.take(caused.length, clock.now()))
+    const affordable = caused.slice(
+      0,
+      caused.length === 0 ? 0 : this.#eventQueries.take(caused.length, this.#clock.now()),
+    )
     const sent = triedFirst.slice(0, sends)
     return {
       works: [...others.filter((one) => !isCausedByEvent(one)), ...affordable, ...sent],
@@ -176,22 +208,20 @@ export function createDispatcher<Order extends AnyOrder, Input extends AnyInput>
     }
   }
 
-  return {
-    processNext: async () => {
-      const sends = await sendsWanted()
-      const found = await due(sends)
-      const { works, sendsLeft, isPutOff } = chosen(found, sends)
-      let resends = sendsLeft
-      const mayResend = () => resends-- > 0
-      const settled = await Promise.allSettled(works.map((one) => work(one, mayResend)))
-      // One that fails disturbs no other; what is claimed is taken up again when its lease is over.
-      const failed = settled.find((result) => result.status === 'rejected')
-      if (failed) throw failed.reason
-      const results = settled.filter((result) => result.status === 'fulfilled')
-      // What is wanted at once, of an order whose call has just ended, does not wait for the next look.
-      const isMoreDue = results.some(({ value }) => value !== undefined && isDueNow(value, clock))
-      return isMoreDue || (found.length >= CONCURRENT && sends > 1 && !isPutOff)
-    },
+  async processNext(): Promise<boolean> {
+    const sends = await this.#sendsWanted()
+    const found = await this.#due(sends)
+    const { works, sendsLeft, isPutOff } = this.#chosen(found, sends)
+    let resends = sendsLeft
+    const mayResend = () => resends-- > 0
+    const settled = await Promise.allSettled(works.map((one) => this.#work(one, mayResend)))
+    // One that fails disturbs no other; what is claimed is taken up again when its lease is over.
+    const failed = settled.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
+    const results = settled.filter((result) => result.status === 'fulfilled')
+    // What is wanted at once, of an order whose call has just ended, does not wait for the next look.
+    const isMoreDue = results.some(({ value }) => value !== undefined && isDueNow(value, this.#clock))
+    return isMoreDue || (found.length >= CONCURRENT && sends > 1 && !isPutOff)
   }
 }
 
