@@ -1,6 +1,6 @@
 import type { Benchmark } from './benchmark.ts'
 import { chargeMaker } from './charges.ts'
-import { inRounds, type Load, measure, median, tableOf } from './measure.ts'
+import { inRounds, type Load, measure, ratio, tableOf } from './measure.ts'
 import { startPixgate } from './pixgate.ts'
 import { startYardstick } from './yardstick.ts'
 
@@ -25,9 +25,7 @@ export const cashIn: Benchmark = {
     const speed = (callers: 64 | 256) => ({
       id: 'T3',
       what: `${callers} callers: speed against bare Fastify`,
-      value: median(
-        rounds.map((round) => round[`cash-in, ${callers}`].perSecond / round[`bare Fastify, ${callers}`].perSecond),
-      ),
+      value: ratio(rounds, 'perSecond', `cash-in, ${callers}`, `bare Fastify, ${callers}`),
       atLeast: 0.2,
     })
     return { figures: tableOf(rounds), targets: [speed(64), speed(256)] }

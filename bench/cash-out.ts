@@ -4,11 +4,12 @@ import type { After, Benchmark, Target } from './benchmark.ts'
 import { openEngine } from './contestants/engine.ts'
 import { fund as fundCommand } from './contestants/reserve.ts'
 import { openClient } from './http-client.ts'
-import { type Figures, inRounds, type Load, measure, median, medianFigures, tableOf } from './measure.ts'
+import { type Figures, from, inRounds, type Load, measure, medianFigures, ratio, tableOf } from './measure.ts'
 import { fund, payoutMaker } from './payouts.ts'
 import { type Process, startPixgate } from './pixgate.ts'
 import { startPostgres } from './postgres.ts'
 import { startServer } from './server-process.ts'
+import { twoProcessTargets } from './two-processes.ts'
 import { startYardstick } from './yardstick.ts'
 
 const ROUNDS = 5
@@ -37,7 +38,7 @@ export const cashOut: Benchmark = {
     const memory = await memoryUnder(payouts.one, one.pid)
     return {
       figures: [...tableOf(rounds), ...tableOf(dispatched), { 'who, callers': 'memory of the service, 64', ...memory }],
-      targets: [...createTargets(rounds), ...twoProcessTargets(rounds), ...memoryTargets(memory)],
+      targets: [...createTargets(rounds), ...twoProcessTargets('cash-out', rounds), ...memoryTargets(memory)],
     }
   },
 }
@@ -103,10 +104,6 @@ function measureDispatched(bare: Call, payout: Call) {
   }))
 }
 
-function from(callers: number): Load {
-  return { callers, warmUpMs: 500, measuredMs: 2_000 }
-}
-
 /** Resident memory of a process, in megabytes. */
 type Memory = Readonly<Record<'startMb' | 'endMb' | 'highestMb', number>>
 
@@ -132,56 +129,33 @@ async function residentMb(pid: number): Promise<number> {
 }
 
 function createTargets(rounds: readonly Round[]): Target[] {
-  const compare = (ratio: (round: Round) => number) => median(rounds.map(ratio))
   const { p99Ms } = medianFigures(rounds.map((round) => round['cash-out, 64']))
   const bare = medianFigures(rounds.map((round) => round['bare Fastify, 64']))
   return [
     {
       id: 'T1',
       what: '64 callers: speed against bare Fastify',
-      value: compare((round) => round['cash-out, 64'].perSecond / round['bare Fastify, 64'].perSecond),
+      value: ratio(rounds, 'perSecond', 'cash-out, 64', 'bare Fastify, 64'),
       atLeast: 0.4,
     },
     {
       id: 'T1',
       what: '256 callers: speed against bare Fastify',
-      value: compare((round) => round['cash-out, 256'].perSecond / round['bare Fastify, 256'].perSecond),
+      value: ratio(rounds, 'perSecond', 'cash-out, 256', 'bare Fastify, 256'),
       atLeast: 0.6,
     },
     {
       id: 'T1',
       what: '64 callers: speed against a transaction each',
-      value: compare((round) => round['cash-out, 64'].perSecond / round['transaction, 64'].perSecond),
+      value: ratio(rounds, 'perSecond', 'cash-out, 64', 'transaction, 64'),
       atLeast: 8,
     },
     { id: 'T1', what: '64 callers: milliseconds, p99', value: p99Ms, atMost: Math.max(40, 2 * bare.p99Ms) },
     {
       id: 'T2',
       what: 'one caller: latency against a transaction',
-      value: compare((round) => round['cash-out, 1'].p50Ms / round['transaction, 1'].p50Ms),
+      value: ratio(rounds, 'p50Ms', 'cash-out, 1', 'transaction, 1'),
       atMost: 1.3,
-    },
-  ]
-}
-
-function twoProcessTargets(rounds: readonly Round[]): Target[] {
-  const compare = (ratio: (round: Round) => number) => median(rounds.map(ratio))
-  return [
-    {
-      id: 'T7b',
-      what: '256 callers beside a process with 1: speed against alone',
-      value: compare((round) => round['cash-out, 256 beside 1'].perSecond / round['cash-out, 256'].perSecond),
-      atLeast: 0.8,
-    },
-    {
-      id: 'T7b',
-      what: 'two processes with 256 callers each: speed together against one alone',
-      value: compare(
-        (round) =>
-          (round['cash-out, 256 beside 256'].perSecond + round['cash-out, the other 256'].perSecond) /
-          round['cash-out, 256'].perSecond,
-      ),
-      atLeast: 1.2,
     },
   ]
 }

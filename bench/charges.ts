@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createCashIn } from '@pixgate/spec'
-import type { Send } from './http-client.ts'
+import { jsonHeaders, type Send } from './http-client.ts'
 import type { Pixgate } from './pixgate.ts'
 
 /** A charge that waits for its payment. */
@@ -13,7 +13,7 @@ export interface Charge {
 
 /** @returns makes one charge a call, as a merchant does */
 export function chargeMaker(send: Send, apiKey: string): () => Promise<string> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const headers = jsonHeaders(apiKey)
   const { transaction, payer } = createCashIn.example
   return () => {
     const body = JSON.stringify({ transaction: { ...transaction, externalId: randomUUID() }, payer })

@@ -2,8 +2,9 @@ import type { After, Benchmark, Findings } from './benchmark.ts'
 import { startContestant } from './contestant.ts'
 import { openEngine } from './contestants/engine.ts'
 import { fund } from './contestants/reserve.ts'
-import { type Figures, inRounds, type Load, median, tableOf } from './measure.ts'
+import { type Figures, from, inRounds, ratio, tableOf } from './measure.ts'
 import { startPostgres } from './postgres.ts'
+import { twoProcessTargets } from './two-processes.ts'
 
 const ROUNDS = 5
 
@@ -66,41 +67,21 @@ async function startContestants(after: After): Promise<() => Promise<Round>> {
   }
 }
 
-function from(callers: number): Load {
-  return { callers, warmUpMs: 500, measuredMs: 2_000 }
-}
-
 function findings(rounds: readonly Round[]): Findings {
-  const compare = (ratio: (round: Round) => number) => median(rounds.map(ratio))
   return {
     figures: tableOf(rounds),
     targets: [
       {
         what: 'one caller: latency against a transaction',
-        value: compare((round) => round['engine, 1'].p50Ms / round['transaction, 1'].p50Ms),
+        value: ratio(rounds, 'p50Ms', 'engine, 1', 'transaction, 1'),
         atMost: 1.3,
       },
       {
         what: '64 callers: speed against a transaction each',
-        value: compare((round) => round['engine, 64'].perSecond / round['transaction, 64'].perSecond),
+        value: ratio(rounds, 'perSecond', 'engine, 64', 'transaction, 64'),
         atLeast: 10,
       },
-      {
-        id: 'T7b',
-        what: '256 callers beside a process with 1: speed against alone',
-        value: compare((round) => round['engine, 256 beside 1'].perSecond / round['engine, 256'].perSecond),
-        atLeast: 0.8,
-      },
-      {
-        id: 'T7b',
-        what: 'two processes with 256 callers each: speed together against one alone',
-        value: compare(
-          (round) =>
-            (round['engine, 256 beside 256'].perSecond + round['engine, the other 256'].perSecond) /
-            round['engine, 256'].perSecond,
-        ),
-        atLeast: 1.2,
-      },
+      ...twoProcessTargets('engine', rounds),
     ],
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Benchmark } from './benchmark.ts'
 import { chargeMaker, storeCharges } from './charges.ts'
-import { inRounds, measure, median, tableOf } from './measure.ts'
+import { inRounds, measure, median, ratio, tableOf } from './measure.ts'
 import { payer } from './payments.ts'
 import { type Pixgate, startPixgate } from './pixgate.ts'
 import { startYardstick } from './yardstick.ts'
@@ -38,9 +38,7 @@ export const events: Benchmark = {
         {
           id: 'T5',
           what: '64 callers: events accepted, against bare Fastify',
-          value: median(
-            measured.map((round) => round['events accepted, 64'].perSecond / round['bare Fastify, 64'].perSecond),
-          ),
+          value: ratio(measured, 'perSecond', 'events accepted, 64', 'bare Fastify, 64'),
           atLeast: 0.4,
         },
         { id: 'T5', what: 'events applied a second', value: applied, atLeast: 3_000 },

@@ -1,6 +1,6 @@
 import type { Benchmark } from './benchmark.ts'
 import { chargeMaker, storeCharges } from './charges.ts'
-import { inRounds, measure, median, tableOf } from './measure.ts'
+import { inRounds, measure, ratio, tableOf } from './measure.ts'
 import { startPixgate } from './pixgate.ts'
 import { startYardstick } from './yardstick.ts'
 
@@ -34,7 +34,7 @@ export const get: Benchmark = {
         {
           id: 'T4',
           what: '64 callers: speed against bare Fastify',
-          value: median(rounds.map((round) => round['GET by id, 64'].perSecond / round['bare Fastify, 64'].perSecond)),
+          value: ratio(rounds, 'perSecond', 'GET by id, 64', 'bare Fastify, 64'),
           atLeast: 0.5,
         },
       ],

@@ -4,6 +4,11 @@ import type { After } from './benchmark.ts'
 /** Sends a request. @returns the text of the answer @throws Error where it is no success */
 export type Send = (request: Dispatcher.RequestOptions) => Promise<string>
 
+/** What a merchant sends with a JSON body. */
+export function jsonHeaders(apiKey: string) {
+  return { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+}
+
 /** As many as a benchmark has callers. */
 const CONNECTIONS_MAX = 256
 

@@ -44,6 +44,11 @@ export function figuresOf(latenciesMs: readonly number[], measuredMs: number): F
   }
 }
 
+/** What the contestants of a round are put under. */
+export function from(callers: number): Load {
+  return { callers, warmUpMs: 500, measuredMs: 2_000 }
+}
+
 /** Repeats a round of measurements. The contestants of one round follow each other, so that all see the same noise. */
 export async function inRounds<Round>(rounds: number, round: () => Promise<Round>): Promise<Round[]> {
   const done: Round[] = []
@@ -68,6 +73,19 @@ export function medianFigures(rounds: readonly Figures[]): Figures {
     p95Ms: median(rounds.map(({ p95Ms }) => p95Ms)),
     p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
   }
+}
+
+/**
+ * A figure of one contestant as a part, or a multiple, of another's: the median over the rounds, as the two of one round
+ * saw the same noise.
+ */
+export function ratio<Name extends string>(
+  rounds: readonly Readonly<Record<Name, Figures>>[],
+  figure: keyof Figures,
+  one: NoInfer<Name>,
+  other: NoInfer<Name>,
+): number {
+  return median(rounds.map((round) => round[one][figure] / round[other][figure]))
 }
 
 /** The middle value; of an even number the lower of the two in the middle. */

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createWebhook } from '@pixgate/spec'
 import type { After, Benchmark } from './benchmark.ts'
 import { type Charge, storeCharges } from './charges.ts'
+import { jsonHeaders } from './http-client.ts'
 import { type Figures, figuresOf, inRounds, medianFigures, tableOf } from './measure.ts'
 import { payer } from './payments.ts'
 import { type Pixgate, startPixgate } from './pixgate.ts'
@@ -84,7 +85,7 @@ async function startMerchant(after: After): Promise<Merchant> {
 }
 
 async function subscribe({ send, apiKey }: Pixgate, url: string): Promise<void> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const headers = jsonHeaders(apiKey)
   const body = JSON.stringify({ url, events: ['pix_cash_in'] })
   await send({ method: 'POST', path: createWebhook.path, headers, body })
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createCashIn, createCashOut, getBalance, payCashIn } from '@pixgate/spec'
-import type { Send } from './http-client.ts'
+import { jsonHeaders, type Send } from './http-client.ts'
 import type { Pixgate } from './pixgate.ts'
 
 /** @returns orders one payout a call, as a merchant does */
 export function payoutMaker(send: Send, apiKey: string): () => Promise<string> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const headers = jsonHeaders(apiKey)
   const { transaction, recipient } = createCashOut.example
   return () => {
     const body = JSON.stringify({ transaction: { ...transaction, externalId: randomUUID() }, recipient })
@@ -21,7 +21,7 @@ const POLL_MS = 20
 
 /** Puts money on the balance as a merchant gets it: somebody pays a charge. */
 export async function fund({ send, apiKey }: Pixgate): Promise<void> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const headers = jsonHeaders(apiKey)
   const order = JSON.stringify({ transaction: { value: FUNDS_REAIS, externalId: randomUUID() } })
   const { id } = JSON.parse(await send({ method: 'POST', path: createCashIn.path, headers, body: order }))
   await send({ method: 'POST', path: payCashIn.path.replace('{id}', id), headers, body: '{}' })

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createRefundIn } from '@pixgate/spec'
 import type { Benchmark } from './benchmark.ts'
 import { type Charge, storeCharges } from './charges.ts'
-import type { Send } from './http-client.ts'
-import { inRounds, type Load, measure, tableOf } from './measure.ts'
+import { jsonHeaders, type Send } from './http-client.ts'
+import { from, inRounds, measure, tableOf } from './measure.ts'
 import { payer } from './payments.ts'
 import { type Pixgate, startPixgate } from './pixgate.ts'
 import { startYardstick } from './yardstick.ts'
@@ -41,7 +41,7 @@ export const refund: Benchmark = {
 
 /** @returns gives a little of one charge after the other back, round and round */
 function refundMaker(send: Send, apiKey: string, charges: readonly Charge[]): () => Promise<string> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const headers = jsonHeaders(apiKey)
   let turn = 0
   return () => {
     const charge = charges[turn++ % charges.length]
@@ -63,8 +63,4 @@ async function payCharges(pixgate: Pixgate): Promise<Charge[]> {
   const open = "SELECT count(*)::integer AS open FROM inbox_event WHERE outcome IS DISTINCT FROM 'APPLIED'"
   while ((await pixgate.database.query(open)).rows[0].open > 0) await delay(POLL_MS)
   return charges
-}
-
-function from(callers: number): Load {
-  return { callers, warmUpMs: 500, measuredMs: 2_000 }
 }
