@@ -3,8 +3,8 @@ import { orderGuards, orderTriggers } from '../order.ts'
 
 /** Cash-out: money sent to a Pix key or paid from a QR code. A doubt never releases money. */
 
-/** Places a table speaks of again and again. */
-const ANY = [
+/** All states but the doubt that an operator ends. */
+const UNDOUBTED = [
   'RESERVED',
   'DISPATCHED',
   'CONFIRMED',
@@ -12,8 +12,10 @@ const ANY = [
   'REVERSED',
   'RELEASED',
   'PROVIDER_RESULT_UNKNOWN',
-  'RECONCILIATION_REQUIRED:*',
 ] as const
+
+/** Places a table speaks of again and again. */
+const ANY = [...UNDOUBTED, 'RECONCILIATION_REQUIRED:*'] as const
 /** It may be under way, and nothing contradicts that: the bank's answer alone decides. @source rules#cash-out.reconciliation.1 */
 const OPEN = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:no_answer'] as const
 /** The same before a person was told that the answer is missing. */
@@ -32,16 +34,7 @@ const NOT_DISPATCHED = 'RECONCILIATION_REQUIRED:not_dispatched'
  */
 export const cashOut = machine({
   resource: 'cash_out',
-  states: [
-    'RESERVED',
-    'DISPATCHED',
-    'CONFIRMED',
-    'FAILED',
-    'REVERSED',
-    'RELEASED',
-    'PROVIDER_RESULT_UNKNOWN',
-    'RECONCILIATION_REQUIRED',
-  ],
+  states: [...UNDOUBTED, 'RECONCILIATION_REQUIRED'],
   reasons: {
     no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
     conflict: 'What the bank says contradicts what was sent, what it said before, or what is booked. A person decides.',
