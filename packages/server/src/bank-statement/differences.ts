@@ -42,41 +42,57 @@ const DIFFERS = 'statement_differs'
 const BATCH = 500
 
 /** Makes it. */
-export function createDifferences({ store, receivers, engine, logger }: DifferencesOptions): Differences {
-  async function openCase(kind: string, reference: string, facts: Document): Promise<void> {
-    // Without an operation, so that no other end of that one's doubts closes it.
-    const opened = { operationId: null, kind, reference, facts }
-    await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
-    logger.warn({ kind, ...facts }, 'the bank’s statement and our books differ, and a case was opened about it')
+export function createDifferences(options: DifferencesOptions): Differences {
+  return new StatementDifferences(options)
+}
+
+class StatementDifferences implements Differences {
+  readonly #store: StatementStore
+  readonly #receivers: Receivers
+  readonly #engine: Engine
+  readonly #logger: Logger
+
+  constructor({ store, receivers, engine, logger }: DifferencesOptions) {
+    this.#store = store
+    this.#receivers = receivers
+    this.#engine = engine
+    this.#logger = logger
   }
 
-  async function keep(entries: readonly StatementEntry[], nowMs: number): Promise<void> {
-    for (const { entry, before } of await store.keep(entries, nowMs)) {
-      await openCase(DIFFERS, keyOf(entry), {
+  async #openCase(kind: string, reference: string, facts: Document): Promise<void> {
+    // Without an operation, so that no other end of that one's doubts closes it.
+    const opened = { operationId: null, kind, reference, facts }
+    await this.#engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
+    this.#logger.warn({ kind, ...facts }, 'the bank’s statement and our books differ, and a case was opened about it')
+  }
+
+  async keep(entries: readonly StatementEntry[], nowMs: number): Promise<void> {
+    for (const { entry, before } of await this.#store.keep(entries, nowMs)) {
+      await this.#openCase(DIFFERS, keyOf(entry), {
         reason: 'the statement said otherwise before',
         ...retoldFacts(entry, before),
       })
     }
   }
 
-  async function match(nowMs: number): Promise<number[]> {
+  async match(nowMs: number): Promise<number[]> {
     const waiting: number[] = []
     let after: EntryKey | undefined
     for (;;) {
-      const entries = await store.open(after, BATCH)
-      waiting.push(...(await matchBatch(entries, nowMs)))
+      const entries = await this.#store.open(after, BATCH)
+      waiting.push(...(await this.#matchBatch(entries, nowMs)))
       after = entries.at(-1)
       if (entries.length < BATCH) return waiting
     }
   }
 
-  async function matchBatch(entries: readonly OpenEntry[], nowMs: number): Promise<number[]> {
+  async #matchBatch(entries: readonly OpenEntry[], nowMs: number): Promise<number[]> {
     const judged = entries.map((entry) => ({ entry, verdict: judge(entry, nowMs) }))
-    const outcomes = await Promise.all(judged.map(({ entry, verdict }) => act(entry, verdict)))
+    const outcomes = await Promise.all(judged.map(({ entry, verdict }) => this.#act(entry, verdict)))
     const having = (wanted: Done) => judged.filter((_, index) => outcomes[index] === wanted).map(({ entry }) => entry)
-    await store.noteAsked(having('ASKED'), nowMs)
-    await store.noteReported(having('REPORTED'), nowMs)
-    await store.settle(
+    await this.#store.noteAsked(having('ASKED'), nowMs)
+    await this.#store.noteReported(having('REPORTED'), nowMs)
+    await this.#store.settle(
       judged.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
       nowMs,
     )
@@ -85,56 +101,61 @@ export function createDifferences({ store, receivers, engine, logger }: Differen
     )
   }
 
-  async function act(entry: OpenEntry, verdict: Verdict): Promise<Done> {
+  async #act(entry: OpenEntry, verdict: Verdict): Promise<Done> {
     switch (verdict.is) {
       case 'ASK':
-        return ask(entry, verdict.operationId)
+        return this.#ask(entry, verdict.operationId)
       case 'HAND_OVER': {
-        const result = await handOver(entry, verdict.operationId)
+        const result = await this.#handOver(entry, verdict.operationId)
         if (result === 'APPLIED' || !verdict.isOverdue) return 'NOTHING'
-        return report(entry, `its operation did not take it: ${result}`, verdict.operationId)
+        return this.#report(entry, `its operation did not take it: ${result}`, verdict.operationId)
       }
       case 'UNEXPLAINED':
-        return verdict.isOverdue ? report(entry, verdict.reason, null) : 'NOTHING'
+        return verdict.isOverdue ? this.#report(entry, verdict.reason, null) : 'NOTHING'
       case 'DIFFERS':
-        await openCase(DIFFERS, keyOf(entry), { reason: verdict.reason, ...factsOf(entry), ...bookedFacts(entry) })
+        await this.#openCase(DIFFERS, keyOf(entry), {
+          reason: verdict.reason,
+          ...factsOf(entry),
+          ...bookedFacts(entry),
+        })
         return 'NOTHING'
       default:
         return 'NOTHING'
     }
   }
 
-  async function ask(entry: OpenEntry, operationId: string): Promise<Done> {
-    const receiver = entry.kind === 'TARIFF' ? undefined : receivers[entry.kind]
+  async #ask(entry: OpenEntry, operationId: string): Promise<Done> {
+    const receiver = entry.kind === 'TARIFF' ? undefined : this.#receivers[entry.kind]
     await receiver?.ask(operationId)
     return 'ASKED'
   }
 
-  async function handOver(entry: OpenEntry, operationId: string): Promise<string> {
+  async #handOver(entry: OpenEntry, operationId: string): Promise<string> {
     if (entry.kind === 'TARIFF') return 'IGNORED'
-    const result = await receivers[entry.kind].take(operationId, entry)
+    const result = await this.#receivers[entry.kind].take(operationId, entry)
     if (result === 'APPLIED') {
-      logger.warn({ operationId, ...factsOf(entry) }, 'money that only the bank’s statement told of was booked from it')
+      this.#logger.warn(
+        { operationId, ...factsOf(entry) },
+        'money that only the bank’s statement told of was booked from it',
+      )
     }
     return result
   }
 
-  async function report(entry: OpenEntry, reason: string, operationId: string | null): Promise<Done> {
-    await openCase(UNEXPLAINED, keyOf(entry), { reason, operationId, ...factsOf(entry) })
+  async #report(entry: OpenEntry, reason: string, operationId: string | null): Promise<Done> {
+    await this.#openCase(UNEXPLAINED, keyOf(entry), { reason, operationId, ...factsOf(entry) })
     return 'REPORTED'
   }
 
-  async function findGaps(nowMs: number, readFrom: number): Promise<void> {
-    await store.fillGaps(nowMs)
+  async findGaps(nowMs: number, readFrom: number): Promise<void> {
+    await this.#store.fillGaps(nowMs)
     // Missed by an earlier reading and not filled by this one.
-    for (const gap of await store.gapsToReport(nowMs, BATCH)) {
-      await openCase(MISSING, `${gap.direction} ${gap.id}`, gapFacts(gap))
-      await store.noteGapReported(gap, nowMs)
+    for (const gap of await this.#store.gapsToReport(nowMs, BATCH)) {
+      await this.#openCase(MISSING, `${gap.direction} ${gap.id}`, gapFacts(gap))
+      await this.#store.noteGapReported(gap, nowMs)
     }
-    await store.noteGaps(nowMs, nowMs - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
+    await this.#store.noteGaps(nowMs, nowMs - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
   }
-
-  return { keep, match, findGaps }
 }
 
 /** What was done about an entry, as far as it has to be noted. */
