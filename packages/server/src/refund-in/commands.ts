@@ -113,20 +113,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
   }
 
   return {
-    create: async (request) => {
-      const { cashInId, externalId, idempotencyKey } = request
-      try {
-        const refund = await engine.execute({
-          reads: cashInId === null ? [] : [cashInId],
-          creates: { kind: 'refund_in', externalId, idempotencyKey },
-          request: request.live,
-          decide: options.isUnsupported ? refuseUnsupported : (state, now) => decideCreate(request, state, now),
-        })
-        return { refund, isReplayed: false }
-      } catch (error) {
-        return { refund: replayedOf(error, request, isRefundIn, 'externalId'), isReplayed: true }
-      }
-    },
+    create: (request) => create(options, request),
     apply,
     applyReturn,
     settleReturns,
@@ -135,6 +122,21 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
       for (const id of open) await apply(id, [{ on: 'work.requested' }])
       return open.length > 0 ? 'APPLIED' : 'UNEXPECTED'
     },
+  }
+}
+
+async function create({ engine, isUnsupported }: RefundInCommandsOptions, request: RefundInRequest): Promise<Created> {
+  const { cashInId, externalId, idempotencyKey } = request
+  try {
+    const refund = await engine.execute({
+      reads: cashInId === null ? [] : [cashInId],
+      creates: { kind: 'refund_in', externalId, idempotencyKey },
+      request: request.live,
+      decide: isUnsupported ? refuseUnsupported : (state, now) => decideCreate(request, state, now),
+    })
+    return { refund, isReplayed: false }
+  } catch (error) {
+    return { refund: replayedOf(error, request, isRefundIn, 'externalId'), isReplayed: true }
   }
 }
 
