@@ -11,6 +11,8 @@ export interface RefusedWord {
   readonly write: string
   /** How often it still stood when it was refused or last looked at; it may only fall. */
   readonly left?: number
+  /** The files in which it is the name of something stored, and stays. */
+  readonly stored?: readonly string[]
 }
 
 const WHERE = 'scripts/check/words.json'
@@ -22,6 +24,7 @@ const PLACES_MAX = 10
 export function wordProblems(files: readonly SourceFile[], refused: readonly RefusedWord[]): string[] {
   return refused.flatMap((word) => {
     const places = placesOf(word, files)
+    const gone = (word.stored ?? []).filter((path) => !files.some((file) => file.path === path && isIn(word, file)))
     const bounds = { limit: 0, unit: 'places', where: `${WHERE} («left»)` }
     const problems = ratchetProblems(
       { [word.word]: places.length },
@@ -30,6 +33,7 @@ export function wordProblems(files: readonly SourceFile[], refused: readonly Ref
     )
     const isMore = places.length > (word.left ?? 0)
     return [
+      ...gone.map((path) => `${word.word} does not stand in ${path}; take it out of ${WHERE} («stored»)`),
       ...problems.map((problem) => (isMore ? `${problem}; write ${word.write}` : problem)),
       ...(isMore ? places.slice(0, PLACES_MAX).map((place) => `  ${place}`) : []),
     ]
@@ -37,12 +41,17 @@ export function wordProblems(files: readonly SourceFile[], refused: readonly Ref
 }
 
 /** `path:line` of each occurrence; `path` of one in a file's name. */
-function placesOf({ pattern }: RefusedWord, files: readonly SourceFile[]): string[] {
+function placesOf({ pattern, stored = [] }: RefusedWord, files: readonly SourceFile[]): string[] {
   const expression = new RegExp(pattern, 'g')
-  return files.flatMap(({ path, text }) => [
+  const refusing = files.filter(({ path }) => !stored.includes(path))
+  return refusing.flatMap(({ path, text }) => [
     ...[...path.matchAll(expression)].map(() => path),
     ...text.split('\n').flatMap((line, index) => [...line.matchAll(expression)].map(() => `${path}:${index + 1}`)),
   ])
+}
+
+function isIn({ pattern }: RefusedWord, { text }: SourceFile): boolean {
+  return new RegExp(pattern).test(text)
 }
 
 /** Words that a payments engineer would not search for, in code, errors, logs, docs, tests and names of files. */

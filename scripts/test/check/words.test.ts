@@ -29,3 +29,12 @@ test('a word that is gone is refused for good', () => {
     'doubtful is within the limit; take it out of scripts/check/words.json («left»)',
   ])
 })
+
+test('a stored name stays where it is stored, and is refused anywhere else', () => {
+  const stored = { ...LEVER, stored: ['packages/a/lever.ts'] }
+  assert.deepEqual(problems(stored), [])
+  assert.equal(problems({ ...stored, pattern: 'lever' })[0], 'lever: 1 places, allowed are 0; write sandbox action')
+  assert.deepEqual(problems({ ...LEVER, pattern: 'crowbar', stored: ['docs/a.md'] }), [
+    'lever does not stand in docs/a.md; take it out of scripts/check/words.json («stored»)',
+  ])
+})

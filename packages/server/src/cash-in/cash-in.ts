@@ -149,7 +149,7 @@ export type CashInInput =
       /** The answer that tells it contradicts what was asked for. */
       readonly isContradicted?: true
       /** It was booked on another operation. */
-      readonly isElsewhere?: boolean
+      readonly isBookedElsewhere?: boolean
       /** Only an event tells it, to be verified with the bank (`first`) or to be counted as unverified. */
       readonly unverified?: 'first' | 'counted'
     }
@@ -193,7 +193,7 @@ export type RefundEvent =
       /** Of the payment that the bank says it gave back, `null` where it names none; absent: of the credited one. */
       readonly endToEndId?: string | null
       /** It was booked on another operation. */
-      readonly isElsewhere?: boolean
+      readonly isBookedElsewhere?: boolean
       /** Open refunds that the cash-in does not know of. */
       readonly alsoOpen: Readonly<Record<string, OpenRefund>>
     }

@@ -62,7 +62,7 @@ export function createCashInCommands(engine: Engine, clock: Clock, terms: CashIn
 function withOwner({ id }: CashIn, input: CashInInput, state: State): CashInInput {
   if (input.on !== 'partner.confirmed') return input
   const booked = state.movement(movementOf(input.payment))
-  return { ...input, isElsewhere: booked !== undefined && booked.operationId !== id }
+  return { ...input, isBookedElsewhere: booked !== undefined && booked.operationId !== id }
 }
 
 /** A client whose 201 was lost finds its charge in `existing`. @source rules#external-id.2 */

@@ -49,7 +49,7 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     facts.isPaymentCaseOpen !== true &&
     Object.values(facts.toldPayments ?? {}).some(({ since }) => nowMs - since >= limits.unknownResultEscalationMs),
   'movement belongs to another operation': ({ input }) =>
-    (input.on === 'partner.confirmed' || input.on === 'return.told') && input.isElsewhere === true,
+    (input.on === 'partner.confirmed' || input.on === 'return.told') && input.isBookedElsewhere === true,
   'payment restated': ({ cashIn, input }) =>
     input.on === 'partner.confirmed' && bookedAmount(cashIn, input.payment) !== undefined,
   'payment is a second one': ({ cashIn: { facts } }) => Object.keys(facts.payments ?? {}).length > 0,

@@ -70,7 +70,7 @@ export interface Movement {
   readonly feeCents: bigint | undefined
   readonly recipient: Party | null | undefined
   /** It went to somebody else than asked for. */
-  readonly isElsewhere?: boolean
+  readonly recipientDiffers?: boolean
 }
 
 /** What can happen to a cash-out after its creation. `isVerified`: the bank said it when asked, not only in an event. */

@@ -38,7 +38,7 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'movement belongs to another operation': ({ isAnothers }) => isAnothers,
   'amount or recipient differs': ({ cashOut: { valueCents }, input }) =>
     input.on === 'partner.confirmed' &&
-    (input.movement.valueCents !== valueCents || input.movement.isElsewhere === true),
+    (input.movement.valueCents !== valueCents || input.movement.recipientDiffers === true),
   'the reservation was given back': ({ cashOut: { facts } }) => facts.isReleased === true,
   'movement restated': ({ cashOut, input }) =>
     input.on === 'partner.confirmed' && bookedMovement(cashOut, input.movement.endToEndId) !== undefined,

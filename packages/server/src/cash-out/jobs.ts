@@ -115,9 +115,9 @@ function isSettled(payout: Payout): payout is SettledPayout {
 }
 
 /** The movement, then what came back of it, in the order in which it happened. */
-function movementInputs(payout: SettledPayout, isElsewhere: boolean): CashOutInput[] {
+function movementInputs(payout: SettledPayout, recipientDiffers: boolean): CashOutInput[] {
   const { transactionId, endToEndId, valueCents, occurredAt, feeCents, recipient, returns } = payout
-  const movement: Movement = { endToEndId, valueCents, occurredAt, feeCents, recipient, isElsewhere }
+  const movement: Movement = { endToEndId, valueCents, occurredAt, feeCents, recipient, recipientDiffers }
   return [
     { on: 'partner.confirmed', movement, transactionId, isVerified: true },
     ...returns.map((returned) => ({ on: 'partner.returned', returned, isVerified: true }) as const),

@@ -42,8 +42,14 @@ export function cashOutNotification(
 export function evidenceOf(input: CashOutInput): Document {
   switch (input.on) {
     case 'partner.confirmed': {
-      const { endToEndId, valueCents, occurredAt, isElsewhere = false } = input.movement
-      return { endToEndId, valueCents: Number(valueCents), occurredAt, isElsewhere, isVerified: input.isVerified }
+      const { endToEndId, valueCents, occurredAt, recipientDiffers = false } = input.movement
+      return {
+        endToEndId,
+        valueCents: Number(valueCents),
+        occurredAt,
+        isElsewhere: recipientDiffers,
+        isVerified: input.isVerified,
+      }
     }
     case 'partner.returned': {
       const { returnId, valueCents, occurredAt } = input.returned

@@ -156,16 +156,16 @@ function recogniseConfirmation(
   nowMs: number,
 ): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
   const input = paidElsewhere(cashOut, told.movement) ? toSomebodyElse(told) : told
-  const { endToEndId, valueCents, occurredAt, isElsewhere = false } = input.movement
+  const { endToEndId, valueCents, occurredAt, recipientDiffers = false } = input.movement
   if (occurredAt > nowMs + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
   const booked = bookedMovement(cashOut, endToEndId)
-  const isRestated = booked !== undefined && (booked !== valueCents || isElsewhere)
+  const isRestated = booked !== undefined && (booked !== valueCents || recipientDiffers)
   const hasLeft = cashOut.status === 'CONFIRMED' || cashOut.status === 'REVERSED'
   return booked !== undefined && !(isRestated && hasLeft) ? 'IGNORED' : input
 }
 
 function toSomebodyElse(input: ConfirmedInput): ConfirmedInput {
-  return { ...input, movement: { ...input.movement, isElsewhere: true } }
+  return { ...input, movement: { ...input.movement, recipientDiffers: true } }
 }
 
 function recogniseReturn(

@@ -71,7 +71,7 @@ export function decideReturn(
     at: now,
     endToEndId,
     isUnnamed,
-    isElsewhere: isElsewhere(cashIn, returned, state),
+    isBookedElsewhere: isBookedElsewhere(cashIn, returned, state),
     alsoOpen: unlistedIn(state, cashIn, found),
   } as const
   const { outcome, ...counted } = decideCashIn(cashIn, told, now)
@@ -106,7 +106,7 @@ function mayBeOfReportedPayment(cashIn: CashIn, { returnId, endToEndId = null }:
 function decideKnown(
   before: CashIn,
   after: CashIn,
-  { returnId, valueCents, endToEndId = null, isUnnamed, isElsewhere }: ReportedReturn,
+  { returnId, valueCents, endToEndId = null, isUnnamed, isBookedElsewhere }: ReportedReturn,
   { id: refundId }: ReturnIdentity,
   now: number,
 ): Decision<CashIn> {
@@ -115,14 +115,14 @@ function decideKnown(
   const known: Decision<CashIn> = isAwaited
     ? cashInDecision(after, { on: 'return.known', returnId, refundId }, now)
     : { outcome: after }
-  const isNew = bookedReturn(before, returnId) === undefined && !isUnnamed && !isElsewhere
+  const isNew = bookedReturn(before, returnId) === undefined && !isUnnamed && !isBookedElsewhere
   const unnamed = isNew ? unnamedLike(known.outcome, endToEndId, valueCents) : undefined
   if (unnamed === undefined) return known
   return mergeDecisions(known, cashInDecision(known.outcome, { on: 'return.known', returnId: unnamed, refundId }, now))
 }
 
 /** Whether a return that was not booked here was booked on another operation. */
-function isElsewhere(cashIn: CashIn, returned: Pick<BankReturn, 'returnId'>, state: State): boolean {
+function isBookedElsewhere(cashIn: CashIn, returned: Pick<BankReturn, 'returnId'>, state: State): boolean {
   return bookedReturn(cashIn, returned.returnId) === undefined && state.movement(movementOf(returned)) !== undefined
 }
 
@@ -219,8 +219,15 @@ function decideBanks(
 ): Decision<CashIn> {
   const { transactionId, occurredAt } = awaited
   const returned: BankReturn = { ...returnOf(awaited), transactionId }
-  const isAnothers = isElsewhere(cashIn, returned, state)
-  const told = { on: 'return.told', ...returned, occurredAt, at: now, isElsewhere: isAnothers, alsoOpen: {} } as const
+  const isAnothers = isBookedElsewhere(cashIn, returned, state)
+  const told = {
+    on: 'return.told',
+    ...returned,
+    occurredAt,
+    at: now,
+    isBookedElsewhere: isAnothers,
+    alsoOpen: {},
+  } as const
   const counted = cashInDecision(cashIn, told, now)
   const ofCredited = { ...told, endToEndId: cashIn.endToEndId }
   const known = mergeDecisions(counted, decideKnown(cashIn, counted.outcome, ofCredited, identity, now))

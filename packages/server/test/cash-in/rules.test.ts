@@ -104,7 +104,7 @@ function takenAside(state: 'PAID' | 'RECONCILIATION_REQUIRED'): Record<string, S
   }
   return {
     [`${state} return.told movement belongs to another operation`]: aside(
-      { endToEndId: 'E1', isElsewhere: true },
+      { endToEndId: 'E1', isBookedElsewhere: true },
       null,
     ),
     [`${state} return.told return has no id and may be known`]: {
@@ -199,7 +199,7 @@ const LATE = {
 /** The payment fits the charge, but what else the bank tells does not. */
 const IN_CONTRADICTION = { input: { ...confirmed(), isContradicted: true }, ...suspended(100_00) } as const
 /** The payment was booked on another operation. */
-const ELSEWHERE = { input: { ...confirmed(), isElsewhere: true }, ...suspended(100_00) } as const
+const ELSEWHERE = { input: { ...confirmed(), isBookedElsewhere: true }, ...suspended(100_00) } as const
 const RESTATED = {
   input: confirmed({ valueCents: 99_00n }),
   reference: 'E1',
@@ -319,7 +319,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PAID charge.rejected': { evidence: { errorCode: 'limit', errorMessage: 'too much' } },
   'PAID partner.confirmed movement belongs to another operation': {
-    input: { ...confirmed({ endToEndId: 'E2' }), isElsewhere: true },
+    input: { ...confirmed({ endToEndId: 'E2' }), isBookedElsewhere: true },
     learns: { facts: { payments: { E1: 100_00, E2: 100_00 } } },
     reference: 'E2',
     evidence: { endToEndId: 'E2', valueCents: 100_00, occurredAt: NOW - 1_000 },

@@ -30,7 +30,7 @@ const HOUR = 60 * MINUTE
 
 const summary = (inputs: readonly CashOutInput[]) =>
   inputs.map((input) => {
-    if (input.on === 'partner.confirmed') return [input.on, input.movement.isElsewhere, input.isVerified]
+    if (input.on === 'partner.confirmed') return [input.on, input.movement.recipientDiffers, input.isVerified]
     if (input.on === 'partner.returned') return [input.on, input.returned.returnId, input.isVerified]
     return input.on === 'partner.failed' ? [input.on, input.errorCode, input.isVerified] : input.on
   })

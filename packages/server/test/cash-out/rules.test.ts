@@ -675,7 +675,7 @@ test('[cash-out.states.11] a time of the bank more than 300 s ahead of ours is n
 })
 
 test('[cash-out.states.12] the exact amount at another recipient is not the payout either', () => {
-  const { outcome, journals, cases } = decide(cashOutAs('DISPATCHED'), confirmed({ isElsewhere: true }))
+  const { outcome, journals, cases } = decide(cashOutAs('DISPATCHED'), confirmed({ recipientDiffers: true }))
   assert.equal(outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(
     journals?.map(({ kind }) => kind),
@@ -892,7 +892,7 @@ test('[cash-out.unknown.5] [P8] an order that the bank does not know, and that i
 })
 
 test('[cash-out.confirmed.3] [CO-18] the same movement, to somebody else, is other facts', () => {
-  const { outcome, cases } = decide(cashOutAs('CONFIRMED'), confirmed({ isElsewhere: true }))
+  const { outcome, cases } = decide(cashOutAs('CONFIRMED'), confirmed({ recipientDiffers: true }))
   assert.deepEqual([outcome.cashOut.status, cases?.[0]?.kind], ['RECONCILIATION_REQUIRED', 'confirmation_restated'])
 })
 
