@@ -2,6 +2,7 @@ import { limits } from '@pixgate/spec'
 import type { Document } from '../engine/operation.ts'
 import type { StoredReason } from '../engine/reason.ts'
 import type { Again } from './inputs.ts'
+import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-query.ts'
 
 /**
  * What is known of sending an order to the bank, a payout or a refund: how often it was tried, whether it can have
@@ -9,7 +10,7 @@ import type { Again } from './inputs.ts'
  */
 
 /** The part of an operation's facts that tells of its sending. Instants are epoch milliseconds. */
-export interface SendFacts extends Document {
+export interface SendFacts extends Document, StatusQueryFact {
   /** Claims for sending; each is committed before its call starts. */
   readonly attempts?: number
   /** Those of which it is proven that no byte left. */
@@ -25,8 +26,6 @@ export interface SendFacts extends Document {
   /** Since when the bank's answer is missing, and how often it was asked. */
   readonly unknownSince?: number | null
   readonly questions?: number
-  /** A question that somebody wants answered at once, beyond the schedule: `asked` while it is under way. */
-  readonly question?: 'wanted' | 'asked' | null
   /** How often it was asked again because no answer told an outcome. */
   readonly repeats?: number
   /** When the claim of whoever works on it ends; `null` once the call has ended. */
@@ -174,7 +173,7 @@ export function questionDelayMs({ questions = 0 }: SendFacts): number {
   return limits.unknownResultQueryDelaysMs[questions] ?? LAST_DELAY_MS
 }
 
-/** Waits after an answer that told no outcome, where somebody wants one at once. @source rules#cash-out.work.4 */
+/** Waits after an answer that told no outcome, where a status query was requested. @source rules#cash-out.work.4 */
 const REPEAT_DELAYS_MS: readonly number[] = [1_000, 5_000, 15_000]
 
 /**
@@ -184,19 +183,21 @@ const REPEAT_DELAYS_MS: readonly number[] = [1_000, 5_000, 15_000]
  * @returns when it is asked again at the latest, where the state alone does not say it
  */
 export function afterAnswer(
-  { question, repeats = 0 }: SendFacts,
+  facts: SendFacts,
   resting: number | null,
   isUnanswered: boolean,
   nowMs: number,
 ): { readonly dueAt?: number; readonly facts: SendFacts } {
-  // One that somebody wanted meanwhile is due at once as it is.
-  if (question !== 'asked') return { facts: {} }
-  if (resting === null && !isUnanswered) return { facts: { question: null } }
+  // One that was requested meanwhile is due at once as it is.
+  if (statusQueryOf(facts) !== 'in_flight') return { facts: {} }
+  const answered = { facts: statusQueryFact(null) }
+  if (resting === null && !isUnanswered) return answered
+  const { repeats = 0 } = facts
   const delayMs = REPEAT_DELAYS_MS[repeats]
   if (delayMs !== undefined) {
     return { dueAt: Math.min(nowMs + delayMs, resting ?? Number.POSITIVE_INFINITY), facts: { repeats: repeats + 1 } }
   }
-  return resting === null ? { dueAt: nowMs + LAST_DELAY_MS, facts: {} } : { facts: { question: null } }
+  return resting === null ? { dueAt: nowMs + LAST_DELAY_MS, facts: {} } : answered
 }
 
 const LONGEST_POLL_MS = 15 * 60_000

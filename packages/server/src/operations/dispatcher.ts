@@ -6,6 +6,7 @@ import { sleeplessClock } from '../platform/stopwatch.ts'
 import { isRepeatable, leaseMsFor, SEND_WITHIN_MS, type SendFacts } from './attempts.ts'
 import { type Again, isWithoutOutcome, notSentInput, type OrderInput } from './inputs.ts'
 import { isDueNow } from './schedule.ts'
+import { statusQueryOf } from './status-query.ts'
 
 /**
  * The worker that sends orders to the bank and asks about them. Nothing here holds a transaction: every step is claimed
@@ -229,7 +230,7 @@ function wasTried({ facts }: AnyOrder): boolean {
   return (facts.attempts ?? 0) > 0
 }
 
-/** What nobody wants at once is asked by schedule, and the schedule is bound enough. @source rules#partner.7 */
+/** A status query that nobody requested goes by the schedule, which is bound enough. @source rules#partner.7 */
 function isCausedByEvent<Order extends AnyOrder>({ order, step }: Work<Order>): boolean {
-  return step === 'ask' && order.facts.question != null
+  return step === 'ask' && statusQueryOf(order.facts) !== null
 }

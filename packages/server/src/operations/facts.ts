@@ -5,6 +5,7 @@ import { reasonAfter } from '../engine/reason.ts'
 import { afterAnswer, type SendFacts, unanswered } from './attempts.ts'
 import type { OrderInput } from './inputs.ts'
 import { type Asking, nextDueAt, queryRequested } from './schedule.ts'
+import { statusQueryFact, statusQueryOf } from './status-query.ts'
 
 /** What becomes known of any order by each input. Pure. */
 
@@ -57,7 +58,7 @@ export function factsAfterWork(input: PlainInput, now: Asking, resting: number |
     case 'work.claimed':
       return {
         dueAt: nowMs + input.leaseMs,
-        facts: { leaseEndsAt: nowMs + input.leaseMs, ...(facts.question ? { question: 'asked' } : {}) },
+        facts: { leaseEndsAt: nowMs + input.leaseMs, ...(statusQueryOf(facts) ? statusQueryFact('in_flight') : {}) },
       }
     case 'work.done':
       return afterAnswer(facts, resting, input.isUnanswered === true, nowMs)

@@ -4,6 +4,7 @@ import type { Plan, Step } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SendFacts } from './attempts.ts'
 import type { WorkInput } from './inputs.ts'
+import { statusQueryFact, statusQueryOf } from './status-query.ts'
 
 /** When any order needs work, and whether it still does. Pure. */
 
@@ -67,7 +68,7 @@ export interface Asking {
 export function queryRequested({ dueAt, facts }: Asking, endsCall: boolean, nowMs: number): Changes {
   const isUnderWay = !endsCall && dueAt !== null && dueAt > nowMs && dueAt === facts.leaseEndsAt
   const repeats = facts.repeats ? { repeats: 0 } : {}
-  return { dueAt: isUnderWay ? dueAt : nowMs, facts: { ...repeats, question: 'wanted' } }
+  return { dueAt: isUnderWay ? dueAt : nowMs, facts: { ...repeats, ...statusQueryFact('requested') } }
 }
 
 /**
@@ -76,9 +77,10 @@ export function queryRequested({ dueAt, facts }: Asking, endsCall: boolean, nowM
  * @param resting when its state alone would have it looked at
  */
 export function nextDueAt(before: Asking, after: SendFacts, resting: number | null, nowMs: number): number | null {
-  if (after.question === 'wanted') return nowMs
+  const query = statusQueryOf(after)
+  if (query === 'requested') return nowMs
   // Should the process that asks die, its lease is the reminder.
-  if (after.question === 'asked') return Math.min(before.dueAt ?? nowMs, resting ?? Number.POSITIVE_INFINITY)
+  if (query === 'in_flight') return Math.min(before.dueAt ?? nowMs, resting ?? Number.POSITIVE_INFINITY)
   return resting
 }
 
@@ -89,6 +91,7 @@ export function nextDueAt(before: Asking, after: SendFacts, resting: number | nu
  * @source failure-modes#CO-21
  */
 export function isAtRest({ dueAt, facts }: Asking, resting: number | null, nowMs: number): boolean {
-  if (facts.question === 'wanted') return dueAt !== null && dueAt <= nowMs
-  return facts.question !== 'asked' && dueAt === resting
+  const query = statusQueryOf(facts)
+  if (query === 'requested') return dueAt !== null && dueAt <= nowMs
+  return query === null && dueAt === resting
 }

@@ -5,6 +5,7 @@ import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../
 import { nextStep, planOf } from '../../src/cash-out/schedule.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
+import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import { journalsOf, outcomesOf, type SituationOf, withoutOutcome } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
@@ -37,8 +38,8 @@ const TAKEN = stateOf({}, {}, () => ({ operationId: 'another', valueCents: 30_00
 const ANSWERED = { unknownSince: null }
 const CONTRADICTION = { facts: { doubt: 'contradiction' } } as const
 const MISSING = { facts: { ...SENT, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } } as const
-/** A question is wanted at once. */
-const WANTED = { question: 'wanted' } as const
+/** A status query is requested. */
+const WANTED = statusQueryFact('requested')
 const UNRECORDED = { facts: { doubt: 'unrecorded' } } as const
 const RELEASED = { facts: { ...SENT, isReleased: true, doubt: 'contradiction' } } as const
 /** The bank did not know it five minutes after the attempt, and more than a minute ago. */
@@ -525,7 +526,7 @@ for (const [name, before, input, becomes, state] of CONDITIONS) {
       cashOut.status,
       ...[reasonOf(cashOut)].filter((reason) => reason !== null),
       ...cases.map(({ kind }) => kind),
-      ...(cashOut.facts.question === 'wanted' ? ['asks'] : []),
+      ...(statusQueryOf(cashOut.facts) === 'requested' ? ['asks'] : []),
     ]
     assert.equal(outcome.result === 'APPLIED' ? words.join(' ') : outcome.result, becomes)
   })
@@ -830,11 +831,11 @@ function claimed(cashOut: CashOut): CashOut {
 
 test('[cash-out.work.4] a question that is wanted stays wanted until one that was claimed later is answered', () => {
   const underQuestion = claimed(decide(cashOutAs('CONFIRMED'), INPUTS['work.requested']).outcome.cashOut)
-  assert.deepEqual([underQuestion.dueAt, underQuestion.facts.question], [NOW + 60_000, 'asked'])
+  assert.deepEqual([underQuestion.dueAt, statusQueryOf(underQuestion.facts)], [NOW + 60_000, 'in_flight'])
   const answered = decide(underQuestion, INPUTS['work.done']).outcome.cashOut
-  assert.deepEqual([answered.dueAt, answered.facts.question], [null, null])
+  assert.deepEqual([answered.dueAt, statusQueryOf(answered.facts)], [null, null])
   const wantedAgain = decide(underQuestion, [INPUTS['work.requested'], INPUTS['work.done']]).outcome.cashOut
-  assert.deepEqual([wantedAgain.dueAt, wantedAgain.facts.question], [NOW, 'wanted'])
+  assert.deepEqual([wantedAgain.dueAt, statusQueryOf(wantedAgain.facts)], [NOW, 'requested'])
   const learnedMore = decide(underQuestion, returned()).outcome.cashOut
   assert.equal(learnedMore.dueAt, NOW + 60_000, 'should the process die, the lease reminds of it')
 })
@@ -964,7 +965,7 @@ test('[cash-out.states.9] [CO-44] a contradiction is asked about at once, and on
   const foreign = decide(cashOutAs('DISPATCHED', lease), { ...INPUTS['send.contradicted'], transactionId: null })
   assert.equal(foreign.outcome.cashOut.transactionId, null, 'the reference of something else is not ours')
   const { cashOut } = decide(claimed(reported), [INPUTS['send.contradicted'], INPUTS['work.done']]).outcome
-  assert.deepEqual([cashOut.dueAt, cashOut.facts.question], [null, null])
+  assert.deepEqual([cashOut.dueAt, statusQueryOf(cashOut.facts)], [null, null])
 })
 
 test('[cash-out.work.4] [CO-46] what an event wants to know is asked at once, then after 1, 5 and 15 s, then by schedule', () => {
@@ -993,9 +994,9 @@ test('[cash-out.work.4] [CO-46] what an event wants to know is asked at once, th
 test('[cash-out.work.4] [CO-46] while a question is under way another one waits for its answer, and no longer', () => {
   const underQuestion = claimed(decide(cashOutAs('DISPATCHED'), INPUTS['work.requested']).outcome.cashOut)
   const wanted = decide(underQuestion, INPUTS['work.requested'], NOW + 10).outcome.cashOut
-  assert.deepEqual([wanted.dueAt, wanted.facts.question], [NOW + 60_000, 'wanted'])
+  assert.deepEqual([wanted.dueAt, statusQueryOf(wanted.facts)], [NOW + 60_000, 'requested'])
   const answered = decide(wanted, { on: 'work.done', isUnanswered: true }, NOW + 20).outcome.cashOut
-  assert.deepEqual([answered.dueAt, answered.facts.question], [NOW + 20, 'wanted'])
+  assert.deepEqual([answered.dueAt, statusQueryOf(answered.facts)], [NOW + 20, 'requested'])
 })
 
 test('[cash-out.work.4] [CO-46] what is due when a lease would have ended is no lease: an event is asked about at once', () => {
@@ -1174,7 +1175,7 @@ test('[cash-out.reconciliation.1] where only the answer was missing one clear an
 test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event leads to a question, the answer is booked', () => {
   const doubted = cashOutAs('RECONCILIATION_REQUIRED')
   const { outcome, journals } = decide(doubted, { ...INPUTS['partner.failed'], isVerified: false })
-  assert.deepEqual([outcome.cashOut.dueAt, journals, outcome.cashOut.facts.question], [NOW, [], 'wanted'])
+  assert.deepEqual([outcome.cashOut.dueAt, journals, statusQueryOf(outcome.cashOut.facts)], [NOW, [], 'requested'])
   // What the bank does not tell when asked must not be forgotten: the inbox keeps it, and asks.
   assert.equal(decide(doubted, returned({}, false)).outcome.result, 'EARLY')
   assert.deepEqual(

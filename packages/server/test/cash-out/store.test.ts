@@ -81,9 +81,9 @@ test('[CO-24] [cash-out.ended.3] a payout that was given back unclaimed and then
 })
 
 test('[CO-24] [P8] what waits to be sent leaves room for questions, however old it is', async (t) => {
-  const { due } = await storeFixture(t, { first: [], second: [], question: [CLAIMED, UNKNOWN] })
+  const { due } = await storeFixture(t, { first: [], second: [], unknown: [CLAIMED, UNKNOWN] })
   assert.deepEqual(await due(MINUTE, true, 1), ['first'])
-  assert.deepEqual(await due(MINUTE, false, 1), ['question'])
+  assert.deepEqual(await due(MINUTE, false, 1), ['unknown'])
 })
 
 test('[cash-out.work.6] [DB-43] what a process of the version before moved is planned by whoever finds it due', async (t) => {

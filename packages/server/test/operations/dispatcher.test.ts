@@ -4,6 +4,7 @@ import type { SendWindow } from '../../src/banks/port.ts'
 import type { Step } from '../../src/engine/operation.ts'
 import type { SendFacts } from '../../src/operations/attempts.ts'
 import { type AnyOrder, createDispatcher, type DispatchBounds, type Orders } from '../../src/operations/dispatcher.ts'
+import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { cashOutAs } from '../cash-out/situations.ts'
 
 /** A word of the bank that only these orders know. */
@@ -211,7 +212,11 @@ test('[CO-10] [CO-42] where the bank is tried with one order, one is sent, new o
 })
 
 test('[partner.7] [CO-46] what events want asked has a budget; what the schedule wants asked does not wait for it', async () => {
-  const due = [orderOf('scheduled'), orderOf('told', { question: 'wanted' }), orderOf('again', { question: 'asked' })]
+  const due = [
+    orderOf('scheduled'),
+    orderOf('told', statusQueryFact('requested')),
+    orderOf('again', statusQueryFact('in_flight')),
+  ]
   const { orders, done } = scripted({}, { due: async () => due })
   const taken: number[] = []
   const eventQueries = {

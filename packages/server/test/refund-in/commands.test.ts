@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Refusal } from '@pixgate/spec'
+import { statusQueryOf } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createRefundInCommands } from '../../src/refund-in/commands.ts'
 import type { RefundInRequest } from '../../src/refund-in/create.ts'
@@ -331,7 +332,7 @@ test('[RF-8] [cash-in.returns.8] a refund that failed although it may have arriv
   assert.deepEqual(await store.explaining(cashInId, 39_99n), [never.id])
   await one.applyReturn(cashInId, returned())
   assert.equal((await balances(database)).settlement, -100_00n)
-  assert.equal((await store.get(refund.id))?.facts.question, 'wanted')
+  assert.equal(statusQueryOf((await store.get(refund.id))?.facts ?? {}), 'requested')
   await one.apply(refund.id, [INPUTS['work.claimed']])
   await one.apply(refund.id, [INPUTS['partner.not_found'], INPUTS['work.done']])
   assert.equal((await balances(database)).settlement, -60_00n)

@@ -4,6 +4,7 @@ import { limits } from '@pixgate/spec'
 import type { CashIn } from '../../src/cash-in/cash-in.ts'
 import { type AwaitedReturn, returnStep } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
+import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
@@ -43,7 +44,7 @@ test('[RF-12] [cash-in.returns.2] a refund of another amount that has the return
 
 /** A refund that the bank has, and the cash-in that awaits a return which it may be. */
 function accepted(awaited: Partial<AwaitedReturn> = {}) {
-  const refund = refundAs('PENDING', { facts: { ...SENT, isAccepted: true, question: 'asked' } })
+  const refund = refundAs('PENDING', { facts: { ...SENT, isAccepted: true, ...statusQueryFact('in_flight') } })
   const cashIn = cashInOf('PENDING', { openRefunds: OPEN, awaitedReturns: { D1: { ...AWAITED, ...awaited } } })
   return (input: { readonly on: 'work.done'; readonly isUnanswered?: boolean }) => {
     const { outcome, moves = [] } = decideRefundIn(refund, cashIn, [input], stateOf(), NOW)

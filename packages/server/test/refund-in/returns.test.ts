@@ -3,6 +3,7 @@ import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import { type CashIn, refundableCents } from '../../src/cash-in/cash-in.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
+import { statusQueryFact } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { BankReturn, RefundIn } from '../../src/refund-in/refund-in.ts'
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
@@ -318,7 +319,7 @@ test('[RF-8] [cash-in.returns.8] what may be a refund that failed here is not th
     moves?.map(({ trigger }) => trigger),
     ['return.told', 'work.requested'],
   )
-  const asked = { ...refund, facts: { ...refund.facts, question: 'asked' } } as const
+  const asked = { ...refund, facts: { ...refund.facts, ...statusQueryFact('in_flight') } } as const
 
   const left = decideRefundIn(asked, after, [confirmed(), { on: 'work.done' }], stateOf(), NOW)
   assert.deepEqual(kindsOf(left), ['left_after_release'], 'ours after all: held again, with a case')

@@ -4,6 +4,7 @@ import { type JournalKind, type RefundInStatus, refundIn } from '@pixgate/spec'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
 import { reasonOf } from '../../src/engine/reason.ts'
+import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
 import type { RefundIn, RefundInFacts, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { nextStep, planOf } from '../../src/refund-in/schedule.ts'
@@ -32,8 +33,8 @@ const REFUSAL = { errorCode: 'AC07', errorMessage: 'account closed' }
 const CLAIMED = { lastAttemptAt: NOW, leaseEndsAt: NOW + 60_000, notFoundSince: null, notFoundAt: null }
 /** The bank was asked just now, and is one that does once what it is told twice. */
 const SENDING_AGAIN = { ...INPUTS['send.claimed'], again: { askedAt: NOW, windowMs: 86_400_000 } } as const
-/** A question is wanted at once. */
-const WANTED = { question: 'wanted' } as const
+/** A status query is requested. */
+const WANTED = statusQueryFact('requested')
 const UNVERIFIED = { ...INPUTS['partner.failed'], isVerified: false }
 const FREED = { refundsOpenCents: 0, openRefunds: {} }
 const NAMED = { openRefunds: { [REFUND_ID]: { valueCents: 30_00, transactionId: 'tx-r' } } }
@@ -449,7 +450,7 @@ for (const [name, before, input, becomes] of CONDITIONS) {
       refund.status,
       ...[reasonOf(refund)].filter((reason) => reason !== null),
       ...cases.map(({ kind }) => kind),
-      ...(refund.facts.question === 'wanted' ? ['asks'] : []),
+      ...(statusQueryOf(refund.facts) === 'requested' ? ['asks'] : []),
     ]
     assert.equal(result === 'APPLIED' ? words.join(' ') : result, becomes)
   })
@@ -710,7 +711,7 @@ test('[refund-in.doubt.1] [CO-44] a contradiction is asked about at once, and on
     INPUTS['send.contradicted'],
     INPUTS['work.done'],
   )
-  assert.deepEqual([asked.outcome.refund.dueAt, asked.outcome.refund.facts.question], [null, null])
+  assert.deepEqual([asked.outcome.refund.dueAt, statusQueryOf(asked.outcome.refund.facts)], [null, null])
 })
 
 test('[refund-in.ended.8] [CO-45] a second return of a confirmed refund is booked in suspense and counts as gone', () => {
