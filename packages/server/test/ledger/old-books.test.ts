@@ -58,7 +58,7 @@ async function oldBooks(t: TestContext) {
 
 /** By finding; what is missing here is a case, or told by the statement alone. */
 const DRIFT = {
-  'money-told': [
+  'money-reported': [
     // 4: implausible at first, then taken for told before.
     'event tells 400 out D-finding-4 and the books have 0',
     // 6: set aside without a case, of a payment and of a payout.
@@ -119,9 +119,9 @@ test('[ledger.verify.5] [PL-10] a lost payment of the old books is drift once th
     [{ ...entry, reference: charge.id, valueCents: 4_200n, occurredAt: LONG_AGO }],
     LONG_AGO,
   )
-  const { 'money-told': told } = await drifts()
+  const { 'money-reported': reported } = await drifts()
   assert.deepEqual(
-    told?.filter((line) => line.startsWith('statement')),
+    reported?.filter((line) => line.startsWith('statement')),
     ['statement PAYMENT_RECEIVED E-finding-3 tells 4200 in E-finding-3 and the books have 0'],
   )
 })

@@ -224,25 +224,25 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
     ['orphans'],
   ],
   // What the bank told is in the books, and where it belongs.
-  [event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000 }), ['money-told']],
-  [event({ event: 'CashIn', status: 'CONCLUIDA', endToEndId: 'E9', valueCents: 1_000 }), ['money-told']],
-  [event({ event: 'CashInReversal', status: 'REFUNDED', returnId: 'D9', valueCents: 1_000 }), ['money-told']],
-  [event({ event: 'CashOutReversal', status: 'CONFIRMED', returnId: 'D9', valueCents: 10 }), ['money-told']],
+  [event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000 }), ['money-reported']],
+  [event({ event: 'CashIn', status: 'CONCLUIDA', endToEndId: 'E9', valueCents: 1_000 }), ['money-reported']],
+  [event({ event: 'CashInReversal', status: 'REFUNDED', returnId: 'D9', valueCents: 1_000 }), ['money-reported']],
+  [event({ event: 'CashOutReversal', status: 'CONFIRMED', returnId: 'D9', valueCents: 10 }), ['money-reported']],
   [
     `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at)
      VALUES ('out', 'D9', 'PAYMENT_TAKEN_BACK', 'E9', '', 10, now(), now() - interval '31 minutes')`,
-    ['money-told'],
+    ['money-reported'],
   ],
   [
     `INSERT INTO statement_entry
        (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome, operation_id, settled_at)
      SELECT m.direction, m.id, 'PAYMENT_RECEIVED', m.id, '', m.value_cents + 1, now(), now(), 'MATCHED', o.id, now()
        FROM ${UNDOUBTED} o JOIN movement m ON m.operation_id = o.id`,
-    ['money-told'],
+    ['money-reported'],
   ],
   [
     `UPDATE operation o SET facts = o.facts || '{"payments": {"E9": 1000}}' FROM ${UNDOUBTED} u WHERE u.id = o.id`,
-    ['money-told'],
+    ['money-reported'],
   ],
   // A case that is closed explains nothing.
   [
@@ -250,7 +250,7 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
                      SELECT gen_random_uuid(), id, 'result_missing', '', '{}', now(), now() FROM ${UNDOUBTED} u
                      RETURNING operation_id)
      UPDATE operation o SET facts = o.facts || '{"payments": {"E9": 1000}}' FROM closed c WHERE c.operation_id = o.id`,
-    ['money-told'],
+    ['money-reported'],
   ],
   [
     `UPDATE operation o SET facts = o.facts || jsonb_build_object('payments', jsonb_build_object(m.id, m.value_cents))

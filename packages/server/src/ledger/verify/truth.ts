@@ -82,8 +82,8 @@ const MOVEMENT_JOURNALS = Object.entries<JournalTemplate>(journals)
  */
 export const truthChecks: readonly Check[] = [
   {
-    name: 'money-told',
-    meaning: 'What the bank told of money is in the books with its amount, or in a case.',
+    name: 'money-reported',
+    meaning: 'What the bank reported of money is in the books with its amount, or in a case.',
     sql: `${TOLD}, unbooked AS MATERIALIZED (
         SELECT t.*, coalesce(m.value_cents, 0) AS booked_cents
           FROM told t LEFT JOIN movement m ON m.direction = t.direction AND m.id = t.id
