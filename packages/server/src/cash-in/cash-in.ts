@@ -4,6 +4,7 @@ import type { Document, MovementId, Operation } from '../engine/operation.ts'
 import type { StoredReason } from '../engine/reason.ts'
 import type { FailureInput } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
+import type { ReportedFacts } from './reported.ts'
 import type { AwaitedReturn, OpenRefund } from './returns.ts'
 
 /** A cash-in as the engine keeps it, and everything that can happen to it. */
@@ -17,7 +18,7 @@ export interface CashInDetail extends Document {
 }
 
 /** What became known since. */
-export interface CashInFacts extends Document {
+export interface CashInFacts extends Document, ReportedFacts {
   readonly pixCode?: string
   /** Every payment that was booked: end-to-end id → centavos. */
   readonly payments?: Readonly<Record<string, number>>
@@ -49,10 +50,6 @@ export interface CashInFacts extends Document {
   /** When it expired, where nobody sweeps the bank's statement for late money, and when the bank last answered since. */
   readonly expiredAt?: number
   readonly answeredAt?: number
-  /** A failure that only an event told so far. */
-  readonly toldFailure?: ReportedFailure | null
-  /** Payments that only events told so far, by end-to-end id: nothing of them is booked. */
-  readonly toldPayments?: Readonly<Record<string, ReportedPayment>>
   /** Credited on an event's word alone. */
   readonly isUnverified?: boolean
   /** Cases of these kinds are open until what they wait for comes. */
@@ -84,21 +81,6 @@ export type SuspendedReturn = {
   readonly cents: number
   /** Where it was told without an id: the payment that it is of, as far as that was told. */
   readonly unnamedOf?: string | null
-}
-
-/** A failure as an event told it; the instant is epoch milliseconds. */
-export interface ReportedFailure extends Document {
-  readonly errorCode: string
-  readonly errorMessage: string | null
-  readonly occurredAt: number | null
-}
-
-/** A payment as an event told it; instants are epoch milliseconds. */
-export interface ReportedPayment extends Document {
-  readonly valueCents: number
-  readonly occurredAt: number
-  /** When we were told. */
-  readonly since: number
 }
 
 /** A cash-in as the engine keeps it. */

@@ -12,6 +12,7 @@ import {
 } from './cash-in.ts'
 import { notFound } from './not-found.ts'
 import { factsOfRefunds } from './refunds.ts'
+import { reportedFailure, reportedFailureFact, reportedPayments, reportedPaymentsFact } from './reported.ts'
 import { returnsDueAt } from './returns.ts'
 import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule.ts'
 
@@ -35,7 +36,7 @@ export function changesOf(cashIn: CashIn, input: CashInEvent, row: Target<CashIn
 function withCases(cashIn: CashIn, row: Target<CashIn>, changes: Changes): Changes {
   const facts: CashInFacts = { ...cashIn.facts, ...changes.facts }
   const isEnded = facts.isEndCaseOpen === true && row.to !== 'PENDING'
-  const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(facts.toldPayments ?? {}).length === 0
+  const isConfirmed = facts.isPaymentCaseOpen === true && Object.keys(reportedPayments(facts)).length === 0
   if (!isEnded && !isConfirmed) return changes
   return {
     ...changes,
@@ -128,15 +129,15 @@ function factsAfterFailure(
 ): Changes {
   const { errorCode, errorMessage, occurredAt, transactionId } = input
   if (!input.isVerified) {
-    return { facts: { toldFailure: { errorCode, errorMessage, occurredAt } } }
+    return { facts: reportedFailureFact({ errorCode, errorMessage, occurredAt }) }
   }
   return {
     ...(cashIn.transactionId === null && transactionId !== null ? { transactionId } : {}),
     ...(row.to === 'FAILED'
       ? {
           facts: {
-            ...failure(cashIn.facts.toldFailure ?? input),
-            ...(cashIn.facts.toldFailure ? { toldFailure: null } : {}),
+            ...failure(reportedFailure(cashIn.facts) ?? input),
+            ...(reportedFailure(cashIn.facts) ? reportedFailureFact(null) : {}),
           },
         }
       : {}),
@@ -177,13 +178,13 @@ function factsAfterPayment(
   row: Target<CashIn>,
   nowMs: number,
 ): Changes {
-  const { [payment.endToEndId]: told, ...othersReported } = cashIn.facts.toldPayments ?? {}
+  const { [payment.endToEndId]: told, ...othersReported } = reportedPayments(cashIn.facts)
   if (row.asks) {
     const { valueCents, occurredAt } = payment
     const reportedPayment = told ?? { valueCents: Number(valueCents), occurredAt, since: nowMs }
-    return { facts: { toldPayments: { ...othersReported, [payment.endToEndId]: reportedPayment } } }
+    return { facts: reportedPaymentsFact({ ...othersReported, [payment.endToEndId]: reportedPayment }) }
   }
-  const settled = told === undefined ? {} : { toldPayments: othersReported }
+  const settled = told === undefined ? {} : reportedPaymentsFact(othersReported)
   const payments = { ...cashIn.facts.payments, [payment.endToEndId]: Number(payment.valueCents) }
   const ids = cashIn.transactionId === null && transactionId !== null ? { transactionId } : {}
   if (row.posts === 'cash_in_paid') {

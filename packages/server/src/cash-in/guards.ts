@@ -13,6 +13,7 @@ import {
   unnamedReturn,
 } from './cash-in.ts'
 import { isProvenNotFound } from './not-found.ts'
+import { reportedPayments } from './reported.ts'
 import { fateOf, type ReportedReturn } from './returns.ts'
 
 /** What the conditions of the table mean. Pure. */
@@ -47,7 +48,7 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     expiresAt !== null && nowMs - expiresAt >= limits.expiryOverdueMs && facts.isEndCaseOpen !== true,
   'payment told is unconfirmed for too long': ({ cashIn: { facts }, nowMs }) =>
     facts.isPaymentCaseOpen !== true &&
-    Object.values(facts.toldPayments ?? {}).some(({ since }) => nowMs - since >= limits.unknownResultEscalationMs),
+    Object.values(reportedPayments(facts)).some(({ since }) => nowMs - since >= limits.unknownResultEscalationMs),
   'movement belongs to another operation': ({ input }) =>
     (input.on === 'partner.confirmed' || input.on === 'return.told') && input.isBookedElsewhere === true,
   'payment restated': ({ cashIn, input }) =>
@@ -106,7 +107,7 @@ function isOfKnownAmount({ facts }: CashIn, { valueCents }: ReportedReturn): boo
 
 /** Whether the bank has been asked about this payment, and has not confirmed it. @source rules#cash-in.credits.1 */
 function isUnconfirmed({ cashIn: { facts }, input }: Given): boolean {
-  return input.on === 'partner.confirmed' && own(facts.toldPayments, input.payment.endToEndId) !== undefined
+  return input.on === 'partner.confirmed' && own(reportedPayments(facts), input.payment.endToEndId) !== undefined
 }
 
 /** @source rules#cash-in.states.14 */

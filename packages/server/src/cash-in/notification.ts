@@ -3,6 +3,7 @@ import { notificationOf } from '../engine/notification.ts'
 import type { Document, Notification } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import type { CashIn, CashInEvent } from './cash-in.ts'
+import { reportedFailure, reportedPayments, reportedPaymentsFact } from './reported.ts'
 
 /** What the merchant and the operator are told of a cash-in. */
 
@@ -13,7 +14,7 @@ export function cashInNotification(
   to: CashIn['status'],
 ): Omit<Notification, 'operationId'> {
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined
-  const failedAt = input.on === 'partner.failed' ? (cashIn.facts.toldFailure ?? input).occurredAt : null
+  const failedAt = input.on === 'partner.failed' ? (reportedFailure(cashIn.facts) ?? input).occurredAt : null
   const occurredAt = payment?.occurredAt ?? failedAt
   const transactionId = 'transactionId' in input ? input.transactionId : null
   return notificationOf('pix_cash_in', {
@@ -48,8 +49,8 @@ export function evidenceOf(cashIn: CashIn, input: CashInEvent): Document {
     case 'charge.not_found':
       return { askedAt: input.askedAt, notFoundSince: cashIn.facts.notFoundSince ?? null }
     case 'work.done':
-      return Object.keys(cashIn.facts.toldPayments ?? {}).length > 0
-        ? { bankAnswer: input.bankAnswer, toldPayments: cashIn.facts.toldPayments }
+      return Object.keys(reportedPayments(cashIn.facts)).length > 0
+        ? { bankAnswer: input.bankAnswer, ...reportedPaymentsFact(reportedPayments(cashIn.facts)) }
         : { bankAnswer: input.bankAnswer }
     case 'charge.accepted':
       // Another reference for the same charge is a contradiction; else it is an answer that came late.

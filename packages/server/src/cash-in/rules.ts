@@ -14,6 +14,7 @@ import {
 import { changesOf } from './facts.ts'
 import { GUARDS, uncreditedPayment } from './guards.ts'
 import { cashInNotification, evidenceOf } from './notification.ts'
+import { reportedPayments } from './reported.ts'
 import { fateOf, type ReportedReturn } from './returns.ts'
 import { isAboutToBeAsked, isAtRest } from './schedule.ts'
 
@@ -38,7 +39,7 @@ const NOBODY = { name: undefined, document: undefined, ispb: undefined }
 function restatedPayment(before: CashIn, after: CashIn, input: CashInEvent): CashInInput | undefined {
   if (input.on !== 'partner.confirmed') return undefined
   const { endToEndId } = input.payment
-  const told = own(before.facts.toldPayments, endToEndId)
+  const told = own(reportedPayments(before.facts), endToEndId)
   const bookedCents = bookedAmount(after, input.payment)
   if (!told || bookedCents === undefined || bookedCents === BigInt(told.valueCents)) return undefined
   const payment = { endToEndId, valueCents: BigInt(told.valueCents), occurredAt: told.occurredAt, payer: NOBODY }

@@ -1,6 +1,7 @@
 import { limits } from '@pixgate/spec'
 import { reasonOf } from '../engine/reason.ts'
 import { type CashIn, type CashInFacts, isKnownAtBank, isOver } from './cash-in.ts'
+import { reportedPayments } from './reported.ts'
 import { returnsDueAt } from './returns.ts'
 
 /** When the bank is asked about a cash-in. Pure. */
@@ -25,8 +26,8 @@ const EVENT_QUERY_DELAYS_MS = [1_000, 5_000, 15_000] as const
 /** How long after the expiry a bank without a statement is asked for late money. @source rules#cash-in.expired.4 */
 const LATE_QUERIES_AFTER_MS = [300_000, 3_600_000, 86_400_000] as const
 
-/** A payment that the bank never confirmed is asked about for this long; then its case waits for a person. */
-const TOLD_PAYMENT_ASKED_MS = 86_400_000
+/** A payment that the bank never confirmed is asked about for this long; then its case needs an operator's action. */
+const REPORTED_PAYMENT_QUERIED_MS = 86_400_000
 
 /** When a worker must look at a cash-in that nobody is asking about: see the table in rules#cash-in.work. */
 export function restingDueAt(cashIn: CashIn, nowMs: number): number | null {
@@ -70,7 +71,7 @@ function lateQueryAt({ expiredAt, answeredAt }: CashInFacts): number | null {
 
 /** Whether an event told a payment that the bank is still to confirm. @source rules#cash-in.credits.4 */
 function isAskedForPayment({ facts }: CashIn, nowMs: number): boolean {
-  return Object.values(facts.toldPayments ?? {}).some(({ since }) => nowMs - since < TOLD_PAYMENT_ASKED_MS)
+  return Object.values(reportedPayments(facts)).some(({ since }) => nowMs - since < REPORTED_PAYMENT_QUERIED_MS)
 }
 
 function inconclusiveDelayMs({ inconclusive = 0 }: CashInFacts): number {

@@ -4,6 +4,7 @@ import type { Document, MovementId, Operation } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
+import type { RepeatedReturns } from './repeated-returns.ts'
 
 /** A cash-out as the engine keeps it, and everything that can happen to it. */
 
@@ -27,7 +28,7 @@ export type CashOutRecipient = {
 }
 
 /** What became known since. Instants are epoch milliseconds. */
-export interface CashOutFacts extends SendFacts {
+export interface CashOutFacts extends SendFacts, RepeatedReturns {
   readonly dispatchedAt?: number
   /** Money that left, and was booked: end-to-end id → centavos. */
   readonly movements?: Readonly<Record<string, number>>
@@ -37,8 +38,6 @@ export interface CashOutFacts extends SendFacts {
   readonly suspendedReturns?: Readonly<Record<string, number>>
   /** Those of them that were told without an id, and not with one since: the name that stands for it → centavos. */
   readonly unnamedReturns?: Readonly<Record<string, number>>
-  /** What may be one of those, told with its id, and is in a case only: return id → centavos. */
-  readonly returnsToldAgain?: Readonly<Record<string, number>>
   readonly confirmedAt?: number
   /** What the bank says it took: evidence. */
   readonly partnerFeeCents?: number | null

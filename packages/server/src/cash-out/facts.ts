@@ -3,6 +3,7 @@ import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../oper
 import { changesByMove, factsAfterWork } from '../operations/facts.ts'
 import { own } from '../platform/own.ts'
 import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
+import { afterRepeatedReturn } from './repeated-returns.ts'
 import { planOf, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a cash-out by each input. Pure. */
@@ -123,21 +124,8 @@ function factsAfterMovement(
 function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, opens }: Target<CashOut>): CashOutFacts {
   const returned = { [input.returned.returnId]: Number(input.returned.valueCents) }
   if (posts === 'cash_out_returned') return { returns: { ...facts.returns, ...returned } }
-  if (opens === 'return_told_before') return input.isUnnamed ? {} : reportedAgain(facts, input)
+  if (opens === 'return_told_before') return input.isUnnamed ? {} : afterRepeatedReturn(facts, input)
   if (posts === undefined) return {}
   const unnamed = input.isUnnamed ? { unnamedReturns: { ...facts.unnamedReturns, ...returned } } : {}
   return { suspendedReturns: { ...facts.suspendedReturns, ...returned }, ...unnamed }
-}
-
-/** It may be one that was told without its id; the next one of this amount is another. */
-function reportedAgain(
-  { unnamedReturns = {}, returnsToldAgain }: CashOutFacts,
-  { returned }: ReturnedInput,
-): CashOutFacts {
-  const cents = Number(returned.valueCents)
-  const likely = Object.keys(unnamedReturns).find((name) => own(unnamedReturns, name) === cents)
-  return {
-    unnamedReturns: Object.fromEntries(Object.entries(unnamedReturns).filter(([name]) => name !== likely)),
-    returnsToldAgain: { ...returnsToldAgain, [returned.returnId]: cents },
-  }
 }

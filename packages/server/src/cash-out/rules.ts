@@ -4,7 +4,6 @@ import type { Decision, State } from '../engine/operation.ts'
 import { decideInTurn } from '../operations/decisions.ts'
 import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import { isAtRest } from '../operations/schedule.ts'
-import { own } from '../platform/own.ts'
 import {
   bookedMovement,
   bookedReturn,
@@ -22,6 +21,7 @@ import { accountingDay, dayAfterRelease, type SentDay } from './day.ts'
 import { changesOf } from './facts.ts'
 import { GUARDS } from './guards.ts'
 import { cashOutNotification, evidenceOf } from './notification.ts'
+import { repeatedReturn } from './repeated-returns.ts'
 import { isOpen, restingDueAt } from './schedule.ts'
 
 /**
@@ -175,7 +175,7 @@ function recogniseReturn(
 ): CashOutInput | 'IGNORED' | 'IMPLAUSIBLE' {
   const { returnId, valueCents, occurredAt } = input.returned
   if (occurredAt > nowMs + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
-  const known = bookedReturn(cashOut, returnId) ?? own(cashOut.facts.returnsToldAgain, returnId)
+  const known = bookedReturn(cashOut, returnId) ?? repeatedReturn(cashOut.facts, returnId)
   return known !== undefined && BigInt(known) === valueCents ? 'IGNORED' : input
 }
 

@@ -9,6 +9,7 @@ import {
   type OpenRefund,
   ownReference,
   type ReportedReturn,
+  reportedPayments,
   returnedPayment,
   returnStep,
   unnamedLike,
@@ -93,9 +94,9 @@ export function decideReturn(
  * @source rules#cash-in.refunds.9
  */
 function mayBeOfReportedPayment(cashIn: CashIn, { returnId, endToEndId = null }: BankReturn): boolean {
-  const { toldPayments = {}, awaitedReturns } = cashIn.facts
-  const isKnown = bookedReturn(cashIn, returnId) !== undefined || own(awaitedReturns, returnId) !== undefined
-  return endToEndId === null && !isKnown && Object.keys(toldPayments).length > 0
+  const isKnown =
+    bookedReturn(cashIn, returnId) !== undefined || own(cashIn.facts.awaitedReturns, returnId) !== undefined
+  return endToEndId === null && !isKnown && Object.keys(reportedPayments(cashIn.facts)).length > 0
 }
 
 /**

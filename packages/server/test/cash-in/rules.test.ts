@@ -3,6 +3,7 @@ import test from 'node:test'
 import { type CashInStatus, cashIn, type JournalKind, limits, Refusal, type TriggerOf } from '@pixgate/spec'
 import type { CashIn, CashInEvent, CashInFacts, CashInOutcome } from '../../src/cash-in/cash-in.ts'
 import { decideCreate } from '../../src/cash-in/create.ts'
+import { reportedFailureFact, reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
 import type { ReportedReturn } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Decision } from '../../src/engine/operation.ts'
@@ -137,15 +138,15 @@ const ENDED_QUERY = { learns: { facts: { leaseUntil: null } } }
 /** An event told a payment that the bank has not confirmed for a quarter of an hour. */
 const EVENT_PAYMENT = { E1: { valueCents: 100_00, occurredAt: NOW - 900_000, since: NOW - 900_000 } }
 const UNCONFIRMED = {
-  before: { facts: { toldPayments: EVENT_PAYMENT, inconclusive: 2 } },
+  before: { facts: { ...reportedPaymentsFact(EVENT_PAYMENT), inconclusive: 2 } },
   learns: { facts: { leaseUntil: null, inconclusive: 3, isPaymentCaseOpen: true } },
   dueAt: NOW + 300_000,
-  evidence: { bankAnswer: { kind: 'NOT_FOUND' }, toldPayments: EVENT_PAYMENT },
+  evidence: { bankAnswer: { kind: 'NOT_FOUND' }, ...reportedPaymentsFact(EVENT_PAYMENT) },
 }
 const VERIFIED_FIRST = {
   input: { ...confirmed({ endToEndId: 'E2' }), unverified: 'first' },
   learns: {
-    facts: { ...ASKED, toldPayments: { E2: { valueCents: 100_00, occurredAt: NOW - 1_000, since: NOW } } },
+    facts: { ...ASKED, ...reportedPaymentsFact({ E2: { valueCents: 100_00, occurredAt: NOW - 1_000, since: NOW } }) },
   },
   dueAt: NOW,
 } as const
@@ -154,7 +155,7 @@ const ONLY_BY_EVENT = {
   learns: {
     facts: {
       ...ASKED,
-      toldFailure: { errorCode: 'removed', errorMessage: 'removed by the bank', occurredAt: NOW - 1_000 },
+      ...reportedFailureFact({ errorCode: 'removed', errorMessage: 'removed by the bank', occurredAt: NOW - 1_000 }),
     },
   },
   dueAt: NOW,
@@ -743,7 +744,7 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is as
   )
   assert.equal(answered.outcome.cashIn.status, 'PAID')
   assert.deepEqual(answered.closes, ['payment_unconfirmed'])
-  assert.deepEqual(answered.outcome.cashIn.facts.toldPayments, {})
+  assert.deepEqual(reportedPayments(answered.outcome.cashIn.facts), {})
 })
 
 test('[cash-in.states.15] [EX-7] one «not found» proves nothing of a charge that the bank took', () => {
@@ -984,14 +985,14 @@ test('[cash-in.refunds.12] [cash-in.refunds.9] from suspense goes back at most w
 })
 
 test('[cash-in.credits.1] [EV-31] a payment that the bank has not confirmed is not credited by another event about it', () => {
-  const toldPayments = { E1: { valueCents: 100_00, occurredAt: NOW, since: NOW } }
+  const reported = reportedPaymentsFact({ E1: { valueCents: 100_00, occurredAt: NOW, since: NOW } })
   const statusOf = (facts: CashInFacts, unverified?: 'counted') => {
     const input = { ...confirmed(), ...(unverified && { unverified }) }
     return decideCashIn(cashInAs('PENDING', { facts }), input, NOW).outcome.cashIn.status
   }
-  assert.equal(statusOf({ toldPayments }, 'counted'), 'PENDING')
+  assert.equal(statusOf(reported, 'counted'), 'PENDING')
   assert.equal(statusOf({}, 'counted'), 'PAID')
-  assert.equal(statusOf({ toldPayments }), 'PAID', 'the bank said it when asked')
+  assert.equal(statusOf(reported), 'PAID', 'the bank said it when asked')
 })
 
 test('[cash-in.create.7] from its claim on an attempt may leave; a second claim knows of no proof any more', () => {

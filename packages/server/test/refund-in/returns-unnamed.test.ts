@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CashInFacts, SuspendedReturn } from '../../src/cash-in/cash-in.ts'
+import { reportedPaymentsFact } from '../../src/cash-in/reported.ts'
 import type { State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { BankReturn } from '../../src/refund-in/refund-in.ts'
@@ -92,8 +93,8 @@ test('[cash-in.refunds.9] [cash-in.refunds.10] what is in suspense under its own
 })
 
 test('[cash-in.refunds.9] a new return that names no payment waits while a payment is to be verified', () => {
-  const toldPayments = { E2: { valueCents: 30_00, occurredAt: NOW - 1_000, since: NOW - 1_000 } }
-  const result = (facts: CashInFacts, given: Partial<BankReturn>) => effectsOf({ toldPayments, ...facts }, given).result
+  const reported = reportedPaymentsFact({ E2: { valueCents: 30_00, occurredAt: NOW - 1_000, since: NOW - 1_000 } })
+  const result = (facts: CashInFacts, given: Partial<BankReturn>) => effectsOf({ ...reported, ...facts }, given).result
   assert.equal(result({}, {}), 'EARLY')
   assert.equal(result({}, { endToEndId: 'E1' }), 'APPLIED', 'whose it is is told')
   assert.equal(result({ returns: { D1: 30_00 } }, {}), 'IGNORED', 'it was booked before')
