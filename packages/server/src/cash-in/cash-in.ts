@@ -1,7 +1,7 @@
 import { limits } from '@pixgate/spec'
 import type { Payment } from '../banks/port.ts'
 import type { Document, MovementId, Operation } from '../engine/operation.ts'
-import type { StoredReason } from '../engine/reason.ts'
+import type { ReasonFact } from '../engine/reason.ts'
 import type { FailureInput } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
 import type { ReportedFacts } from './reported.ts'
@@ -18,7 +18,7 @@ export interface CashInDetail extends Document {
 }
 
 /** What became known since. */
-export interface CashInFacts extends Document, ReportedFacts {
+export interface CashInFacts extends Document, ReasonFact, ReportedFacts {
   readonly pixCode?: string
   /** Every payment that was booked: end-to-end id → centavos. */
   readonly payments?: Readonly<Record<string, number>>
@@ -55,8 +55,6 @@ export interface CashInFacts extends Document, ReportedFacts {
   /** Cases of these kinds are open until what they wait for comes. */
   readonly isEndCaseOpen?: boolean
   readonly isPaymentCaseOpen?: boolean
-  /** See {@link reasonOf}. */
-  readonly doubt?: StoredReason
   /** What the bank said when it was asked about a contradiction: for the person who decides. */
   readonly bankAnswer?: Document
   /** What refunds under way have set aside, centavos. */

@@ -1,7 +1,6 @@
 import type { Changes, Target } from '../engine/follow.ts'
 import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
 import { changesByMove, factsAfterWork } from '../operations/facts.ts'
-import { own } from '../platform/own.ts'
 import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
 import { afterRepeatedReturn } from './repeated-returns.ts'
 import { planOf, restingDueAt } from './schedule.ts'

@@ -1,6 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Document } from '../engine/operation.ts'
-import type { StoredReason } from '../engine/reason.ts'
+import type { ReasonFact } from '../engine/reason.ts'
 import type { Again } from './inputs.ts'
 import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-query.ts'
 
@@ -10,7 +10,7 @@ import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-q
  */
 
 /** The part of an operation's facts that tells of its sending. Instants are epoch milliseconds. */
-export interface SendFacts extends Document, StatusQueryFact {
+export interface SendFacts extends Document, ReasonFact, StatusQueryFact {
   /** Claims for sending; each is committed before its call starts. */
   readonly attempts?: number
   /** Those of which it is proven that no byte left. */
@@ -35,8 +35,6 @@ export interface SendFacts extends Document, StatusQueryFact {
   /** When the bank was first and last asked, since the last attempt, and said that it does not know the order. */
   readonly notFoundSince?: number | null
   readonly notFoundAt?: number | null
-  /** See {@link reasonOf}. */
-  readonly doubt?: StoredReason
 }
 
 /** Facts after the bank's answer came. */

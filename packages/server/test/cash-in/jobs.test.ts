@@ -4,6 +4,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { ChargeRequest } from '../../src/banks/port.ts'
 import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { inputsOf } from '../../src/cash-in/inputs.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { payment } from '../support/engine.ts'
 import { cases, movesBy, notifiedStatuses, openTransactions } from '../support/evidence.ts'
@@ -357,8 +358,8 @@ test('[cash-in.reconciliation.1] what the bank never saw, and whose time is over
   assert.deepEqual(await cases(fixture.database), ['result_missing'])
   fixture.partner.query = NOT_FOUND
   await fixture.later(60_001)
-  const { status, dueAt, facts } = await fixture.read()
-  assert.deepEqual({ status, dueAt, doubt: facts.doubt }, { status: 'EXPIRED', dueAt: null, doubt: undefined })
+  const cashIn = await fixture.read()
+  assert.deepEqual([cashIn.status, cashIn.dueAt, reasonOf(cashIn)], ['EXPIRED', null, null])
   assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
 })
 

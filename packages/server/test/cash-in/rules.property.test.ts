@@ -5,6 +5,7 @@ import { type CashIn, type CashInEvent, statusAt } from '../../src/cash-in/cash-
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Journal } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import { CREATED_AT, cashInAs, confirmed, EXPIRES_AT, INPUTS } from './situations.ts'
 
 const { 'partner.confirmed': PAYMENT, ...OTHERS } = INPUTS
@@ -84,7 +85,7 @@ function assertOnlyMoneyChanges(after: CashIn, nowMs: number, journals: readonly
 
 /** Nothing that is open waits for ever: a worker looks at it, or a person. */
 function assertNotForgotten({ status, dueAt, facts }: CashIn, { cases }: History): void {
-  const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || facts.doubt === 'missing'
+  const isOpen = status === 'PENDING' || status === 'PROVIDER_RESULT_UNKNOWN' || reasonOf({ facts }) === 'no_answer'
   if (isOpen) assert.notEqual(dueAt, null)
   if (status === 'RECONCILIATION_REQUIRED') assert.ok(cases > 0)
 }

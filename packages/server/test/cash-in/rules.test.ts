@@ -7,7 +7,7 @@ import { reportedFailureFact, reportedPayments, reportedPaymentsFact } from '../
 import type { ReportedReturn } from '../../src/cash-in/returns.ts'
 import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Decision } from '../../src/engine/operation.ts'
-import { reasonOf } from '../../src/engine/reason.ts'
+import { reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import { journalsOf, type Outcome, outcomesOf, type SituationOf, withoutOutcome } from '../support/outcomes.ts'
@@ -123,8 +123,8 @@ function refunded(refundsOpenCents: number, returns: Readonly<Record<string, num
   return { facts: { refundsOpenCents, returns } }
 }
 
-const MISSING = { facts: { doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 9 } } as const
-const DOUBTED = { facts: { doubt: 'contradiction' } } as const
+const MISSING = { facts: { ...reasonFact('no_answer'), unknownSince: NOW - 1_000_000, questions: 9 } } as const
+const DOUBTED = { facts: reasonFact('conflict') } as const
 const REFUSED = { facts: { failureCode: 'limit', failureReason: 'too much', ...SETTLED } }
 const REMOVED = {
   transactionId: 'tx',
@@ -183,7 +183,7 @@ function suspended(cents: number, reference = 'E1', already = {}, occurredAt = N
   return {
     learns: {
       transactionId: 'tx',
-      facts: { payments: { ...already, [reference]: cents }, doubt: 'contradiction' } as const,
+      facts: { payments: { ...already, [reference]: cents }, ...reasonFact('conflict') } as const,
     },
     reference,
     evidence: { endToEndId: reference, valueCents: cents, occurredAt },
@@ -228,7 +228,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PENDING charge.not_found absence contradicts': {
     before: { facts: { ...CHARGED, ...ABSENT } },
-    learns: { facts: { ...ABSENT_AGAIN, doubt: 'contradiction' } },
+    learns: { facts: { ...ABSENT_AGAIN, ...reasonFact('conflict') } },
     evidence: { askedAt: NOW - 1_000, notFoundSince: NOW - 61_000 },
   },
   'PENDING charge.not_found': {
@@ -288,7 +288,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PROVIDER_RESULT_UNKNOWN clock.expired': { learns: { facts: SETTLED } },
   'PROVIDER_RESULT_UNKNOWN charge.not_sent for 15 minutes': {
     before: { facts: { unknownSince: NOW - 900_000, questions: 17 } },
-    learns: { facts: { doubt: 'missing' } },
+    learns: { facts: reasonFact('no_answer') },
     dueAt: NOW + 60_000,
   },
   'PENDING charge.accepted by another reference': {
@@ -303,7 +303,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PROVIDER_RESULT_UNKNOWN charge.unknown for 15 minutes': {
     before: { facts: { unknownSince: NOW - 900_000, questions: 17 } },
-    learns: { facts: { doubt: 'missing' } },
+    learns: { facts: reasonFact('no_answer') },
     dueAt: NOW + 60_000,
   },
 
@@ -380,11 +380,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 
   'RECONCILIATION_REQUIRED partner.confirmed payment restated': {
     ...RESTATED,
-    before: { facts: { doubt: 'contradiction', payments: { E1: 98_00 } } },
-    learns: { transactionId: 'tx', facts: { doubt: 'contradiction' } },
+    before: { facts: { ...reasonFact('conflict'), payments: { E1: 98_00 } } },
+    learns: { transactionId: 'tx', facts: reasonFact('conflict') },
   },
   'RECONCILIATION_REQUIRED partner.confirmed payment is a second one': {
-    before: { facts: { doubt: 'contradiction', payments: { E1: 98_00 } } },
+    before: { facts: { ...reasonFact('conflict'), payments: { E1: 98_00 } } },
     input: confirmed({ endToEndId: 'E2' }),
     ...suspended(100_00, 'E2', { E1: 98_00 }),
   },
@@ -437,7 +437,7 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
       cashIn: {
         ...before,
         ...situation.learns,
-        facts: { ...before.facts, ...situation.learns?.facts, ...(endsDoubt ? { doubt: null } : {}) },
+        facts: { ...before.facts, ...situation.learns?.facts, ...(endsDoubt ? { ...reasonFact(null) } : {}) },
         status: to,
         version: before.version + 1,
         dueAt: situation.dueAt ?? null,
@@ -836,7 +836,7 @@ test('[cash-in.paid.5] what the bank answers about a contradiction is kept, abou
     const [move] = decideCashIn(asked, INPUTS['work.done'], NOW).moves ?? []
     return move?.facts
   }
-  assert.deepEqual(factsOf({ doubt: 'contradiction' }), { bankAnswer: { kind: 'NOT_FOUND' }, leaseUntil: null })
+  assert.deepEqual(factsOf(reasonFact('conflict')), { bankAnswer: { kind: 'NOT_FOUND' }, leaseUntil: null })
   assert.deepEqual(factsOf({ ...MISSING.facts, leaseUntil: NOW + 60_000 }), { leaseUntil: null })
 })
 
@@ -870,7 +870,7 @@ for (const on of ['charge.unknown', 'charge.not_sent'] as const) {
     assert.equal(early.outcome.cashIn.status, 'PROVIDER_RESULT_UNKNOWN')
     const { outcome, cases } = decideCashIn(since(NOW - 900_000), INPUTS[on], NOW)
     assert.equal(outcome.cashIn.status, 'RECONCILIATION_REQUIRED')
-    assert.equal(outcome.cashIn.facts.doubt, 'missing')
+    assert.equal(reasonOf(outcome.cashIn), 'no_answer')
     assert.deepEqual(
       cases?.map(({ kind }) => kind),
       ['result_missing'],

@@ -1,6 +1,7 @@
 import type { CashInStatus } from '@pixgate/spec'
 import type { Payment } from '../../src/banks/port.ts'
 import type { CashIn, CashInEvent, CashInFacts, CashInInput } from '../../src/cash-in/cash-in.ts'
+import { reasonFact } from '../../src/engine/reason.ts'
 import { cashInRequest, payment, TERMS } from '../support/engine.ts'
 
 /** Cash-ins in every state, and everything that may happen to them, for tests of the rules alone. */
@@ -30,7 +31,7 @@ const FACTS: Readonly<Record<CashInStatus, CashInFacts>> = {
   EXPIRED: {},
   FAILED: { failureCode: 'refused', failureReason: null },
   PROVIDER_RESULT_UNKNOWN: { unknownSince: NOW - 60_000, questions: 3 },
-  RECONCILIATION_REQUIRED: { doubt: 'contradiction' },
+  RECONCILIATION_REQUIRED: reasonFact('conflict'),
 }
 
 /** A charge of R$ 100,00 with a fee of R$ 1,00. */

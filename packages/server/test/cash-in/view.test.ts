@@ -3,6 +3,7 @@ import test from 'node:test'
 import { type CashInStatus, cashIn } from '@pixgate/spec'
 import type { CashIn } from '../../src/cash-in/cash-in.ts'
 import { createdView, detailView } from '../../src/cash-in/view.ts'
+import { reasonFact } from '../../src/engine/reason.ts'
 import { CHARGED, CREATED_AT, cashInAs, EXPIRES_AT, NOW, PAID } from './situations.ts'
 
 test('[cash-in.detail.1] a new charge shows all that was asked for, and null for what is not known', () => {
@@ -96,7 +97,7 @@ test('[cash-in.create.5] the 201 is PENDING whatever has happened since, and has
 })
 
 test('[cash-in.states.6] a code that was shown before is withheld once the bank contradicts', () => {
-  const doubted = cashInAs('RECONCILIATION_REQUIRED', { facts: { ...CHARGED, doubt: 'contradiction' } })
+  const doubted = cashInAs('RECONCILIATION_REQUIRED', { facts: { ...CHARGED, ...reasonFact('conflict') } })
   assert.equal('pixCode' in detailView(doubted, NOW), false)
   assert.equal('pixCode' in createdView(doubted), false)
 })

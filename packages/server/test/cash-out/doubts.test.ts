@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { CONFIRMED, FAILED, NOT_FOUND, PROCESSING, payout, RETURNED, TIMEOUT } from './bank-answers.ts'
@@ -36,7 +37,7 @@ async function missing(fixture: CashOutFixture): Promise<string> {
   await fixture.later(0)
   await minutes(fixture, 25)
   const { status, facts } = await fixture.read(id)
-  assert.deepEqual([status, facts.doubt], ['RECONCILIATION_REQUIRED', 'missing'])
+  assert.deepEqual([status, reasonOf({ facts })], ['RECONCILIATION_REQUIRED', 'no_answer'])
   return id
 }
 

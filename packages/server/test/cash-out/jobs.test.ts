@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { CashOutInput } from '../../src/cash-out/cash-out.ts'
 import { inputsOfAsking, inputsOfSending } from '../../src/cash-out/jobs.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
 import { cases, movesBy, notifiedStatuses, openTransactions } from '../support/evidence.ts'
@@ -358,7 +359,7 @@ test('[CO-24] [P8] what is proven not there and may not be sent is asked about, 
   assert.equal(fixture.partner.asked.length, 11, 'it is asked about each minute')
   for (let minute = 0; minute < 10; minute++) await fixture.later(MINUTE)
   const { status, facts } = await fixture.read(id)
-  assert.deepEqual([status, facts.doubt], ['RECONCILIATION_REQUIRED', 'missing'])
+  assert.deepEqual([status, reasonOf({ facts })], ['RECONCILIATION_REQUIRED', 'no_answer'])
   assert.deepEqual(await cases(fixture.database), ['result_missing'])
   assert.equal(fixture.partner.requests.length, 1)
 
@@ -376,7 +377,7 @@ test('[CO-24] [cash-out.states.5] a doubt about what was never sent is asked abo
   await switchPayouts(fixture.database, false)
   const movement = { ...INPUTS['partner.confirmed'].movement, occurredAt: 1_700_000_000_000 }
   await fixture.commands.apply(id, [{ ...INPUTS['partner.confirmed'], movement, isVerified: false }])
-  assert.equal((await fixture.read(id)).facts.doubt, 'unrecorded')
+  assert.equal(reasonOf(await fixture.read(id)), 'not_dispatched')
   await fixture.later(0)
   assert.deepEqual([(await fixture.read(id)).status, fixture.partner.asked], ['CONFIRMED', ['GET']])
 })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { CashOut, CashOutInput, CashOutOutcome } from '../../src/cash-out/cash-out.ts'
 import type { Decision, Journal } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import { CREATED_AT, cashOutAs, confirmed, decide, INPUTS, returned, stateOf } from './situations.ts'
 
 const { 'partner.confirmed': _, 'partner.returned': __, ...OTHERS } = INPUTS
@@ -182,11 +183,12 @@ function step(before: CashOut, input: CashOutInput, nowMs: number, history: Hist
 
 /** Nothing that is open waits for ever: a worker looks at it, or a person. */
 function assertNotForgotten({ status, dueAt, facts }: CashOut, { cases }: History): void {
-  const isOpen = ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'].includes(status) || facts.doubt === 'missing'
+  const isOpen =
+    ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'].includes(status) || reasonOf({ facts }) === 'no_answer'
   if (isOpen) assert.notEqual(dueAt, null)
   if (status !== 'RECONCILIATION_REQUIRED') return
   assert.ok(cases.length > 0)
-  assert.ok(facts.doubt)
+  assert.ok(reasonOf({ facts }))
 }
 
 function assertBooked({ status, facts, valueCents, feeCents }: CashOut, history: History): void {

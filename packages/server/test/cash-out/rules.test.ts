@@ -4,7 +4,7 @@ import { type CashOutStatus, cashOut, type JournalKind } from '@pixgate/spec'
 import type { CashOut, CashOutFacts, CashOutInput, CashOutOutcome } from '../../src/cash-out/cash-out.ts'
 import { nextStep, planOf } from '../../src/cash-out/schedule.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
-import { reasonOf } from '../../src/engine/reason.ts'
+import { reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import { journalsOf, outcomesOf, type SituationOf, withoutOutcome } from '../support/outcomes.ts'
@@ -36,12 +36,14 @@ const TAKEN = stateOf({}, {}, () => ({ operationId: 'another', valueCents: 30_00
 
 /** The bank's answer came. */
 const ANSWERED = { unknownSince: null }
-const CONTRADICTION = { facts: { doubt: 'contradiction' } } as const
-const MISSING = { facts: { ...SENT, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } } as const
+const CONTRADICTION = { facts: reasonFact('conflict') } as const
+const MISSING = {
+  facts: { ...SENT, ...reasonFact('no_answer'), unknownSince: NOW - 1_000_000, questions: 20 },
+} as const
 /** A status query is requested. */
 const WANTED = statusQueryFact('requested')
-const UNRECORDED = { facts: { doubt: 'unrecorded' } } as const
-const RELEASED = { facts: { ...SENT, isReleased: true, doubt: 'contradiction' } } as const
+const UNRECORDED = { facts: reasonFact('not_dispatched') } as const
+const RELEASED = { facts: { ...SENT, isReleased: true, ...reasonFact('conflict') } } as const
 /** The bank did not know it five minutes after the attempt, and more than a minute ago. */
 const LONG_SENT = { attempts: 1, firstAttemptAt: NOW - 400_000, lastAttemptAt: NOW - 400_000 }
 const NOT_FOUND_BEFORE = { ...LONG_SENT, notFoundSince: NOW - 60_000, notFoundAt: NOW - 30_000 }
@@ -80,7 +82,7 @@ function movementEvidence(valueCents = 30_00, endToEndId = 'E1', isVerified = tr
 /** What left is in suspense. */
 function left(cents: number, facts: CashOutFacts = {}): Situation {
   return {
-    learns: { transactionId: 'tx', facts: { movements: { E1: cents }, doubt: 'contradiction', ...facts } },
+    learns: { transactionId: 'tx', facts: { movements: { E1: cents }, ...reasonFact('conflict'), ...facts } },
     reference: 'E1',
     evidence: movementEvidence(cents),
   }
@@ -90,7 +92,7 @@ function left(cents: number, facts: CashOutFacts = {}): Situation {
 const LEFT_ELSEWHERE: Situation = { ...left(30_00), state: TAKEN }
 const LEFT_AGAIN_ELSEWHERE: Situation = {
   input: confirmed({ endToEndId: 'E2' }),
-  learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, doubt: 'contradiction' } },
+  learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, ...reasonFact('conflict') } },
   reference: 'E2',
   evidence: movementEvidence(30_00, 'E2'),
   state: TAKEN,
@@ -115,7 +117,7 @@ const returnEvidence = (valueCents: number) => ({
   evidence: { returnId: 'D1', valueCents, occurredAt: NOW - 1_000, isVerified: true },
 })
 const RETURNED_ELSEWHERE: Situation = {
-  learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+  learns: { facts: { suspendedReturns: { D1: 10_00 }, ...reasonFact('conflict') } },
   ...returnEvidence(10_00),
   state: TAKEN,
 }
@@ -176,12 +178,12 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
     },
     [`${state} send.unknown for 15 minutes`]: {
       before: { facts: { ...SENT, unknownSince: NOW - 900_000 } },
-      learns: { facts: { doubt: 'missing', questions: 1 } },
+      learns: { facts: { ...reasonFact('no_answer'), questions: 1 } },
       dueAt: NOW + 60_000,
     },
     [`${state} partner.not_found for 15 minutes`]: {
       before: { facts: { ...SENT, unknownSince: NOW - 900_000 } },
-      learns: { facts: { doubt: 'missing', questions: 1, notFoundSince: NOW, notFoundAt: NOW } },
+      learns: { facts: { ...reasonFact('no_answer'), questions: 1, notFoundSince: NOW, notFoundAt: NOW } },
       dueAt: NOW + 60_000,
     },
     [`${state} send.rejected of an attempt that another one followed`]: {
@@ -201,12 +203,12 @@ function underWay(state: 'DISPATCHED' | 'PROVIDER_RESULT_UNKNOWN'): Record<strin
 function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
   return {
     [`${state} send.accepted`]: {
-      learns: { transactionId: 'tx', facts: { isAccepted: true, doubt: 'contradiction', ...WANTED } },
+      learns: { transactionId: 'tx', facts: { isAccepted: true, ...reasonFact('conflict'), ...WANTED } },
       dueAt: NOW,
       evidence: { transactionId: 'tx' },
     },
     [`${state} send.contradicted`]: {
-      learns: { transactionId: 'tx', facts: { doubt: 'contradiction', ...WANTED } },
+      learns: { transactionId: 'tx', facts: { ...reasonFact('conflict'), ...WANTED } },
       dueAt: NOW,
       evidence: CONTRADICTION_EVIDENCE,
     },
@@ -215,7 +217,7 @@ function over(state: 'FAILED' | 'RELEASED'): Record<string, Situation> {
     [`${state} partner.confirmed amount differs`]: OTHER_AMOUNT,
     [`${state} partner.confirmed`]: HELD_AGAIN,
     [`${state} partner.returned`]: {
-      learns: { facts: { doubt: 'contradiction', ...WANTED } },
+      learns: { facts: { ...reasonFact('conflict'), ...WANTED } },
       dueAt: NOW,
       ...returnEvidence(10_00),
     },
@@ -236,7 +238,7 @@ function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, numb
     },
     [`${state} partner.confirmed movement is a second one`]: {
       input: confirmed({ endToEndId: 'E2' }),
-      learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, doubt: 'contradiction' } },
+      learns: { facts: { movements: { E1: 30_00, E2: 30_00 }, ...reasonFact('conflict') } },
       reference: 'E2',
       evidence: movementEvidence(30_00, 'E2'),
     },
@@ -248,12 +250,12 @@ function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, numb
     },
     [`${state} partner.returned return has no id`]: {
       input: { ...returned(), isUnnamed: true },
-      learns: { facts: { suspendedReturns: { D1: 10_00 }, unnamedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+      learns: { facts: { suspendedReturns: { D1: 10_00 }, unnamedReturns: { D1: 10_00 }, ...reasonFact('conflict') } },
       ...returnEvidence(10_00),
     },
     [`${state} partner.returned returns exceed the payout`]: {
       input: returned({ valueCents: 30_01n }),
-      learns: { facts: { suspendedReturns: { D1: 30_01 }, doubt: 'contradiction' } },
+      learns: { facts: { suspendedReturns: { D1: 30_01 }, ...reasonFact('conflict') } },
       ...returnEvidence(30_01),
     },
     [`${state} partner.returned`]: { learns: { facts: { returns: { ...already, D1: 10_00 } } }, reference: 'D1' },
@@ -287,7 +289,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'RESERVED partner.confirmed movement belongs to another operation': LEFT_ELSEWHERE,
   'RESERVED partner.confirmed': {
     input: confirmed({}, false),
-    learns: { transactionId: 'tx', facts: { doubt: 'unrecorded', ...WANTED } },
+    learns: { transactionId: 'tx', facts: { ...reasonFact('not_dispatched'), ...WANTED } },
     dueAt: NOW,
     reference: 'E1',
     evidence: movementEvidence(30_00, 'E1', false),
@@ -324,7 +326,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, unknownSince: NOW, questions: 1 } },
   },
   'CONFIRMED partner.failed': {
-    learns: { facts: { doubt: 'contradiction', ...WANTED } },
+    learns: { facts: { ...reasonFact('conflict'), ...WANTED } },
     dueAt: NOW,
     evidence: FAILURE_EVIDENCE,
   },
@@ -378,7 +380,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'RECONCILIATION_REQUIRED partner.confirmed': left(30_00),
   'RECONCILIATION_REQUIRED partner.failed evidence was missing': { before: MISSING, learns: CLOSED },
   'RECONCILIATION_REQUIRED partner.not_found never arrived and must not be sent again': {
-    before: { facts: { ...NOT_FOUND_BEFORE, doubt: 'missing', unknownSince: NOW - 1_000_000, questions: 20 } },
+    before: {
+      facts: { ...NOT_FOUND_BEFORE, ...reasonFact('no_answer'), unknownSince: NOW - 1_000_000, questions: 20 },
+    },
     input: FOR_GOOD,
     learns: { ...NEVER_ARRIVED, facts: { ...NEVER_ARRIVED.facts, questions: 21 } },
   },
@@ -403,7 +407,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     ...returnEvidence(10_00),
   },
   'RECONCILIATION_REQUIRED partner.returned': {
-    learns: { facts: { suspendedReturns: { D1: 10_00 }, doubt: 'contradiction' } },
+    learns: { facts: { suspendedReturns: { D1: 10_00 }, ...reasonFact('conflict') } },
     ...returnEvidence(10_00),
   },
 }
@@ -433,7 +437,7 @@ for (const [name, outcome] of outcomesOf(OUTCOMES)) {
       cashOut: {
         ...before,
         ...situation.learns,
-        facts: { ...before.facts, ...situation.learns?.facts, ...(endsDoubt ? { doubt: null } : {}) },
+        facts: { ...before.facts, ...situation.learns?.facts, ...(endsDoubt ? { ...reasonFact(null) } : {}) },
         status: to,
         version: before.version + 1,
         dueAt: situation.dueAt ?? null,
@@ -746,7 +750,7 @@ test('[cash-out.unknown.5] [partner.5] 15 minutes without an outcome make a case
   const since = (unknownSince: number) => cashOutAs('PROVIDER_RESULT_UNKNOWN', { facts: { ...SENT, unknownSince } })
   assert.equal(decide(since(NOW - 899_999), INPUTS['send.unknown']).outcome.cashOut.status, 'PROVIDER_RESULT_UNKNOWN')
   const { outcome, cases, journals } = decide(since(NOW - 900_000), INPUTS['send.unknown'])
-  assert.deepEqual([outcome.cashOut.status, outcome.cashOut.facts.doubt], ['RECONCILIATION_REQUIRED', 'missing'])
+  assert.deepEqual([outcome.cashOut.status, reasonOf(outcome.cashOut)], ['RECONCILIATION_REQUIRED', 'no_answer'])
   assert.deepEqual([cases?.map(({ kind }) => kind), journals], [['result_missing'], []])
 })
 
@@ -772,9 +776,9 @@ test('[cash-out.unknown.6] [P6] an order that the bank had is never «not found�
 
 test('[cash-out.unknown.6] [P6] a contradiction is never ended by «not found», and nothing is released twice', () => {
   for (const facts of [
-    { doubt: 'contradiction' },
-    { doubt: 'unrecorded' },
-    { doubt: 'contradiction', isReleased: true },
+    reasonFact('conflict'),
+    reasonFact('not_dispatched'),
+    { ...reasonFact('conflict'), isReleased: true },
   ] as const) {
     const before = cashOutAs('RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, ...facts } })
     const { outcome, journals } = decide(before, FOR_GOOD)
@@ -1045,10 +1049,10 @@ test('[cash-out.work] what is due is sent, asked about, given back or made a cas
     ['PROVIDER_RESULT_UNKNOWN', { facts: { ...unsent, firstAttemptAt: NOW - 1_800_000 } }, 'release'],
     ['PROVIDER_RESULT_UNKNOWN', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW } }, 'ask'],
     ['RECONCILIATION_REQUIRED', MISSING, 'ask'],
-    ['RECONCILIATION_REQUIRED', { facts: { ...unsent, doubt: 'missing' } }, 'send'],
-    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'missing' } }, 'ask'],
-    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, doubt: 'contradiction' } }, 'ask'],
-    ['RECONCILIATION_REQUIRED', { facts: { ...unsent, doubt: 'contradiction' } }, 'ask'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...unsent, ...reasonFact('no_answer') } }, 'send'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, ...reasonFact('no_answer') } }, 'ask'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...NOT_FOUND_BEFORE, notFoundAt: NOW, ...reasonFact('conflict') } }, 'ask'],
+    ['RECONCILIATION_REQUIRED', { facts: { ...unsent, ...reasonFact('conflict') } }, 'ask'],
     ['CONFIRMED', {}, 'ask'],
     ['FAILED', { facts: unsent }, 'ask'],
     ['RELEASED', { createdAt: NOW - day }, 'ask'],
@@ -1093,7 +1097,7 @@ test('[cash-out.ended.2] [EV-20] what is there is held again, and no more than t
 test('[cash-out.ended.1] [cash-out.ended.2] an answer that reports the order and its movement is one decision', () => {
   const asked = [INPUTS['send.accepted'], confirmed(), returned(), INPUTS['work.done']]
   const { outcome, journals, cases, notifications } = decide(cashOutAs('FAILED'), asked)
-  assert.deepEqual(outcome.cashOut.facts.doubt, 'contradiction')
+  assert.deepEqual(reasonOf(outcome.cashOut), 'conflict')
   assert.deepEqual(
     journals?.map(({ kind }) => kind),
     ['left_after_release', 'arrived_unattributed'],

@@ -4,6 +4,7 @@ import type { CashOut, CashOutFacts, CashOutInput, Movement, ReturnedInput } fro
 import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
 import { decideCashOut } from '../../src/cash-out/rules.ts'
 import type { ControlName, Document, State } from '../../src/engine/operation.ts'
+import { reasonFact } from '../../src/engine/reason.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { ORDER_INPUTS } from '../support/order-inputs.ts'
 
@@ -37,7 +38,7 @@ export const LEFT = {
   recipientIspb: '99999010',
 } as const
 
-const NO_DOUBT = { doubt: null, unknownSince: null } as const
+const NO_DOUBT = { ...reasonFact(null), unknownSince: null } as const
 
 /** What is known in each state, at the least. */
 const FACTS: Readonly<Record<CashOutStatus, CashOutFacts>> = {
@@ -48,7 +49,7 @@ const FACTS: Readonly<Record<CashOutStatus, CashOutFacts>> = {
   REVERSED: { ...LEFT, returns: { D0: 5_00 } },
   RELEASED: { failureCode: 'never_sent', failureReason: null, isReleased: true, ...NO_DOUBT },
   PROVIDER_RESULT_UNKNOWN: { ...SENT, unknownSince: NOW - 60_000, questions: 3 },
-  RECONCILIATION_REQUIRED: { ...SENT, doubt: 'contradiction' },
+  RECONCILIATION_REQUIRED: { ...SENT, ...reasonFact('conflict') },
 }
 
 /** A payout of R$ 30,00 with a fee of R$ 1,00, to an e-mail address. */

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { machine } from '@pixgate/spec'
 import { follow } from '../../src/engine/follow.ts'
 import type { Decision, Operation } from '../../src/engine/operation.ts'
+import { reasonFact } from '../../src/engine/reason.ts'
 import { operationAs } from '../support/operation.ts'
 
 type DoorStatus = 'PENDING' | 'PAID' | 'RECONCILIATION_REQUIRED'
@@ -34,7 +35,7 @@ const door = (status: DoorStatus): Door => ({
   ...operationAs({
     id: 'door-1',
     dueAt: 5,
-    facts: { colour: 'red', ...(status === 'RECONCILIATION_REQUIRED' ? { doubt: 'contradiction' } : {}) },
+    facts: { colour: 'red', ...(status === 'RECONCILIATION_REQUIRED' ? reasonFact('conflict') : {}) },
     openCases: [
       { id: 'case 1', kind: 'result_missing', reference: '' },
       { id: 'case 2', kind: 'amount_differs', reference: 'E1' },

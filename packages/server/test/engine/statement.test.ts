@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Draft } from '../../src/engine/draft.ts'
 import type { Operation } from '../../src/engine/operation.ts'
+import { reasonFact } from '../../src/engine/reason.ts'
 import { writeOf } from '../../src/engine/statement/write.ts'
 import { operationAs } from '../support/operation.ts'
 
@@ -48,8 +49,8 @@ test('[engine.18] a fact that is null is not written, but where a move takes bac
     0,
     { uuid: () => OPERATION.id },
   )
-  const before: Operation = { ...OPERATION, facts: { doubt: 'missing', leaseUntil: null } }
-  const facts = { doubt: null, leaseUntil: null, notFoundAt: null, openRefunds: { a: { transactionId: null } } }
+  const before: Operation = { ...OPERATION, facts: { ...reasonFact('no_answer'), leaseUntil: null } }
+  const facts = { ...reasonFact(null), leaseUntil: null, notFoundAt: null, openRefunds: { a: { transactionId: null } } }
   draft.movedOperations.set(before.id, { ...before, facts })
   draft.moves.push({ before, after: before, trigger: 'work.done', facts })
   const { values } = writeOf(draft, { uuid: () => before.id })

@@ -130,7 +130,7 @@ test('[ledger.verify.5] that a payout was carried out after it had been refused 
   const { ask } = await oldBooks(t)
   // 1: the client was told 422. Only who compares its answers with the payouts can know, as the chaos harness does.
   assert.deepEqual(
-    await ask(`SELECT status, facts ->> 'doubt' AS doubt FROM operation WHERE external_id = 'finding-1-refused'`),
-    [{ status: 'CONFIRMED', doubt: null }],
+    await ask(`SELECT status, facts ->> 'doubt' AS reason FROM operation WHERE external_id = 'finding-1-refused'`),
+    [{ status: 'CONFIRMED', reason: null }],
   )
 })

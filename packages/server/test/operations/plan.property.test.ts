@@ -3,6 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import * as cashOuts from '../../src/cash-out/schedule.ts'
 import type { Plan, Step } from '../../src/engine/operation.ts'
+import { type Reason, reasonFact } from '../../src/engine/reason.ts'
 import type { SendFacts } from '../../src/operations/attempts.ts'
 import * as refunds from '../../src/refund-in/schedule.ts'
 import { CREATED_AT, cashOutAs, NOW } from '../cash-out/situations.ts'
@@ -18,9 +19,13 @@ const facts: fc.Arbitrary<SendFacts> = fc
     firstAttemptAt: fc.integer({ min: CREATED_AT, max: NOW }),
     isAccepted: fc.boolean(),
     isOverdue: fc.boolean(),
-    doubt: fc.constantFrom('missing', 'contradiction', 'unrecorded', null),
+    reason: fc.constantFrom<Reason | null>('no_answer', 'conflict', 'not_dispatched', null),
   })
-  .map(({ left, ...known }) => ({ ...known, unsentAttempts: Math.max(0, known.attempts - left) }))
+  .map(({ left, reason, ...known }) => ({
+    ...known,
+    ...reasonFact(reason),
+    unsentAttempts: Math.max(0, known.attempts - left),
+  }))
 
 /** Fails where the plan does not say what is to be done until it changes, or where it changes at another time. */
 function assertPlan({ step, changesAt }: Plan, dueAt: number, nextStep: (nowMs: number) => Step): void {

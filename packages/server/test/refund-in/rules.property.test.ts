@@ -3,6 +3,7 @@ import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import fc from 'fast-check'
 import { awaitedCents, type CashIn, refundedCents } from '../../src/cash-in/cash-in.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { decideCreate } from '../../src/refund-in/create.ts'
 import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
@@ -142,5 +143,5 @@ function assertCounted(books: Books, cashInId: string): void {
   const ended = refunds.filter(({ status }) => status !== 'PENDING').map(({ id }) => id)
   assert.deepEqual(books.notified.toSorted(), ended.toSorted(), 'every end is told')
   for (const { status, dueAt, facts } of pending)
-    if (dueAt === null) assert.ok(facts.doubt && books.cases.length > 0, `nothing is forgotten: ${status}`)
+    if (dueAt === null) assert.ok(reasonOf({ facts }) && books.cases.length > 0, `nothing is forgotten: ${status}`)
 }

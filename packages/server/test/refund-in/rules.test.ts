@@ -3,7 +3,7 @@ import test from 'node:test'
 import { type JournalKind, type RefundInStatus, refundIn } from '@pixgate/spec'
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { Decision, State } from '../../src/engine/operation.ts'
-import { reasonOf } from '../../src/engine/reason.ts'
+import { reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { statusQueryFact, statusQueryOf } from '../../src/operations/status-query.ts'
 import type { RefundIn, RefundInFacts, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
@@ -26,7 +26,7 @@ interface Situation extends SituationOf<RefundIn, RefundInInput> {
 
 /** The bank's answer came. */
 const ANSWERED = { unknownSince: null }
-const CONTRADICTED = { ...SENT, doubt: 'contradiction' } as const
+const CONTRADICTED = { ...SENT, ...reasonFact('conflict') } as const
 const REFUSED = { failureCode: 'AC07', failureReason: 'account closed', ...ANSWERED }
 const REFUSAL = { errorCode: 'AC07', errorMessage: 'account closed' }
 /** An attempt that begins now. */
@@ -89,13 +89,13 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'PENDING send.unknown': { learns: { facts: { questions: 1, unknownSince: NOW } }, dueAt: NOW + 5_000 },
   'PENDING send.contradicted': {
     input: { ...INPUTS['send.contradicted'], transactionId: 'tx-r' },
-    learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction', ...WANTED } },
+    learns: { transactionId: 'tx-r', facts: { ...reasonFact('conflict'), ...WANTED } },
     dueAt: NOW,
     evidence: { reason: 'other id', transactionId: 'tx-r' },
     counts: NAMED,
   },
   'PENDING partner.confirmed movement belongs to another operation': {
-    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, ...reasonFact('conflict') } },
     evidence: returnEvidence(),
     counts: { ...NAMED, returns: { D1: 30_00 } },
     state: TAKEN,
@@ -103,13 +103,13 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'CONFIRMED partner.confirmed movement belongs to another operation': {
     before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
     counted: { returns: { D0: 30_00 } },
-    learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, ...reasonFact('conflict') } },
     evidence: returnEvidence(),
     counts: { returns: { D0: 30_00, D1: 30_00 } },
     state: TAKEN,
   },
   'FAILED partner.confirmed movement belongs to another operation': {
-    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, ...reasonFact('conflict') } },
     evidence: returnEvidence(),
     counts: { returns: { D1: 30_00 } },
     state: TAKEN,
@@ -122,33 +122,36 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'FAILED partner.confirmed another payment went back': OF_ANOTHER_PAYMENT,
   'PENDING partner.confirmed return has no id': {
     input: { ...confirmed(), isUnnamed: true },
-    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, unnamedReturnId: 'D1', doubt: 'contradiction' } },
+    learns: {
+      transactionId: 'tx-r',
+      facts: { returns: { D1: 30_00 }, unnamedReturnId: 'D1', ...reasonFact('conflict') },
+    },
     evidence: returnEvidence(),
     counts: { ...NAMED, returns: { D1: 30_00 } },
   },
   'PENDING partner.confirmed sending was not recorded': {
     before: { facts: {} },
     input: confirmed({}, false),
-    learns: { transactionId: 'tx-r', facts: { doubt: 'unrecorded', ...WANTED } },
+    learns: { transactionId: 'tx-r', facts: { ...reasonFact('not_dispatched'), ...WANTED } },
     dueAt: NOW,
     evidence: returnEvidence(30_00, false),
     counts: NAMED,
   },
   'PENDING partner.confirmed return was booked before': {
     counted: { returns: { D1: 30_00 } },
-    learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: reasonFact('conflict') },
     evidence: returnEvidence(),
     counts: NAMED,
   },
   'PENDING partner.confirmed amount differs': {
     input: OTHER_AMOUNT,
-    learns: { transactionId: 'tx-r', facts: { returns: { D1: 29_99 }, doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D1: 29_99 }, ...reasonFact('conflict') } },
     evidence: returnEvidence(29_99),
     counts: { ...NAMED, returns: { D1: 29_99 } },
   },
   'PENDING partner.confirmed waits for a person': {
     before: { facts: CONTRADICTED },
-    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, ...reasonFact('conflict') } },
     evidence: returnEvidence(),
     counts: { ...NAMED, returns: { D1: 30_00 } },
   },
@@ -180,12 +183,12 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'PENDING send.unknown for 15 minutes': {
     before: { facts: { ...SENT, unknownSince: NOW - 900_000, questions: 17 } },
-    learns: { facts: { doubt: 'missing', questions: 18 } },
+    learns: { facts: { ...reasonFact('no_answer'), questions: 18 } },
     dueAt: NOW + 60_000,
   },
   'PENDING partner.not_found for 15 minutes': {
     before: { facts: { ...SENT, unknownSince: NOW - 900_000, questions: 17 } },
-    learns: { facts: { doubt: 'missing', questions: 18, notFoundSince: NOW, notFoundAt: NOW } },
+    learns: { facts: { ...reasonFact('no_answer'), questions: 18, notFoundSince: NOW, notFoundAt: NOW } },
     dueAt: NOW + 60_000,
   },
   'PENDING send.rejected of an attempt that another one followed': {
@@ -216,24 +219,24 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'CONFIRMED partner.not_found': { learns: { facts: { notFoundSince: NOW, notFoundAt: NOW } } },
   'CONFIRMED partner.confirmed return restated': {
     input: OTHER_AMOUNT,
-    learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: reasonFact('conflict') },
     evidence: returnEvidence(29_99),
   },
   'CONFIRMED partner.confirmed return was booked before': {
     before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
     counted: { returns: { D0: 30_00, D1: 30_00 } },
-    learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: reasonFact('conflict') },
     evidence: returnEvidence(),
   },
   'CONFIRMED partner.confirmed return is a second one': {
     before: { facts: { ...SENT, returns: { D0: 30_00 }, returnId: 'D0' } },
     counted: { returns: { D0: 30_00 } },
-    learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, ...reasonFact('conflict') } },
     evidence: returnEvidence(),
     counts: { returns: { D0: 30_00, D1: 30_00 } },
   },
   'CONFIRMED partner.failed': {
-    learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: reasonFact('conflict') },
     evidence: { errorCode: 'AC07', errorMessage: 'account closed', isVerified: true },
   },
 
@@ -243,19 +246,19 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'FAILED partner.confirmed return was booked before': {
     counted: { returns: { D1: 30_00 } },
-    learns: { transactionId: 'tx-r', facts: { doubt: 'contradiction' } },
+    learns: { transactionId: 'tx-r', facts: reasonFact('conflict') },
     evidence: returnEvidence(),
   },
   'FAILED partner.confirmed money is held again': {
-    before: { facts: { returns: { D0: 30_00 }, heldAgainCents: 30_00, doubt: 'contradiction' } },
-    learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, doubt: 'contradiction' } },
+    before: { facts: { returns: { D0: 30_00 }, heldAgainCents: 30_00, ...reasonFact('conflict') } },
+    learns: { transactionId: 'tx-r', facts: { returns: { D0: 30_00, D1: 30_00 }, ...reasonFact('conflict') } },
     evidence: returnEvidence(),
     counts: { returns: { D1: 30_00 } },
   },
   'FAILED partner.confirmed': {
     learns: {
       transactionId: 'tx-r',
-      facts: { returns: { D1: 30_00 }, heldAgainCents: 30_00, doubt: 'contradiction' },
+      facts: { returns: { D1: 30_00 }, heldAgainCents: 30_00, ...reasonFact('conflict') },
     },
     evidence: returnEvidence(),
     counts: { returns: { D1: 30_00 } },
@@ -306,10 +309,15 @@ for (const [name, { from, on, rule, to, posts, emits, opens }] of outcomesOf(OUT
   })
 }
 
-const UNANSWERED = { ...SENT, doubt: 'missing', unknownSince: NOW - 1_000_000 } as const
+const UNANSWERED = { ...SENT, ...reasonFact('no_answer'), unknownSince: NOW - 1_000_000 } as const
 const UNSENT = { ...SENT, unsentAttempts: 1 }
 const KNOWN = { ...SENT, isAccepted: true, unknownSince: NOW - 900_000 }
-const PROVEN = { attempts: 1, lastAttemptAt: NOW - 300_000, notFoundSince: NOW - 60_000, doubt: 'missing' } as const
+const PROVEN = {
+  attempts: 1,
+  lastAttemptAt: NOW - 300_000,
+  notFoundSince: NOW - 60_000,
+  ...reasonFact('no_answer'),
+} as const
 
 /** What a single condition more or less decides: the state and the reason afterwards, the cases, and whether the bank is asked. */
 const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, becomes: string])[] = [
@@ -339,7 +347,7 @@ const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, bec
   ],
   [
     '[refund-in.doubt.2] nor where an answer is missing that nobody waits for',
-    refundAs('PENDING', { facts: { doubt: 'missing' } }),
+    refundAs('PENDING', { facts: reasonFact('no_answer') }),
     UNVERIFIED,
     'IGNORED',
   ],
@@ -369,7 +377,7 @@ const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, bec
   ],
   [
     '[refund-in.unknown.6] nor where an answer was missing',
-    refundAs('PENDING', { facts: { ...KNOWN, doubt: 'missing' } }),
+    refundAs('PENDING', { facts: { ...KNOWN, ...reasonFact('no_answer') } }),
     INPUTS['send.unknown'],
     'IGNORED',
   ],
@@ -423,13 +431,13 @@ const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, bec
   ],
   [
     '[refund-in.states.10] what the bank has had for a day is a case also where an answer was missing',
-    refundAs('PENDING', { facts: { ...KNOWN, doubt: 'missing', firstAttemptAt: NOW - 86_400_000 } }),
+    refundAs('PENDING', { facts: { ...KNOWN, ...reasonFact('no_answer'), firstAttemptAt: NOW - 86_400_000 } }),
     INPUTS['clock.overdue'],
     'PENDING no_answer outcome_overdue',
   ],
   [
     '[refund-in.doubt.2] reported once more by an event, what was never sent is asked about',
-    refundAs('PENDING', { facts: { doubt: 'unrecorded' } }),
+    refundAs('PENDING', { facts: reasonFact('not_dispatched') }),
     confirmed({}, false),
     'PENDING not_dispatched asks',
   ],
@@ -569,7 +577,7 @@ test('[refund-in.doubt.2] a failure of what was never sent cannot be true', () =
 })
 
 test('[refund-in.doubt.2] that the bank sent what we have no record of counts once it says so when asked', () => {
-  const unrecorded = refundAs('PENDING', { dueAt: NOW, facts: { doubt: 'unrecorded' } })
+  const unrecorded = refundAs('PENDING', { dueAt: NOW, facts: reasonFact('not_dispatched') })
   const before = withOpenCases(unrecorded, 'confirmed_without_sending', 'amount_differs')
   assert.equal(nextStep(before, NOW), 'ask')
   const reported = decide(before, confirmed({}, false)).outcome.refund
@@ -592,8 +600,11 @@ test('[refund-in.doubt.3] a return that was reported again after its case is not
 })
 
 test('[refund-in.doubt.6] what requires operator action accepts no answer but money, and is neither sent nor released', () => {
-  for (const doubt of ['contradiction', 'unrecorded'] as const) {
-    const before = refundAs('PENDING', { dueAt: NOW, facts: { ...SENT, doubt, notFoundSince: NOW - 400_000 } })
+  for (const reason of ['conflict', 'not_dispatched'] as const) {
+    const before = refundAs('PENDING', {
+      dueAt: NOW,
+      facts: { ...SENT, ...reasonFact(reason), notFoundSince: NOW - 400_000 },
+    })
     assert.equal(nextStep(before, NOW), 'ask')
     for (const on of [
       'send.claimed',
@@ -630,7 +641,7 @@ test('[refund-in.unknown.4] 15 minutes without an outcome make a case, which any
   for (const on of ['send.accepted', 'send.rejected', 'partner.confirmed', 'partner.failed'] as const) {
     const { closes, outcome: after } = decide(doubted, INPUTS[on])
     assert.deepEqual(closes, ['result_missing'], on)
-    assert.equal(after.refund.facts.doubt, null)
+    assert.equal(reasonOf(after.refund), null)
   }
   const silent = decide(doubted, INPUTS['send.unknown'])
   assert.deepEqual(silent.cases, [])
@@ -665,7 +676,7 @@ test('[refund-in.unknown.2] [CO-42] only what was asked about since the last att
   for (const facts of [
     { ...SENT, isAccepted: true },
     { ...SENT, refusal: REFUSAL },
-    { ...SENT, doubt: 'contradiction' },
+    { ...SENT, ...reasonFact('conflict') },
   ] as const) {
     assertIgnored(refundAs('PENDING', { facts }), SENDING_AGAIN)
   }
@@ -781,7 +792,7 @@ test('[refund-in.work.3] the bank is asked about what it has, less and less ofte
     [60, 60, 300, 900, 900],
   )
   assert.equal(waitOf(refundAs('PENDING', { facts: {} })), 0)
-  assert.equal(waitOf(refundAs('PENDING', { facts: { ...SENT, doubt: 'missing' } })), 60)
+  assert.equal(waitOf(refundAs('PENDING', { facts: { ...SENT, ...reasonFact('no_answer') } })), 60)
   for (const status of ['CONFIRMED', 'FAILED'] as const) assert.equal(waitOf(refundAs(status)), null)
 })
 
@@ -850,7 +861,7 @@ test('[refund-in.states.4] [P5] a refusal counts only of the latest attempt, and
 test('[refund-in.unknown.4] [P8] an order that the bank does not know, and that is not sent again, is a case after 15 minutes', () => {
   const facts = { ...SENT, unknownSince: NOW - 900_000, questions: 9 }
   const { outcome, cases } = decide(refundAs('PENDING', { facts }), INPUTS['partner.not_found'])
-  assert.deepEqual([outcome.refund.facts.doubt, cases?.[0]?.kind], ['missing', 'result_missing'])
+  assert.deepEqual([reasonOf(outcome.refund), cases?.[0]?.kind], ['no_answer', 'result_missing'])
 })
 
 test('[refund-in.unknown.2] [CO-61] what was tried before the clock was set back is not sent again: nobody knows how long ago that was', () => {
