@@ -13,7 +13,7 @@ const REAIS = /^(-?)(\d+)\.(\d{1,2})$/
 /**
  * Converts a JSON number of reais to centavos, exactly.
  *
- * Judged on the shortest text of the parsed number, so `1e2` and `19.990` pass and `1.005` does not.
+ * Checked on the shortest text of the parsed number, so `1e2` and `19.990` pass and `1.005` does not.
  * @returns centavos, or `null` where the number has more than two decimals or is not finite
  * @source rules#money.1
  */

@@ -9,7 +9,7 @@ export const orderGuards = {
   'refusal is of the latest attempt': 'no other attempt followed the one that was refused',
   'another attempt may arrive': 'an attempt besides the refused one may have arrived, or may still arrive',
   'no answer for 15 minutes': 'its outcome has been missing for 15 minutes',
-  'the bank has had it for a day': 'it was first tried a day ago, and no person was told yet',
+  'the bank has had it for a day': 'it was first tried a day ago, and no case was opened yet',
   'only an event tells it': 'the bank can be asked, and has not said it when asked',
   'the statement shows it': 'the bank’s statement shows money that left for it, which is yet to be booked',
   'absence is proven':

@@ -5,7 +5,7 @@ import { refundIn } from './refund-in/index.ts'
 
 /**
  * The kinds of cases that are opened with money in suspense. The end of a doubt closes none of them: whose that money is
- * a person decides, or what explains it.
+ * an operator decides, or what explains it.
  * @source rules#ledger.suspense
  */
 export const suspenseCases: ReadonlySet<string> = new Set(

@@ -75,7 +75,7 @@ export type RefundEvent = About<'refund'> & (Plain | ({ readonly kind: 'payment_
 /** What every event has. */
 interface About<Subject extends EventSubject> extends Naming, Stored {
   readonly subject: Subject
-  /** What it says, for the person who decides: without names and documents. */
+  /** What it says, for the operator who decides: without names and documents. */
   readonly evidence: Readonly<Record<string, string | number | null | undefined>>
 }
 

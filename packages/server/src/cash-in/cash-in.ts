@@ -55,7 +55,7 @@ export interface CashInFacts extends Document, ReasonFact, ReportedFacts {
   /** Cases of these kinds are open until what they wait for comes. */
   readonly isEndCaseOpen?: boolean
   readonly isPaymentCaseOpen?: boolean
-  /** What the bank said when it was asked about a contradiction: for the person who decides. */
+  /** What the bank said when it was asked about a contradiction: for the operator who decides. */
   readonly bankAnswer?: Document
   /** What refunds under way have set aside, centavos. */
   readonly refundsOpenCents?: number

@@ -64,7 +64,7 @@ export function returnsIn(
     .filter(({ returnId, valueCents }) => own(facts.returns, returnId) !== Number(valueCents))
 }
 
-/** What the partner answered, for the person who decides: without names and documents. */
+/** What the partner answered, for the operator who decides: without names and documents. */
 export function answerEvidence(answer: ChargeQueryAnswer): Document {
   if (!('charge' in answer)) return { ...answer }
   const { transactionId, status, valueCents, expiresAt, payments } = answer.charge

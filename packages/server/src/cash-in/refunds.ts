@@ -29,7 +29,7 @@ export function factsOfRefunds(cashIn: CashIn, input: RefundEvent, row: Target<C
       }
     }
     case 'refund.taken':
-      // What was booked first stays: a person compares.
+      // What was booked first stays; an operator compares.
       return { returns: { [input.returnId]: Number(input.valueCents), ...returns } }
     case 'refund.named':
       return { openRefunds: { ...openRefunds, [input.refundId]: namedOf(input) } }

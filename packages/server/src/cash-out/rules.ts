@@ -86,7 +86,7 @@ function decideOne(
   return { ...closed, ...sideEffects(cashOut, closed, keepsDay, state) }
 }
 
-/** The outcome has come that a person was told to wait for. @source rules#cash-out.states.15 */
+/** The outcome has come about which a case was opened. @source rules#cash-out.states.15 */
 function closesOverdue(before: CashOut, decision: Decision<CashOutOutcome>): Decision<CashOutOutcome> {
   const { status } = decision.outcome.cashOut
   return endsOverdue(before, isOpen(before) && (status === 'CONFIRMED' || status === 'FAILED'), decision)

@@ -42,7 +42,7 @@ export function createMetrics({ engineWaiting, openCases, lastVerification }: Me
   })
   new Gauge({
     name: 'pixgate_ledger_faults',
-    help: 'Faults that the last verification of the ledger found; anything but 0 wants a person',
+    help: 'Faults that the last verification of the ledger found; operator action is required if not 0',
     registers,
     collect() {
       this.set(lastVerification()?.faults ?? Number.NaN)

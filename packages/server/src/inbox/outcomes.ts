@@ -63,7 +63,7 @@ export function createOutcomes({ cashIns, engine, clock, logger }: OutcomesOptio
     return { ...keptOf(row), state: stateAfter(row, 'PARKED'), ...waits }
   }
 
-  /** A person decides. What is told again in the same words is the same case. @source rules#partner-inbox.13 */
+  /** Operator action is required. The same report, repeated, is the same case. @source rules#partner-inbox.13 */
   async function openCase(row: InboxEvent, kind: string, more: Document): Promise<void> {
     const { event, callback, ordinal } = row
     const told = event.kind === 'unreadable' ? {} : { event: event.evidence }

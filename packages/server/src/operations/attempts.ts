@@ -21,7 +21,7 @@ export interface SendFacts extends Document, ReasonFact, StatusQueryFact {
   readonly isAccepted?: boolean
   /** The bank's statement shows money that left for it, and its operation has yet to take that. */
   readonly isShown?: boolean
-  /** A person was told that the outcome is overdue. */
+  /** A case was opened because the outcome is overdue. */
   readonly isOverdue?: boolean
   /** Since when the bank's answer is missing, and how often it was asked. */
   readonly unknownSince?: number | null
@@ -115,12 +115,12 @@ export function isTriedLongEnough({ firstAttemptAt }: SendFacts, nowMs: number):
   return nowMs - (firstAttemptAt ?? nowMs) >= limits.unsentReleaseMs
 }
 
-/** Whether an answer has been missing for so long that a person is told. @source failure-modes#P8 */
+/** Whether an answer has been missing for so long that a case is opened. @source failure-modes#P8 */
 export function isUnansweredTooLong({ unknownSince }: SendFacts, nowMs: number): boolean {
   return nowMs - (unknownSince ?? nowMs) >= limits.unknownResultEscalationMs
 }
 
-/** Whether the bank has had the order for so long without an outcome that a person is to be told. @source failure-modes#CO-22 */
+/** Whether the bank has had the order for so long without an outcome that a case is opened. @source failure-modes#CO-22 */
 export function isOverdue({ isAccepted, isOverdue: isReported, firstAttemptAt }: SendFacts, nowMs: number): boolean {
   return isAccepted === true && isReported !== true && nowMs - (firstAttemptAt ?? nowMs) >= limits.outcomeOverdueMs
 }

@@ -9,7 +9,7 @@ import {
   type RefundInInput,
   type ReturnConfirmed,
 } from './refund-in.ts'
-import { planOf, restingDueAt, waitsForPerson } from './schedule.ts'
+import { needsOperator, planOf, restingDueAt } from './schedule.ts'
 
 /** What becomes known of a refund by each input. Pure. */
 
@@ -58,7 +58,7 @@ function factsAfter(
     case 'send.not_sent':
       return {
         // A late word about an attempt that another one followed does not disturb that one's lease.
-        dueAt: input.attempt === facts.attempts && !waitsForPerson(refund) ? nowMs + retryDelayMs(facts) : refund.dueAt,
+        dueAt: input.attempt === facts.attempts && !needsOperator(refund) ? nowMs + retryDelayMs(facts) : refund.dueAt,
         facts: { unsentAttempts: (facts.unsentAttempts ?? 0) + 1 },
       }
     case 'partner.not_found':

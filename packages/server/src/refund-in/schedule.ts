@@ -11,7 +11,7 @@ import type { RefundIn } from './refund-in.ts'
 /** When a worker must look at a refund that nobody is working on. @source rules#refund-in.work.3 */
 export function restingDueAt(refund: RefundIn, nowMs: number): number | null {
   const { status, facts } = refund
-  if (status !== 'PENDING' || waitsForPerson(refund)) return null
+  if (status !== 'PENDING' || needsOperator(refund)) return null
   if (reasonOf(refund) === 'no_answer') return nowMs + limits.notFoundApartMs
   if (facts.isAccepted) return nowMs + pollDelayMs(facts, nowMs)
   // The last question is counted already.
@@ -19,10 +19,10 @@ export function restingDueAt(refund: RefundIn, nowMs: number): number | null {
 }
 
 /**
- * A refund that waits for a person takes nothing more than money that left, and questions.
+ * Whether operator action is required: such a refund accepts only money that left, and status queries.
  * @source rules#refund-in.doubt.6
  */
-export function waitsForPerson(refund: RefundIn): boolean {
+export function needsOperator(refund: RefundIn): boolean {
   const reason = reasonOf(refund)
   return refund.status === 'PENDING' && (reason === 'conflict' || reason === 'not_dispatched')
 }

@@ -28,7 +28,7 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
   'PENDING partner.confirmed return was booked before': 'refund-in.doubt.3 PENDING return_booked_before',
   'PENDING partner.confirmed return has no id': 'refund-in.doubt.8 PENDING left_unattributed confirmed_unnamed',
   'PENDING partner.confirmed amount differs': 'refund-in.doubt.4 PENDING left_unattributed amount_differs',
-  'PENDING partner.confirmed waits for a person': 'refund-in.doubt.5 PENDING left_unattributed confirmed_in_doubt',
+  'PENDING partner.confirmed operator action required': 'refund-in.doubt.5 PENDING left_unattributed confirmed_in_doubt',
   'PENDING partner.confirmed': 'refund-in.states.7 CONFIRMED refund_in_confirmed pix_cash_in_reversal',
   'PENDING partner.failed partner agrees when asked': 'refund-in.states.8 FAILED refund_in_released pix_cash_in_reversal',
   'PENDING partner.failed': 'refund-in.states.9 PENDING',

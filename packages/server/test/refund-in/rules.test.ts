@@ -149,7 +149,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     evidence: returnEvidence(29_99),
     counts: { ...NAMED, returns: { D1: 29_99 } },
   },
-  'PENDING partner.confirmed waits for a person': {
+  'PENDING partner.confirmed operator action required': {
     before: { facts: CONTRADICTED },
     learns: { transactionId: 'tx-r', facts: { returns: { D1: 30_00 }, ...reasonFact('conflict') } },
     evidence: returnEvidence(),

@@ -26,7 +26,7 @@ export const cashIn = machine({
   reasons: {
     no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
     conflict:
-      'What the bank says contradicts what was asked, what it said before, or what is booked. A person decides.',
+      'What the bank says contradicts what was asked, what it said before, or what is booked. Operator action is required.',
   },
   triggers: [
     'create',
@@ -142,7 +142,7 @@ export const cashIn = machine({
     { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN', ...CREDITED], on: 'partner.failed', when: 'only an event tells it', to: 'same', asks: true, rule: 'cash-in.states.10', says: 'A failure that only an event tells changes no state: the bank is asked at once. Where a bank cannot be asked its event counts.' },
     { from: 'PENDING', on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.states.10', says: 'A failure that the bank tells when asked makes it `FAILED`, and the merchant is told, in the words of the event where one told it.' },
     { from: UNANSWERED, on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.unknown.5', says: 'So does one that it tells where its answer was missing.' },
-    { from: 'PAID', on: 'partner.failed', to: CONFLICT, opens: 'failed_after_payment', asks: true, rule: 'cash-in.paid.5', says: 'That the charge failed, expired or was cancelled, which the bank tells when asked, and no payment beside it, after the payment was booked is a case; nothing is debited. Its answer is kept for the person who decides.' },
+    { from: 'PAID', on: 'partner.failed', to: CONFLICT, opens: 'failed_after_payment', asks: true, rule: 'cash-in.paid.5', says: 'That the charge failed, expired or was cancelled, which the bank tells when asked, and no payment beside it, after the payment was booked is a case; nothing is debited. Its answer is kept for the operator who decides.' },
 
     // Money that arrives.
     { from: 'PAID', on: 'partner.confirmed', when: 'payment restated', to: 'same', opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same end-to-end id with another amount is a case; nothing is booked again. So is an event that told the other amount before the bank was asked and confirmed this one.' },
@@ -160,7 +160,7 @@ export const cashIn = machine({
     { from: 'EXPIRED', on: 'partner.confirmed', to: 'PAID', posts: 'cash_in_paid', emits: 'pix_cash_in', rule: 'cash-in.expired.2', says: 'The same where it settled no later than 60 s after `expirationDate`.' },
     { from: 'PAID', on: 'partner.confirmed', to: 'same', posts: 'arrived_unattributed', opens: 'second_payment', rule: 'cash-in.paid.4', says: 'Another end-to-end id is a second payment: it is in suspense with a case, and the cash-in stays `PAID`.' },
     { from: 'FAILED', on: 'partner.confirmed', to: CONFLICT, posts: 'arrived_unattributed', opens: 'paid_after_failure', rule: 'cash-in.failed.2', says: 'A payment of a charge that failed is in suspense, with a case.' },
-    { from: DOUBT, on: 'partner.confirmed', to: CONFLICT, posts: 'arrived_unattributed', opens: 'paid_in_doubt', rule: 'cash-in.reconciliation.3', says: 'Any other payment in doubt is in suspense with a case and waits for a person.' },
+    { from: DOUBT, on: 'partner.confirmed', to: CONFLICT, posts: 'arrived_unattributed', opens: 'paid_in_doubt', rule: 'cash-in.reconciliation.3', says: 'Any other payment in doubt is in suspense; a case is opened, and operator action is required.' },
 
     // Its refunds: a credited cash-in keeps count of what goes back, in doubt too; that changes no state.
     { from: 'PAID', on: 'refund.reserved', to: 'same', rule: 'cash-in.refunds.1', says: 'A refund that is accepted sets its amount aside on the `PAID` cash-in.' },

@@ -18,7 +18,7 @@ const UNDOUBTED = [
 const ANY = [...UNDOUBTED, 'RECONCILIATION_REQUIRED:*'] as const
 /** It may be under way, and nothing contradicts that: the bank's answer alone decides. @source rules#cash-out.reconciliation.1 */
 const OPEN = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED:no_answer'] as const
-/** The same before a person was told that the answer is missing. */
+/** The same before a case was opened about the missing answer. */
 const AWAITED = ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const
 const LEFT = ['CONFIRMED', 'REVERSED'] as const
 const GIVEN_BACK = ['FAILED', 'RELEASED'] as const
@@ -37,7 +37,8 @@ export const cashOut = machine({
   states: [...UNDOUBTED, 'RECONCILIATION_REQUIRED'],
   reasons: {
     no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
-    conflict: 'What the bank says contradicts what was sent, what it said before, or what is booked. A person decides.',
+    conflict:
+      'What the bank says contradicts what was sent, what it said before, or what is booked. Operator action is required.',
     not_dispatched: 'An event confirms a payout that we have no record of sending. The bank’s own answer settles it.',
   },
   triggers: orderTriggers,

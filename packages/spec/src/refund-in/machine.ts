@@ -21,7 +21,8 @@ export const refundIn = machine({
   states: ['PENDING', 'CONFIRMED', 'FAILED'],
   reasons: {
     no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
-    conflict: 'What the bank says contradicts what was sent, what it said before, or what is booked. A person decides.',
+    conflict:
+      'What the bank says contradicts what was sent, what it said before, or what is booked. Operator action is required.',
     not_dispatched: 'An event confirms a refund that we have no record of sending. The bank’s own answer settles it.',
   },
   triggers: orderTriggers,

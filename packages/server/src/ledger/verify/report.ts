@@ -2,7 +2,7 @@ import { formatReais } from '@pixgate/spec'
 import { checks } from './checks.ts'
 import type { AccountTotal, Verification } from './store.ts'
 
-/** A verification and a trial balance as a person reads them. @source rules#ledger.verify.2 */
+/** A verification and a trial balance as people read them. @source rules#ledger.verify.2 */
 export function reportText(verification: Verification, totals: readonly AccountTotal[], balanceAt: number): string {
   const rows = [...totals.map((total) => [total.code, ...amountsOf(total)]), ['total', ...amountsOf(sumOf(totals))]]
   const table = [['account', 'debit', 'credit', 'balance'], ...rows]
