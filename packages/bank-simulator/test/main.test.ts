@@ -73,7 +73,7 @@ test('[partner-protocol] after kill -9 every payout that was answered goes out o
   )
 })
 
-test('[partner-protocol] what an event tells is in the book, though the bank is killed as it arrives', async (t) => {
+test('[partner-protocol] what an event reports is in the bank’s book, even if the bank is killed as it arrives', async (t) => {
   const directory = await bankDirectory(t)
   const arrival = Promise.withResolvers<void>()
   const service = await startService(t, () => {

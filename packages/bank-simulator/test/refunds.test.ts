@@ -61,7 +61,7 @@ test('[partner-protocol] a refund that failed moves nothing, and an event report
   assert.deepEqual(await moves(bank), [['PAYMENT_RECEIVED +15000'], 15_000])
 })
 
-test('[partner-protocol] more than came in does not go back, whoever sends it and however far that is', async (t) => {
+test('[partner-protocol] no more is returned than was paid, by refunds and by the bank together', async (t) => {
   const bank = await startBank(t)
   await bank.behave({ refundIn: 'manual' })
   const endToEndId = await bank.paidCharge()
@@ -88,7 +88,7 @@ test('[partner-protocol] a payment the bank never received is not refunded', asy
   assert.equal((await bank.call('GET', path)).status, 404)
 })
 
-test('[partner-protocol] the bank takes a payment back by itself: an event, and no refund', async (t) => {
+test('[partner-protocol] a return made by the bank (MED) is an event, and no refund', async (t) => {
   const service = await startService(t)
   const bank = await startBank(t, { eventsUrl: service.url, clock: steppedClock() })
   const endToEndId = await bank.paidCharge()
@@ -106,7 +106,7 @@ test('[partner-protocol] the bank takes a payment back by itself: an event, and 
   assert.equal(service.received[1]?.path, '/api/webhooks/pix/cash-in')
 })
 
-test('[partner-protocol] the bank takes back from the payment that has so much left, and no more than that', async (t) => {
+test('[partner-protocol] the bank returns from a payment with enough left, and no more than that', async (t) => {
   const bank = await startBank(t)
   const take = (valueCents: number, id = ID) => bank.call('POST', `/control/charges/${id}/return`, { valueCents })
   assert.equal((await take(1)).status, 404)

@@ -81,7 +81,7 @@ test('[config.3] starts at the same moment agree on one set of secrets', async (
   for (const other of others) assert.deepEqual(other, first)
 })
 
-test('[config.3] a file of secrets that is not whole is not taken for one', async (t) => {
+test('[config.3] an incomplete file of secrets is rejected', async (t) => {
   const dataDirectory = await directory(t)
   const config = readSandboxConfig({ PIXGATE_DATA_DIR: dataDirectory })
   await secretsOf(config)

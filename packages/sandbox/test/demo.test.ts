@@ -14,7 +14,7 @@ import { banner } from '../src/banner.ts'
 
 const DEMO = fileURLToPath(new URL('../../../examples/demo.ts', import.meta.url))
 
-test('[sandbox.1] [webhooks.8] the demo starts a sandbox, takes a payment, and says so by its exit status', async (t) => {
+test('[sandbox.1] [webhooks.8] the demo starts a sandbox, receives a payment, and exits with 0', async (t) => {
   const { exitCode, stdout, stderr } = await runDemo(t, {})
   assert.equal(exitCode, 0, stdout + stderr)
   assert.match(stdout, /started for this tour/)

@@ -154,7 +154,7 @@ test('[database.5] what was answered before a kill -9 is there after the next st
 /** A mistake that waits in the program for a signal. */
 const mistake = (text: string) => ['--import', `data:text/javascript,process.on('SIGUSR2', () => { ${text} })`]
 
-test('[PL-1] what nobody foresaw is logged and ends the process at once; the next one goes on', async (t) => {
+test('[PL-1] an unexpected error is logged and ends the process at once; the next process resumes', async (t) => {
   const { start } = await place(t)
   const mistakes = {
     uncaughtException: 'setImmediate(() => { throw new Error("unforeseen") })',

@@ -97,7 +97,7 @@ test('[config.1] what is set is read', () => {
   assert.deepEqual(config.trustProxy, ['10.0.0.0/8', '::1'])
 })
 
-test('[config.4] the server alone names what it cannot do without, and who would make it', () => {
+test('[config.4] the server alone names a required variable that is missing, and what would provide it', () => {
   const faults = faultsOf({})
   assert.deepEqual(
     faults,
@@ -247,7 +247,7 @@ test('[config.2] production refuses what is safe in the sandbox only', () => {
   }
 })
 
-test('[config.2] production reaches a database elsewhere by TLS only, and wants to know whose it is', () => {
+test('[config.2] production connects to a remote database by TLS only, and verifies its identity', () => {
   const of = (url: string) => faulty({ ...PRODUCTION, DATABASE_URL: url })
   const remote = `postgresql://pix:${CANARY}@db.example.com/pix`
   for (const query of [

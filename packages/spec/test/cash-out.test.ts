@@ -33,7 +33,7 @@ for (const { row, title } of rowsOf(cashOut)) {
   })
 }
 
-test('[cash-out.unknown.3] silence and doubt never release money: each release has what proves that nothing left', () => {
+test('[cash-out.unknown.3] a missing or unclear answer never releases money: each release proves that nothing left', () => {
   const releases = cashOut.lines.filter(({ posts }) => posts === 'cash_out_released')
   assert.deepEqual(
     releases.map(({ on, when = [], unless = [] }) => [on, [when].flat(), [unless].flat()]),

@@ -29,7 +29,7 @@ for (const machine of machines) {
     }
   })
 
-  test(`[${prefixOf(machine)}.states] nothing of a ${resource} is declared in vain`, () => {
+  test(`[${prefixOf(machine)}.states] every declared item of a ${resource} is used`, () => {
     assert.deepEqual(new Set(rows.map((row) => row.on)), new Set(triggers))
     assert.deepEqual(new Set(rows.flatMap((row) => [...row.when, ...row.unless])), new Set(Object.keys(guards)))
     assert.deepEqual(new Set(rows.flatMap((row) => row.opens ?? [])), new Set(Object.keys(cases)))

@@ -7,7 +7,7 @@ import { ajv } from './support/ajv.ts'
 import { rowsOf } from './support/rows.ts'
 
 for (const { row, title } of rowsOf(adjustment)) {
-  test(`${title}: what is free and what is at the bank move by the same value, and nobody is notified`, () => {
+  test(`${title}: the available balance and settlement move by the same value, and no notification is sent`, () => {
     assert.ok(row.posts)
     const { postings }: JournalTemplate = journals[row.posts]
     const sign = row.to === 'CREDITED' ? 1 : -1

@@ -17,7 +17,7 @@ for (const { row, title } of rowsOf(refundIn)) {
   })
 }
 
-test('[refund-in.unknown.1] silence never releases money', () => {
+test('[refund-in.unknown.1] a missing answer never releases money', () => {
   const doubtful = ['send.unknown', 'send.contradicted', 'clock.overdue']
   for (const row of refundIn.rows) if (doubtful.includes(row.on)) assert.equal(row.posts, undefined)
 })

@@ -7,7 +7,7 @@ import { world } from '../../../server/test/support/world.ts'
 
 const STEPPED = { isStepped: true }
 
-test('[sandbox.1] [sandbox.2] pay lets the bank tell of a payment by its signed webhook, each with its own id', async (t) => {
+test('[sandbox.1] [sandbox.2] pay makes the bank report a payment by its signed webhook, each with its own id', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const { id } = await pix.charge('10.00')
   const ids: string[] = []

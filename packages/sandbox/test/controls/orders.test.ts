@@ -66,7 +66,7 @@ for (const [action, end] of [
   })
 }
 
-test('[sandbox.7] return lets the bank take a payment back, never more than is left of it', async (t) => {
+test('[sandbox.7] return makes the bank return a payment (MED), never more than is left of it', async (t) => {
   const pix = await withOrdersThatWait(t)
   const { id, endToEndId } = await pix.paid('10.00')
   await assertImpossible(pix, `cash-in/${id}/return`, { valueCents: 1_001 })

@@ -174,7 +174,7 @@ test('[statement.8] [PL-14] while windows of the past are read nothing is missed
   assert.deepEqual(await cases(fixture.database), ['paid_after_expiry'])
 })
 
-test('[statement.8] [PL-42] a movement that has no id but ours is not missed: its own case tells of it', async (t) => {
+test('[statement.8] [PL-42] a movement that has no id but ours is not reported as missing: it has its own case', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()

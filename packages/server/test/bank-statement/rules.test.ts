@@ -99,7 +99,7 @@ test('[statement.3] a window is whole where its entries, each counted once, acco
   assert.ok(!total.accountsFor({ openingCents: 5n, closingCents: 100_05n }))
 })
 
-test('[statement.5] what only the statement told is asked about, then waited for, then handed over', () => {
+test('[statement.5] what only the statement reports is queried, then awaited, then handed over', () => {
   assert.deepEqual(judge(open(), NOW), { is: 'ASK', operationId: ID, isOverdue: false })
   assert.equal(judge(open({ askedAt: NOW }), NOW + 29_999).is, 'WAIT')
   assert.equal(judge(open({ askedAt: NOW }), NOW + 30_000).is, 'HAND_OVER')
@@ -177,20 +177,20 @@ for (const [name, given, reason] of [
     'it names no operation of ours',
   ],
 ] as const satisfies readonly [string, Partial<OpenEntry>, string][]) {
-  test(`[statement.6] [PL-11] an entry that ${name} is nobody’s`, () => {
+  test(`[statement.6] [PL-11] an entry that ${name} matches no operation`, () => {
     assert.deepEqual(judge(open(given), NOW + 5 * MINUTE), { is: 'UNEXPLAINED', reason, isOverdue: true })
     assert.partialDeepStrictEqual(judge(open(given), NOW + 4 * MINUTE), { isOverdue: false })
     assert.partialDeepStrictEqual(judge(open({ ...given, reportedAt: NOW }), NOW + 9 * MINUTE), { isOverdue: false })
   })
 }
 
-test('[statement.5] an entry that names nothing is of whoever has its end-to-end id', () => {
+test('[statement.5] an entry without references belongs to the operation with its end-to-end id', () => {
   const paidBy = [{ id: ID, kind: 'cash_in', endToEndId: 'E1' }] as const
   const taken = open({ kind: 'PAYMENT_TAKEN_BACK', direction: 'out', movementId: 'D1', named: undefined, paidBy })
   assert.deepEqual(judge(taken, NOW), { is: 'ASK', operationId: ID, isOverdue: false })
 })
 
-test('[statement.5] [PL-41] what was taken back of a charge’s second payment is handed to that charge', () => {
+test('[statement.5] [PL-41] a return of a charge’s second payment is handed to that charge', () => {
   const back = { kind: 'PAYMENT_TAKEN_BACK', direction: 'out', movementId: 'D2', endToEndId: 'E2', askedAt: 0 } as const
   const named = { id: ID, kind: 'cash_in', endToEndId: 'E1' } as const
   const verdict = { is: 'HAND_OVER', operationId: ID, isOverdue: false }

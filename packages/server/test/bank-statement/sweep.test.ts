@@ -88,7 +88,7 @@ test('[statement.5] [PL-10] a refund and a return by the bank whose events are l
   await pix.assertBooksAgree()
 })
 
-test('[statement.5] [PL-41] what the bank takes back of a second payment, its event lost, is taken from suspense', async (t) => {
+test('[statement.5] [PL-41] a return of a second payment whose event was lost is debited from suspense', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const { id } = await pix.paid('100.00')
   await pix.bankAction(`charges/${id}/pay`)

@@ -37,7 +37,7 @@ test('[cash-in.create.7] [partner.9] while the bank is away a create neither ask
   assert.deepEqual(taken, ['unmade charge.not_sent'])
 })
 
-test('[cash-in.create.7] [partner.9] of charges that wait to be made as many are claimed as the bank takes; others do not wait', async () => {
+test('[cash-in.create.7] [partner.9] charges waiting for creation are claimed up to what the bank accepts; other work does not wait', async () => {
   for (const [chargesWanted, claims] of [
     [0, ['made work.claimed']],
     [1, ['made work.claimed', 'unmade work.claimed']],

@@ -142,7 +142,7 @@ test('[http.5] [external-id.2] shape comes before the duplicate, the duplicate b
   }
 })
 
-test('[external-id.2] an externalId is taken for ever, and existing tells where its operation stands', async (t) => {
+test('[external-id.2] an externalId is used for ever, and existing has the status of its operation', async (t) => {
   const pix = await world(t)
   const { id } = (await create(pix, charge({ expirationTime: 10 }))).body
   const existing = async () => (await create(pix, charge({ expirationTime: 10 }))).body.existing
@@ -173,7 +173,7 @@ test('[external-id.3] [CI-13] samePayload compares what was understood, not how 
   }
 })
 
-test('[external-id.2] [CI-12] of parallel identical requests one makes the charge, the others are told of it', async (t) => {
+test('[external-id.2] [CI-12] of parallel identical requests one creates the charge, the others get 409 with its id', async (t) => {
   const pix = await world(t)
   const answers = await Promise.all(Array.from({ length: 20 }, () => create(pix, charge({}))))
   const [made, ...more] = answers.filter(({ status }) => status === 201)
@@ -185,7 +185,7 @@ test('[external-id.2] [CI-12] of parallel identical requests one makes the charg
   assert.equal((await pix.bank('GET', '/control/book')).body.charges.length, 1)
 })
 
-test('[cash-in.create.5] the code is there when the bank answered in time, unless nobody wanted it', async (t) => {
+test('[cash-in.create.5] the code is in the answer when the bank answered in time, unless it was not requested', async (t) => {
   const pix = await world(t)
   const wanted = await pix.charge('1.00')
   assert.match(wanted.pixCode, /^000201/)

@@ -91,7 +91,7 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm for 1
   await assertBooks(pix.database)
 })
 
-test('[cash-in.states.14] [CI-17] a payment dated before its charge is a contradiction once the bank says so when asked', async (t) => {
+test('[cash-in.states.14] [CI-17] a payment dated before its charge is a contradiction once the bank confirms it', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const [wrong, right] = [await pix.charge('10.00'), await pix.charge('20.00')]
   const occurredAt = new Date(Date.parse(wrong.generateTime) - 300_001).toISOString()
@@ -150,7 +150,7 @@ test('[cash-in.credits.2] what is always verified is not counted, nor is anythin
   assert.deepEqual(bank.asked, [])
 })
 
-test('[cash-in.credits.3] only what was credited on an event’s word alone is counted', async (t) => {
+test('[cash-in.credits.3] only credits without verification are counted', async (t) => {
   const { url, database } = await testDatabase(t)
   const { cashIns, clock, ids } = testEngine(t, url)
   const store = createCashInStore(database)

@@ -33,17 +33,17 @@ async function handedOn(given: { canAsk?: boolean; isAlwaysVerified?: boolean; i
   return { unverified: taken[0]?.unverified, noted }
 }
 
-test('[cash-in.credits.2] [cash-in.credits.3] what may be credited on an event’s word is counted until it is decided; else it is verified', async () => {
+test('[cash-in.credits.2] [cash-in.credits.3] a credit within the unverified limit is counted until it is decided; else it is verified', async () => {
   assert.deepEqual(await handedOn({}), { unverified: 'counted', noted: ['admitted', 'ended'] })
   assert.deepEqual(await handedOn({ isAdmitted: false }), { unverified: 'first', noted: ['admitted'] })
 })
 
-test('[cash-in.credits.2] a bank may demand that every payment is verified; where it cannot be asked its event is its word', async () => {
+test('[cash-in.credits.2] a bank may require that every payment is verified; where it cannot be asked its event is enough', async () => {
   assert.deepEqual(await handedOn({ isAlwaysVerified: true }), { unverified: 'first', noted: [] })
   assert.deepEqual(await handedOn({ canAsk: false, isAlwaysVerified: true }), { unverified: undefined, noted: [] })
 })
 
-test('[cash-in.work.5] what an event wants to know is asked at once, where nobody is asking; a query that fails stops nothing', async () => {
+test('[cash-in.work.5] a status query that an event requests is made at once, unless one is in flight; a failed query stops nothing', async () => {
   for (const [dueAt, isQuestionWanted, count] of [
     [NOW, true, 1],
     [NOW + 1, true, 0],

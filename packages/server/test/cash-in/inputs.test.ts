@@ -31,7 +31,7 @@ function answered(given: Partial<Charge> = {}, ofCredited = [returned('D1')], of
   return { kind: 'FINAL', charge } as const
 }
 
-test('[cash-in.returns.6] of an answer about this charge what went back of the credited payment is taken, by its name', () => {
+test('[cash-in.returns.6] of an answer about this charge only returns that name the credited payment are applied', () => {
   assert.deepEqual(returnsIn(CASH_IN, answered()), [{ ...returned('D1'), endToEndId: 'E1' }])
   assert.deepEqual(returnsIn(CASH_IN, answered({ id: 'another' })), [])
   assert.deepEqual(returnsIn(CASH_IN, { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined }), [])
@@ -43,7 +43,7 @@ test('[cash-in.returns.6] what is debited already is no news, and with another a
   assert.equal(returnsIn(booked, answered({}, [returned('D1', 29_99n)])).length, 1)
 })
 
-test('[cash-in.states.12] [P7] money that a contradicting answer tells is this charge’s, unless the answer is about another', () => {
+test('[cash-in.states.12] [P7] money in a contradicting answer belongs to this charge, unless the answer is about another', () => {
   const { charge } = answered()
   const inputs = (id: string) =>
     inputsOf(CASH_IN, { kind: 'CONTRADICTED', reason: 'other', charge: { ...charge, id } }, { now: NOW, isSwept: true })

@@ -96,7 +96,7 @@ test('[cash-in.states.4] [CI-4] a request that never leaves is tried again withi
   assert.equal((await fixture.read()).facts.pixCode, PIX_CODE)
 })
 
-test('[cash-in.work.4] [CI-3] a charge that nobody asked for is taken up after 15 s', async (t) => {
+test('[cash-in.work.4] [CI-3] a charge that was not requested at the bank is claimed by a worker after 15 s', async (t) => {
   const fixture = await cashInFixture(t, { query: NOT_FOUND })
   await fixture.later(14_000)
   assert.deepEqual(fixture.partner.asked, [])
@@ -224,7 +224,7 @@ test('[cash-in.expired.4] [EX-9] late money at a bank without a statement is fou
   await assertBooks(fixture.database)
 })
 
-test('[cash-in.expired.3] what the bank calls failed, or contradicts, after its time is EXPIRED and nobody is notified', async (t) => {
+test('[cash-in.expired.3] a charge that the bank reports failed, or contradicts, after its time is EXPIRED and no notification is sent', async (t) => {
   for (const query of [ENDED, CONTRADICTED]) {
     const fixture = await cashInFixture(t, { query })
     await fixture.apply(CHARGE)
@@ -293,7 +293,7 @@ const contradiction = (id: string) => ({
   charge: charge('PAID', { id, valueCents: 99_00n, payments: [payment({ endToEndId: 'E1', valueCents: 99_00n })] }),
 })
 
-test('[cash-in.states.12] [P7] money that a contradicting answer tells of is booked in suspense, with its own case', async (t) => {
+test('[cash-in.states.12] [P7] money in a contradicting answer is booked in suspense, with its own case', async (t) => {
   const fixture = await cashInFixture(t)
   const { id } = await fixture.read()
   fixture.partner.query = contradiction(id)
@@ -372,7 +372,7 @@ test('[cash-in.reconciliation.1] a doubt that arose and ended in one batch leave
   assert.deepEqual(await cases(fixture.database), ['result_missing (closed)'])
 })
 
-test('[cash-in.failed.1] [CI-9] a charge that the bank took after FAILED is cancelled there, however often it takes', async (t) => {
+test('[cash-in.failed.1] [CI-9] a charge that the bank accepted after FAILED is cancelled there, in as many attempts as needed', async (t) => {
   const fixture = await cashInFixture(t, { cancel: TIMEOUT })
   await fixture.apply(INPUTS['partner.failed'], CHARGE)
   assert.deepEqual(await cases(fixture.database), ['charge_after_end'])
@@ -486,7 +486,7 @@ test('[cash-in.work.1] a question that got no answer is asked again, also about 
   assert.deepEqual(fixture.partner.asked, ['GET', 'GET'])
 })
 
-test('[cash-in.work.5] [EV-9] [EV-41] however often the bank is to be asked, one status query is under way and one is wanted', async (t) => {
+test('[cash-in.work.5] [EV-9] [EV-41] however often a status query is requested, one is in flight and one is requested', async (t) => {
   const fixture = await cashInFixture(t, { query: PAID })
   await fixture.apply(...(RESTING.PAID ?? []))
   const requests = Array<CashInInput>(100).fill(ASK)
@@ -556,7 +556,7 @@ test('[cash-in.states.10] a charge that ended unpaid before its time failed; aft
   }
 })
 
-test('[cash-in.paid.5] [ST-60] that what was paid ended unpaid is a contradiction, in whatever word and whenever it is reported', async (t) => {
+test('[cash-in.paid.5] [ST-60] a paid charge reported as ended unpaid is a contradiction, in whatever status and whenever it is reported', async (t) => {
   for (const status of ['FAILED', 'CANCELLED', 'EXPIRED'] as const) {
     for (const at of [EXPIRES_AT, EXPIRES_AT + 1]) {
       const paid = cashInAs('PAID', { transactionId: 'tx', facts: { ...CHARGED, payments: { E1: 100_00 } } })

@@ -98,7 +98,7 @@ for (const capabilities of [without('idempotent-charge'), without('idempotent-ch
   })
 }
 
-test('[partner-inbox.8] [partner.10] a bank that cannot be asked is not asked about an event of nobody either', async (t) => {
+test('[partner-inbox.8] [partner.10] a bank that cannot be asked is not asked about an unmatched event either', async (t) => {
   const fixture = await cashInFixture(t, { capabilities: without('query-charge'), query: PAID })
   assert.partialDeepStrictEqual(await fixture.jobs.atPartner('0198c0de-7a11-7000-8000-000000000001'), {
     kind: 'NOT_SENT',

@@ -55,7 +55,7 @@ test('[cash-in.states.7] [cash-in.detail.4] a payment credits value less fee and
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.states.8] [EV-13] a payment of another amount is in suspense with a case, and nobody is notified', async (t) => {
+test('[cash-in.states.8] [EV-13] a payment of another amount is in suspense with a case, and no notification is sent', async (t) => {
   const pix = await world(t, {}, STEPPED)
   for (const [index, valueCents] of [999, 1001].entries()) {
     const { id } = await pix.charge('10.00')
@@ -99,7 +99,7 @@ test('[cash-in.paid.3] [EV-8b] a payment restated with another amount is a case 
   await assertBooks(pix.database)
 })
 
-test('[cash-in.paid.3] [EV-8c] an event that told another amount than the bank, asked, confirms is a case', async (t) => {
+test('[cash-in.paid.3] [EV-8c] an event with another amount than the bank’s answer is a case', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('1000.00')
   await pix.behave({ eventDelayMs: 60_000 })

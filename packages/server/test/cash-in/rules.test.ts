@@ -645,7 +645,7 @@ test('[cash-in.states.2] what is known already is not overwritten by what an eve
   }
 })
 
-test('[cash-in.expired.3] [EV-18] what reads as EXPIRED ends in no other way, and nobody is notified', () => {
+test('[cash-in.expired.3] [EV-18] a charge that reads as EXPIRED reaches no other end, and no notification is sent', () => {
   const before = (expiresAt: number) => cashInAs('PENDING', { expiresAt, transactionId: 'tx' })
   const another = { ...INPUTS['charge.accepted'], transactionId: 'another' }
   for (const on of ['partner.failed', 'charge.rejected', 'charge.unknown', 'charge.contradicted'] as const) {
@@ -953,7 +953,7 @@ test('[cash-in.states.15] [P6] that the bank does not know it proves nothing of 
   assert.deepEqual([stale.status, stale.facts.notFoundSince], ['PENDING', undefined])
 })
 
-test('[cash-in.states.15] an attempt of which nobody knows when it was counts from when the create gave up', () => {
+test('[cash-in.states.15] an attempt of unknown time counts from when the create timed out', () => {
   const facts = { ...CHARGED, notFoundSince: NOW - 60_000, notFoundAt: NOW - 60_000 }
   const gaveUpAt = NOW - 300_000 - limits.abandonedIntentMs
   const statusOf = (createdAt: number) => {
@@ -963,7 +963,7 @@ test('[cash-in.states.15] an attempt of which nobody knows when it was counts fr
   assert.deepEqual([statusOf(gaveUpAt), statusOf(gaveUpAt + 1)], ['EXPIRED', 'PENDING'])
 })
 
-test('[cash-in.states.15] [EX-7] what has a reference at the bank was taken, also where its code is not known here', () => {
+test('[cash-in.states.15] [EX-7] a charge with a bank reference was accepted, also where its code is not known here', () => {
   const before = cashInAs('PENDING', { transactionId: 'tx', expiresAt: NOW - 60_000 })
   const { outcome } = decideCashIn(before, INPUTS['charge.not_found'], NOW)
   assert.equal(outcome.cashIn.status, 'PENDING')

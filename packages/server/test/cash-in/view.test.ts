@@ -49,7 +49,7 @@ test('[cash-in.detail.4] a payment is shown as the bank reported it, the documen
   assert.equal(detail.refundableCents, 10_000)
 })
 
-test('[cash-in.detail.4] a document that the bank made up is not shown at all, nor what it does not tell', () => {
+test('[cash-in.detail.4] an invalid document from the bank is not shown at all, nor what it does not report', () => {
   const payerOf = (payerDocument: string | null) =>
     detailView(cashInAs('PAID', { facts: { ...PAID, payerDocument } }), NOW).payerDocument
   for (const document of ['12345678901', '***.982.247-**', 'Maria', '', null]) assert.equal(payerOf(document), null)

@@ -117,7 +117,7 @@ test('[cash-out.create.2] [idempotency.2] the same key is answered with the same
   assert.equal((await balances(fixture.database)).reserved, 30_00n)
 })
 
-test('[cash-out.states.1] [CO-5] two hundred creates over one balance from two processes take what is there, to the centavo', async (t) => {
+test('[cash-out.states.1] [CO-5] two hundred creates over one balance from two processes reserve what is available, to the centavo', async (t) => {
   const fixture = await cashOutFixture(t)
   const processes = [fixture, fixture.another()]
   const results = await Promise.allSettled(
@@ -230,7 +230,7 @@ test('[cash-out.states.11] [cash-out.ended.2] [EV-20] the stories of a payout ad
   assert.deepEqual((await notifiedStatuses(fixture.database)).toSorted(), ['CONFIRMED', 'FAILED', 'PAID', 'REVERSED'])
 })
 
-test('[cash-out.create.2] a cash-out that does not exist takes nothing', async (t) => {
+test('[cash-out.create.2] an input to a cash-out that does not exist changes nothing', async (t) => {
   const fixture = await cashOutFixture(t)
   assert.equal(await fixture.commands.apply(fixture.ids.uuid(), [INPUTS['work.requested']]), undefined)
 })

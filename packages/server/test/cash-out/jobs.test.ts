@@ -336,7 +336,7 @@ test('[CO-44] [cash-out.states.9] what a contradicting answer calls our order, a
   assert.deepEqual(fixture.partner.asked, ['PUT', 'GET'])
 })
 
-test('[CO-17] [CO-16] what the bank executed while nobody listened is found by asking, and booked once', async (t) => {
+test('[CO-17] [CO-16] what the bank executed while its events were not received is found by a status query, and booked once', async (t) => {
   const fixture = await cashOutFixture(t)
   const id = await fixture.reserve()
   await fixture.commands.apply(id, [INPUTS['send.claimed']])

@@ -110,7 +110,7 @@ test('[cash-out.qrcode.5] [QR-10] a given document must be a document, and the r
   assert.deepEqual(refused({}, { document: 'nobody' }), ['invalid_document', 'invalid_document'])
 })
 
-test('[cash-out.qrcode.6] [QR-8] a dynamic code is its location’s, however the code around it is written; a static one is nobody’s', () => {
+test('[cash-out.qrcode.6] [QR-8] a dynamic code is identified by its location, however it is written; a static one is not', () => {
   const other = buildDynamicBrCode({ url: 'bank.example/qr/1', merchantName: 'Another', merchantCity: 'OLINDA' })
   assert.equal(readPixCode(other).exclusiveKey, readPixCode(DYNAMIC).exclusiveKey)
   assert.equal(readPixCode(DYNAMIC).exclusiveKey, 'pix-code bank.example/qr/1')

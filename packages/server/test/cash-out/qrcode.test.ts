@@ -87,7 +87,7 @@ test('[cash-out.create.2] [http.5] what is known already is answered before the 
   assert.deepEqual(fixture.partner.asked, ['DECODE'])
 })
 
-test('[cash-out.qrcode.1] [cash-out.qrcode.2] what can be told from the code alone costs no question, and shapes come first', async (t) => {
+test('[cash-out.qrcode.1] [cash-out.qrcode.2] what the code alone shows needs no call to the bank, and shapes come first', async (t) => {
   const fixture = await cashOutFixture(t)
   await pay(fixture, { pixCode: STATIC, value: 30 })
   assert.equal(await refused(fixture, { pixCode: 'hello' }), 'invalid_pix_code')

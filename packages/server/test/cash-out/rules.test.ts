@@ -643,7 +643,7 @@ const REFUSED_RESULTS: Readonly<Record<string, CashOutOutcome['result']>> = {
 }
 
 for (const [from, on] of pairs) {
-  test(`[engine.1] ${from} takes no ${on} where the table has no row for it`, () => {
+  test(`[engine.1] ${from} ignores ${on} where the table has no row for it`, () => {
     const pair = `${from} ${on}`
     const before = cashOutAs(from)
     assertUntouched(before, UNCONDITIONAL[pair] ?? INPUTS[on], REFUSED_RESULTS[pair])
@@ -692,7 +692,7 @@ test('[cash-out.states.12] the exact amount at another recipient is not the payo
   )
 })
 
-test('[cash-out.states.4] [cash-out.states.5] of what was never sent only the bank’s answer to our question is believed', () => {
+test('[cash-out.states.4] [cash-out.states.5] for an order that was never sent only the bank’s answer to our query counts, not an event', () => {
   const reported = decide(cashOutAs('RESERVED', { dueAt: NOW }), confirmed({}, false)).outcome.cashOut
   assert.equal(reported.status, 'RECONCILIATION_REQUIRED')
   assert.equal(nextStep(reported, NOW), 'ask')
@@ -805,7 +805,7 @@ test('[cash-out.unknown.1] [P6] sending is claimed only where it is due and the 
   assertUntouched(cashOutAs('RESERVED', { dueAt: NOW, createdAt: NOW - 86_400_000 }), INPUTS['send.claimed'])
 })
 
-test('[cash-out.states.8] a late word about an attempt that another followed leaves that one’s lease alone', () => {
+test('[cash-out.states.8] a late answer to an earlier attempt does not change the lease of the current one', () => {
   const before = cashOutAs('DISPATCHED', { dueAt: NOW + 50_000, facts: { ...SENT, attempts: 2 } })
   const { cashOut: after } = decide(before, INPUTS['send.not_sent']).outcome
   assert.deepEqual([after.dueAt, after.facts.unsentAttempts], [NOW + 50_000, 1])
@@ -833,7 +833,7 @@ function claimed(cashOut: CashOut): CashOut {
   return decide({ ...cashOut, dueAt: NOW }, INPUTS['work.claimed']).outcome.cashOut
 }
 
-test('[cash-out.work.4] a question that is wanted stays wanted until one that was claimed later is answered', () => {
+test('[cash-out.work.4] a requested status query stays requested until one that was claimed later is answered', () => {
   const underQuestion = claimed(decide(cashOutAs('CONFIRMED'), INPUTS['work.requested']).outcome.cashOut)
   assert.deepEqual([underQuestion.dueAt, statusQueryOf(underQuestion.facts)], [NOW + 60_000, 'in_flight'])
   const answered = decide(underQuestion, INPUTS['work.done']).outcome.cashOut
@@ -844,7 +844,7 @@ test('[cash-out.work.4] a question that is wanted stays wanted until one that wa
   assert.equal(learnedMore.dueAt, NOW + 60_000, 'should the process die, the lease reminds of it')
 })
 
-test('[cash-out.work.4] [EV-23] no move forgets a question that is wanted', () => {
+test('[cash-out.work.4] [EV-23] no move drops a requested status query', () => {
   const reported = decide(cashOutAs('FAILED'), returned({}, false)).outcome.cashOut
   const { cashOut: after } = decide(reported, confirmed({}, false)).outcome
   assert.deepEqual([after.status, after.dueAt], ['RECONCILIATION_REQUIRED', NOW])
@@ -896,7 +896,7 @@ test('[cash-out.unknown.5] [P8] an order that the bank does not know, and that i
   assert.deepEqual([outcome.cashOut.status, cases?.[0]?.kind], ['RECONCILIATION_REQUIRED', 'result_missing'])
 })
 
-test('[cash-out.confirmed.3] [CO-18] the same movement, to somebody else, is other facts', () => {
+test('[cash-out.confirmed.3] [CO-18] the same movement to another recipient is a restatement', () => {
   const { outcome, cases } = decide(cashOutAs('CONFIRMED'), confirmed({ recipientDiffers: true }))
   assert.deepEqual([outcome.cashOut.status, cases?.[0]?.kind], ['RECONCILIATION_REQUIRED', 'confirmation_restated'])
 })
@@ -972,7 +972,7 @@ test('[cash-out.states.9] [CO-44] a contradiction is asked about at once, and on
   assert.deepEqual([cashOut.dueAt, statusQueryOf(cashOut.facts)], [null, null])
 })
 
-test('[cash-out.work.4] [CO-46] what an event wants to know is asked at once, then after 1, 5 and 15 s, then by schedule', () => {
+test('[cash-out.work.4] [CO-46] a status query that an event requests is made at once, then after 1, 5 and 15 s, then by schedule', () => {
   const unverified = { ...INPUTS['partner.failed'], isVerified: false }
   const answers: (readonly CashOutInput[])[] = [
     [INPUTS['send.accepted'], INPUTS['work.done']],
@@ -995,7 +995,7 @@ test('[cash-out.work.4] [CO-46] what an event wants to know is asked at once, th
   }
 })
 
-test('[cash-out.work.4] [CO-46] while a question is under way another one waits for its answer, and no longer', () => {
+test('[cash-out.work.4] [CO-46] while a status query is in flight another one waits for its answer, and no longer', () => {
   const underQuestion = claimed(decide(cashOutAs('DISPATCHED'), INPUTS['work.requested']).outcome.cashOut)
   const wanted = decide(underQuestion, INPUTS['work.requested'], NOW + 10).outcome.cashOut
   assert.deepEqual([wanted.dueAt, statusQueryOf(wanted.facts)], [NOW + 60_000, 'requested'])
@@ -1224,14 +1224,14 @@ test('[cash-out.states.12] [QR-11] a confirmation that names another recipient t
   }
 })
 
-test('[cash-out.unknown.7] [CO-61] what was tried before the clock was set back is not sent again: nobody knows how long ago that was', () => {
+test('[cash-out.unknown.7] [CO-61] what was tried before the clock was set back is not sent again: its age is unknown', () => {
   const before = cashOutAs('PROVIDER_RESULT_UNKNOWN')
   const sending = (setBackAt: number) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, setBackAt } })
   assert.equal(decide(before, sending(SENT_AT)).outcome.result, 'IGNORED')
   assert.equal(decide(before, sending(SENT_AT - 1)).outcome.result, 'APPLIED')
 })
 
-test('[cash-out.reversal.4] a return that was booked here is restated, whichever payment it is now told of', () => {
+test('[cash-out.reversal.4] a return that was booked here is restated, whichever payment it now names', () => {
   const before = cashOutAs('REVERSED', { facts: { movements: { E1: 30_00 }, returns: { D1: 10_00 } } })
   const { cases = [], outcome } = decide(before, { ...returned({ valueCents: 9_99n }), endToEndId: 'E9' })
   assert.deepEqual([cases.map(({ kind }) => kind), outcome.result], [['return_restated'], 'APPLIED'])

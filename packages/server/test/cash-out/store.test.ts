@@ -86,7 +86,7 @@ test('[CO-24] [P8] what waits to be sent leaves room for questions, however old 
   assert.deepEqual(await due(MINUTE, false, 1), ['unknown'])
 })
 
-test('[cash-out.work.6] [DB-43] what a process of the version before moved is planned by whoever finds it due', async (t) => {
+test('[cash-out.work.6] [DB-43] what a process of the version before moved gets its next step computed by the worker that finds it due', async (t) => {
   const { due, database, databaseUrl } = await storeFixture(t, { reserved: [], tried: [CLAIMED, UNKNOWN] })
   const plans = async () => (await database.rows(STEPS, [])).map(({ next_step }) => next_step)
   assert.deepEqual(await plans(), ['send', 'ask'])

@@ -232,7 +232,7 @@ test('[engine.19] what a decision closes and opens at once is open', () => {
   assert.deepEqual([batch.cases.closedIds, openIn(batch, 'a')], [[], ['x']])
 })
 
-test('[engine.19] a case of an operation opens and closes with a move of it: nobody with its version misses one', () => {
+test('[engine.19] a case of an operation opens and closes with a move of it, so its version covers its cases', () => {
   const batch = draft(
     operation('a', { openCases: [{ id: 'x', kind: 'result_missing', reference: '' }] }),
     operation('b'),

@@ -96,7 +96,7 @@ test('[engine.2] several inputs to one operation in one batch leave one row and 
   await assertBooks(database)
 })
 
-test('[engine.3] an external id is taken once, in one batch, in two, and in two processes', async (t) => {
+test('[engine.3] an external id is used once, in one batch, in two, and in two processes', async (t) => {
   const { url, database } = await testDatabase(t)
   const [one, other] = [testEngine(t, url), testEngine(t, url)]
   const results = await Promise.allSettled([create(one, 'a'), create(one, 'a'), create(other, 'a'), create(other, 'a')])
@@ -281,7 +281,7 @@ test('[engine.9] a decision that breaks an invariant fails alone and changes not
   await assertBooks(database)
 })
 
-test('[engine.9] [NO-16] a notification that cannot be written takes its move with it, and nothing else', async (t) => {
+test('[engine.9] [NO-16] a notification that cannot be written fails its own move, and nothing else', async (t) => {
   const { url, database } = await testDatabase(t)
   const one = testEngine(t, url)
   const { id } = await create(one, 'a')
@@ -369,7 +369,7 @@ test('[engine.3] what only one may hold is given once, in one batch, in two, and
   await assertBooks(database)
 })
 
-test('[engine.3] who wants what is held fails nobody else in the batch', async (t) => {
+test('[engine.3] a decision that wants an exclusive key in use fails no other in the batch', async (t) => {
   const { one, other } = await funded(t)
   await other.engine.execute(spend(other, 'p0', 1_00n, 'location'))
   const keys = [null, 'location', 'free', null]

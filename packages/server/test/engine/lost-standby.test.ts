@@ -116,7 +116,7 @@ for (const what of ['create', 'payment', 'create that no server warns of'] as co
   })
 }
 
-test('[DB-4] while commits hang callers are told to come back; what they asked for is there afterwards', async (t) => {
+test('[DB-4] while commits hang callers get 503; what they asked for is there afterwards', async (t) => {
   let patienceMs = 50
   const pause = { ...realPause, for: (_ms: number, signal?: AbortSignal) => realPause.for(patienceMs, signal) }
   const one = testEngine(t, primary.url, undefined, pause)
@@ -178,7 +178,7 @@ async function hangs(answer: Promise<unknown>, sessions: number): Promise<void> 
 }
 
 for (const by of ['external id', 'Idempotency-Key', 'code'] as const) {
-  test(`[database.7] [PL-40] what was made and no standby has is told to nobody as made: a repeat by ${by} waits`, async (t) => {
+  test(`[database.7] [PL-40] what no standby has yet is not reported as created: a repeat by ${by} waits`, async (t) => {
     const one = testEngine(t, primary.url)
     const charge = cashInRequest({ id: one.ids.uuid(), externalId: `funding-${by}` })
     await one.cashIns.create(charge)

@@ -38,7 +38,7 @@ test('[cash-in.detail.2] reads at the same time share a statement, and each gets
   assert.deepEqual(asked, [wanted.length])
 })
 
-test('[cash-in.detail.2] a read alone waits for nobody; who comes while one runs is in the next', async (t) => {
+test('[cash-in.detail.2] a single read starts at once; reads that arrive meanwhile share the next one', async (t) => {
   const { store, stored, asked } = await storeOf(t, 3)
   const [first = '', ...others] = stored
   const alone = store.get(first)

@@ -95,7 +95,7 @@ test('[engine.13] [DB-2] a backend that still waits when its client is gone comm
   await assertBooks(database)
 })
 
-test('[engine.13] [DB-2] callers do not wait for ever: told to come back, they find what was committed', async (t) => {
+test('[engine.13] [DB-2] callers get 503 after a bounded wait, and find what was committed when they retry', async (t) => {
   let patienceMs = 60_000
   const { proxy, one, database } = await world(t, { for: (_ms, signal) => realPause.for(patienceMs, signal) })
   patienceMs = 50

@@ -39,7 +39,7 @@ test('[health.2] ready is ready, without a reason against it', async () => {
   assert.deepEqual(await handlers().getReadiness(input), { status: 200, body: { status: 'ready', reasons: [] } })
 })
 
-test('[health.2] not ready tells every reason at once, and nothing of the inside', async () => {
+test('[health.2] an unready answer lists every reason at once, and no internals', async () => {
   const away = handlers({
     databaseNow: () => Promise.reject(new Error('password authentication failed for user "pixgate"')),
     isDraining: () => true,
@@ -80,7 +80,7 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
   assert.equal((await ask('/readyz'))[0], 200)
 })
 
-test('[health.4] the metrics tell what is so when they are asked', async () => {
+test('[health.4] the metrics show the state at the time of the scrape', async () => {
   let last: { at: number; faults: number } | undefined
   const metrics = createMetrics({ engineWaiting: () => 3, openCases: async () => 2, lastVerification: () => last })
   const values = async () =>
@@ -108,7 +108,7 @@ test('[health.4] while the database is away the metrics tell the rest', async ()
   assert.match(text, /^pixgate_cases_open Nan$/m)
 })
 
-test('[health.4] [P8] a case is told to whoever reads the log, and counted while it is open', async (t) => {
+test('[health.4] [P8] a case is logged, and counted while it is open', async (t) => {
   const { url, database } = await testDatabase(t)
   const lines: string[] = []
   const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) })

@@ -41,7 +41,7 @@ test('[partner-inbox.3] [EV-30] a flood of events, each several times at once, p
   await assertBooks(pix.database)
 })
 
-test('[partner-inbox.7] [EV-8b] the same event with another amount is kept beside the first and judged after it', async (t) => {
+test('[partner-inbox.7] [EV-8b] the same event with another amount is stored beside the first and applied after it', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const event = paidEvent(charge)
@@ -68,7 +68,7 @@ test('[partner-inbox.7] [EV-8b] of contradicting events at the same moment one i
   await assertBooks(pix.database)
 })
 
-test('[partner-inbox.7] [EV-8b] contradicting events of an unknown charge wait together and hold up nobody', async (t) => {
+test('[partner-inbox.7] [EV-8b] contradicting events of an unknown charge wait together and block no other', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const nobodys = { id: 'nobody', valueCents: 1000, providerTransactionId: 'unknown' }
   for (const valueCents of [1000, 900]) assert.equal(await postEvent(pix, paidEvent(nobodys, { valueCents })), 200)
@@ -123,7 +123,7 @@ test('[partner-inbox.4] [EV-11] what is authentic but no event is quarantined, a
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
 })
 
-test('[partner-inbox.4] [EV-11] a payment from the future is quarantined; the truth is believed when it comes', async (t) => {
+test('[partner-inbox.4] [EV-11] a payment dated in the future is quarantined; a corrected event is applied', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   const occurredAt = new Date(pix.clock.now() + 310_000).toISOString()
@@ -132,7 +132,7 @@ test('[partner-inbox.4] [EV-11] a payment from the future is quarantined; the tr
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
 })
 
-test('[partner-inbox.4] [EV-11] what a payment from the future tells is asked about: a second word of it would be no news', async (t) => {
+test('[partner-inbox.4] [EV-11] a payment dated in the future leads to a status query: its repeat would be a duplicate', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   await pix.bank('PUT', '/control/behavior', { eventDelayMs: 3_600_000 })
@@ -158,7 +158,7 @@ test('[partner-inbox.5] [EV-29] an event at the wrong endpoint is quarantined; o
   await pix.becomes(charge.id, 'PAID')
 })
 
-test('[partner-inbox.6] a word of progress changes nothing; an unknown one makes us ask the bank', async (t) => {
+test('[partner-inbox.6] a status of progress changes nothing; an unknown one leads to a status query', async (t) => {
   const pix = await world(t, {}, STEPPED)
   const charge = await pix.charge('10.00')
   assert.equal(await postEvent(pix, paidEvent(charge, { status: 'EM_PROCESSAMENTO' })), 200)
@@ -239,7 +239,7 @@ test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference c
   await assertBooks(pix.database)
 })
 
-test('[partner-inbox.8] [EV-7] before an event of nobody is a case the bank is asked for our id, and the case shows what it has', async (t) => {
+test('[partner-inbox.8] [EV-7] before an unmatched event becomes a case the bank is queried by our id, and the case shows its answer', async (t) => {
   const pix = await world(t, {}, STEPPED)
   // As after a backup was restored: the bank has a charge that we have forgotten.
   const forgotten = '0198C0DE-7a11-7000-8000-5f1d3c2b1a09'
@@ -275,7 +275,7 @@ test('[partner-inbox.8] [EV-7] an event that comes before its charge is parked a
   assert.deepEqual(await outcomes(pix), ['DONE APPLIED'])
 })
 
-test('[partner-inbox.8] [EV-7] an event of nobody is matched for some twenty minutes and is then a case', async (t) => {
+test('[partner-inbox.8] [EV-7] an unmatched event is retried for some twenty minutes and is then a case', async (t) => {
   const pix = await world(t, {}, STEPPED)
   assert.equal(await postEvent(pix, paidEvent({ id: 'nobody', valueCents: 1000, providerTransactionId: 'x' })), 200)
   await pix.later(0)

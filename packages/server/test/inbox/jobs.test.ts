@@ -71,7 +71,7 @@ test('[partner-inbox.3] [EV-3] what a dead process took in is applied by another
   assert.deepEqual(applied, [SECOND])
 })
 
-test('[partner-inbox.7] [EV-8b] what contradicts an event is not judged before it, however long that takes', async (t) => {
+test('[partner-inbox.7] [EV-8b] an event that contradicts another is not applied before it, however long that takes', async (t) => {
   const applied: unknown[] = []
   const events = await inboxWith(t, async (_id, input) => {
     if (input.on === 'partner.confirmed') applied.push(input.payment.valueCents)

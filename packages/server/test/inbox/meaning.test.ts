@@ -9,7 +9,7 @@ function named(id: string, by: Match['by'], given: Partial<Match> = {}): Match {
 
 const refund = (id: string, by: Match['by'], of = 'A') => named(id, by, { of })
 
-test('[partner-inbox.12] references agree, or none of what they name is meant', () => {
+test('[partner-inbox.12] references must agree, or the event matches no operation', () => {
   assert.deepEqual(meaningOf([]), { id: undefined, among: [] })
   assert.deepEqual(meaningOf([named('A', 'id'), named('A', 'transactionId')]), { id: 'A', among: ['A'] })
   const two = { id: undefined, among: ['A', 'B'] }
@@ -17,7 +17,7 @@ test('[partner-inbox.12] references agree, or none of what they name is meant', 
   assert.deepEqual(meaningOf([named('A', 'id'), named('B', 'endToEndId')]), two)
 })
 
-test('[partner-inbox.12] [EV-34] where our own id stands nothing is meant that a client gave that name', () => {
+test('[partner-inbox.12] [EV-34] our own id in an event matches no operation that has it as its externalId', () => {
   assert.equal(meaningOf([named('A', 'id'), named('B', 'externalId')]).id, 'A')
   assert.equal(meaningOfReversal([refund('R', 'externalId', 'B')], [named('A', 'id')]).id, 'A')
 })

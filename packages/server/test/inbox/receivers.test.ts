@@ -102,7 +102,7 @@ test('[cash-in.refunds.10] [EV-37] what a return without its id is of is asked a
   assert.notEqual(done.at(-1), 'cash-in work.requested')
 })
 
-test('[partner-inbox.6] [P6] a failure that an event tells is taken as verified only where the bank cannot be asked', async () => {
+test('[partner-inbox.6] [P6] a failure that an event reports counts as verified only where the bank cannot be asked', async () => {
   for (const canAsk of [true, false]) {
     const taken: unknown[] = []
     const take = async (_id: string, { on, ...input }: { on: string; isVerified?: boolean }) => {

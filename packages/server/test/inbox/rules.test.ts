@@ -67,7 +67,7 @@ test('[partner-inbox.6] [P6] a failure is only taken as verified where the bank 
   }
 })
 
-test('[partner-inbox.6] progress changes nothing, and an unclear word is a question', () => {
+test('[partner-inbox.6] a status of progress changes nothing, and an unknown status leads to a status query', () => {
   const progress = { kind: 'in_progress' } as const
   const unclear = { kind: 'changed', saysMoneyMoved: false } as const
   for (const canAsk of [true, false]) {
@@ -81,7 +81,7 @@ test('[partner-inbox.6] progress changes nothing, and an unclear word is a quest
   }
 })
 
-test('[partner-inbox.9] [EV-37] money that lacks something is a question; where nobody can be asked it is a case, or named by what it tells', () => {
+test('[partner-inbox.9] [EV-37] money reported incompletely leads to a status query; where the bank cannot be asked it is a case, or gets an id from its content', () => {
   const least = { kind: 'changed', saysMoneyMoved: true } as const
   for (const [canAsk, input] of [
     [true, { on: 'work.requested' }],

@@ -32,7 +32,7 @@ const ENDS = [
 ] as const
 
 for (const [from, to, outcome] of ENDS) {
-  test(`[partner-inbox.3] [EV-31] from ${from} to ${to}, an event gives up its key to the same one told later`, async (t) => {
+  test(`[partner-inbox.3] [EV-31] from ${from} to ${to}, a set-aside event gives up its key to the same one received later`, async (t) => {
     const { store } = await inboxOf(t)
     const [first, second, third] = [row('first'), row('second'), row('third')]
     assert.equal((await store.insert([first], AT, AT)).length, 1)

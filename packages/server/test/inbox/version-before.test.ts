@@ -85,7 +85,7 @@ test('[DB-11] [EV-46] [EV-31] what either version sets aside gives up its key on
   assert.deepEqual(await store.insert([ours], AT, AT), [ours])
 })
 
-test('[DB-11] [EV-46] [EV-3] what waits, and what a dead process of this version held, the version before takes up', async (t) => {
+test('[DB-11] [EV-46] [EV-3] the version before takes over pending events, and those that a dead process of this version had claimed', async (t) => {
   const { database, store } = await inboxOf(t)
   const [dead, held, parked] = ['dead', 'held', 'parked'].map((name) => event(name, { dedupeKey: `["${name}"]` }))
   assert.ok(dead && held && parked)

@@ -20,7 +20,7 @@ test('[ledger.get] an id is a UUID that leads back to its entry, in either case'
   )
 })
 
-test('[ledger.get] an id of another account, or with one digit changed, is nobody’s', () => {
+test('[ledger.get] an id of another account, or with one digit changed, is not found', () => {
   const digit = fc.record({ place: fc.nat(31), by: fc.integer({ min: 1, max: 15 }) })
   fc.assert(
     fc.property(version, digit, (version, { place, by }) => {

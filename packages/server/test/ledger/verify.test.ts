@@ -399,7 +399,7 @@ const TOTALS: readonly AccountTotal[] = [
 ]
 const AT = Date.parse('2026-11-21T00:00:00Z')
 
-test('[ledger.verify.2] a person reads reais in columns, and what was found', () => {
+test('[ledger.verify.2] the printed report has reais in columns, and what was found', () => {
   const clean = reportText({ at: AT, faults: 0, drifts: [] }, TOTALS, AT)
   assert.deepEqual(clean.split('\n'), [
     'Trial balance at 2026-11-21T00:00:00.000Z',

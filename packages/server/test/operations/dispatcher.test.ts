@@ -173,7 +173,7 @@ function asking(id: string, windowMs: number, words: readonly string[] = ['partn
   )
 }
 
-test('[CO-9] [CO-42] [cash-out.unknown.7] what the bank does not know, or tells nothing of, goes out again at once', async () => {
+test('[CO-9] [CO-42] [cash-out.unknown.7] an order that the bank does not know, or reports no outcome of, is sent again at once', async () => {
   for (const words of [['partner.not_found', 'work.done'], ['send.unknown']]) {
     const { orders, done } = asking('a', 1_000, words)
     await dispatcher(orders, 64).processNext()
@@ -186,7 +186,7 @@ test('[CO-9] [CO-42] [cash-out.unknown.7] what the bank does not know, or tells 
   }
 })
 
-test('[CO-42] nothing goes out again where the bank reported something, would do it twice, or takes nothing now', async () => {
+test('[CO-42] nothing is sent again where the bank reported an outcome, is not idempotent, or is not called now', async () => {
   for (const [windowMs, words, sends] of [
     [1_000, ['send.accepted'], 64],
     [0, ['partner.not_found'], 64],
@@ -211,7 +211,7 @@ test('[CO-10] [CO-42] where the bank is tried with one order, one is sent, new o
   assert.equal(done.filter((line) => line.startsWith('send ')).length, 1)
 })
 
-test('[partner.7] [CO-46] what events want asked has a budget; what the schedule wants asked does not wait for it', async () => {
+test('[partner.7] [CO-46] status queries that events request have a budget; scheduled ones do not wait for it', async () => {
   const due = [
     orderOf('scheduled'),
     orderOf('told', statusQueryFact('requested')),
@@ -229,7 +229,7 @@ test('[partner.7] [CO-46] what events want asked has a budget; what the schedule
   assert.deepEqual([calls(done), taken], [['ask scheduled', 'ask told'], [2]])
 })
 
-test('[CO-46] what is wanted at once of an order whose call has ended does not wait for the next look', async () => {
+test('[CO-46] a status query requested during a call is made right after it, not at the next poll', async () => {
   const { orders } = scripted({ a: 'ask' }, { take: async (order) => ({ ...order, dueAt: 0 }) })
   assert.equal(await dispatcher(orders, 0).processNext(), true)
 })

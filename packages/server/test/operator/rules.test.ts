@@ -24,7 +24,7 @@ function having(available: bigint): State {
 const decide = (valueCents: bigint, available = 0n) =>
   decideAdjustment(adjustmentRequest(ID, valueCents), having(available), NOW)
 
-test('[adjustment.states.1] what came in is free at once, and the bank owes it', () => {
+test('[adjustment.states.1] a deposit is available at once, and is in settlement', () => {
   const { creates, journals = [], notifications, outcome } = decide(100_00n)
   assert.equal(outcome.status, 'CREDITED')
   assert.deepEqual([creates?.length, outcome.valueCents, outcome.feeCents, outcome.dueAt], [1, 100_00n, 0n, null])

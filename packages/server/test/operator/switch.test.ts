@@ -53,7 +53,7 @@ test('[operator.switch.3] without its audit row the switch is not set', async (t
   assert.equal((await store.readSwitch()).enabled, true)
 })
 
-test('[operator.switch.2] a process that believes payouts enabled refuses them, and one that believes them off takes them', async (t) => {
+test('[operator.switch.2] the stored switch decides, not the one that a process has cached, on or off', async (t) => {
   const { url, database } = await testDatabase(t)
   const [one, other] = [operatedProcess(t, url), operatedProcess(t, url)]
   await one.adjust(100_00n)

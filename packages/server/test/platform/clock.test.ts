@@ -12,7 +12,7 @@ function machine() {
   return { at, clock }
 }
 
-test('[P10] [EX-4] the first time the database tells is the time, also where it lies behind what the machine said', () => {
+test('[P10] [EX-4] the database’s first time is used, even if it is behind the machine’s', () => {
   const { at, clock } = machine()
   clock.now()
   clock.observe(400_000)

@@ -35,7 +35,7 @@ test('[http.12] a bucket left alone fills up to the brim and no further', () => 
   assert.equal(take('a'), 100)
 })
 
-test('[http.12] to look takes nothing', () => {
+test('[http.12] peeking consumes no token', () => {
   const { take, waitMs } = buckets({ perMinute: 5, capacity: 1 })
   assert.equal(waitMs('a'), 0)
   assert.equal(waitMs('a'), 0)

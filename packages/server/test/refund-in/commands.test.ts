@@ -73,7 +73,7 @@ test('[RF-2] [refund-in.create.4] 200 times six refunds of two processes race fo
   await assertBooks(database)
 })
 
-test('[RF-10] [refund-in.returns.1] what the bank takes crosses refunds of two processes: all of it is booked', async (t) => {
+test('[RF-10] [refund-in.returns.1] returns made by the bank cross refunds of two processes: all of them are booked', async (t) => {
   const { one, other, paid, request, returned, database, now } = await office(t)
   for (let round = 0; round < 25; round++) {
     const cashInId = await paid()
@@ -94,7 +94,7 @@ test('[RF-10] [refund-in.returns.1] what the bank takes crosses refunds of two p
   await assertBooks(database)
 })
 
-test('[refund-in.returns.2] [EV-27] a return that two processes are told of is booked once, for ever', async (t) => {
+test('[refund-in.returns.2] [EV-27] a return that is reported to two processes is booked once, for ever', async (t) => {
   const { one, other, paid, returned, database, store, now } = await office(t)
   const cashInId = await paid()
   const results = await Promise.all([one, other, one, other].map((it) => it.applyReturn(cashInId, returned())))
@@ -221,7 +221,7 @@ test('[RF-8] [RF-9] [refund-in.ended.6] money that left after the end is held ag
   await assertBooks(database)
 })
 
-test('[refund-in.told.2] [EV-26] references that mean different refunds are distinguished; an end-to-end id means none', async (t) => {
+test('[refund-in.told.2] [EV-26] references of different refunds are distinguished; an end-to-end id identifies none', async (t) => {
   const { one, paid, request, store } = await office(t)
   const cashInId = await paid()
   const [first, second] = [

@@ -137,7 +137,7 @@ test('[refund-in.states.2] [CO-40] every attempt asks for the same, under the re
   assert.deepEqual(inputs, [{ on: 'send.claimed', leaseMs: 5_500 }, accepted])
 })
 
-test('[refund-in.work.4] while the bank takes nothing no refund is claimed for sending', async () => {
+test('[refund-in.work.4] while the bank is not called no refund is claimed for sending', async () => {
   const { jobs, asked, inputs } = bench(refundAs('PENDING', { facts: {} }), 0)
   await jobs.processNext()
   assert.deepEqual([asked, inputs], [['due false'], []])

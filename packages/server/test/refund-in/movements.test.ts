@@ -9,7 +9,7 @@ import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
 import { confirmed, INPUTS } from './situations.ts'
 
-test('[refund-in.doubt.9] [engine.14] [CO-47] one return told for refunds of two payments confirms one; the other waits with a case', async (t) => {
+test('[refund-in.doubt.9] [engine.14] [CO-47] one return reported for refunds of two payments confirms one; the other stays pending with a case', async (t) => {
   const { url, database } = await testDatabase(t)
   const engine = testEngine(t, url)
   const { cashIns, clock, ids } = engine

@@ -43,7 +43,7 @@ for (const order of ['without its id, then with it', 'with its id, then without 
   })
 
 for (const heldCents of [undefined, 30_00])
-  test(`[RF-20] [cash-in.refunds.12] an awaited return that turns out to be of a payment in suspense is taken from there${heldCents ? ', held or not' : ''}`, () => {
+  test(`[RF-20] [cash-in.refunds.12] an awaited return that turns out to be of a payment in suspense is debited from there${heldCents ? ', held or not' : ''}`, () => {
     const awaited = {
       valueCents: 30_00,
       occurredAt: NOW - 1_000,

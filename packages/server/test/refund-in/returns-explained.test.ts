@@ -53,7 +53,7 @@ function accepted(awaited: Partial<AwaitedReturn> = {}) {
   }
 }
 
-test('[RF-13] [cash-in.returns.3] the bank’s silence about a refund that it has says nothing of a return', () => {
+test('[RF-13] [cash-in.returns.3] a missing answer about a refund that the bank has proves nothing about a return', () => {
   const asked = accepted()
   assert.deepEqual(asked({ on: 'work.done', isUnanswered: true }), { moved: [], answered: [] })
   assert.deepEqual(asked({ on: 'work.done' }), { moved: ['refund.answered'], answered: [REFUND_ID] })

@@ -61,7 +61,7 @@ test('[cash-in.refunds.10] [RF-8] a return without an id is not booked where a r
   assert.deepEqual([journals, cases], [[], ['return_unnamed']])
 })
 
-test('[cash-in.refunds.10] [EV-37] the return with its id is booked, and takes what was reported without it from suspense', () => {
+test('[cash-in.refunds.10] [EV-37] the return reported with its id is booked, and clears from suspense the one reported without it', () => {
   const { journals, suspended } = effectsOf({ suspendedReturns: { 'unnamed 1': SUSPENDED } }, { endToEndId: 'E1' })
   assert.deepEqual([journals.toSorted(), suspended], [['return_known', 'taken_by_bank'], []])
   const unclear = { suspendedReturns: { 'unnamed 1': { ...SUSPENDED, unnamedOf: null } } }
@@ -76,7 +76,7 @@ for (const [what, facts] of [
   ],
   ['a return that was booked long ago', { returns: { D1: 30_00 }, suspendedReturns: { S1: SUSPENDED } }],
 ] as const)
-  test(`[cash-in.refunds.10] a return takes nothing from suspense that is of ${what}`, () => {
+  test(`[cash-in.refunds.10] a return clears nothing from suspense that is of ${what}`, () => {
     const { journals, suspended } = effectsOf(facts, { endToEndId: 'E1' })
     assert.deepEqual([journals.includes('return_known'), suspended], [false, ['S1']])
   })

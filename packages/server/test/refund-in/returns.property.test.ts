@@ -195,7 +195,7 @@ function idAndValue(index: number): [id: string, valueCents: bigint] {
   return [id, valueCents]
 }
 
-test('[RF-12] [RF-13] [RF-14] [cash-in.returns.1] [cash-in.returns.2] in whatever order a truthful bank is heard, its book is ours', () => {
+test('[RF-12] [RF-13] [RF-14] [cash-in.returns.1] [cash-in.returns.2] in whatever order the reports of a correct bank arrive, its book and ours agree', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const world = new World()

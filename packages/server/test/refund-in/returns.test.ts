@@ -18,7 +18,7 @@ function returned(given: Partial<BankReturn> = {}): BankReturn {
   return { returnId: 'D1', valueCents: 30_00n, occurredAt: NOW - 1_000, transactionId: 'tx-b', ...given }
 }
 
-test('[EV-27] [refund-in.returns.1] what the bank takes by itself is a confirmed refund, debited and notified', () => {
+test('[EV-27] [refund-in.returns.1] a return made by the bank is a confirmed refund, debited and notified', () => {
   const decision = decideReturn(paidCashIn(), returned(), IDENTITY, stateOf(), NOW)
   assert.equal(decision.outcome.result, 'APPLIED')
   assert.deepEqual(

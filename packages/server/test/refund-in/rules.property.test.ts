@@ -36,7 +36,7 @@ const anyStep = fc.oneof(
   fc.record({ returnId: fc.constantFrom('M1', ...RETURN_IDS), valueCents: fc.constantFrom(...CENTS) }),
 )
 
-test('[refund-in.create.4] [cash-in.refunds.2] whatever happens in whatever order, nobody is refunded too much by us', () => {
+test('[refund-in.create.4] [cash-in.refunds.2] whatever happens in whatever order, no payer is refunded too much by us', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 25 }), (steps) => {
       const books = new Books()

@@ -340,13 +340,13 @@ const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, bec
     'PENDING no_answer asks',
   ],
   [
-    '[refund-in.doubt.2] a failure of what was never sent cannot be true, whoever tells it',
+    '[refund-in.doubt.2] a failure of what was never sent contradicts our records, whether an event or an answer reports it',
     refundAs('PENDING', { facts: {} }),
     INPUTS['partner.failed'],
     'UNEXPECTED',
   ],
   [
-    '[refund-in.doubt.2] nor where an answer is missing that nobody waits for',
+    '[refund-in.doubt.2] nor for a missing answer that is not awaited',
     refundAs('PENDING', { facts: reasonFact('no_answer') }),
     UNVERIFIED,
     'IGNORED',
@@ -370,7 +370,7 @@ const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, bec
     'PENDING no_answer asks',
   ],
   [
-    '[refund-in.unknown.6] silence about what the bank has is nothing',
+    '[refund-in.unknown.6] a missing answer about an order that the bank has changes nothing',
     refundAs('PENDING', { facts: KNOWN }),
     INPUTS['send.unknown'],
     'IGNORED',
@@ -576,7 +576,7 @@ test('[refund-in.doubt.2] a failure of what was never sent cannot be true', () =
   assertIgnored(refundAs('PENDING', { facts: {} }), UNVERIFIED, 'UNEXPECTED')
 })
 
-test('[refund-in.doubt.2] that the bank sent what we have no record of counts once it says so when asked', () => {
+test('[refund-in.doubt.2] a refund that we have no record of sending is confirmed only by the bank’s answer to a query', () => {
   const unrecorded = refundAs('PENDING', { dueAt: NOW, facts: reasonFact('not_dispatched') })
   const before = withOpenCases(unrecorded, 'confirmed_without_sending', 'amount_differs')
   assert.equal(nextStep(before, NOW), 'ask')
@@ -864,14 +864,14 @@ test('[refund-in.unknown.4] [P8] an order that the bank does not know, and that 
   assert.deepEqual([reasonOf(outcome.refund), cases?.[0]?.kind], ['no_answer', 'result_missing'])
 })
 
-test('[refund-in.unknown.2] [CO-61] what was tried before the clock was set back is not sent again: nobody knows how long ago that was', () => {
+test('[refund-in.unknown.2] [CO-61] what was tried before the clock was set back is not sent again: its age is unknown', () => {
   const before = refundAs('PENDING')
   const sending = (setBackAt: number) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, setBackAt } })
   assert.equal(decide(before, sending(SENT.firstAttemptAt)).outcome.result, 'IGNORED')
   assert.equal(decide(before, sending(SENT.firstAttemptAt - 1)).outcome.result, 'APPLIED')
 })
 
-test('[refund-in.ended.3] [refund-in.doubt.7] a return that was booked here is restated, whichever payment it is now told of', () => {
+test('[refund-in.ended.3] [refund-in.doubt.7] a return that was booked here is restated, whichever payment it now names', () => {
   const reported = { ...confirmed({ valueCents: 29_99n }), endToEndId: 'E9' }
   const { cases = [], outcome } = decide(refundAs('CONFIRMED'), reported)
   assert.deepEqual([cases.map(({ kind }) => kind), outcome.result], [['confirmation_restated'], 'APPLIED'])

@@ -14,7 +14,7 @@ import { ADMIN_TOKEN } from '../support/world.ts'
 /** Longer than an event loop may stand still: the time itself is the fault here. */
 const ASLEEP_MS = 2_500
 
-test('[http.14] [PL-5] a process that slept carries out nothing of those who asked meanwhile, and all that the bank told', {
+test('[http.14] [PL-5] a process that was suspended drops the requests of the meantime, and applies every event of the bank', {
   timeout: 60_000,
 }, async (t) => {
   const pix = await processWorld(t)

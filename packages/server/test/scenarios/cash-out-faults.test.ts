@@ -105,7 +105,7 @@ test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] what never arrived is sent aga
   await pix.assertBooksAgree()
 })
 
-test('[cash-out.unknown.5] [CO-11] a bank that says nothing for fifteen minutes is a case; its word ends it', async (t) => {
+test('[cash-out.unknown.5] [CO-11] a bank without an answer for fifteen minutes is a case; its answer closes it', async (t) => {
   const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
   await pix.behaves({ cashOut: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = (await pix.payout()).body

@@ -147,7 +147,7 @@ test('[cash-out.qrcode.3] [QR-6] the same request again is answered without aski
   assert.deepEqual([different.status, different.body.existing.samePayload], [409, false])
 })
 
-test('[cash-out.qrcode.4] [QR-7] a bank that takes another amount than it decoded leaves a doubt, and the reservation stays', async (t) => {
+test('[cash-out.qrcode.4] [QR-7] a payout of another amount than the bank decoded needs reconciliation, and the reservation stays', async (t) => {
   const pix = await funded(t)
   const code = await pix.dynamicCode({ valueCents: 2_500, changesToCents: 2_600 })
   const { body } = await pix.pay(code)

@@ -53,7 +53,7 @@ for (const [name, open] of Object.entries(drivers)) {
     await bank.assertBooksAgree()
   })
 
-  test(`[cash-in.expired.1] [EX-1] at ${name}: a charge that nobody pays expires, and one that was paid unheard does not`, async (t) => {
+  test(`[cash-in.expired.1] [EX-1] at ${name}: an unpaid charge expires, and one whose payment was not reported does not`, async (t) => {
     const bank = await open(t)
     const anHour = { expirationTime: HOUR_MS / 1_000 }
     const [unpaid, unheard] = [await bank.pix.charge('100', anHour), await bank.pix.charge('100', anHour)]
@@ -125,7 +125,7 @@ test('[partner-inbox.15] [EV-47] at tiny: what anybody makes up changes nothing 
   await assertBooksAgree()
 })
 
-test('[partner-inbox.16] [EV-48] at tiny: one callback tells of several payments, and again of some of them', async (t) => {
+test('[partner-inbox.16] [EV-48] at tiny: one callback reports several payments, and some of them twice', async (t) => {
   const { pix, bank, callBack, assertBooksAgree } = await tinyDriver(t)
   const charges = [await pix.charge('10'), await pix.charge('20'), await pix.charge('30')]
   const [one = '', two = '', three = ''] = charges.map(({ id }) => bank.pay(id))

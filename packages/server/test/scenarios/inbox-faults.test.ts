@@ -77,7 +77,7 @@ test('[partner-inbox.7] [EV-31] reported wrongly and correctly at once, the retu
   assert.deepEqual(await balances(pix.database), { available: 6_000n, settlement: -6_000n })
 })
 
-test('[cash-in.refunds.12] [EV-33] what goes back of a second payment is taken from suspense, not from the merchant', async (t) => {
+test('[cash-in.refunds.12] [EV-33] a return of a second payment is debited from suspense, not from the merchant', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   const second = await pix.paidAgain(charge.id)
@@ -101,7 +101,7 @@ test('[cash-in.refunds.12] [EV-33] what goes back of a second payment is taken f
   await assertBooks(pix.database)
 })
 
-test('[cash-in.refunds.12] [EV-33] the return of the only payment, of another amount than the charge, is taken from suspense', async (t) => {
+test('[cash-in.refunds.12] [EV-33] the return of the only payment, of another amount than the charge, is debited from suspense', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.charge('100.00')
   await pix.bankAction(`charges/${charge.id}/pay`, { valueCents: 9_000 })
@@ -300,7 +300,7 @@ test('[partner-inbox.9] [EV-37] a return without its id books nothing: the bank 
   await pix.assertBooksAgree()
 })
 
-test('[cash-in.refunds.10] [EV-37] what the bank took by itself and tells without an id is in suspense, once', async (t) => {
+test('[cash-in.refunds.10] [EV-37] a return made by the bank and reported without an id is in suspense, once', async (t) => {
   const pix = await setUp(t)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, occurredAt: pix.iso() }

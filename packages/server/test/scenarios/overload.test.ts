@@ -38,7 +38,7 @@ for (const [lost, what] of [
   ['request', 'before a batch arrived'],
   ['response', 'when a batch was committed'],
 ] as const) {
-  test(`[http.9] [engine.13] the database goes away ${what}; whoever comes again finds each charge once`, {
+  test(`[http.9] [engine.13] the database goes away ${what}; a retry finds each charge once`, {
     timeout: 60_000,
   }, async (t) => {
     const link = databaseLink(t)

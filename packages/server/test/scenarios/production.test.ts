@@ -34,7 +34,7 @@ const CONFIGURED = {
 }
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
-  test(`[sandbox.1] [sandbox.4] [config.2] production by ${name} starts without a word of its secrets, and has no controls`, async (t) => {
+  test(`[sandbox.1] [sandbox.4] [config.2] production by ${name} starts without printing a secret, and has no controls`, async (t) => {
     const { url: databaseUrl } = await testDatabase(t)
     const { port, directory, stop } = await startProduction(t, program, databaseUrl)
     const call = async (method: string, path: string, token: string) => {

@@ -231,7 +231,7 @@ test('[refund-in.unknown.2] [RF-6] [CO-42] what never arrived is sent again once
   await pix.assertBooksAgree()
 })
 
-test('[refund-in.unknown.4] [RF-6] a bank that says nothing for fifteen minutes is a case; its word closes it', async (t) => {
+test('[refund-in.unknown.4] [RF-6] a bank without an answer for fifteen minutes is a case; its answer closes it', async (t) => {
   const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
   await pix.behave({ refundIn: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -338,7 +338,7 @@ test('[RF-9] [refund-in.ended.4] a failure after the confirmation releases nothi
   assert.deepEqual(await balances(pix.database), GONE)
 })
 
-test('[RF-5] [refund-in.create.2] a cash-in that falls into doubt lets its refund go on and takes no new one', async (t) => {
+test('[RF-5] [refund-in.create.2] a cash-in that needs reconciliation lets its open refund go on and accepts no new one', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
@@ -365,7 +365,7 @@ test('[RF-5] [refund-in.create.2] a cash-in that falls into doubt lets its refun
   await pix.assertBooksAgree()
 })
 
-test('[EV-27] [refund-in.returns.1] what the bank takes back in parts is debited part by part, each notified once', async (t) => {
+test('[EV-27] [refund-in.returns.1] partial returns made by the bank are debited one by one, each notified once', async (t) => {
   const pix = await funded(t)
   await pix.behave({ eventCopies: 3 })
   for (const valueCents of [1_000, 2_500]) await pix.bankAction(`charges/${pix.cashIn.id}/return`, { valueCents })
@@ -397,7 +397,7 @@ test('[EV-27] [refund-in.returns.4] parts that the bank reports by the paymentâ€
   assert.equal((await balances(pix.database)).settlement, -8_000n)
 })
 
-test('[RF-10] [EV-27] what the bank takes crosses a refund of ours: both are booked, and more than came in is a case', async (t) => {
+test('[RF-10] [EV-27] a return made by the bank crosses a refund of ours: both are booked, and an excess is a case', async (t) => {
   const pix = await funded(t)
   await pix.behave({ refundIn: 'manual' })
   const { id } = await pix.refundIn(pix.cashIn.id, 80)

@@ -37,7 +37,7 @@ async function setUp(t: TestContext, environment: Record<string, string> = {}) {
   }
 }
 
-test('[cash-in.returns.6] [EV-33] what the bank, asked, reports of the credited payment is not taken for unclear because of a second one', async (t) => {
+test('[cash-in.returns.6] [EV-33] what the bank answers about the credited payment is not ambiguous because of a second one', async (t) => {
   const pix = await setUp(t)
   const charge = await pix.paid('100.00')
   await pix.behave({ eventDelayMs: HOUR })

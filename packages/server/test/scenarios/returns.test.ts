@@ -118,7 +118,7 @@ test('[RF-12] [cash-in.returns.1] a refund whose answer was lost is asked about 
   await pix.assertBooksAgree()
 })
 
-test('[RF-13] [cash-in.returns.2] what the bank takes while one of ours of the same amount is open is the bank’s own', async (t) => {
+test('[RF-13] [cash-in.returns.2] a return made by the bank while a refund of the same amount is open is not that refund', async (t) => {
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   const taken = await pix.takenBack(3_000)
@@ -201,7 +201,7 @@ async function silent(t: TestContext, reais: number, refundIn: 'lost-response' |
   return { ...pix, id, returned }
 }
 
-test('[RF-15] [cash-in.returns.4] [cash-in.returns.5] after 15 minutes of silence it is a case and held; it turns out to be ours', async (t) => {
+test('[RF-15] [cash-in.returns.4] [cash-in.returns.5] after 15 minutes without an answer a case is opened and the amount held; it turns out to be our refund', async (t) => {
   const pix = await silent(t, 30, 'lost-response')
   const held = { available: 4_000n, reserved: 6_000n, settlement: -7_000n, suspense_out: -3_000n }
   assert.deepEqual(await balances(pix.database), held)
@@ -213,7 +213,7 @@ test('[RF-15] [cash-in.returns.4] [cash-in.returns.5] after 15 minutes of silenc
   await pix.assertBooksAgree()
 })
 
-test('[RF-15] [cash-in.returns.5] after the silence it turns out to be the bank’s own', async (t) => {
+test('[RF-15] [cash-in.returns.5] after 15 minutes without an answer it turns out to be a return made by the bank', async (t) => {
   const pix = await silent(t, 30, 'manual')
   await pix.behave({ latencyMs: 0 })
   for (let minute = 0; (await pix.refunds()).length < 2; minute++) {

@@ -18,7 +18,7 @@ import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
 
 /** Two processes of the service, A and B, work side by side on one database and one bank. */
 
-test('[engine.3] [external-id.2] of two creates of one external id, one at each process, one is told of the other', async (t) => {
+test('[engine.3] [external-id.2] of two creates of one external id, one at each process, one is refused and names the other', async (t) => {
   const { pix, a, b } = await twins(t)
   const pairs = Array.from({ length: 25 }, (_, pair) => ({
     externalId: `order-${pair}`,

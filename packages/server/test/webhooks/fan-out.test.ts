@@ -26,7 +26,7 @@ test('[webhooks.9] [NO-11] fanning out twice, or by two processes at once, makes
   assert.equal((await world.deliveries()).length, 60)
 })
 
-test('[webhooks.9] what nobody receives is fanned out to nobody, once', async (t) => {
+test('[webhooks.9] a notification without subscriptions is fanned out to none, once', async (t) => {
   const world = await webhookWorld(t)
   await world.notify()
   await world.fanOut.processNext()

@@ -82,7 +82,7 @@ test('[webhooks.1] in the sandbox: http, any port and any host too', () => {
   }
 })
 
-test('[webhooks.1] whatever is taken in production is https on 443 of a dotted name, and judged the same again', () => {
+test('[webhooks.1] every URL accepted in production is https on 443 of a dotted name, and is accepted again', () => {
   fc.assert(
     fc.property(fc.oneof(fc.webUrl({ withFragments: true }), fc.string({ unit: 'binary' })), (text) => {
       const verdict = judge(text, false)

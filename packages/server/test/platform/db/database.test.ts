@@ -128,7 +128,7 @@ test('[DB-2] an error of the statement is what it is, and costs no connection', 
   assert.deepEqual(await database.rows(pid, []), [before])
 })
 
-test('[DB-2] a statement that gives way to others may be sent again, and costs no connection', async (t) => {
+test('[DB-2] a statement that lost a serialization conflict may be retried, and costs no connection', async (t) => {
   const { url, database } = await testDatabase(t)
   const other = openTestDatabase(url, 1)
   t.after(() => other.close())
@@ -155,7 +155,7 @@ test('[DB-2] where no connection can be had nothing was sent', async (t) => {
   await database.close()
 })
 
-test('[DB-2] a database that takes no more connections was sent nothing', async (t) => {
+test('[DB-2] a database that accepts no more connections was sent nothing', async (t) => {
   const { url, database } = await testDatabase(t)
   await database.rows(one, [])
   const cluster = new URL('/postgres', url)
@@ -194,7 +194,7 @@ for (const fate of ['cut', 'swallow'] as const) {
   })
 }
 
-test('[engine.17] what is no longer wanted when its turn at a connection comes is not sent, and costs no connection', async (t) => {
+test('[engine.17] what was aborted before it got a connection is not sent, and costs no connection', async (t) => {
   const { url } = await testDatabase(t)
   const database = openTestDatabase(url, 1)
   t.after(() => database.close())
@@ -211,7 +211,7 @@ test('[engine.17] what is no longer wanted when its turn at a connection comes i
   assert.deepEqual(await database.rows(pid, []), [before])
 })
 
-test('[DB-4] nobody waits for ever: an answer that does not come leaves open what happened', async (t) => {
+test('[DB-4] a wait is bounded: after a timeout the outcome is unknown', async (t) => {
   const { database, proxy } = await proxied(t)
   await database.rows(one, [])
   const swallowed = Promise.withResolvers<void>()
@@ -305,7 +305,7 @@ test('[DB-2] a transaction whose commit was not answered leaves open what happen
   assert.deepEqual(await displays(database), ['a'])
 })
 
-test('[engine.13] a statement whose name PostgreSQL would cut is none: it could be taken for another', () => {
+test('[engine.13] a statement name that PostgreSQL would truncate is refused: it could equal another', () => {
   assert.equal(statement('n'.repeat(63), 'SELECT 1').name.length, 63)
   assert.throws(() => statement('n'.repeat(64), 'SELECT 1'), /too long/)
 })

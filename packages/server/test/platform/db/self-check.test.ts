@@ -34,7 +34,7 @@ test('[database.1] an older PostgreSQL is refused, and all that is wrong is repo
   assert.equal(databaseFaults(new Map()).length, 4, 'what is not known is not good')
 })
 
-test('[database.1] a real database is judged by what a session of it has', async (t) => {
+test('[database.1] a real database is checked by the settings of a session', async (t) => {
   const { url } = await testDatabase(t)
   assert.deepEqual(await checkDatabase(url), [])
   await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)

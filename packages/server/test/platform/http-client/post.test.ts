@@ -91,7 +91,7 @@ test('[webhooks.1] a name that was public at registration is looked up again at 
   assert.equal(canary.connections(), 0)
 })
 
-test('[webhooks.1] the peer is judged once more after connecting, before a byte is written', async (t) => {
+test('[webhooks.1] the peer’s address is checked once more after connecting, before a byte is written', async (t) => {
   for (const protocol of ['http', 'https']) {
     const canary = await listenCanary(t)
     const gate: AddressGate = { allows: () => false, addressesOf: async () => ['127.0.0.1'] }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { exchange, good, head, listen, thingServer } from './thing-server.ts'
 
-test('[http.5] a caller without good credentials is 401, before anything else is judged', async (t) => {
+test('[http.5] a caller without valid credentials gets 401 before anything else is validated', async (t) => {
   const { app } = thingServer(t)
   for (const headers of [{}, { authorization: 'Bearer bad' }, { authorization: 'Basic Z29vZA==' }]) {
     for (const request of [
@@ -76,7 +76,7 @@ test('[http.6] an authenticator may refuse for other reasons', async (t) => {
   assert.equal(answer.headers['retry-after'], '3')
 })
 
-test('[http.5] the partner is judged over the raw bytes, and what is authentic reaches the handler as it is', async (t) => {
+test('[http.5] the partner’s signature is checked over the raw bytes, which reach the handler unchanged', async (t) => {
   const signed: Buffer[] = []
   const { app } = thingServer(t, {
     authenticate: {

@@ -146,7 +146,7 @@ test('[http.9] a request that gave way to others in the database is 503, and can
   assert.deepEqual([answer.statusCode, answer.json().code], [503, 'overloaded'])
 })
 
-test('[http.2] an error nobody foresaw is answered without a word of it, and logged', async (t) => {
+test('[http.2] an unexpected error is logged, and its answer shows no detail', async (t) => {
   const failure = Object.assign(new TypeError('SELECT canary'), { detail: 'row canary' })
   const { app, log } = thingServer(t, { handlers: { getThing: refuse(failure) } })
   const answer = await app.inject({ url: '/things/1', headers: good })
@@ -170,7 +170,7 @@ test('[http.2] a reply that does not match its schema is answered 500', async (t
   assert.equal(log.filter(({ msg }) => msg === 'request failed').length, 1)
 })
 
-test('[http.8] a path nobody declared is 404, also with a body that is no JSON', async (t) => {
+test('[http.8] an undeclared path is 404, also with a body that is no JSON', async (t) => {
   const { app } = thingServer(t)
   for (const request of [
     { method: 'GET', url: '/nothing' },
@@ -291,7 +291,7 @@ test('[http.13] the server has its limits', async (t) => {
   assert.equal(server.maxConnections, 2_000)
 })
 
-test('[http.1] the address of a client behind a proxy is believed of trusted proxies only', async (t) => {
+test('[http.1] the client address that a proxy forwards is used for trusted proxies only', async (t) => {
   const addressSeen = async (trustProxy?: readonly string[]) => {
     let seen = ''
     const { app } = thingServer(t, {

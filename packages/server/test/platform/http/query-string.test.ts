@@ -54,7 +54,7 @@ test('[http.7] an unknown parameter is refused by name', async (t) => {
   }
 })
 
-test('[http.7] an endpoint that declares no parameters takes none, and names what it got', async (t) => {
+test('[http.7] an endpoint that declares no parameters refuses any, and names it', async (t) => {
   const { app } = thingServer(t)
   for (const { method, path } of [endpoints.deleteThing, endpoints.touchThing]) {
     const url = path.replace('{id}', '1')
@@ -87,7 +87,7 @@ test('[http.7] an endpoint with a body and without parameters takes none in its 
   ])
 })
 
-test('[http.7] what the bank signed is taken, whatever stands in the address it was given', async (t) => {
+test('[http.7] what the bank signed is accepted, whatever parameters its address has', async (t) => {
   const { app } = thingServer(t)
   const headers = { 'x-signature': 'good' }
   const answer = await app.inject({ method: 'POST', url: '/events?from=bank&from=bank', headers, payload: '{}' })

@@ -11,7 +11,7 @@ test('[engine.7] a jittered pause lasts between half of its time and all of it',
   }
 })
 
-test('[engine.13] a pause ends early where nobody waits for it any more', async () => {
+test('[engine.13] a pause ends early when it is aborted', async () => {
   const impatience = new AbortController()
   const pause = realPause.for(3_600_000, impatience.signal)
   impatience.abort()

@@ -63,7 +63,7 @@ test('[cash-in.work.3] a worker goes on while there is more, and then sleeps', a
   await working.stop()
 })
 
-test('[cash-in.work.3] a worker that nobody wakes looks after its idle time', async () => {
+test('[cash-in.work.3] a worker that is not woken polls after its idle time', async () => {
   assert.equal(await stepsUntil((step) => step === 3), 3)
 })
 
