@@ -10,7 +10,7 @@ export const orderGuards = {
   'another attempt may arrive': 'an attempt besides the refused one may have arrived, or may still arrive',
   'no answer for 15 minutes': 'its outcome has been missing for 15 minutes',
   'the bank has had it for a day': 'it was first tried a day ago, and no case was opened yet',
-  'only an event tells it': 'the bank can be asked, and has not said it when asked',
+  'only an event reports it': 'the bank can be asked, and has not said it when asked',
   'the statement shows it': 'the bank’s statement shows money that left for it, which is yet to be booked',
   'absence is proven':
     'the bank, asked twice, a minute apart and the last time five minutes after the last attempt, does not know the order and never had it; an answer counts for what was before its question, and the five minutes run anew after a step of the clock of more than 30 s and after the start of the process that asks',

@@ -12,7 +12,7 @@ const SUSPENDED = new Set([
   'movement belongs to another operation',
   'return has no id',
   'payment is in suspense',
-  'payment cannot be told',
+  'payment cannot be identified',
 ])
 
 for (const { row, title } of rowsOf(cashIn)) {

@@ -41,7 +41,7 @@ test('[cash-out.unknown.3] a missing or unclear answer never releases money: eac
       ['clock.released', ['it was not claimed within 24 hours'], []],
       ['clock.released', ['nothing of it left', 'it was tried for 30 minutes'], ['the bank has it']],
       ['send.rejected', ['refusal is of the latest attempt'], ['the bank has it', 'another attempt may arrive']],
-      ['partner.failed', [], ['only an event tells it', 'the statement shows it']],
+      ['partner.failed', [], ['only an event reports it', 'the statement shows it']],
       ['partner.not_found', ['absence is proven'], ['it may be sent again']],
     ],
   )

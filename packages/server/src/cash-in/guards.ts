@@ -31,14 +31,14 @@ type Guard = GuardOf<typeof machine>
 export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'work is due': ({ cashIn: { dueAt }, nowMs }) => dueAt !== null && dueAt <= nowMs,
   'its time is over': ({ cashIn, nowMs }) => isOver(cashIn, nowMs),
-  'the bank took it': ({ cashIn }) => isKnownAtBank(cashIn),
+  'the bank accepted it': ({ cashIn }) => isKnownAtBank(cashIn),
   'absence is proven': ({ cashIn, input }) =>
     input.on === 'charge.not_found' && isProvenNotFound(cashIn, input.askedAt),
   'no answer for 15 minutes': ({ cashIn: { facts }, nowMs }) =>
     nowMs - (facts.unknownSince ?? nowMs) >= limits.unknownResultEscalationMs,
   'reference differs': ({ cashIn: { transactionId }, input }) =>
     input.on === 'charge.accepted' && transactionId !== null && transactionId !== input.transactionId,
-  'only an event tells it': ({ input }) => input.on === 'partner.failed' && !input.isVerified,
+  'only an event reports it': ({ input }) => input.on === 'partner.failed' && !input.isVerified,
   'payment is to be verified': (given) =>
     given.input.on === 'partner.confirmed' &&
     (given.input.unverified === 'first' ||
@@ -46,7 +46,7 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'payment is older than the charge': (given) => isOlder(given),
   'end is unknown for too long': ({ cashIn: { expiresAt, facts }, nowMs }) =>
     expiresAt !== null && nowMs - expiresAt >= limits.expiryOverdueMs && facts.isEndCaseOpen !== true,
-  'payment told is unconfirmed for too long': ({ cashIn: { facts }, nowMs }) =>
+  'reported payment is unconfirmed for too long': ({ cashIn: { facts }, nowMs }) =>
     facts.isPaymentCaseOpen !== true &&
     Object.values(reportedPayments(facts)).some(({ since }) => nowMs - since >= limits.unknownResultEscalationMs),
   'movement belongs to another operation': ({ input }) =>
@@ -74,7 +74,7 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     const payment = uncreditedPayment(cashIn, input)
     return typeof payment === 'string' && suspendedCents(cashIn, payment) >= input.valueCents
   },
-  'payment cannot be told': ({ cashIn, input }) =>
+  'payment cannot be identified': ({ cashIn, input }) =>
     input.on === 'return.told' && uncreditedPayment(cashIn, input) !== undefined,
   'returns exceed the payment': ({ cashIn, input }) =>
     'returnId' in input && 'valueCents' in input && refundedCents(cashIn) + input.valueCents > cashIn.valueCents,

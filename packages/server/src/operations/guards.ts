@@ -39,7 +39,7 @@ const ORDER_GUARDS: Readonly<Record<OrderGuard, (given: OrderGiven) => boolean>>
   'another attempt may arrive': ({ order: { facts } }) => hasOtherOpenAttempts(facts),
   'no answer for 15 minutes': ({ order: { facts }, nowMs }) => isUnansweredTooLong(facts, nowMs),
   'the bank has had it for a day': ({ order: { facts }, nowMs }) => isOverdue(facts, nowMs),
-  'only an event tells it': ({ input }) => 'isVerified' in input && !input.isVerified,
+  'only an event reports it': ({ input }) => 'isVerified' in input && !input.isVerified,
   'the statement shows it': ({ order: { facts } }) => facts.isShown === true,
   'absence is proven': ({ order: { facts }, input }) =>
     is(input, 'partner.not_found') &&

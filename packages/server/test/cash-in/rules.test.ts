@@ -115,7 +115,7 @@ function takenAside(state: 'PAID' | 'RECONCILIATION_REQUIRED'): Record<string, S
     },
     [`${state} return.told return has no id`]: unnamed,
     [`${state} return.told payment is in suspense`]: aside({ endToEndId: 'E2' }, 'E2'),
-    [`${state} return.told payment cannot be told`]: aside({ endToEndId: null }, null),
+    [`${state} return.told payment cannot be identified`]: aside({ endToEndId: null }, null),
   }
 }
 
@@ -406,8 +406,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 function situationOf(situation: string, { from, on }: Outcome): Situation | undefined {
   const known = SITUATIONS[situation]
   if (situation.endsWith('payment is to be verified')) return VERIFIED_FIRST
-  if (situation.endsWith('only an event tells it')) return ONLY_BY_EVENT
-  if (situation.endsWith('payment told is unconfirmed for too long')) {
+  if (situation.endsWith('only an event reports it')) return ONLY_BY_EVENT
+  if (situation.endsWith('reported payment is unconfirmed for too long')) {
     return from === 'PROVIDER_RESULT_UNKNOWN' ? { ...UNCONFIRMED, dueAt: NOW + 60_000 } : UNCONFIRMED
   }
   if (on === 'work.requested') return { learns: { facts: ASKED }, dueAt: NOW }

@@ -55,17 +55,17 @@ export const cashIn = machine({
   guards: {
     'work is due': 'its time has come, and no other process has claimed it',
     'its time is over': '`expirationDate` has passed',
-    'the bank took it': 'its Pix code or the bank’s reference is known: somebody may pay it',
+    'the bank accepted it': 'its Pix code or the bank’s reference is known: somebody may pay it',
     'absence is proven':
       'the bank said at least twice, 60 s apart, that it does not know the charge, the last time 5 minutes after the last attempt to make it began, and has not known it in between',
     'no answer for 15 minutes': 'its outcome has been missing for 15 minutes',
     'reference differs': 'the bank names another reference than before',
-    'only an event tells it': 'the bank can be asked, and has not said it when asked',
+    'only an event reports it': 'the bank can be asked, and has not said it when asked',
     'payment is to be verified':
-      'only an event tells it, and its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, or too much was booked unverified, or it is dated before its charge, or an event told it before that is still to be verified, or the bank’s connector always asks for it',
+      'only an event reports it, and its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, or too much was booked unverified, or it is dated before its charge, or an event reported it before that is still to be verified, or the bank’s connector always asks for it',
     'payment is older than the charge': 'it is dated more than 300 s before the charge was made',
     'end is unknown for too long': 'the time has been over for an hour, and no case of it is open',
-    'payment told is unconfirmed for too long':
+    'reported payment is unconfirmed for too long':
       'an event told a payment 15 minutes ago that the bank, asked, has not confirmed, and no case of it is open',
     'movement belongs to another operation': 'this end-to-end id, or return id, was booked on another operation',
     'payment restated': 'this end-to-end id was booked before, with another amount',
@@ -81,7 +81,7 @@ export const cashIn = machine({
       'it was not known for 15 minutes whose it is, and what was there of it is held; or it was told without an id before, and is in suspense',
     'payment is in suspense':
       'the payment that the bank gave back is not the credited one, and as much is in suspense of it',
-    'payment cannot be told':
+    'payment cannot be identified':
       'which of several payments the bank gave back is not told, or less of it is in suspense than went back',
     'return has no id': 'the bank told no return id, so that it could be told again as another return',
     'return may be known': 'a return of the same amount was booked or is awaited, or a refund is under way',
@@ -135,11 +135,11 @@ export const cashIn = machine({
 
     // The end without a payment.
     { from: OPEN, on: 'clock.expired', to: 'EXPIRED', rule: 'cash-in.states.11', says: 'Once `expirationDate` has passed, and the bank, asked first, reports that the charge ended or cancels it, and knows of no payment, it is `EXPIRED`; no notification is sent.' },
-    { from: OPEN, on: 'charge.not_found', when: 'its time is over', unless: 'the bank took it', to: 'EXPIRED', rule: 'cash-in.states.11', says: 'So it is where the bank, which never took it, does not know it.' },
+    { from: OPEN, on: 'charge.not_found', when: 'its time is over', unless: 'the bank accepted it', to: 'EXPIRED', rule: 'cash-in.states.11', says: 'So it is where the bank, which never took it, does not know it.' },
     { from: OPEN, on: 'charge.not_found', when: ['its time is over', 'absence is proven'], to: 'EXPIRED', rule: 'cash-in.states.11', says: 'That the bank does not know a charge which it took must be proven.' },
-    { from: 'PENDING', on: 'charge.not_found', when: ['the bank took it', 'absence is proven'], to: CONFLICT, opens: 'charge_contradicted', rule: 'cash-in.states.15', says: 'Proven within its time it is a contradiction: a case.' },
+    { from: 'PENDING', on: 'charge.not_found', when: ['the bank accepted it', 'absence is proven'], to: CONFLICT, opens: 'charge_contradicted', rule: 'cash-in.states.15', says: 'Proven within its time it is a contradiction: a case.' },
     { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'], on: 'charge.not_found', to: 'same', rule: 'cash-in.states.15', says: 'Until that is proven it stays as it is, and is cancelled at the bank if its time is over.' },
-    { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN', ...CREDITED], on: 'partner.failed', when: 'only an event tells it', to: 'same', asks: true, rule: 'cash-in.states.10', says: 'A failure that only an event reports changes no state: the bank is asked at once. Where a bank cannot be asked its event counts.' },
+    { from: ['PENDING', 'PROVIDER_RESULT_UNKNOWN', ...CREDITED], on: 'partner.failed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-in.states.10', says: 'A failure that only an event reports changes no state: the bank is asked at once. Where a bank cannot be asked its event counts.' },
     { from: 'PENDING', on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.states.10', says: 'A failure that the bank reports when asked makes it `FAILED`, and the merchant is notified, in the words of the event where one reported it.' },
     { from: UNANSWERED, on: 'partner.failed', to: 'FAILED', emits: 'pix_cash_in', rule: 'cash-in.unknown.5', says: 'So does one that it tells where its answer was missing.' },
     { from: 'PAID', on: 'partner.failed', to: CONFLICT, opens: 'failed_after_payment', asks: true, rule: 'cash-in.paid.5', says: 'That the charge failed, expired or was cancelled, which the bank reports when asked, and no payment beside it, after the payment was booked is a case; nothing is debited. Its answer is kept for the operator who decides.' },
@@ -177,7 +177,7 @@ export const cashIn = machine({
     { from: CREDITED, on: 'return.told', when: ['return has no id', 'return may be known'], to: 'same', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'Where a return of that amount was booked, in suspense too, or is awaited, or a refund is under way, one without an id may be that one: then it is a case only.' },
     { from: CREDITED, on: 'return.told', when: 'return has no id', to: 'same', posts: 'left_unattributed', opens: 'return_unnamed', rule: 'cash-in.refunds.10', says: 'A return of the bank’s own without an id, of which the bank cannot be asked, is in suspense and a case. Where a return of that amount is reported with its id afterwards it is that one: it is booked as what it is, and its suspense (J12k) and its case end.' },
     { from: CREDITED, on: 'return.told', when: 'payment is in suspense', to: 'same', posts: 'arrival_returned', opens: 'suspended_payment_returned', rule: 'cash-in.refunds.12', says: 'What the bank gives back of a payment that is in suspense is taken from suspense and is a case; the merchant, who was not credited with it, is not debited. Without an end-to-end id the only payment is meant.' },
-    { from: CREDITED, on: 'return.told', when: 'payment cannot be told', to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', rule: 'cash-in.refunds.9', says: 'Where it is not reported which of several payments went back, or more went back than is in suspense of it, what left is in suspense and a case. While a payment of the charge is still to be verified such a return waits.' },
+    { from: CREDITED, on: 'return.told', when: 'payment cannot be identified', to: 'same', posts: 'left_unattributed', opens: 'return_unattributed', rule: 'cash-in.refunds.9', says: 'Where it is not reported which of several payments went back, or more went back than is in suspense of it, what left is in suspense and a case. While a payment of the charge is still to be verified such a return waits.' },
     { from: CREDITED, on: 'return.told', when: 'a refund may explain it', to: 'same', rule: 'cash-in.returns.1', says: 'It is awaited while a refund of this payment may be it. Nothing is booked yet, and every such refund is asked about at once. The merchant is notified once it is known.' },
     { from: CREDITED, on: 'return.told', when: 'returns exceed the payment', to: 'same', opens: 'returned_too_much', rule: 'cash-in.refunds.5', says: 'More than the value may go back by the bank’s own returns too; then it is a case.' },
     { from: CREDITED, on: 'return.told', to: 'same', rule: 'cash-in.returns.2', says: 'Where no refund can be it any more, as each ended otherwise or has another reference, it is the bank’s own (J12). So is one of another amount than any refund under way, at once.' },
@@ -189,7 +189,7 @@ export const cashIn = machine({
     { from: ANY, on: 'work.requested', to: 'same', asks: true, rule: 'cash-in.work.1', says: 'Whatever casts doubt on a cash-in may request that the bank be asked now; this changes no state.' },
     { from: ANY, on: 'work.claimed', when: 'work is due', to: 'same', rule: 'cash-in.work.7', says: 'Work is claimed by a move with a lease, so that one process does it; the call follows with no transaction open.' },
     { from: 'PENDING', on: 'work.done', when: 'end is unknown for too long', to: 'same', opens: 'end_unknown', rule: 'cash-in.expired.5', says: 'Where the bank has not reported for an hour after `expirationDate` how the charge ended, it is a case: long enough for most outages to pass by themselves, short enough for an operator to look at the bank’s own portal before the payer asks. It closes when the end is known.' },
-    { from: ANY, on: 'work.done', when: 'payment told is unconfirmed for too long', to: 'same', opens: 'payment_unconfirmed', rule: 'cash-in.credits.4', says: 'A payment that an event reported and the bank, asked, has not confirmed within 15 minutes is a case, which closes when it is confirmed. It is asked about for a day.' },
+    { from: ANY, on: 'work.done', when: 'reported payment is unconfirmed for too long', to: 'same', opens: 'payment_unconfirmed', rule: 'cash-in.credits.4', says: 'A payment that an event reported and the bank, asked, has not confirmed within 15 minutes is a case, which closes when it is confirmed. It is asked about for a day.' },
     { from: ANY, on: 'work.done', to: 'same', rule: 'cash-in.work.3', says: 'Work that changed nothing is due again when the state says so.' },
   ],
 })
