@@ -203,11 +203,19 @@ export function rowFor<
 
 type AnyRow = Pick<Row, 'from' | 'on'>
 
+type RowsByState = ReadonlyMap<string | null, ReadonlyMap<string, readonly AnyRow[]>>
+
 /** The rows of each state and trigger: a table has more than a hundred, and is asked several times for each move. */
-const grouped = new WeakMap<readonly AnyRow[], ReadonlyMap<string, readonly AnyRow[]>>()
+const grouped = new WeakMap<readonly AnyRow[], RowsByState>()
 
 function rowsOn<R extends AnyRow>(rows: readonly R[], status: string | null, on: string): readonly R[] {
-  const groups = grouped.get(rows) ?? Map.groupBy(rows, (row) => `${row.from} ${row.on}`)
-  grouped.set(rows, groups)
-  return (groups.get(`${status} ${on}`) ?? []) as readonly R[]
+  let states = grouped.get(rows)
+  if (!states) {
+    const byState = Map.groupBy<string | null, AnyRow>(rows, ({ from }) => from)
+    states = new Map([...byState].map(([from, ofState]) => [from, Map.groupBy(ofState, (row) => row.on)]))
+    grouped.set(rows, states)
+  }
+  return (states.get(status)?.get(on) ?? NO_ROWS) as readonly R[]
 }
+
+const NO_ROWS: readonly AnyRow[] = []

@@ -12,10 +12,10 @@ export const moves: Part = {
       FROM ${p.rows('m', {
         operation_id: ['uuid', moves.map(({ after }) => after.id)],
         version: ['integer', moves.map(({ after }) => after.version)],
-        kind: ['text', moves.map(({ after }) => after.kind)],
-        trigger: ['text', moves.map(({ trigger }) => trigger)],
-        from_status: ['text', moves.map(({ before }) => before?.status ?? null)],
-        to_status: ['text', moves.map(({ after }) => after.status)],
+        kind: ['word', moves.map(({ after }) => after.kind)],
+        trigger: ['word', moves.map(({ trigger }) => trigger)],
+        from_status: ['word', moves.map(({ before }) => before?.status ?? null)],
+        to_status: ['word', moves.map(({ after }) => after.status)],
         facts: ['jsonb', moves.map(({ facts, before }) => factsText(facts, before))],
         evidence: ['jsonb', moves.map(({ evidence }) => jsonOrNull(evidence))],
       })}

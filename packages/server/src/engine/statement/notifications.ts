@@ -12,8 +12,8 @@ export const notifications: Part = {
       FROM ${p.rows('n', {
         id: ['uuid', notifications.map(() => ids.uuid())],
         operation_id: ['uuid', notifications.map(({ operationId }) => operationId)],
-        event_type: ['text', notifications.map(({ eventType }) => eventType)],
-        status: ['text', notifications.map(({ status }) => status)],
+        event_type: ['word', notifications.map(({ eventType }) => eventType)],
+        status: ['word', notifications.map(({ status }) => status)],
         reference: ['text', notifications.map(({ reference }) => reference)],
         body: ['bytea', notifications.map(({ body }) => body)],
       })}

@@ -31,7 +31,7 @@ export const movedOperations: Part = {
            updated_at = u.updated_at, next_step = u.next_step, changes_at = u.changes_at
       FROM ${p.rows('u', {
         id: ['uuid', moved.map(({ id }) => id)],
-        status: ['text', moved.map(({ status }) => status)],
+        status: ['word', moved.map(({ status }) => status)],
         version: ['integer', moved.map(({ version }) => version)],
         due_at: ['timestamptz', moved.map(({ dueAt }) => instantOrNull(dueAt))],
         transaction_id: ['text', moved.map(({ transactionId }) => transactionId)],
@@ -49,7 +49,7 @@ export const movedOperations: Part = {
 /** What is to be done next, as far as it was computed. */
 function planColumns(operations: readonly Operation[]) {
   return {
-    next_step: ['text', operations.map(({ plan }) => plan?.step ?? null)],
+    next_step: ['word', operations.map(({ plan }) => plan?.step ?? null)],
     changes_at: ['timestamptz', operations.map(({ plan }) => instantOrNull(plan?.changesAt ?? null))],
   } as const satisfies Readonly<Record<string, Column>>
 }
@@ -58,9 +58,9 @@ function planColumns(operations: readonly Operation[]) {
 function columnsOf(operations: readonly Operation[]) {
   return {
     id: ['uuid', operations.map(({ id }) => id)],
-    kind: ['text', operations.map(({ kind }) => kind)],
+    kind: ['word', operations.map(({ kind }) => kind)],
     external_id: ['text', operations.map(({ externalId }) => externalId)],
-    status: ['text', operations.map(({ status }) => status)],
+    status: ['word', operations.map(({ status }) => status)],
     version: ['integer', operations.map(({ version }) => version)],
     value_cents: ['bigint', operations.map(({ valueCents }) => valueCents)],
     fee_cents: ['bigint', operations.map(({ feeCents }) => feeCents)],

@@ -3,12 +3,21 @@ import type { Document, Operation } from '../operation.ts'
 
 /** Parameters of the engine's statement, and how values are written as such. */
 
-/** Types whose values hold nothing that an array literal would have to quote. */
-const UNQUOTED: ReadonlySet<string> = new Set(['uuid', 'smallint', 'integer', 'bigint', 'boolean', 'timestamptz'])
+/** Types whose values hold nothing that an array literal would have to quote, and what the database calls them. */
+const UNQUOTED: Readonly<Record<string, string>> = {
+  uuid: 'uuid',
+  smallint: 'smallint',
+  integer: 'integer',
+  bigint: 'bigint',
+  boolean: 'boolean',
+  timestamptz: 'timestamptz',
+  // Of a table: a state, a trigger, a kind.
+  word: 'text',
+}
 
-/** As the driver writes an array, without looking through each value for what must be escaped. */
-function unquotedArray(values: readonly unknown[]): string {
-  return `{${values.map((value) => value ?? 'NULL').join(',')}}`
+/** An array as the driver writes it, without looking through each value for what must be escaped where there is nothing. */
+function arrayOf(type: string, values: readonly unknown[]): unknown {
+  return type in UNQUOTED ? `{${values.map((value) => value ?? 'NULL').join(',')}}` : values
 }
 
 /** The type of a column and its values, one for each row. */
@@ -24,10 +33,13 @@ export class Parameters {
     return `$${this.values.length}::${type}`
   }
 
-  /** One array per column of a set of rows: `unnest($4::uuid[], $5::text[]) AS name (id, kind)`. */
+  /**
+   * One array per column of a set of rows: `unnest($4::uuid[], $5::text[]) AS name (id, kind)`. A column without any value is
+   * no array: the shorter of several that are unnested is filled up.
+   */
   rows(name: string, columns: Readonly<Record<string, Column>>): string {
     const arrays = Object.values(columns).map(([type, values]) =>
-      this.one(`${type}[]`, UNQUOTED.has(type) ? unquotedArray(values) : values),
+      this.one(`${UNQUOTED[type] ?? type}[]`, values.some((value) => value !== null) ? arrayOf(type, values) : null),
     )
     return `unnest(${arrays.join(', ')}) AS ${name} (${Object.keys(columns).join(', ')})`
   }

@@ -290,7 +290,11 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) 
   return pg.types.getTypeParser(oid, format ?? 'text')
 }
 
+/** Most instants of a statement are the same one: a batch has one time. */
+let latest = { epochMs: Number.NaN, text: '' }
+
 /** Epoch milliseconds as a statement's parameter. */
 export function instantParameter(epochMs: number): string {
-  return new Date(epochMs).toISOString()
+  if (epochMs !== latest.epochMs) latest = { epochMs, text: new Date(epochMs).toISOString() }
+  return latest.text
 }
