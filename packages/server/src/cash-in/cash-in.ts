@@ -5,7 +5,7 @@ import type { ReasonFact } from '../engine/reason.ts'
 import type { FailureInput } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
 import type { ReportedFacts } from './reported.ts'
-import type { AwaitedReturn, OpenRefund } from './returns.ts'
+import type { AwaitedReturn, OpenRefund } from './return-facts.ts'
 
 /** A cash-in as the engine keeps it, and everything that can happen to it. */
 

@@ -15,12 +15,11 @@ import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
 export { bookedReturn, isCashIn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
 export { reportedPayments } from './reported.ts'
+export type { AwaitedReturn, OpenRefund } from './return-facts.ts'
 export {
-  type AwaitedReturn,
   explanationsOf,
   hasReturnStep,
   namedRefund,
-  type OpenRefund,
   ownReference,
   type ReportedReturn,
   returnStep,

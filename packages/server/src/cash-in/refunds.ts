@@ -2,7 +2,8 @@ import type { JournalKind } from '@pixgate/spec'
 import type { Target } from '../engine/follow.ts'
 import { own } from '../platform/own.ts'
 import { type CashIn, type CashInFacts, type RefundEvent, returnedPayment, unnamedReturn } from './cash-in.ts'
-import { type AwaitedReturn, awaitedOf, type OpenRefund, type ReportedReturn } from './returns.ts'
+import type { AwaitedReturn, OpenRefund } from './return-facts.ts'
+import { awaitedOf, type ReportedReturn } from './returns.ts'
 
 /** What becomes known of a cash-in by its refunds and returns. Pure. */
 

@@ -1,34 +1,12 @@
 import { limits } from '@pixgate/spec'
-import type { Document } from '../engine/operation.ts'
 import { own } from '../platform/own.ts'
 import { bookedReturn, type CashIn, type RefundEvent } from './cash-in.ts'
+import type { AwaitedReturn, OpenRefund } from './return-facts.ts'
 
 /**
  * Whose a return of a payment is that names no refund of ours: one of ours that is under way, or the bank's own. Pure.
  * @source rules#cash-in.returns, failure-modes#RF-12
  */
-
-/** A refund that is under way, as its cash-in knows it. */
-export interface OpenRefund extends Document {
-  readonly valueCents: number
-  /** The bank's reference of it; `null` while nobody has told it. */
-  readonly transactionId: string | null
-}
-
-/** A return of which it is not known yet whose it is. */
-export interface AwaitedReturn extends Document {
-  readonly valueCents: number
-  /** The partner's word, epoch milliseconds. */
-  readonly occurredAt: number
-  /** The reference by which it was told: of the return, or of the payment. */
-  readonly transactionId: string | null
-  /** When it was first told to us, epoch milliseconds. */
-  readonly since: number
-  /** Refunds that, as the bank answered since, are not it. */
-  readonly answered: readonly string[]
-  /** What is held of it, centavos; absent while nothing is booked. */
-  readonly heldCents?: number
-}
 
 /** A return as it is told. */
 export type ReportedReturn = Extract<RefundEvent, { readonly on: 'return.told' }>

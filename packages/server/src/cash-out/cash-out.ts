@@ -36,8 +36,6 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
   readonly returns?: Readonly<Record<string, number>>
   /** Returns that are in suspense: return id → centavos. */
   readonly suspendedReturns?: Readonly<Record<string, number>>
-  /** Those of them that were told without an id, and not with one since: the name that stands for it → centavos. */
-  readonly unnamedReturns?: Readonly<Record<string, number>>
   readonly confirmedAt?: number
   /** What the bank says it took: evidence. */
   readonly partnerFeeCents?: number | null

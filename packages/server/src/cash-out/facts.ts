@@ -123,7 +123,7 @@ function factsAfterMovement(
 function factsAfterReturn({ facts }: CashOut, input: ReturnedInput, { posts, opens }: Target<CashOut>): CashOutFacts {
   const returned = { [input.returned.returnId]: Number(input.returned.valueCents) }
   if (posts === 'cash_out_returned') return { returns: { ...facts.returns, ...returned } }
-  if (opens === 'return_told_before') return input.isUnnamed ? {} : afterRepeatedReturn(facts, input)
+  if (opens === 'return_told_before') return input.isUnnamed ? {} : afterRepeatedReturn(facts, input.returned)
   if (posts === undefined) return {}
   const unnamed = input.isUnnamed ? { unnamedReturns: { ...facts.unnamedReturns, ...returned } } : {}
   return { suspendedReturns: { ...facts.suspendedReturns, ...returned }, ...unnamed }

@@ -1,10 +1,11 @@
 import { own } from '../platform/own.ts'
-import type { CashOutFacts, ReturnedInput } from './cash-out.ts'
 
 /** Returns that the bank may have reported twice, first without an id and then with one: in a case, not in the books. */
 
-/** The fact in which the database keeps them, under its name of the first version. @see docs/adr/0024 */
+/** The facts in which the database keeps them, under their names of the first version. @see docs/adr/0024 */
 export type RepeatedReturns = {
+  /** Returns in suspense that were reported without an id, and not with one since: the name that stands for it → centavos. */
+  readonly unnamedReturns?: Readonly<Record<string, number>>
   /** What may be one of the returns without an id, reported with its id, and is in a case only: return id → centavos. */
   readonly returnsToldAgain?: Readonly<Record<string, number>>
 }
@@ -16,9 +17,9 @@ export function repeatedReturn({ returnsToldAgain }: RepeatedReturns, returnId: 
 
 /** Facts after a return that may be one that was reported without its id; the next one of this amount is another. */
 export function afterRepeatedReturn(
-  { unnamedReturns = {}, returnsToldAgain }: CashOutFacts,
-  { returned }: ReturnedInput,
-): CashOutFacts {
+  { unnamedReturns = {}, returnsToldAgain }: RepeatedReturns,
+  returned: { readonly returnId: string; readonly valueCents: bigint },
+): RepeatedReturns {
   const cents = Number(returned.valueCents)
   const likely = Object.keys(unnamedReturns).find((name) => own(unnamedReturns, name) === cents)
   return {

@@ -1,7 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Document } from '../engine/operation.ts'
 import type { ReasonFact } from '../engine/reason.ts'
-import type { Again } from './inputs.ts'
 import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-query.ts'
 
 /**
@@ -89,6 +88,16 @@ export function isRepeatable(
   nowMs: number,
 ): boolean {
   return !isAccepted && refusal == null && nowMs - (firstAttemptAt ?? nowMs) < windowMs
+}
+
+/** Why an order may be sent again that may have arrived. */
+export interface Again {
+  /** When the query that told no outcome was claimed. */
+  readonly askedAt: number
+  /** For how long after the first attempt the bank takes a repeat for the same order; 0: never. */
+  readonly windowMs: number
+  /** When the clock was last set back: how long ago an order was tried before that nobody knows. */
+  readonly setBackAt?: number | undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { NotFound, NotSent, Rejected, Unknown } from '../banks/port.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { SendFacts } from './attempts.ts'
+import type { Again, SendFacts } from './attempts.ts'
 
 /** What sending an order and asking about it teaches, whatever kind of order it is. Pure. */
 
@@ -53,16 +53,6 @@ export type WorkInput =
   | { readonly on: 'work.done'; readonly isUnanswered?: boolean }
   | { readonly on: 'clock.overdue' }
   | { readonly on: 'clock.released' }
-
-/** Why an order may be sent again that may have arrived. */
-export interface Again {
-  /** When the query that told no outcome was claimed. */
-  readonly askedAt: number
-  /** For how long after the first attempt the bank takes a repeat for the same order; 0: never. */
-  readonly windowMs: number
-  /** When the clock was last set back: how long ago an order was tried before that nobody knows. */
-  readonly setBackAt?: number | undefined
-}
 
 /**
  * What became of an input. `IGNORED`: nothing to change, known already or too late. `IMPLAUSIBLE`: the partner's time

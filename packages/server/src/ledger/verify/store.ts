@@ -1,6 +1,7 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
-import { type Check, checks } from './checks.ts'
+import type { Check } from './check.ts'
+import { checks } from './checks.ts'
 
 /** A check that found something. */
 export interface Drift extends Pick<Check, 'name' | 'meaning'> {

@@ -1,5 +1,5 @@
 import { confirmedReturnWords, confirmedWords, type JournalTemplate, journals, partnerEvents } from '@pixgate/spec'
-import type { Check } from './checks.ts'
+import type { Check } from './check.ts'
 
 /**
  * Whether the books are true, not only consistent: what the bank told of money, in events, in its statement and in answers
