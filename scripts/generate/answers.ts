@@ -43,17 +43,32 @@ export function sendingDocument(): GeneratedDocument {
   )
 }
 
-/** What the bank's word that money moved leads to, whichever amount it names. */
-export function confirmationsDocument(): GeneratedDocument {
+/** What becomes of each thing that the bank says of a payment, by itself or when asked. */
+export function reportsDocument(): GeneratedDocument {
   return markdown(
-    'docs/generated/confirmations.md',
-    'What a confirmation of the bank does',
-    'The bank says that money moved: in an event, in the answer to a question, or in its statement. An ' +
-      'event without a proof of its origin is no such word: the bank is asked. Lines of one state are tried in their order; the first whose conditions hold applies.',
+    'docs/generated/reports.md',
+    'What a report of the bank does',
+    'The bank reports in an event, in the answer to a status query, and in its statement. An event without a proof of its ' +
+      'origin is no report: the bank is asked. Lines of one state are tried in their order; the first whose conditions hold ' +
+      'applies.',
     ...answer((line) => isOn(line, 'partner.confirmed'), {
-      cash_in: 'A payment of a charge',
-      cash_out: 'A payout that left',
-      refund_in: 'A refund that left',
+      cash_in: 'A payment of a charge is confirmed',
+      cash_out: 'A payout is confirmed',
+      refund_in: 'A refund is confirmed',
+    }),
+    ...answer((line) => isOn(line, 'partner.failed'), {
+      cash_in: 'A charge has failed',
+      cash_out: 'A payout has failed',
+      refund_in: 'A refund has failed',
+    }),
+    ...answer((line) => isOn(line, 'partner.not_found') || isOn(line, 'charge.not_found'), {
+      cash_in: 'The bank does not know a charge',
+      cash_out: 'The bank does not know a payout',
+      refund_in: 'The bank does not know a refund',
+    }),
+    ...answer((line) => isOn(line, 'partner.returned'), {
+      cash_out: 'A payout came back',
+      refund_in: 'The bank gave a payment back by itself',
     }),
   )
 }

@@ -1,4 +1,4 @@
-import { confirmationsDocument, releasesDocument, sendingDocument } from './answers.ts'
+import { releasesDocument, reportsDocument, sendingDocument } from './answers.ts'
 import { configurationDocument, environmentExample } from './configuration.ts'
 import type { GeneratedDocument } from './document.ts'
 import { errorsDocument } from './errors.ts'
@@ -13,7 +13,7 @@ export function documents(): GeneratedDocument[] {
     statesDocument(),
     releasesDocument(),
     sendingDocument(),
-    confirmationsDocument(),
+    reportsDocument(),
     ledgerDocument(),
     errorsDocument(),
     ...eventSchemaDocuments(),
