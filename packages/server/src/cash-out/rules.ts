@@ -159,9 +159,9 @@ function recogniseConfirmation(
   const { endToEndId, valueCents, occurredAt, recipientDiffers = false } = input.movement
   if (occurredAt > nowMs + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
   const booked = bookedMovement(cashOut, endToEndId)
-  const isRestated = booked !== undefined && (booked !== valueCents || recipientDiffers)
-  const hasLeft = cashOut.status === 'CONFIRMED' || cashOut.status === 'REVERSED'
-  return booked !== undefined && !(isRestated && hasLeft) ? 'IGNORED' : input
+  // In doubt that may be what was booked: nobody kept to whom it went.
+  const isToAnother = recipientDiffers && cashOut.status !== 'RECONCILIATION_REQUIRED'
+  return booked === valueCents && !isToAnother ? 'IGNORED' : input
 }
 
 function toSomebodyElse(input: ConfirmedInput): ConfirmedInput {

@@ -41,6 +41,28 @@ async function missing(fixture: CashOutFixture): Promise<string> {
   return id
 }
 
+test('[cash-out.unknown.3] [P8] in doubt for want of an answer a silent bank is asked, and sent the order again, each minute', async (t) => {
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: TIMEOUT })
+  await missing(fixture)
+  fixture.partner.asked.length = 0
+  for (let second = 0; second < 600; second++) await fixture.later(SECOND)
+  const times = (call: string) => fixture.partner.asked.filter((asked) => asked === call).length
+  assert.ok(times('GET') >= 9 && times('GET') <= 11, `asked ${times('GET')} times`)
+  assert.ok(times('PUT') >= 9 && times('PUT') <= 11, `sent ${times('PUT')} times`)
+})
+
+test('[cash-out.confirmed.3] [EV-13] in doubt what the bank states otherwise of a movement in the books is a case, and not booked again', async (t) => {
+  const fixture = await cashOutFixture(t, { put: TIMEOUT, query: TIMEOUT })
+  const id = await fixture.reserve()
+  await fixture.later(0)
+  await apply(fixture, id, confirmed({ occurredAt: AT, valueCents: 25_00n }, false))
+  const before = await balances(fixture.database)
+  const otherwise = [await apply(fixture, id, leaves), await apply(fixture, id, leaves)]
+  assert.deepEqual(otherwise, ['APPLIED', 'APPLIED'])
+  assert.deepEqual((await cases(fixture.database)).sort(), ['amount_differs', 'confirmation_restated'])
+  assert.deepEqual(await balances(fixture.database), before)
+})
+
 test('[EV-22] [cash-out.reversal.1] a return that comes in doubt, before the confirmation, is not lost', async (t) => {
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: TIMEOUT })
   const id = await missing(fixture)

@@ -355,6 +355,16 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { facts: CLAIMED_AGAIN },
     dueAt: NOW + 60_000,
   },
+  'RECONCILIATION_REQUIRED send.not_sent evidence was missing': {
+    before: MISSING,
+    learns: { facts: { unsentAttempts: 1 } },
+    dueAt: NOW + 1_000,
+  },
+  'RECONCILIATION_REQUIRED send.unknown evidence was missing': {
+    before: MISSING,
+    learns: { facts: { questions: 21 } },
+    dueAt: NOW + 60_000,
+  },
   'RECONCILIATION_REQUIRED clock.released evidence was missing': {
     before: { dueAt: NOW, facts: { ...MISSING.facts, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } },
     learns: { facts: ended('never_sent'), exclusiveKey: null },
@@ -373,6 +383,12 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'RECONCILIATION_REQUIRED send.rejected evidence was missing': { before: MISSING, learns: REFUSED },
   'RECONCILIATION_REQUIRED partner.confirmed movement belongs to another operation': LEFT_ELSEWHERE,
   'RECONCILIATION_REQUIRED partner.returned movement belongs to another operation': RETURNED_ELSEWHERE,
+  'RECONCILIATION_REQUIRED partner.confirmed movement restated': {
+    before: { facts: { ...SENT, ...CONTRADICTION.facts, movements: { E1: 29_00 } } },
+    learns: { transactionId: 'tx' },
+    reference: 'E1',
+    evidence: movementEvidence(30_00),
+  },
   'RECONCILIATION_REQUIRED partner.confirmed amount differs': OTHER_AMOUNT,
   'RECONCILIATION_REQUIRED partner.confirmed hold is gone': { ...HELD_AGAIN, before: RELEASED },
   'RECONCILIATION_REQUIRED partner.confirmed evidence was missing': { before: MISSING, learns: CONFIRMED },
