@@ -93,7 +93,7 @@ const UNDOUBTED = `(
    WHERE status = 'PAID' AND id NOT IN (SELECT operation_id FROM "case" WHERE operation_id IS NOT NULL) ORDER BY id LIMIT 1)`
 
 /** An event of it that was applied, as the inbox says. */
-function event(told: object): string {
+function event(told: object, key = 'cash-in'): string {
   const body = JSON.stringify({ status: 'CONFIRMED', ...told })
   return `
     WITH stored AS (
@@ -101,7 +101,7 @@ function event(told: object): string {
       VALUES (gen_random_uuid(), 'cash-in', convert_to('${body}', 'UTF8'), now()) RETURNING id)
     INSERT INTO inbox_event
       (inbox_id, ordinal, dedupe_key, content_hash, state, outcome, operation_id, processed_at)
-    SELECT stored.id, 0, '["cash-in"]', 'x', 'DONE', 'APPLIED', o.id, now() FROM stored, ${UNDOUBTED} o`
+    SELECT stored.id, 0, '["${key}"]', 'x', 'DONE', 'APPLIED', o.id, now() FROM stored, ${UNDOUBTED} o`
 }
 
 /** An event that tells a return that is booked, as one of a payment of the operation that `payer` selects. */
@@ -223,6 +223,15 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
      VALUES (gen_random_uuid(), 1, 'x', now(), now())`,
     ['orphans'],
   ],
+  // What only JavaScript can read hides neither itself nor the others.
+  [event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000, x: '\0' }), ['events-readable']],
+  [
+    [
+      event({ event: 'CashIn', endToEndId: 'E8', valueCents: 1_000, x: '\ud800' }, 'another'),
+      event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000 }),
+    ].join(';'),
+    ['events-readable', 'money-reported'],
+  ],
   // What the bank told is in the books, and where it belongs.
   [event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000 }), ['money-reported']],
   [event({ event: 'CashIn', status: 'CONCLUIDA', endToEndId: 'E9', valueCents: 1_000 }), ['money-reported']],
@@ -302,7 +311,7 @@ async function asSuperuser<Result>(url: string, work: (client: pg.Client) => Pro
   }
 }
 
-test('[ledger.verify.1] [ledger.verify.5] every check finds what it is for, and only that', async (t) => {
+test('[ledger.verify.1] [ledger.verify.5] [DB-45] every check finds what it is for, and only that', async (t) => {
   const { url } = await fullBooks(t)
   const proven = new Set<string>()
   await asSuperuser(url, async (client) => {
@@ -311,8 +320,11 @@ test('[ledger.verify.1] [ledger.verify.5] every check finds what it is for, and 
     }
     for (const [sql, expected] of DAMAGES) {
       await client.query('BEGIN')
-      const { rowCount } = await client.query(sql)
-      assert.ok(rowCount, `${sql}: changed something`)
+      const results = [await client.query(sql)].flat()
+      assert.ok(
+        results.every(({ rowCount }) => rowCount),
+        `${sql}: changed something`,
+      )
       const { drifts } = await verify(queries)
       await client.query('ROLLBACK')
       assert.deepEqual(

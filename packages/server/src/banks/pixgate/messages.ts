@@ -12,6 +12,7 @@ import type {
   ReturnNews,
   UnreadableEvent,
 } from '../inbound.ts'
+import { keepingFault } from '../keepable-json.ts'
 import type { Payment } from '../port.ts'
 
 /**
@@ -47,8 +48,9 @@ export function readBody(route: PartnerRoute, body: Buffer): BankEvent {
   try {
     const event = readEvent(body, 'application/json') as PartnerEvent
     const names: readonly string[] = partnerEvents[route]
-    if (names.includes(event.event)) return readableEvent(event)
-    return unreadable(body, `${event.event} does not belong to ${route}`)
+    if (!names.includes(event.event)) return unreadable(body, `${event.event} does not belong to ${route}`)
+    const fault = keepingFault(body.toString())
+    return fault === undefined ? readableEvent(event) : unreadable(body, fault)
   } catch (error) {
     if (error instanceof Refusal) return unreadable(body, faultText(error))
     throw error

@@ -10,6 +10,11 @@ function quoted(words: Iterable<string>): string {
   return [...words].map((word) => `'${word}'`).join(', ')
 }
 
+/** Events of our own protocol that were read here and are dealt with. */
+const OUR_EVENTS = `inbox_event e JOIN inbox i ON i.id = e.inbox_id
+           WHERE e.processed_at IS NOT NULL AND i.is_proven AND e.dedupe_key NOT LIKE '%"unreadable%'
+             AND i.endpoint IN (${quoted(Object.keys(partnerEvents))})`
+
 /**
  * Each of these tells `(source, source_id, operation_id, direction, id, value_cents, returned_payment,
  * is_counted_elsewhere, case_reference)`. What is no whole fact has no id or no amount.
@@ -25,11 +30,8 @@ const BY_EVENTS = `
          i.told ->> 'event' = 'CashInReversal' AS is_counted_elsewhere,
          i.case_reference
     FROM (SELECT e.inbox_id AS id, e.operation_id, encode(e.content_hash, 'hex') AS case_reference,
-                 -- CASE, as what could not be read, or is another bank's, must not be parsed.
-                 CASE WHEN e.dedupe_key NOT LIKE '%"unreadable%' AND i.endpoint IN (${quoted(Object.keys(partnerEvents))})
-                      THEN convert_from(i.body, 'UTF8')::jsonb END AS told
-            FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id
-           WHERE e.processed_at IS NOT NULL AND i.is_proven) i
+                 json_or_null(i.body) AS told
+            FROM ${OUR_EVENTS}) i
    WHERE i.told ->> 'status' IN (${quoted(confirmedWords)})
       OR (i.told ->> 'status' IN (${quoted(confirmedReturnWords)}) AND i.told ->> 'event' LIKE '%Reversal')`
 
@@ -81,6 +83,11 @@ const MOVEMENT_JOURNALS = Object.entries<JournalTemplate>(journals)
  * @source rules#ledger.verify.5
  */
 export const truthChecks: readonly Check[] = [
+  {
+    name: 'events-readable',
+    meaning: 'Every event that was applied can be read in the database, so that what it tells of money is looked at.',
+    sql: `SELECT concat_ws(' ', 'event', i.id, 'of', e.operation_id) AS what FROM ${OUR_EVENTS} AND json_or_null(i.body) IS NULL`,
+  },
   {
     name: 'money-reported',
     meaning: 'What the bank reported of money is in the books with its amount, or in a case.',

@@ -72,6 +72,14 @@ test('[partner-inbox.4] [EV-11] bytes that are no JSON, or JSON that two readers
   assert.equal(readBody('cash-in', Buffer.from([0x7b, 0xff, 0x7d])).kind, 'unreadable')
 })
 
+test('[partner-inbox.4] [DB-45] what the database could not read again is no event, also in a field that we do not know', () => {
+  const written = (unknown: string) => JSON.stringify(EVENT).replace(/}$/, `,"note":${unknown}}`)
+  assert.equal(faultOf(written('"\\ud83d\\ude00"')), undefined)
+  for (const unknown of ['"\\ud83d"', '"\\u0000"', '1e400', '{"\\udc00":1}']) {
+    assert.match(faultOf(written(unknown)) ?? '', /cannot be kept$/, unknown)
+  }
+})
+
 test('[partner-inbox.5] [EV-29] each event belongs to one endpoint', () => {
   const homes = { CashIn: 'cash-in', CashInReversal: 'cash-in', CashOut: 'cash-out', CashOutReversal: 'cash-out' }
   for (const [event, home] of Object.entries(homes)) {
