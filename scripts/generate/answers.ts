@@ -8,9 +8,9 @@ export function releasesDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/releases.md',
     'What frees money',
-    'No other line of any table makes what a merchant may spend grow. Lines of one state and trigger are ' +
-      'tried in their order, so that one without conditions is what the lines before it leave over: all of them stand in ' +
-      '[States](states.md).',
+    'No other line of any table makes what a merchant may spend grow. A line without ' +
+      'conditions applies where no earlier line of its state and trigger did; [States](states.md) has all of them in their ' +
+      'order. What is in `RECONCILIATION_REQUIRED:conflict` is freed by none: an operator decides.',
     ...answer(posting('hold'), {
       cash_out: 'Frees the money of a payout',
       refund_in: 'Frees the money of a refund',
@@ -29,8 +29,8 @@ export function sendingDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/sending.md',
     'When an order is sent again',
-    'An order goes out only after a line on `send.claimed` was stored, always under the same id: the first line is the first ' +
-      'attempt, the others send again. Nothing else sends.',
+    'An order is sent only after its move `send.claimed` is committed, always under the same id. After five failures in a ' +
+      'row nothing is sent for a while ([partner.6](../rules.md#partner.6)).',
     ...answer((line) => isOn(line, 'send.claimed'), {
       cash_out: 'A payout is sent',
       refund_in: 'A refund is sent',
@@ -48,8 +48,10 @@ export function reportsDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/reports.md',
     'What a report of the bank does',
-    'The bank reports in an event, in the answer to a status query, and in its statement. An event without a proof of its ' +
-      'origin is no report: the bank is asked. Lines of one state are tried in their order; the first whose conditions hold ' +
+    'The bank reports in an event, in the answer to a status query, and in its statement. An event that is not ' +
+      'authenticated is no report: it only makes us ask the bank. Before any line is tried, what is in the books already, to ' +
+      'the centavo, is ignored, and what is dated more than 300 s ahead of us is not believed.' +
+      ' Lines of one state are tried in their order; the first whose conditions hold ' +
       'applies.',
     ...answer((line) => isOn(line, 'partner.confirmed'), {
       cash_in: 'A payment of a charge is confirmed',

@@ -4,7 +4,7 @@
 export const orderGuards = {
   'work is due': 'its time has come, and no other process has claimed it',
   'asked in vain and safe to repeat':
-    'the bank was asked since the last attempt and told no outcome, it does once what it is told twice, still knows the first attempt by a clock that was not set back since, and has neither taken nor refused the order',
+    'the bank, if it can be asked, was asked after the last attempt and reported no outcome; it carries out a repeated order once, its window for that is open by a clock that was not set back, and it has neither accepted nor refused the order',
   'the bank has it': 'the bank said before that it has the order, or its statement shows it',
   'refusal is of the latest attempt': 'no other attempt followed the one that was refused',
   'another attempt may arrive': 'an attempt besides the refused one may have arrived, or may still arrive',
