@@ -92,6 +92,9 @@ const UNDOUBTED = `(
   SELECT id FROM operation
    WHERE status = 'PAID' AND id NOT IN (SELECT operation_id FROM "case" WHERE operation_id IS NOT NULL) ORDER BY id LIMIT 1)`
 
+/** As deep as a body of 64 KiB can be: too deep for PostgreSQL. */
+const DEEP = `${'['.repeat(32_000)}${']'.repeat(32_000)}`
+
 /** An event of it that was applied, as the inbox says. */
 function event(told: object, key = 'cash-in'): string {
   const body = JSON.stringify({ status: 'CONFIRMED', ...told })
@@ -225,6 +228,10 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
   ],
   // What only JavaScript can read hides neither itself nor the others.
   [event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000, x: '\0' }), ['events-readable']],
+  [
+    event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000, x: 'deep' }).replace('"deep"', DEEP),
+    ['events-readable'],
+  ],
   [
     [
       event({ event: 'CashIn', endToEndId: 'E8', valueCents: 1_000, x: '\ud800' }, 'another'),
