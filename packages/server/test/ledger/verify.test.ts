@@ -97,7 +97,7 @@ const DEEP = `${'['.repeat(32_000)}${']'.repeat(32_000)}`
 
 /** An event of it that was applied, as the inbox says. */
 function event(told: object, key = 'cash-in'): string {
-  const body = JSON.stringify({ status: 'CONFIRMED', ...told })
+  const body = JSON.stringify({ status: 'CONFIRMED', occurredAt: '2026-11-21T12:00:00Z', ...told })
   return `
     WITH stored AS (
       INSERT INTO inbox (id, endpoint, body, received_at)
@@ -117,7 +117,7 @@ function returnNaming(payer: string): string {
          stored AS (INSERT INTO inbox (id, endpoint, body, received_at)
                   SELECT gen_random_uuid(), 'cash-in', convert_to(jsonb_build_object(
                            'event', 'CashInReversal', 'status', 'CONFIRMED', 'returnId', id, 'endToEndId', 'E9',
-                           'valueCents', value_cents)::text, 'UTF8'), now()
+                           'valueCents', value_cents, 'occurredAt', now())::text, 'UTF8'), now()
                     FROM booked RETURNING id)
     INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state, operation_id, processed_at)
     SELECT stored.id, 0, '["cash-in"]', 'x', 'DONE', booked.operation_id, now()
@@ -226,6 +226,8 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
      VALUES (gen_random_uuid(), 1, 'x', now(), now())`,
     ['orphans'],
   ],
+  // What lacks its time was only a reason to ask the bank.
+  [event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000, occurredAt: undefined }), []],
   // What only JavaScript can read hides neither itself nor the others.
   [event({ event: 'CashIn', endToEndId: 'E9', valueCents: 1_000, x: '\0' }), ['events-readable']],
   [

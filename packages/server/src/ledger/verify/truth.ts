@@ -21,7 +21,8 @@ const EVENTS = `inbox_event e JOIN inbox i ON i.id = e.inbox_id WHERE e.processe
 
 /**
  * Each of these tells `(source, source_id, operation_id, direction, id, value_cents, returned_payment,
- * is_counted_elsewhere, case_reference)`. What is no whole fact has no id or no amount.
+ * is_counted_elsewhere, case_reference)`. What is no whole fact has no id or no
+ * amount; an event without a time is only a reason to ask the bank.
  */
 const BY_EVENTS = `
   SELECT 'event' AS source, i.id::text AS source_id, i.operation_id,
@@ -36,8 +37,9 @@ const BY_EVENTS = `
     FROM (SELECT e.inbox_id AS id, e.operation_id, encode(e.content_hash, 'hex') AS case_reference,
                  ${TOLD_BY_EVENT} AS told
             FROM ${EVENTS}) i
-   WHERE i.told ->> 'status' IN (${quoted(confirmedWords)})
-      OR (i.told ->> 'status' IN (${quoted(confirmedReturnWords)}) AND i.told ->> 'event' LIKE '%Reversal')`
+   WHERE i.told ->> 'occurredAt' IS NOT NULL
+     AND (i.told ->> 'status' IN (${quoted(confirmedWords)})
+          OR i.told ->> 'status' IN (${quoted(confirmedReturnWords)}) AND i.told ->> 'event' LIKE '%Reversal')`
 
 /** Matching is given half an hour. What the bank takes back is counted by a refund of its own. */
 const BY_STATEMENT = `
