@@ -12,7 +12,9 @@ export function dependencyProblems(manifests: readonly string[], reasons: string
   const explained = new Set(reasons.split('\n').flatMap(packagesOf))
   const used = manifests
     .map((text) => JSON.parse(text) as Record<string, Readonly<Record<string, string>> | undefined>)
-    .flatMap(({ dependencies = {}, devDependencies = {} }) => Object.entries({ ...dependencies, ...devDependencies }))
+    .flatMap(({ dependencies, devDependencies, optionalDependencies }) =>
+      Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }),
+    )
     .filter(([name]) => !name.startsWith('@pixgate/'))
   return [...new Map(used)].flatMap(([name, version]) => [
     ...(explained.has(name) ? [] : [`${name} has no row in ${WHERE}`]),

@@ -19,11 +19,14 @@ test('every dependency has its reason and one version', () => {
 })
 
 test('one without a reason, and one of any version, is a problem', () => {
-  const manifests = [{ dependencies: { leftpad: '1.0.0' } }, { devDependencies: { pg: '^8.23.1' } }].map((it) =>
-    JSON.stringify(it),
-  )
+  const manifests = [
+    { dependencies: { leftpad: '1.0.0' } },
+    { devDependencies: { pg: '^8.23.1' } },
+    { optionalDependencies: { fast: '1.0.0' } },
+  ].map((it) => JSON.stringify(it))
   assert.deepEqual(dependencyProblems(manifests, REASONS), [
     'leftpad has no row in docs/adr/0003-dependencies.md',
     'pg: ^8.23.1 is not one version',
+    'fast has no row in docs/adr/0003-dependencies.md',
   ])
 })

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { ROOT } from '../../check/repository.ts'
+
+const GUARD = join(ROOT, 'packages/server/bin/node-version.cjs')
+
+interface Manifest {
+  readonly scripts: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
+}
+
+/** What the lock file says of an installed package. */
+interface Locked {
+  readonly version: string
+  readonly integrity?: string
+  readonly hasInstallScript?: boolean
+}
+
+const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+
+function startWithVersion(version: string) {
+  const program = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } }); require('${GUARD}')`
+  return spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' })
+}
+
+test('a Node.js older than 24 ends with one sentence and status 2', () => {
+  for (const version of ['0.10.48', '18.20.8', '20.20.2', '23.11.1']) {
+    const { status, stderr } = startWithVersion(version)
+    assert.equal(status, 2, version)
+    assert.match(stderr, /^pixgate: this is Node\.js v\S+, and Node\.js 24 or newer is needed: .+\n$/)
+  }
+})
+
+test('Node.js 24 and newer goes on, and says nothing', () => {
+  for (const version of ['24.0.0', '26.10.0', '100.0.0']) {
+    const { status, stderr } = startWithVersion(version)
+    assert.deepEqual([status, stderr], [0, ''], version)
+  }
+})
+
+test('what a newcomer types asks for the version before it reads TypeScript', () => {
+  for (const script of ['start', 'dev', 'test', 'demo']) {
+    assert.match(manifest.scripts[script] ?? '', /node --require=\.\/packages\/server\/bin\/node-version\.cjs /, script)
+  }
+})
+
+test('each runtime that comes with the project is one version, with its hash in the lock file and no install script', () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const runtimes = Object.entries(manifest.optionalDependencies)
+  assert.ok(runtimes.length > 0)
+  for (const [name, version] of runtimes) {
+    const locked: Locked = packages[`node_modules/${name}`]
+    assert.match(version, /^24\.\d+\.\d+$/, name)
+    assert.equal(locked.version, version)
+    assert.match(locked.integrity ?? '', /^sha512-/, name)
+    assert.ok(!locked.hasInstallScript, name)
+  }
+  assert.equal(packages['node_modules/node'], undefined)
+})
