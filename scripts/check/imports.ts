@@ -43,6 +43,7 @@ const table: readonly Unit[] = [
   { unit: 'server/compose.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/start.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
+  { unit: 'server/verify-ledger.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/index.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
 
   { unit: 'sandbox', level: '–', mayImport: ['spec', 'server/index.ts'] },
@@ -119,5 +120,7 @@ function unitOf(path: string): string {
   const [, name = '', inside = ''] = /^packages\/([^/]+)\/(?:src|test)\/(.*)$/.exec(path) ?? []
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
-  return second === undefined && !/^(?:compose|start|main|index)\.ts$/.test(first) ? 'server/start' : `server/${first}`
+  return second === undefined && !/^(?:compose|start|main|verify-ledger|index)\.ts$/.test(first)
+    ? 'server/start'
+    : `server/${first}`
 }

@@ -2,4 +2,11 @@ import './node-version.cjs'
 
 // What an installation starts: `all`, `api`, `worker`, `migrate`, or `verify-ledger` with its options. Plain JavaScript, and
 // the rest only when it is known that this Node.js runs TypeScript.
-await import('../src/main.ts')
+const [, , word, ...parameters] = process.argv
+
+if (word === 'verify-ledger') {
+  const { configuredDatabase, verifyLedger } = await import('../src/verify-ledger.ts')
+  process.exitCode = await verifyLedger(parameters, 'pixgate verify-ledger', () => configuredDatabase(process.env))
+} else {
+  await import('../src/main.ts')
+}

@@ -41,10 +41,12 @@ test('Node.js 24 and newer goes on, and says nothing', () => {
   }
 })
 
-test('what a newcomer types asks for the version before it reads TypeScript', () => {
-  for (const script of ['start', 'dev', 'test', 'demo']) {
-    assert.match(manifest.scripts[script] ?? '', /node --require=\.\/packages\/server\/bin\/node-version\.cjs /, script)
-  }
+test('every verb runs on the Node.js that came with the packages, and asks for the version first', () => {
+  for (const [verb, command] of Object.entries(manifest.scripts)) assert.match(command, /^exec scripts\/node /, verb)
+  const found = spawnSync(join(ROOT, 'scripts/node'), ['-p', 'process.execArgv.join() + process.version'], {
+    encoding: 'utf8',
+  })
+  assert.match(found.stdout, /node-version\.cjs.*v(?:2[4-9]|[3-9]\d)\./, found.stderr)
 })
 
 test('each runtime that comes with the project is one version, with its hash in the lock file and no install script', () => {

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util'
+import { isProduction, serviceVariables } from './config.ts'
+import { reportJson, reportText } from './ledger/verify/report.ts'
+import { trialBalance, verify } from './ledger/verify/store.ts'
+import { withSnapshot } from './platform/db/snapshot.ts'
+import { type Environment, readVariables } from './platform/variables.ts'
+
+/** A database to look at, and what to do with it afterwards. */
+export interface OpenDatabase {
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * The program `verify-ledger`: recomputes the books and prints a trial balance. `--at 2026-11-21T00:00:00Z` takes the trial
+ * balance at an instant; `--json` prints for machines.
+ * @param open finds the database
+ * @returns the exit status: 0 where the books are right, 1 where they have drifted, 2 where it could not look
+ * @source rules#ledger.verify.3
+ */
+export async function verifyLedger(
+  parameters: readonly string[],
+  usage: string,
+  open: () => Promise<OpenDatabase>,
+): Promise<number> {
+  try {
+    return await verifyDatabase(readParameters(parameters, usage), await open())
+  } catch (error) {
+    console.error(`verify-ledger: ${(error as Error).message}`)
+    return 2
+  }
+}
+
+/** The database in `DATABASE_URL`, of which nothing else need be configured. @throws ConfigError */
+export async function configuredDatabase(environment: Environment): Promise<OpenDatabase> {
+  const { DATABASE_URL } = serviceVariables
+  const { DATABASE_URL: url } = readVariables({ DATABASE_URL }, environment, isProduction(environment))
+  return { url, stop: async () => undefined }
+}
+
+interface Parameters {
+  /** `null`: now. */
+  readonly at: number | null
+  readonly json: boolean
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/
+
+/** @throws Error that says how it is used */
+function readParameters(args: readonly string[], usage: string): Parameters {
+  const options = { at: { type: 'string' }, json: { type: 'boolean', default: false } } as const
+  const { at: text, json } = parseArgs({ args: [...args], options }).values
+  const at = text === undefined ? null : Date.parse(text)
+  if (text !== undefined && (!INSTANT.test(text) || Number.isNaN(at))) {
+    throw new Error(`${text} is no instant. Usage: ${usage} [--at 2026-11-21T00:00:00Z] [--json]`)
+  }
+  return { at, json }
+}
+
+async function verifyDatabase({ at, json }: Parameters, { url, stop }: OpenDatabase): Promise<number> {
+  try {
+    const [verification, totals] = await withSnapshot({ url, name: 'pixgate verify-ledger' }, async (queries) => [
+      await verify(queries),
+      await trialBalance(queries, at),
+    ])
+    const report = json ? reportJson : reportText
+    console.log(report(verification, totals, at ?? verification.at))
+    return verification.faults === 0 ? 0 : 1
+  } finally {
+    await stop()
+  }
+}
