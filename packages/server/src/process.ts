@@ -36,7 +36,7 @@ export interface Program<Config> {
 }
 
 /** How long a shutdown may take. @source rules#health.3, failure-modes#PL-2 */
-const DRAIN_MS = 20_000
+export const DRAIN_MS = 20_000
 
 /**
  * Runs a program as this process, in the role that its first argument names: `all` (the default), `api`, `worker` or
