@@ -1,0 +1,23 @@
+# The server, as deploy/install.sh installs it:
+#
+#     docker build -t pixgate .
+#     docker run --read-only --env-file pixgate.env -p 127.0.0.1:8080:8080 pixgate all
+#
+# No secret is needed to build it and none is in it. It writes nothing: run it with a read-only root.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /checkout
+COPY . .
+RUN sh deploy/install.sh /opt/pixgate
+
+FROM node:24-bookworm-slim
+COPY --from=build /opt/pixgate /opt/pixgate
+WORKDIR /opt/pixgate
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
+USER node
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+# A worker opens no port: switch this off for it, as compose.yaml does.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/opt/pixgate/bin/pixgate"]
+CMD ["all"]
