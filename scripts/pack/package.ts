@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../check/repository.ts'
+
+/** The packages that others may install, by their folders; each needs only those before it. */
+export const PUBLISHED = ['brcode', 'spec', 'bank-simulator'] as const
+
+/** What a `package.json` has of interest here. */
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly exports: string | Readonly<Record<string, string>>
+  readonly bin?: Readonly<Record<string, string>>
+}
+
+/**
+ * Compiles a package to JavaScript and types, because Node.js runs no TypeScript below `node_modules`, and packs it.
+ * @param folder gets the tarball, and in `build` what is in it
+ * @returns the path of the tarball
+ */
+export function packPackage(name: (typeof PUBLISHED)[number], folder: string): string {
+  const source = join(ROOT, 'packages', name)
+  const built = join(folder, 'build', name)
+  rmSync(built, { recursive: true, force: true })
+  mkdirSync(built, { recursive: true })
+  compile(source, built)
+  for (const file of globSync('**/*.d.ts', { cwd: built })) renameImports(join(built, file))
+  copyFileSync(join(source, 'README.md'), join(built, 'README.md'))
+  copyFileSync(join(ROOT, 'LICENSE'), join(built, 'LICENSE'))
+  const manifest = publishedManifest(manifestIn(source), manifestIn(ROOT), `packages/${name}`)
+  writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: built, encoding: 'utf8' })
+  const tarballs: { readonly filename: string }[] = Object.values(JSON.parse(packed))
+  return join(folder, tarballs.map(({ filename }) => filename).join())
+}
+
+function manifestIn(folder: string) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
+
+/** Types of our other packages are read from what was built of them: their sources are no part of this one. */
+function compile(source: string, built: string): void {
+  const config = join(built, '..', 'tsconfig.json')
+  // Also what the types of our other packages import is found from where they were built.
+  const libraries = join(built, '..', 'node_modules')
+  const compilerOptions = {
+    noEmit: false,
+    noEmitOnError: true,
+    declaration: true,
+    rewriteRelativeImportExtensions: true,
+    rootDir: join(source, 'src'),
+    outDir: built,
+    typeRoots: [join(ROOT, 'node_modules/@types')],
+    paths: Object.fromEntries(PUBLISHED.map((name) => [`@pixgate/${name}`, [join(built, '..', name, 'index.d.ts')]])),
+  }
+  const extended = join(ROOT, 'tsconfig.json')
+  writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, include: [join(source, 'src')] }))
+  rmSync(libraries, { force: true })
+  symlinkSync(join(ROOT, 'node_modules'), libraries)
+  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], { stdio: 'inherit' })
+  for (const path of [config, libraries]) rmSync(path)
+}
+
+/** The compiler rewrites `./x.ts` to `./x.js` in JavaScript, and leaves it in types. */
+function renameImports(file: string): void {
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replaceAll(/(?<=(?:from |import\()["']\.{1,2}\/[^"']+)\.ts(?=["'])/g, '.js'))
+}
+
+/** The manifest of the sources, with the paths of what was compiled and with what all packages have in common. */
+function publishedManifest(
+  { private: _private, scripts: _scripts, devDependencies: _development, ...own }: Manifest & Record<string, unknown>,
+  common: { readonly engines: unknown; readonly repository: object },
+  directory: string,
+) {
+  const entries = typeof own.exports === 'string' ? { '.': own.exports } : own.exports
+  return {
+    ...own,
+    types: './index.d.ts',
+    exports: Object.fromEntries(
+      Object.entries(entries).map(([entry, path]) => {
+        const script = compiled(path)
+        return [entry, { types: script.replace(/js$/, 'd.ts'), default: script }]
+      }),
+    ),
+    ...(own.bin && { bin: Object.fromEntries(Object.entries(own.bin).map(([word, path]) => [word, compiled(path)])) }),
+    files: ['**/*.js', '**/*.d.ts'],
+    engines: common.engines,
+    repository: { ...common.repository, directory },
+    publishConfig: { access: 'public' },
+  }
+}
+
+function compiled(path: string): string {
+  return path.replace(/^\.\/src\/(.*)\.ts$/, './$1.js')
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import test from 'node:test'
+import { ROOT } from '../../check/repository.ts'
+import { PUBLISHED, packPackage } from '../../pack/package.ts'
+
+/** Where the tarballs are, and an empty project that has installed them. */
+const folder = mkdtempSync(join(tmpdir(), 'pixgate-packages-'))
+const project = join(folder, 'project')
+
+test.before(() => {
+  const tarballs = PUBLISHED.map((name) => packPackage(name, folder))
+  mkdirSync(project)
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
+  const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--silent']
+  execFileSync('npm', ['install', ...options, ...tarballs], { cwd: project, stdio: 'inherit' })
+})
+test.after(() => rmSync(folder, { recursive: true }))
+
+const installed = (name: string) => join(project, 'node_modules/@pixgate', name)
+
+for (const name of PUBLISHED) {
+  test(`${name} is JavaScript and types, says what it is, and depends on no file of the repository`, () => {
+    const manifest = JSON.parse(readFileSync(join(installed(name), 'package.json'), 'utf8'))
+    assert.deepEqual(
+      [manifest.name, manifest.license, manifest.engines, manifest.repository.directory],
+      [`@pixgate/${name}`, 'Apache-2.0', { node: '>=24' }, `packages/${name}`],
+    )
+    for (const field of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
+      assert.ok(!(field in manifest))
+    const files = globSync('**/*.*', { cwd: installed(name) }).map((path) => basename(path))
+    const rest = files.filter((file) => !/\.(?:d\.ts|js)$/.test(file)).sort()
+    assert.deepEqual(rest, ['README.md', 'package.json'])
+    assert.ok(readFileSync(join(installed(name), 'LICENSE'), 'utf8').includes('Apache License'))
+
+    const known = new Set(Object.keys(manifest.dependencies ?? {}))
+    for (const file of globSync('**/*.{js,d.ts}', { cwd: installed(name) })) {
+      for (const [, from = ''] of readFileSync(join(installed(name), file), 'utf8').matchAll(/ from ["'](.*?)["']/g)) {
+        const isThere = /^\.{1,2}\/.*\.js$/.test(from) || from.startsWith('node:') || known.has(from)
+        assert.ok(isThere, `${file} imports ${from}`)
+      }
+    }
+  })
+}
+
+test('what the READMEs show compiles in strict TypeScript against the types, and runs in plain Node.js', () => {
+  const blocks = ['spec', 'bank-simulator'].map((name) => {
+    const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(installed(name), 'README.md'), 'utf8')) ?? []
+    assert.notEqual(code, '')
+    return code
+  })
+  const readCode = `import { type BrCode, buildStaticBrCode, parseBrCode } from '@pixgate/brcode'
+    const code: BrCode = parseBrCode(buildStaticBrCode({ pixKey: 'loja@example.com', merchantName: 'Loja', merchantCity: 'Natal' }))
+    console.log(code.kind === 'static' && code.pixKey)`
+  const output = [readCode, ...blocks].map((code) => {
+    writeFileSync(join(project, 'index.mts'), code)
+    const options = ['--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
+    const types = ['--typeRoots', join(ROOT, 'node_modules/@types')]
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['--ignoreConfig', ...options, ...types, 'index.mts'], {
+      cwd: project,
+      stdio: 'inherit',
+    })
+    return execFileSync(process.execPath, ['index.mjs'], { cwd: project, encoding: 'utf8' })
+  })
+  assert.equal(output[0], 'loja@example.com\n')
+  assert.match(output[1] ?? '', /^POST \/api\/pix\/cash-in$[\s\S]+PENDING[\s\S]+^404 \d+$/m)
+  assert.match(output[2] ?? '', /^201 000201\S.*\n15000\n$/)
+})
+
+test('the simulated bank is a program: it says when it is ready, and ends on SIGTERM with status 0', async () => {
+  const bank = spawn(join(project, 'node_modules/.bin/pixgate-bank-simulator'), {
+    env: {
+      PATH: process.env.PATH,
+      PIXGATE_SIMULATOR_PORT: '0',
+      PIXGATE_SIMULATOR_DATA_DIR: join(folder, 'bank'),
+      PIXGATE_SIMULATOR_EVENTS_URL: 'http://127.0.0.1:9',
+      PIXGATE_PARTNER_TOKEN: 'the token',
+      PIXGATE_PARTNER_SECRET: 'the secret',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(createInterface(bank.stdout), 'line')
+  assert.match(line, /^\{"ready":true,"port":\d+\}$/)
+  bank.kill('SIGTERM')
+  assert.deepEqual(await once(bank, 'exit'), [0, null])
+})
