@@ -15,10 +15,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Account, accountForNewCluster } from '../../../packages/sandbox/src/postgres/account.ts'
-import { ROOT, repositoryPaths } from '../../check/repository.ts'
-
-/** What the installation needs of a checkout. */
-const NEEDED = /^(?:deploy|packages)\/|^[^/]+$/
+import { ROOT } from '../../check/repository.ts'
+import { buildContext } from './build-context.ts'
 
 /** How a program ended. */
 export interface Ended {
@@ -36,13 +34,13 @@ export interface Machine {
   readonly start: (lines: string) => ChildProcess
 }
 
-/** Lays the machine out. What runs on it runs as the user that PostgreSQL would run as, where root runs the tests. */
+/** Lays the machine out. Of the checkout it has what builds the image, and the example of a configuration. What runs on it runs as the user that PostgreSQL would run as, where root runs the tests. */
 export async function bareMachine(t: TestContext): Promise<Machine> {
   const account = await accountForNewCluster()
   const folder = mkdtempSync(join(tmpdir(), 'pixgate-machine-'))
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   for (const name of ['', 'bin', 'checkout', 'etc', 'home', 'opt']) makeFolder(join(folder, name), account)
-  for (const path of repositoryPaths().filter((path) => NEEDED.test(path))) {
+  for (const path of [...buildContext(), '.env.example']) {
     mkdirSync(join(folder, 'checkout', dirname(path)), { recursive: true })
     copyFileSync(join(ROOT, path), join(folder, 'checkout', path))
   }

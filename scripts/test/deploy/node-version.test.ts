@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { ROOT } from '../../check/repository.ts'
 
@@ -47,6 +48,19 @@ test('every verb runs on the Node.js that came with the packages, and asks for t
     encoding: 'utf8',
   })
   assert.match(found.stdout, /node-version\.cjs.*v(?:2[4-9]|[3-9]\d)\./, found.stderr)
+})
+
+test('where no Node.js came with the packages the machine’s is used', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'pixgate-node-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  for (const path of ['scripts/node', 'packages/server/bin/node-version.cjs'])
+    cpSync(join(ROOT, path), join(root, path))
+  const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`
+  const { stdout } = spawnSync(join(root, 'scripts/node'), ['-p', 'process.execPath'], {
+    encoding: 'utf8',
+    env: { PATH },
+  })
+  assert.equal(realpathSync(stdout.trim()), realpathSync(process.execPath))
 })
 
 test('each runtime that comes with the project is one version, with its hash in the lock file and no install script', () => {
