@@ -1,6 +1,7 @@
 import { sandboxVariables } from '../../packages/sandbox/src/config.ts'
 import { banks } from '../../packages/server/src/banks/banks.ts'
 import { serviceVariables } from '../../packages/server/src/config.ts'
+import { fileVariable } from '../../packages/server/src/platform/secret-files.ts'
 import { acceptedBy, type Variable, type Variables } from '../../packages/server/src/platform/variables.ts'
 import { code, GENERATED, type GeneratedDocument, markdown, table } from './document.ts'
 
@@ -18,7 +19,8 @@ export function configurationDocument(): GeneratedDocument {
   return markdown(
     'docs/generated/config.md',
     'Configuration',
-    'All faults are told at once at the start; secrets are never shown. The sandbox, which `npm start` runs, makes whatever is required outside of production and not set.',
+    'All faults are told at once at the start; secrets are never shown. The sandbox, which `npm start` runs, makes whatever is required outside of production and not set. A variable that begins with `PIXGATE_` and is not here is refused.',
+    'A secret may stand in a file instead: the variable beside it, which ends in `_FILE`, takes its path.',
     ...sections.flatMap(({ title, variables }) => [`## ${title}`, variableTable(variables)]),
   )
 }
@@ -31,7 +33,7 @@ function variableTable(variables: Variables): string {
       defaultOf(row),
       acceptedOf(row),
       row.required && REQUIRED[row.required],
-      row.secret && 'yes',
+      row.secret && `or ${code(fileVariable(name))}`,
       row.description,
     ]),
   )
@@ -58,6 +60,7 @@ export function environmentExample(): GeneratedDocument {
       ...(value ? [`# Default: ${value}`] : []),
       ...(accepted === undefined ? [] : [`# Accepts: ${accepted}`]),
       `# ${name}=`,
+      ...(row.secret ? [`# ${fileVariable(name)}=`] : []),
     ].join('\n')
   })
   return { path: '.env.example', content: `${[`# ${GENERATED}`, ...blocks].join('\n\n')}\n` }

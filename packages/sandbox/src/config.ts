@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isProduction, pixgate, serviceVariables } from '@pixgate/server/config'
+import { environmentFaults, isProduction, pixgate, serviceVariables } from '@pixgate/server/config'
 import { type Environment, integer, readVariables, text, type Values, variables } from '@pixgate/server/variables'
 
 /** The sandbox's own variables. */
@@ -50,11 +50,10 @@ export interface SandboxConfig {
  */
 export function readSandboxConfig(environment: Environment): SandboxConfig {
   const table = { ...serverVariables, ...sandboxVariables }
-  const { PIXGATE_DATA_DIR, PIXGATE_SIMULATOR_PORT, ...given } = readVariables(
-    table,
-    environment,
-    isProduction(environment),
-    MADE,
-  )
+  const { PIXGATE_DATA_DIR, PIXGATE_SIMULATOR_PORT, ...given } = readVariables(table, environment, {
+    isProduction: isProduction(environment),
+    supplied: MADE,
+    otherFaults: environmentFaults(environment, table),
+  })
   return { given, dataDirectory: resolve(PIXGATE_DATA_DIR), simulatorPort: PIXGATE_SIMULATOR_PORT }
 }

@@ -3,6 +3,8 @@ import { limits } from '@pixgate/spec'
 import { Type } from 'typebox'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { ConfiguredBank, Connector } from './banks/connector.ts'
+import { nearestName } from './platform/nearest-name.ts'
+import { fileVariable } from './platform/secret-files.ts'
 import {
   address,
   type Environment,
@@ -14,6 +16,7 @@ import {
   secret,
   text,
   type Values,
+  type Variables,
   variables,
 } from './platform/variables.ts'
 
@@ -206,13 +209,64 @@ export function readConfig(environment: Environment, connectors: Connectors = ba
   const PIXGATE_BANK = { ...serviceVariables.PIXGATE_BANK, shape: oneOf(...Object.keys(connectors)) }
   const chosen: Connector = connectors[environment.PIXGATE_BANK || DEFAULT_BANK] ?? pixgate
   const table = { ...serviceVariables, PIXGATE_BANK, ...chosen.variables }
-  const values = readVariables(table, environment, isProduction(environment))
+  const otherFaults = environmentFaults(environment, table, connectors)
+  const values = readVariables(table, environment, { isProduction: isProduction(environment), otherFaults })
   return configOf(values, chosen.configure(values))
 }
 
 /** Whether production is asked for. */
 export function isProduction({ PIXGATE_MODE }: Environment): boolean {
   return PIXGATE_MODE === 'production'
+}
+
+/**
+ * What is wrong with an environment as a whole, beside the values of its variables.
+ * @param table what is read of it
+ * @param connectors whose variables are known, whichever is chosen
+ */
+export function environmentFaults(
+  environment: Environment,
+  table: Variables,
+  connectors: Connectors = banks,
+): readonly string[] {
+  const tables = [table, ...Object.values(connectors).map(({ variables }) => variables)]
+  return [...unknownNames(environment, tables), ...unchosenMode(environment, table)]
+}
+
+/** Variables of the sandbox, of the simulated bank and of clients: one file may hold the settings of all. */
+const READ_ELSEWHERE = [
+  'PIXGATE_DATA_DIR',
+  'PIXGATE_SIMULATOR_PORT',
+  'PIXGATE_SIMULATOR_DATA_DIR',
+  'PIXGATE_SIMULATOR_EVENTS_URL',
+  'PIXGATE_SIMULATOR_EXIT_WITH_PARENT',
+  'PIXGATE_URL',
+]
+
+/** What begins with `PIXGATE_TEST_` belongs to the tests. */
+const OURS = /^PIXGATE_(?!TEST_)/i
+
+/** A mistyped cap would be no cap. @source rules#config.7 */
+function unknownNames(environment: Environment, tables: readonly Variables[]): string[] {
+  const rows = tables.flatMap((table) => Object.entries(table))
+  const known = new Set(rows.flatMap(([name, { secret }]) => (secret ? [name, fileVariable(name)] : [name])))
+  for (const name of READ_ELSEWHERE) known.add(name)
+  return Object.keys(environment)
+    .filter((name) => OURS.test(name) && environment[name] && !known.has(name))
+    .map((name) => {
+      const nearest = nearestName(name, known)
+      return `${name} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+    })
+}
+
+/** Nobody talks to a real bank because they forgot to say so. @source rules#config.9 */
+function unchosenMode(environment: Environment, table: Variables): string[] {
+  if (environment.PIXGATE_MODE) return []
+  return Object.entries(table).flatMap(([name, { isBankAddress }]) => {
+    const url = isBankAddress ? URL.parse(environment[name] ?? '') : null
+    if (url === null || isThisMachine(url.hostname)) return []
+    return [`PIXGATE_MODE must be set, to production or to sandbox, where ${name} is on another machine`]
+  })
 }
 
 /** Makes the configuration of what was read, and of the bank. @source rules#cash-in.credits.2, rules#cash-in.credits.3 */

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { sandboxVariables } from '../../sandbox/src/config.ts'
 import type { Bank } from '../src/banks/bank.ts'
 import { banks } from '../src/banks/banks.ts'
 import { connector } from '../src/banks/connector.ts'
@@ -23,6 +27,20 @@ const rows: readonly (Variable & { readonly name: string })[] = Object.entries(t
   ...row,
 }))
 
+/** One value for each secret. */
+const ALL_SECRETS: Environment = {
+  ...PRODUCTION,
+  PIXGATE_PARTNER_SECRET_PREVIOUS: `${CANARY}-previous`,
+  PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
+}
+
+/** A directory that goes with the test. */
+function temporaryDirectory(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'pixgate-config-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  return path
+}
+
 /** A bank that answers and reports nothing. */
 const MUTE: Bank = {
   ...lacking,
@@ -33,7 +51,7 @@ const MUTE: Bank = {
 }
 
 /** What the server needs in either mode, as production would not take it. */
-const ALONE: Environment = {
+const REQUIRED: Environment = {
   DATABASE_URL: 'postgres://pixgate@db.example/pixgate',
   PIXGATE_ADMIN_TOKEN: `${CANARY}-admin`,
   PIXGATE_ENCRYPTION_KEY: `${CANARY}-encryption`,
@@ -42,11 +60,16 @@ const ALONE: Environment = {
   PIXGATE_PARTNER_SECRET: 'canary',
 }
 
+const ALONE: Environment = { ...REQUIRED, PIXGATE_MODE: 'sandbox' }
+
+/** A bank on this machine. */
+const HERE: Environment = { PIXGATE_PARTNER_URL: 'http://127.0.0.1:8081' }
+
 const faultsOf = (environment: Environment) => configFaults(readConfig, environment)
 const faulty = (environment: Environment) => faultyVariables(readConfig, environment)
 
 test('[config.1] what is not set has its default, and what is empty is not set', () => {
-  const config = readConfig(ALONE)
+  const config = readConfig({ ...ALONE, ...HERE, PIXGATE_MODE: '' })
   assert.ok(Object.isFrozen(config))
   const { host, port, mode, maxValueCents, logLevel, trustProxy } = config
   assert.deepEqual(
@@ -69,7 +92,7 @@ test('[config.1] what is not set has its default, and what is empty is not set',
   assert.equal(config.webhookAllowPrivate, true)
   const empty = Object.fromEntries(rows.map(({ name }) => [name, '']))
   const { bank: _, ...others } = config
-  assert.partialDeepStrictEqual(readConfig({ ...empty, ...ALONE }), others)
+  assert.partialDeepStrictEqual(readConfig({ ...empty, ...ALONE, ...HERE }), others)
 })
 
 test('[config.1] what is set is read', () => {
@@ -101,7 +124,7 @@ test('[config.4] the server alone names a required variable that is missing, and
   const faults = faultsOf({})
   assert.deepEqual(
     faults,
-    Object.keys(ALONE).map((name) => `${name} is required; the sandbox, which npm start runs, brings its own`),
+    Object.keys(REQUIRED).map((name) => `${name} is required; the sandbox, which npm start runs, brings its own`),
   )
   assert.deepEqual(faulty({ ...ALONE, DATABASE_URL: '', PORT: 'x' }).sort(), ['DATABASE_URL', 'PORT'])
 })
@@ -176,7 +199,7 @@ test('[config.5] the variables of the chosen bank are read, and those of no othe
   assert.throws(() => choose({ PIXGATE_BANK: 'other' }), /^ConfigError: .+\n {2}- OTHER_KEY is required/)
   assert.throws(() => choose({ ...ALONE, PIXGATE_BANK: 'none' }), /\n {2}- PIXGATE_BANK must be one of .*, other$/)
   const { hasIdempotentOrders, inboundApiKey, secretPrevious, url, token } = pixgateBankConfig(
-    readVariables(pixgateBankVariables, ALONE, false),
+    readVariables(pixgateBankVariables, ALONE, { isProduction: false }),
   )
   assert.deepEqual(
     { hasIdempotentOrders, inboundApiKey, secretPrevious, url, token },
@@ -335,4 +358,93 @@ test('[cash-in.credits.3] what may be credited unverified is ten times what is a
   assert.equal(readConfig(from).credits.unverifiedMaxCents, 50_00n)
   const set = { ...from, PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '7' }
   assert.equal(readConfig(set).credits.unverifiedMaxCents, 7n)
+})
+
+test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known name, with all other faults', () => {
+  const unknown = {
+    PIXGATE_CASH_OUT_MAX_CENT: '100000',
+    PIXGATE_CASHOUT_DAILY_MAX_CENTS: '1',
+    pixgate_mode: 'production',
+    PIXGATE_PARTNER_TOKNE: 'canary',
+    PIXGATE_ADMIN_TOKEN_FLIE: '/run/secrets/admin',
+    PIXGATE_PORT_FILE: '/run/secrets/port',
+    PIXGATE_COLOUR: 'blue',
+  }
+  assert.deepEqual(faultsOf({ ...ALONE, ...unknown, PORT: 'x' }), [
+    'PORT must be a whole number from 0 to 65535',
+    'PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
+    'PIXGATE_CASHOUT_DAILY_MAX_CENTS is unknown; did you mean PIXGATE_CASH_OUT_DAILY_MAX_CENTS?',
+    'pixgate_mode is unknown; did you mean PIXGATE_MODE?',
+    'PIXGATE_PARTNER_TOKNE is unknown; did you mean PIXGATE_PARTNER_TOKEN?',
+    'PIXGATE_ADMIN_TOKEN_FLIE is unknown; did you mean PIXGATE_ADMIN_TOKEN_FILE?',
+    'PIXGATE_PORT_FILE is unknown',
+    'PIXGATE_COLOUR is unknown',
+  ])
+  assert.deepEqual(faulty({ ...ALONE, PIXGATE_CASH_OUT_MAX_CENT: '' }), [], 'what is empty is not set')
+})
+
+test('[config.7] what another program of this project reads is known; so are other connectors’ variables, and the tests’', () => {
+  const elsewhere = Object.fromEntries(Object.keys(sandboxVariables).map((name) => [name, '1']))
+  const more = { PIXGATE_URL: 'http://127.0.0.1', PIXGATE_TEST_ANYTHING: '1', PATH: '/bin', PIXGATED: '1' }
+  assert.deepEqual(faulty({ ...ALONE, ...elsewhere, ...more }), [])
+  const row = { shape: secret(), secret: true, description: 'Its key.' } as const
+  const other = connector({
+    title: 'Another bank',
+    variables: variables({ PIXGATE_OTHER_KEY: row }),
+    configOf: () => ({ timeoutMs: 1, createBudgetMs: 2 }),
+    open: () => MUTE,
+  })
+  const set = { ...ALONE, PIXGATE_OTHER_KEY: CANARY }
+  assert.doesNotThrow(() => readConfig(set, { ...banks, other }))
+  assert.deepEqual(faulty(set), ['PIXGATE_OTHER_KEY'])
+})
+
+test('[config.9] a bank on another machine needs a mode that was chosen', () => {
+  const { PIXGATE_MODE: _, ...unchosen } = ALONE
+  for (const url of ['https://bank.example', 'http://10.0.0.1:8081', 'http://127.0.0.1.example', 'http://[::2]']) {
+    assert.deepEqual(faultsOf({ ...unchosen, PIXGATE_PARTNER_URL: url }), [
+      'PIXGATE_MODE must be set, to production or to sandbox, where PIXGATE_PARTNER_URL is on another machine',
+    ])
+    assert.deepEqual(faulty({ ...unchosen, PIXGATE_PARTNER_URL: url, PIXGATE_MODE: 'sandbox' }), [])
+  }
+  for (const url of ['http://localhost:8081', 'http://127.0.0.1', 'http://[::1]:8081']) {
+    assert.deepEqual(faulty({ ...unchosen, PIXGATE_PARTNER_URL: url }), [], url)
+  }
+})
+
+test('[config.8] every secret may stand in a file, and line breaks at its end do not count', (t) => {
+  const directory = temporaryDirectory(t)
+  const file = (name: string, text: string) => {
+    writeFileSync(join(directory, name), text)
+    return join(directory, name)
+  }
+  const secrets = rows.filter(({ secret }) => secret).map(({ name }) => name)
+  const files = secrets.map((name) => [`${name}_FILE`, file(name, `${ALL_SECRETS[name]}\r\n\n`)])
+  const others = Object.entries(PRODUCTION).filter(([name]) => !secrets.includes(name))
+  const config = readConfig(Object.fromEntries([...others, ...files]))
+  assert.equal(config.adminToken, ALL_SECRETS.PIXGATE_ADMIN_TOKEN)
+  assert.equal(config.databaseUrl, ALL_SECRETS.DATABASE_URL)
+  const same = Object.fromEntries([...others, ...files, ['PIXGATE_ENCRYPTION_KEY_FILE', files[1]?.[1]]])
+  assert.deepEqual(faultsOf(same), [
+    'PIXGATE_ENCRYPTION_KEY has the value of PIXGATE_ADMIN_TOKEN: every secret needs one of its own',
+  ])
+})
+
+test('[config.8] a secret that is set twice, or whose file is missing, unreadable or empty, is refused by its path', (t) => {
+  const directory = temporaryDirectory(t)
+  const empty = join(directory, 'empty')
+  writeFileSync(empty, '\n')
+  const { PIXGATE_ENCRYPTION_KEY: _, PIXGATE_PARTNER_TOKEN: __, PIXGATE_PARTNER_SECRET: ___, ...rest } = ALONE
+  const files = {
+    PIXGATE_ADMIN_TOKEN_FILE: empty,
+    PIXGATE_ENCRYPTION_KEY_FILE: join(directory, 'missing'),
+    PIXGATE_PARTNER_TOKEN_FILE: directory,
+    PIXGATE_PARTNER_SECRET_FILE: empty,
+  }
+  assert.deepEqual(faultsOf({ ...rest, ...files }), [
+    'PIXGATE_ADMIN_TOKEN and PIXGATE_ADMIN_TOKEN_FILE are both set; set one of them',
+    `PIXGATE_ENCRYPTION_KEY_FILE names ${files.PIXGATE_ENCRYPTION_KEY_FILE}, which cannot be read: no such file or directory`,
+    `PIXGATE_PARTNER_TOKEN_FILE names ${directory}, which cannot be read: illegal operation on a directory`,
+    `PIXGATE_PARTNER_SECRET_FILE names ${empty}, which is empty`,
+  ])
 })

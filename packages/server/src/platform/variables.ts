@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
+import { withSecretFiles } from './secret-files.ts'
 import { StartupError } from './startup-error.ts'
 
 /**
@@ -19,8 +20,10 @@ export interface Variable {
   readonly productionShape?: TSchema
   /** Where it must be set, whatever its default. What is required always may be supplied by whoever composes the server. */
   readonly required?: 'always' | 'in production'
-  /** Never shown, and in production no other secret's value. */
+  /** Never shown, in production no other secret's value, and may stand in a file ({@link withSecretFiles}). */
   readonly secret?: true
+  /** Where the bank is: nobody reaches one on another machine in a mode that they did not choose. */
+  readonly isBankAddress?: true
 }
 
 /** Rows by the names of their variables, in the order of the documentation. */
@@ -97,43 +100,54 @@ function isNetwork(text: string): boolean {
   return bits > 0 && more.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
 }
 
+/** How variables are read. */
+export interface ReadOptions<Supplied = never> {
+  readonly isProduction: boolean
+  /**
+   * Variables that are required always and need not be set here, except in production: whoever reads makes what is
+   * missing.
+   */
+  readonly supplied?: readonly Supplied[]
+  /** What whoever reads has found wrong besides, each beginning with its variable. */
+  readonly otherFaults?: readonly string[]
+}
+
 /**
  * Reads variables; an empty one is unset.
- * @param supplied variables that are required always and need not be set here, except in production: whoever reads makes
- * what is missing
  * @throws ConfigError every fault at once, each naming its variable and what is accepted, none repeating a value
  * @source rules#config.1
  */
 export function readVariables<const Table extends Variables>(
   table: Table,
-  environment: Environment,
-  isProduction: boolean,
+  given: Environment,
+  options: ReadOptions,
 ): Values<Table>
 export function readVariables<const Table extends Variables, Supplied extends keyof Table & string>(
   table: Table,
-  environment: Environment,
-  isProduction: boolean,
-  supplied: readonly Supplied[],
+  given: Environment,
+  options: ReadOptions<Supplied>,
 ): Omit<Values<Table>, Supplied> & Partial<Pick<Values<Table>, Supplied>>
 export function readVariables(
   table: Variables,
-  environment: Environment,
-  isProduction: boolean,
-  supplied: readonly string[] = [],
+  given: Environment,
+  { isProduction, supplied = [], otherFaults = [] }: ReadOptions<string>,
 ): Values<Variables> {
+  const files = withSecretFiles(table, given)
   const values: Record<string, unknown> = {}
   const faults: string[] = []
   for (const [name, row] of Object.entries(table)) {
-    const given = environment[name] || undefined
+    const text = files.environment[name] || undefined
     const fallback = (isProduction ? row.productionDefault : undefined) ?? row.default
-    values[name] = valueIn(row.shape, given ?? fallback)
+    values[name] = valueIn(row.shape, text ?? fallback)
     const fault =
-      given === undefined && row.required !== undefined
+      text === undefined && row.required !== undefined
         ? absenceOf(row.required, isProduction, supplied.includes(name))
         : faultOf(row, values[name], isProduction)
-    if (fault !== undefined) faults.push(`${name} ${fault}`)
+    const named = files.faults.get(name) ?? (fault && `${name} ${fault}`)
+    if (named !== undefined) faults.push(named)
   }
-  if (isProduction) faults.push(...sharedSecrets(table, environment))
+  if (isProduction) faults.push(...sharedSecrets(table, files.environment))
+  faults.push(...otherFaults)
   if (faults.length > 0) throw new ConfigError(faults)
   return values
 }

@@ -117,7 +117,9 @@ async function composeSandbox(
   started: (() => Promise<unknown>)[],
 ): Promise<Service> {
   const config = readConfig(environment)
-  const link = openPartnerLink(pixgateBankConfig(readVariables(pixgateBankVariables, environment, false)))
+  const link = openPartnerLink(
+    pixgateBankConfig(readVariables(pixgateBankVariables, environment, { isProduction: false })),
+  )
   started.push(() => link.close())
   const simulated = config.bank.open()
   const bank = bankOf?.(simulated) ?? simulated

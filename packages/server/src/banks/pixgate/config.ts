@@ -10,6 +10,7 @@ export const pixgateBankVariables = variables({
     shape: address('http:', 'https:'),
     productionShape: address('https:'),
     required: 'always',
+    isBankAddress: true,
     description: 'Address of the bank.',
   },
   PIXGATE_PARTNER_TOKEN: {
