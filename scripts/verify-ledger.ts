@@ -1,6 +1,7 @@
 import { readSandboxConfig } from '../packages/sandbox/src/config.ts'
 import { startEmbeddedPostgres } from '../packages/sandbox/src/postgres/embedded-postgres.ts'
 import { runningPostgres } from '../packages/sandbox/src/postgres/running.ts'
+import { readEnvironment } from '../packages/server/src/process.ts'
 import { type OpenDatabase, verifyLedger } from '../packages/server/src/verify-ledger.ts'
 
 /**
@@ -8,7 +9,7 @@ import { type OpenDatabase, verifyLedger } from '../packages/server/src/verify-l
  * @source rules#ledger.verify.3
  */
 async function findDatabase(): Promise<OpenDatabase> {
-  const { given, dataDirectory } = readSandboxConfig(process.env)
+  const { given, dataDirectory } = readSandboxConfig(readEnvironment().environment)
   const url = given.DATABASE_URL ?? (await runningPostgres(dataDirectory))
   if (url === undefined)
     throw new Error(`there is no database in ${dataDirectory}; set DATABASE_URL or PIXGATE_DATA_DIR`)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { readEnvironment } from '../../packages/server/src/process.ts'
 
 /** A Pixgate in sandbox mode. */
 export interface Sandbox {
@@ -26,7 +27,7 @@ export async function openSandbox(): Promise<Sandbox> {
 }
 
 async function findSandbox(): Promise<Sandbox | undefined> {
-  const { PIXGATE_URL, PIXGATE_ADMIN_TOKEN, PIXGATE_DATA_DIR = '.pixgate' } = process.env
+  const { PIXGATE_URL, PIXGATE_ADMIN_TOKEN, PIXGATE_DATA_DIR = '.pixgate' } = readEnvironment().environment
   const url = PIXGATE_URL ?? 'http://127.0.0.1:8080'
   const adminToken = PIXGATE_ADMIN_TOKEN ?? (await adminTokenIn(PIXGATE_DATA_DIR).catch(() => ''))
   if (await isOpen(url, adminToken)) return { url, adminToken, isOurs: false, stop: async () => undefined }
@@ -52,6 +53,8 @@ async function startSandbox(): Promise<Sandbox> {
   await chmod(directory, 0o711)
   const server = spawn(process.execPath, [PROGRAM], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    // Where there is no `.env`: the tour's sandbox has nothing of the one that is configured here.
+    cwd: directory,
     env: { PIXGATE_DATA_DIR: directory, PORT: '0', PIXGATE_SIMULATOR_PORT: '0' },
   })
   const exited = once(server, 'exit')

@@ -58,6 +58,7 @@ function startSandbox(directory: string, port: number, options: readonly string[
       PIXGATE_DATA_DIR: directory,
       PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
     },
+    cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stderr = ''

@@ -5,8 +5,11 @@ import './node-version.cjs'
 const [, , word, ...parameters] = process.argv
 
 if (word === 'verify-ledger') {
+  const { readEnvironment } = await import('../src/process.ts')
   const { configuredDatabase, verifyLedger } = await import('../src/verify-ledger.ts')
-  process.exitCode = await verifyLedger(parameters, 'pixgate verify-ledger', () => configuredDatabase(process.env))
+  process.exitCode = await verifyLedger(parameters, 'pixgate verify-ledger', () =>
+    configuredDatabase(readEnvironment().environment),
+  )
 } else {
   await import('../src/main.ts')
 }

@@ -1,4 +1,5 @@
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts'
+import { type EnvironmentWithFile, withEnvironmentFile } from './platform/environment-file.ts'
 import { type Pause, realPause } from './platform/jobs/pause.ts'
 import type { Logger } from './platform/log.ts'
 import { StartupError } from './platform/startup-error.ts'
@@ -45,8 +46,9 @@ export const DRAIN_MS = 20_000
  */
 export async function runProcess<Config>({ configure, openLog, start }: Program<Config>): Promise<void> {
   const role = roleOf(process.argv[2])
-  const config = configOf(configure)
+  const { config, fromFile } = configOf(configure)
   const logger = openLog(config)
+  if (fromFile) logger.info({ settings: fromFile }, `read ${fromFile.length} settings from ${ENVIRONMENT_FILE}`)
   const stops: Stop[] = []
   const starting = start(
     role,
@@ -77,9 +79,18 @@ function roleOf(text: string | undefined): Role {
   return role ?? refuse(`unknown role ${text}; it is one of ${ROLES.join(', ')}`)
 }
 
-function configOf<Config>(configure: Program<Config>['configure']): Config {
+/** Read in the working directory. */
+const ENVIRONMENT_FILE = '.env'
+
+/** The environment of this process, with what `.env` adds. @throws ConfigError @source rules#config.6 */
+export function readEnvironment(): EnvironmentWithFile {
+  return withEnvironmentFile(ENVIRONMENT_FILE, process.env)
+}
+
+function configOf<Config>(configure: Program<Config>['configure']): { config: Config } & EnvironmentWithFile {
   try {
-    return configure(process.env)
+    const read = readEnvironment()
+    return { ...read, config: configure(read.environment) }
   } catch (error) {
     return refuse(startupMessage(error))
   }

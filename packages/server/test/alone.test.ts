@@ -68,7 +68,7 @@ test('[config.4] the server alone starts on a PostgreSQL that is configured, is 
 })
 
 test('[config.4] without DATABASE_URL the server alone ends with 2 and names it, and who starts a database', () => {
-  const { status, stderr } = spawnSync(process.execPath, [program], { env: ENVIRONMENT, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, [program], { env: ENVIRONMENT, cwd: root, encoding: 'utf8' })
   assert.equal(status, 2)
   assert.match(stderr, /^ {2}- DATABASE_URL is required; the sandbox, which npm start runs, brings its own$/m)
   assert.doesNotMatch(stderr, /PIXGATE_ADMIN_TOKEN|\n\s+at /)

@@ -46,7 +46,7 @@ function readSecret(path: string): { readonly value: string } | { readonly fault
 }
 
 /** Why a file could not be read, in the system's words: `permission denied`. */
-function fileErrorReason(error: unknown): string {
+export function fileErrorReason(error: unknown): string {
   const { errno, code } = error as NodeJS.ErrnoException
   return errno === undefined ? (code ?? String(error)) : getSystemErrorMessage(errno)
 }
