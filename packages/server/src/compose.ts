@@ -6,6 +6,7 @@ import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { withinCapabilities } from './banks/lacking.ts'
+import { watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
@@ -141,13 +142,18 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   })
   const engine = createEngine({ ...base, database: databases.engine, onNotifications: () => webhooks.wake() })
   const bank = base.bank ?? config.bank.open()
-  const partner = withBreaker(withinCapabilities(bank), base.clock)
+  const watched = watchBank(bank, config.bank.settings, ({ problem }) => {
+    if (problem === undefined) logger.info('the bank answers')
+    else logger.warn(problem)
+  })
+  const partner = withBreaker(withinCapabilities(watched.partner), base.clock)
   const operations = await buildOperations(base, engine, partner, wake)
   return {
     ...operations,
     webhooks,
     engine,
     bank,
+    bankStanding: watched.standing,
     inbox: createPartnerInboxModule({
       ...base,
       ...operations,
@@ -220,7 +226,7 @@ function handlersOf({ clock, databases, databaseNow }: Base, modules: Modules, i
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
     ...modules.operator.handlers,
-    ...createHealthHandlers({ clock, databaseNow, isDraining }, metrics),
+    ...createHealthHandlers({ clock, databaseNow, isDraining, bank: modules.bankStanding }, metrics),
   }
 }
 

@@ -2,6 +2,7 @@ import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
 import { type AddEndpoints, compose, type Dependencies } from './compose.ts'
 import type { Config } from './config.ts'
 import { migrate } from './platform/db/migrate.ts'
+import { databaseStartupError } from './platform/db/problem.ts'
 import { checkDatabase } from './platform/db/self-check.ts'
 import type { Logger } from './platform/log.ts'
 import { probePort } from './platform/ports.ts'
@@ -33,9 +34,18 @@ export async function start(
 
 /**
  * Checks that a commit is a promise there, and brings the schema up to date.
- * @throws StartupError
+ * @throws StartupError that says why the database cannot be reached, or what is wrong with it
+ * @source rules#config.10
  */
 export async function prepareDatabase(databaseUrl: string, logger: Logger): Promise<void> {
+  try {
+    await checkAndMigrate(databaseUrl, logger)
+  } catch (error) {
+    throw databaseStartupError(error, databaseUrl)
+  }
+}
+
+async function checkAndMigrate(databaseUrl: string, logger: Logger): Promise<void> {
   const faults = await checkDatabase(databaseUrl)
   if (faults.length > 0) throw new StartupError(faults.join('\n'))
   const applied = await migrate(databaseUrl, [cashIn, cashOut, refundIn, adjustment])

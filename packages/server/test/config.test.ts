@@ -186,6 +186,7 @@ test('[config.5] the variables of the chosen bank are read, and those of no othe
     variables: variables({
       OTHER_KEY: { shape: secret(3), required: 'always', secret: true, description: 'Its key.' },
     }),
+    settings: { address: 'OTHER_KEY', credentials: 'OTHER_KEY' },
     configOf: ({ OTHER_KEY }) => ({ key: OTHER_KEY, timeoutMs: 1, createBudgetMs: 2 }),
     open: ({ key }) => {
       opened.push(key)
@@ -391,6 +392,7 @@ test('[config.7] what another program of this project reads is known; so are oth
   const other = connector({
     title: 'Another bank',
     variables: variables({ PIXGATE_OTHER_KEY: row }),
+    settings: { address: 'PIXGATE_OTHER_KEY', credentials: 'PIXGATE_OTHER_KEY' },
     configOf: () => ({ timeoutMs: 1, createBudgetMs: 2 }),
     open: () => MUTE,
   })

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 
 /** @source rules#health.1 */
@@ -19,15 +19,29 @@ export const getHealth = endpoint({
   errors: [],
 })
 
+const reason = Type.String({ maxLength: 200 })
+
+const dependency = Type.Object(
+  { status: Type.Enum(['ok', 'degraded', 'failed', 'unknown']), reason: Type.Optional(reason) },
+  { additionalProperties: false },
+)
+
 const readiness = Type.Object(
   {
     status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
-    reasons: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 20 }),
+    reasons: Type.Array(reason, { maxItems: 20 }),
+    dependencies: Type.Object(
+      { database: dependency, clock: dependency, bank: dependency },
+      { additionalProperties: false },
+    ),
   },
   { additionalProperties: false },
 )
 
-/** @source rules#health.2 */
+/** What `/readyz` answers. */
+export type Readiness = Static<typeof readiness>
+
+/** @source rules#health.2, rules#health.5 */
 export const getReadiness = endpoint({
   id: 'getReadiness',
   method: 'GET',
@@ -36,11 +50,31 @@ export const getReadiness = endpoint({
   tag: 'Health',
   summary: 'Whether the process can serve, or why not',
   responses: {
-    200: { description: 'Ready', schema: readiness, example: { status: 'ready', reasons: [] } },
+    200: {
+      description: 'Ready; a bank that is away does not change that',
+      schema: readiness,
+      example: {
+        status: 'ready',
+        reasons: [],
+        dependencies: {
+          database: { status: 'ok' },
+          clock: { status: 'ok' },
+          bank: { status: 'degraded', reason: 'the bank answers 401: check PIXGATE_PARTNER_TOKEN' },
+        },
+      },
+    },
     503: {
       description: 'Not ready',
       schema: readiness,
-      example: { status: 'not_ready', reasons: ['the database does not answer'] },
+      example: {
+        status: 'not_ready',
+        reasons: ['the database refuses connections'],
+        dependencies: {
+          database: { status: 'failed', reason: 'the database refuses connections' },
+          clock: { status: 'unknown' },
+          bank: { status: 'ok' },
+        },
+      },
     },
   },
   errors: [],

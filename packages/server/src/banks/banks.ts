@@ -9,6 +9,7 @@ export type Connectors = Readonly<Record<string, Connector>>
 export const pixgate = connector({
   title: 'A bank that speaks the partner protocol',
   variables: pixgateBankVariables,
+  settings: { address: 'PIXGATE_PARTNER_URL', credentials: 'PIXGATE_PARTNER_TOKEN' },
   configOf: pixgateBankConfig,
   open: openPixgateBank,
 })

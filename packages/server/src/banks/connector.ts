@@ -9,8 +9,15 @@ export interface BankConfig {
   readonly createBudgetMs: number
 }
 
+/** The names of variables that somebody has to look at when the bank cannot be reached, or does not take our calls. */
+export interface BankSettings {
+  readonly address: string
+  readonly credentials: string
+}
+
 /** A bank whose variables were read: it can be connected. */
 export interface ConfiguredBank extends BankConfig {
+  readonly settings: BankSettings
   open(): Bank
 }
 
@@ -25,21 +32,23 @@ export interface Connector<Table extends Variables = Variables> {
 
 /**
  * Declares a connector.
- * @param declared `configOf` makes its own configuration of what its variables were read as, `open` connects the bank by that
+ * @param declared `settings` are of its `variables`, `configOf` makes its own configuration of what its variables were read as, `open` connects the bank by that
  */
 export function connector<Table extends Variables, Config extends BankConfig>(declared: {
   readonly title: string
   readonly variables: Table
+  readonly settings: { readonly [Setting in keyof BankSettings]: keyof Table & string }
   readonly configOf: (values: Values<Table>) => Config
   readonly open: (config: Config) => Bank
 }): Connector<Table> {
-  const { title, variables, configOf, open } = declared
+  const { title, variables, settings, configOf, open } = declared
   return {
     title,
     variables,
     configure: (values) => {
       const config = configOf(values)
-      return { timeoutMs: config.timeoutMs, createBudgetMs: config.createBudgetMs, open: () => open(config) }
+      const { timeoutMs, createBudgetMs } = config
+      return { timeoutMs, createBudgetMs, settings, open: () => open(config) }
     },
   }
 }

@@ -1,5 +1,6 @@
-import type { endpoints } from '@pixgate/spec'
+import type { endpoints, Readiness } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
+import { databaseProblem } from '../platform/db/problem.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -7,11 +8,13 @@ import type { Metrics } from './metrics.ts'
 export type HealthHandlers = Handlers<Pick<typeof endpoints, 'getHealth' | 'getReadiness' | 'getMetrics'>>
 
 /** What readiness depends on. */
-export interface Readiness {
+export interface ReadinessSources {
   /** Reads the database's time. @throws where it does not answer */
   readonly databaseNow: () => Promise<number>
   readonly clock: DatabaseClock
   readonly isDraining: () => boolean
+  /** How the bank fared when it was called last; nobody calls it to find out. */
+  readonly bank: () => { readonly isKnown: boolean; readonly problem: string | undefined }
 }
 
 /** The node's clock may be off by this much; more is somebody's to repair. @source failure-modes#EX-4 */
@@ -21,28 +24,58 @@ const SKEW_MAX_MS = 1_000
  * Makes the handlers.
  * @source rules#health.1, rules#health.2, rules#health.4
  */
-export function createHealthHandlers(readiness: Readiness, metrics: Metrics): HealthHandlers {
+export function createHealthHandlers(sources: ReadinessSources, metrics: Metrics): HealthHandlers {
   return {
     getHealth: async () => ({ status: 200, body: { status: 'ok' } }),
     getReadiness: async () => {
-      const reasons = await reasonsAgainst(readiness)
-      return reasons.length === 0
-        ? { status: 200, body: { status: 'ready', reasons } }
-        : { status: 503, body: { status: 'not_ready', reasons } }
+      const body = await readinessOf(sources)
+      return body.status === 'ready' ? { status: 200, body } : { status: 503, body }
     },
     getMetrics: async () => ({ status: 200, body: await metrics.text() }),
   }
 }
 
-async function reasonsAgainst({ databaseNow, clock, isDraining }: Readiness): Promise<string[]> {
-  const reasons: string[] = []
-  if (isDraining()) reasons.push('the process is shutting down')
+type Dependency = Readiness['dependencies']['database']
+
+const UNKNOWN: Dependency = { status: 'unknown' }
+
+/** @source rules#health.2, rules#health.5 */
+async function readinessOf({ databaseNow, clock, isDraining, bank }: ReadinessSources): Promise<Readiness> {
+  const database = await dependencyOnDatabase(databaseNow, clock)
+  const dependencies = {
+    database,
+    clock: database.status === 'ok' ? dependencyOnClock(clock) : UNKNOWN,
+    bank: dependencyOnBank(bank()),
+  }
+  const reasons = [
+    ...(isDraining() ? ['the process is shutting down'] : []),
+    ...Object.values(dependencies).flatMap(({ status, reason }) => (status === 'failed' && reason ? [reason] : [])),
+  ]
+  return { status: reasons.length === 0 ? 'ready' : 'not_ready', reasons, dependencies }
+}
+
+async function dependencyOnDatabase(databaseNow: () => Promise<number>, clock: DatabaseClock): Promise<Dependency> {
   try {
     clock.observe(await databaseNow())
-    const skewMs = Math.round(clock.skewMs())
-    if (Math.abs(skewMs) > SKEW_MAX_MS) reasons.push(`the clock of this machine is ${skewMs} ms off the database's`)
-  } catch {
-    reasons.push('the database does not answer')
+    return { status: 'ok' }
+  } catch (error) {
+    return { status: 'failed', reason: databaseProblem(error) }
   }
-  return reasons
+}
+
+function dependencyOnClock(clock: DatabaseClock): Dependency {
+  const reason = clockProblem(clock)
+  return reason === undefined ? { status: 'ok' } : { status: 'failed', reason }
+}
+
+/** What is wrong with this machine's clock, as a whole sentence. */
+function clockProblem(clock: DatabaseClock): string | undefined {
+  const skewMs = Math.round(clock.skewMs())
+  return Math.abs(skewMs) > SKEW_MAX_MS ? `the clock of this machine is ${skewMs} ms off the database's` : undefined
+}
+
+/** Charges, payouts and refunds wait for a bank that is away; the service serves on. */
+function dependencyOnBank({ isKnown, problem }: ReturnType<ReadinessSources['bank']>): Dependency {
+  if (problem !== undefined) return { status: 'degraded', reason: problem }
+  return { status: isKnown ? 'ok' : 'unknown' }
 }

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import pg from 'pg'
 import { pino } from 'pino'
-import { createHealthHandlers, createHealthStore, createMetrics, type HealthHandlers } from '../../src/health/index.ts'
+import {
+  createHealthHandlers,
+  createHealthStore,
+  createMetrics,
+  type HealthHandlers,
+  type ReadinessSources,
+} from '../../src/health/index.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
+import { DatabaseUnavailable } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { testDatabase } from '../support/database.ts'
@@ -12,9 +20,12 @@ import { ADMIN_TOKEN, world } from '../support/world.ts'
 
 const input = { params: undefined, query: undefined, body: undefined, context: {} as RequestContext }
 
+const OK = { status: 'ok' }
+const UNKNOWN = { status: 'unknown' }
+
 const WALL_AT = Date.parse('2026-11-21T13:00:00Z')
 
-function handlers(given: { databaseNow?: () => Promise<number>; isDraining?: () => boolean } = {}): HealthHandlers {
+function handlers(given: Partial<ReadinessSources> = {}): HealthHandlers {
   const readiness = {
     clock: createDatabaseClock(
       () => WALL_AT,
@@ -22,6 +33,7 @@ function handlers(given: { databaseNow?: () => Promise<number>; isDraining?: () 
     ),
     databaseNow: async () => WALL_AT,
     isDraining: () => false,
+    bank: () => ({ isKnown: true, problem: undefined }),
     ...given,
   }
   return createHealthHandlers(
@@ -36,18 +48,43 @@ test('[health.1] the process lives while it can say so, whatever else is wrong',
 })
 
 test('[health.2] ready is ready, without a reason against it', async () => {
-  assert.deepEqual(await handlers().getReadiness(input), { status: 200, body: { status: 'ready', reasons: [] } })
+  assert.deepEqual(await handlers().getReadiness(input), {
+    status: 200,
+    body: { status: 'ready', reasons: [], dependencies: { database: OK, clock: OK, bank: OK } },
+  })
 })
 
 test('[health.2] an unready answer lists every reason at once, and no internals', async () => {
   const away = handlers({
-    databaseNow: () => Promise.reject(new Error('password authentication failed for user "pixgate"')),
+    databaseNow: () => Promise.reject(new Error('some detail of user "pixgate"')),
     isDraining: () => true,
   })
+  const reason = 'the database does not answer'
   assert.deepEqual(await away.getReadiness(input), {
     status: 503,
-    body: { status: 'not_ready', reasons: ['the process is shutting down', 'the database does not answer'] },
+    body: {
+      status: 'not_ready',
+      reasons: ['the process is shutting down', reason],
+      dependencies: { database: { status: 'failed', reason }, clock: UNKNOWN, bank: OK },
+    },
   })
+})
+
+test('[health.5] a bank that is away is degraded, with its reason, and the process is ready all the same', async () => {
+  const standing = { isKnown: true, problem: 'the bank answers 401: check PIXGATE_PARTNER_TOKEN' }
+  const { status, body } = await handlers({ bank: () => standing }).getReadiness(input)
+  assert.deepEqual([status, body.status, body.reasons], [200, 'ready', []])
+  assert.deepEqual(body.dependencies.bank, { status: 'degraded', reason: standing.problem })
+  const notAsked = await handlers({ bank: () => ({ isKnown: false, problem: undefined }) }).getReadiness(input)
+  assert.deepEqual(notAsked.body.dependencies.bank, UNKNOWN)
+})
+
+test('[health.5] the reason against a database is its refusal, in words of ours', async () => {
+  const refusal = new pg.DatabaseError('password authentication failed for user "pixgate"', 0, 'error')
+  refusal.code = '28P01'
+  const unavailable = new DatabaseUnavailable(refusal.message, false, { cause: refusal })
+  const { body } = await handlers({ databaseNow: () => Promise.reject(unavailable) }).getReadiness(input)
+  assert.deepEqual(body.reasons, ['the database refuses our credentials: check DATABASE_URL'])
 })
 
 test('[health.2] [EX-4] a clock that is more than a second off the database is a reason, in either direction', async () => {
@@ -72,9 +109,12 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
     return [response.status, await response.json()]
   }
   assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
-  assert.deepEqual(await ask('/readyz'), [200, { status: 'ready', reasons: [] }])
+  assert.partialDeepStrictEqual(await ask('/readyz'), [200, { status: 'ready', reasons: [] }])
   isAway = true
-  assert.deepEqual(await ask('/readyz'), [503, { status: 'not_ready', reasons: ['the database does not answer'] }])
+  assert.partialDeepStrictEqual(await ask('/readyz'), [
+    503,
+    { status: 'not_ready', reasons: ['the database cuts the connection'] },
+  ])
   assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
   isAway = false
   assert.equal((await ask('/readyz'))[0], 200)

@@ -16,7 +16,11 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
  * @source rules#database.1
  */
 export async function checkDatabase(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'pixgate self-check' })
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'pixgate self-check',
+    connectionTimeoutMillis: 5_000,
+  })
   await client.connect()
   try {
     const { rows } = await client.query<{ name: string; setting: string }>(

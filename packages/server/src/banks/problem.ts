@@ -1,0 +1,28 @@
+import { connectionProblem } from '../platform/connection-problem.ts'
+import type { BankSettings } from './connector.ts'
+
+/** What is looked at in an answer of the bank. */
+interface AnyAnswer {
+  readonly kind: string
+  readonly reason?: string
+  readonly httpStatus?: number | undefined
+}
+
+/**
+ * What an answer says about the way to the bank and about the bank itself, as a whole sentence that may be shown to
+ * anyone: «the bank answers 401: check PIXGATE_PARTNER_TOKEN». `undefined` where the bank did answer, whatever it was.
+ * @source rules#health.5
+ */
+export function bankProblem(answer: AnyAnswer, settings: BankSettings): string | undefined {
+  const { kind, reason, httpStatus } = answer
+  if (kind !== 'NOT_SENT' && kind !== 'UNKNOWN') return undefined
+  if (httpStatus === undefined) return `the bank ${connectionProblem(reason)}: check ${settings.address}`
+  if (httpStatus >= 200 && httpStatus < 300) return 'the bank answers what cannot be read'
+  return `the bank answers ${httpStatus}${adviceFor(httpStatus, settings)}`
+}
+
+function adviceFor(httpStatus: number, { address, credentials }: BankSettings): string {
+  if (httpStatus === 401 || httpStatus === 403) return `: check ${credentials}`
+  if (httpStatus < 400 || httpStatus === 404 || httpStatus === 405) return `: check ${address}`
+  return httpStatus === 429 ? ': it takes no more calls for now' : ''
+}

@@ -1,0 +1,58 @@
+import type { BankSettings } from './connector.ts'
+import type { Partner } from './port.ts'
+import { bankProblem } from './problem.ts'
+
+/** How the bank fared when it was called last. */
+export interface BankStanding {
+  /** Whether it has been called at all. */
+  readonly isKnown: boolean
+  /** What was wrong with the last call; `undefined` where nothing was. */
+  readonly problem: string | undefined
+}
+
+/** A bank whose answers are looked at. */
+export interface WatchedBank {
+  readonly partner: Partner
+  standing(): BankStanding
+}
+
+/**
+ * Looks at every answer of a bank, so that somebody can be told what is wrong without another call.
+ * @param onFirst called with the first standing: what a start has to say about the bank
+ * @source rules#health.5
+ */
+export function watchBank(
+  partner: Partner,
+  settings: BankSettings,
+  onFirst: (standing: BankStanding) => void,
+): WatchedBank {
+  let standing: BankStanding = { isKnown: false, problem: undefined }
+
+  function watched<Call extends unknown[], Answer extends { readonly kind: string }>(
+    call: (...parameters: Call) => Promise<Answer>,
+  ) {
+    return async (...parameters: Call): Promise<Answer> => {
+      const answer = await call(...parameters)
+      const isFirst = !standing.isKnown
+      standing = { isKnown: true, problem: bankProblem(answer, settings) }
+      if (isFirst) onFirst(standing)
+      return answer
+    }
+  }
+  return {
+    partner: {
+      capabilities: partner.capabilities,
+      idempotencyWindowMs: partner.idempotencyWindowMs,
+      createCharge: watched(partner.createCharge),
+      getCharge: watched(partner.getCharge),
+      cancelCharge: watched(partner.cancelCharge),
+      sendPayout: watched(partner.sendPayout),
+      getPayout: watched(partner.getPayout),
+      decodeQrCode: watched(partner.decodeQrCode),
+      sendRefund: watched(partner.sendRefund),
+      getRefund: watched(partner.getRefund),
+      readStatement: watched(partner.readStatement),
+    },
+    standing: () => standing,
+  }
+}

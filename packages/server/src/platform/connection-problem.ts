@@ -1,0 +1,48 @@
+import { own } from './own.ts'
+
+/** Codes of Node, of undici and of our own calls, and what they mean for whoever called. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'cannot be found: its name does not resolve',
+  EAI_AGAIN: 'cannot be found: its name cannot be resolved right now',
+  ECONNREFUSED: 'refuses connections',
+  ECONNRESET: 'cuts the connection',
+  EPIPE: 'cuts the connection',
+  UND_ERR_SOCKET: 'cuts the connection',
+  timeout: 'does not answer in time',
+  ETIMEDOUT: 'does not answer in time',
+  UND_ERR_CONNECT_TIMEOUT: 'does not answer in time',
+  EHOSTUNREACH: 'cannot be reached: no route leads there',
+  ENETUNREACH: 'cannot be reached: no route leads there',
+  CERT_HAS_EXPIRED: 'has a certificate that has expired',
+  CERT_NOT_YET_VALID: 'has a certificate that is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'has a certificate of an authority that is not trusted here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an authority that is not trusted here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has a certificate of an authority that is not trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an authority that is not trusted here',
+}
+
+/**
+ * Why a call to another machine failed, for a sentence that begins with who that is: «the bank refuses connections».
+ * There is no name, address or secret in it.
+ * @param code of the error; `undefined` where it has none
+ * @source rules#health.5
+ */
+export function connectionProblem(code: string | undefined): string {
+  return (code === undefined ? undefined : knownProblem(code)) ?? 'does not answer'
+}
+
+/** The same, or `undefined` where a code is not known to be of a connection. */
+export function knownProblem(code: string): string | undefined {
+  if (/^(EPROTO|ERR_SSL_)/.test(code)) return 'does not speak TLS'
+  if (/^HPE_/.test(code)) return 'answers what is not HTTP'
+  return own(PROBLEMS, code)
+}
+
+/** The code of an error or of what caused it. */
+export function errorCode(error: unknown): string | undefined {
+  const { code, cause, name } = (error ?? {}) as { code?: unknown; cause?: unknown; name?: unknown }
+  if (typeof code === 'string') return code
+  if (name === 'TimeoutError') return 'timeout'
+  return cause === undefined ? undefined : errorCode(cause)
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import pg from 'pg'
+import { pino } from 'pino'
+import { databaseProblem, databaseStartupError } from '../../../src/platform/db/problem.ts'
+import { StartupError } from '../../../src/platform/startup-error.ts'
+import { prepareDatabase } from '../../../src/start.ts'
+import { testDatabase } from '../../support/database.ts'
+
+const silent = pino({ level: 'silent' })
+
+/** The sentence with which a start on this database ends. */
+async function startOn(url: string): Promise<string> {
+  try {
+    await prepareDatabase(url, silent)
+  } catch (error) {
+    assert.ok(error instanceof StartupError, String(error))
+    return error.message
+  }
+  return 'started'
+}
+
+test('[config.10] a start says why the database cannot be used, in its own words where it has any, and no password', async (t) => {
+  const { url } = await testDatabase(t)
+  const changed = (change: (url: URL) => void) => {
+    const other = new URL(url)
+    change(other)
+    return other.href
+  }
+  const name = new URL(url).username
+  assert.equal(await startOn(url), 'started')
+  assert.equal(
+    await startOn(changed((other) => (other.password = 'canary'))),
+    `DATABASE_URL: password authentication failed for user "${name}"`,
+  )
+  assert.equal(
+    await startOn(changed((other) => (other.pathname = '/none'))),
+    'DATABASE_URL: database "none" does not exist',
+  )
+  assert.equal(
+    await startOn('postgres://pixgate:canary@127.0.0.1:9/pixgate'),
+    'DATABASE_URL: the database at 127.0.0.1:9 refuses connections',
+  )
+  assert.equal(
+    await startOn('postgres://pixgate:canary@database.invalid/pixgate'),
+    'DATABASE_URL: the database at database.invalid cannot be found: its name does not resolve',
+  )
+  assert.equal(
+    await startOn(changed((other) => other.searchParams.set('sslmode', 'verify-full'))),
+    `DATABASE_URL: the database at ${new URL(url).host} does not speak TLS`,
+  )
+})
+
+test('[config.10] what is not about reaching the database stays what it is', () => {
+  const syntax = new pg.DatabaseError('syntax error', 0, 'error')
+  syntax.code = '42601'
+  const startup = new StartupError('too old')
+  const missing = Object.assign(new Error('no such file'), { code: 'ENOENT' })
+  for (const error of [syntax, startup, missing]) assert.equal(databaseStartupError(error, 'postgres://h/d'), error)
+})
+
+test('[health.5] what is wrong with the database is told without names and addresses', () => {
+  const withCode = (code: string) => Object.assign(new Error('of 10.0.0.1'), { code })
+  const refusal = (code: string) => Object.assign(new pg.DatabaseError('user "pixgate"', 0, 'error'), { code })
+  assert.equal(databaseProblem(withCode('ENOTFOUND')), 'the database cannot be found: its name does not resolve')
+  assert.equal(databaseProblem(withCode('ENOENT')), 'the database does not answer')
+  assert.equal(databaseProblem(new Error('Query read timeout')), 'the database does not answer in time')
+  assert.equal(databaseProblem(refusal('28P01')), 'the database refuses our credentials: check DATABASE_URL')
+  assert.equal(databaseProblem(refusal('53100')), 'the database has no space left on its disk')
+  assert.equal(databaseProblem(refusal('XX000')), 'the database does not answer')
+})
