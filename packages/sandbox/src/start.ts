@@ -84,7 +84,7 @@ async function startBank(
 }
 
 /** Where this process reaches itself: every address of the machine is reached by loopback. */
-function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+export function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -16,6 +16,7 @@ import type { Answer } from '../../server/test/support/world.ts'
  */
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const DOCTOR = fileURLToPath(new URL('../src/doctor.ts', import.meta.url))
 
 const ADMIN_TOKEN = 'admin-token-of-the-process-tests-0123456789'
 
@@ -175,4 +176,36 @@ test('[PL-1] an unexpected error is logged and ends the process at once; the nex
   }
   const { url } = await start()
   assert.equal((await fetch(`${await url}/readyz`)).status, 200)
+})
+
+/** Runs the doctor on a data directory. */
+async function doctor(directory: string, environment: Readonly<Record<string, string>>) {
+  const env = { PIXGATE_DATA_DIR: directory, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN, ...environment }
+  const child = spawn(process.execPath, [DOCTOR], { env, cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] })
+  const output = (await child.stdout.toArray()).join('')
+  return { status: child.exitCode ?? (await once(child, 'exit'))[0], lines: output.trimEnd().split('\n') }
+}
+
+test('[doctor.1] of what the sandbox brings the doctor examines what runs, and starts and makes nothing', async (t) => {
+  const { directory, start } = await place(t)
+  const nothing = await doctor(directory, {})
+  assert.deepEqual(nothing, {
+    status: 0,
+    lines: [
+      '✔ configuration  is complete, in sandbox mode',
+      "✔ database       the sandbox's own does not run now; npm start starts it",
+      '✔ bank           the simulated one does not run now; npm start starts it',
+    ],
+  })
+  assert.deepEqual(await readdir(directory), [])
+  const stranger = await doctor(directory, { PIXGATE_PARTNER_URL: 'http://127.0.0.1:9' })
+  assert.equal(stranger.status, 1)
+  assert.match(stranger.lines[2] ?? '', /^✘ bank +PIXGATE_PARTNER_TOKEN is not set: /)
+
+  const { url } = await start()
+  const { port } = new URL(await url)
+  const { status, lines } = await doctor(directory, { PORT: port })
+  assert.match(lines[1] ?? '', /^✔ database +PostgreSQL .* answers, and keeps what it commits$/)
+  assert.match(lines.at(-1) ?? '', /^✔ bank +the simulated one (answers|was not called yet by) the sandbox$/)
+  assert.deepEqual([status, lines.length], [0, 5])
 })

@@ -4,6 +4,8 @@
  */
 export { type Outcome, openPartnerLink, type PartnerCall, type PartnerLink } from './banks/pixgate/link.ts'
 export type { AddEndpoints, KnownOperations } from './compose.ts'
+export { type Examined, runDoctor } from './doctor/doctor.ts'
+export type { Finding } from './doctor/finding.ts'
 export { bindEndpoints } from './platform/http/endpoint-route.ts'
 export type { Handlers } from './platform/http/handler.ts'
 export { isUuid } from './platform/ids.ts'

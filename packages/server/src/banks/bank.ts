@@ -4,6 +4,8 @@ import type { Partner } from './port.ts'
 /** A bank that was connected: what it is asked, and what it tells by itself. */
 export interface Bank extends Partner {
   readonly inbound: Inbound
+  /** What its clock said in its last answer, epoch milliseconds; absent or `undefined` where it does not tell. */
+  latestDate?(): number | undefined
   /** Waits for the calls under way, then lets go of the connections. */
   close(): Promise<void>
 }

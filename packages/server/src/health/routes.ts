@@ -69,7 +69,7 @@ function dependencyOnClock(clock: DatabaseClock): Dependency {
 }
 
 /** What is wrong with this machine's clock, as a whole sentence. */
-function clockProblem(clock: DatabaseClock): string | undefined {
+export function clockProblem(clock: DatabaseClock): string | undefined {
   const skewMs = Math.round(clock.skewMs())
   return Math.abs(skewMs) > SKEW_MAX_MS ? `the clock of this machine is ${skewMs} ms off the database's` : undefined
 }

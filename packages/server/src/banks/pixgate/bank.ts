@@ -6,11 +6,16 @@ import { openPartnerLink } from './link.ts'
 
 /** Connects a bank that speaks our own protocol, as the simulator does. */
 export function openPixgateBank(config: PixgateBankConfig): Bank {
-  const link = openPartnerLink(config)
+  let latestDate: number | undefined
+  const onDate = (dateMs: number) => {
+    latestDate = dateMs
+  }
+  const link = openPartnerLink({ ...config, onDate })
   const secrets = [config.secret, config.secretPrevious].filter((secret) => secret !== undefined)
   return {
     ...createHttpPartner(link, config.hasIdempotentOrders),
     inbound: createPixgateInbound({ secrets, apiKey: config.inboundApiKey }),
+    latestDate: () => latestDate,
     close: () => link.close(),
   }
 }

@@ -44,6 +44,8 @@ export interface PartnerLinkOptions {
   readonly timeoutMs: number
   /** Calls beyond it wait for a connection, and count as not sent where their time ends first. */
   readonly connectionsMax?: number
+  /** Called with the `Date` of each answer that has one, epoch milliseconds. */
+  readonly onDate?: (dateMs: number) => void
   /** A clock that goes on while the process sleeps, milliseconds. */
   readonly monotonic?: () => number
 }
@@ -78,6 +80,7 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
           body: body === undefined ? null : JSON.stringify(body),
         },
         { timeoutMs: options.timeoutMs, isLate: () => monotonic() > endsAt || window?.isOver() === true, deadline },
+        options.onDate,
       )
     },
     close: () => pool.close(),
@@ -104,6 +107,7 @@ function send(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   { timeoutMs, isLate, deadline }: Patience,
+  onDate?: (dateMs: number) => void,
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     if (deadline?.aborted) return resolve({ kind: 'not sent', reason: 'timeout' })
@@ -133,8 +137,10 @@ function send(
         if (hasGivenUp || isLate()) controller.abort(new Error('timeout'))
         else started = controller
       },
-      onResponseStart: (_, statusCode) => {
+      onResponseStart: (_, statusCode, headers) => {
         httpStatus = statusCode
+        const dateMs = Date.parse(String(headers.date))
+        if (!Number.isNaN(dateMs)) onDate?.(dateMs)
       },
       onResponseData: (_, chunk) => {
         chunks.push(chunk)

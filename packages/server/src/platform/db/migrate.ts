@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Machine } from '@pixgate/spec'
 import pg from 'pg'
 import { StartupError } from '../startup-error.ts'
+import { type Queries, statement } from './database.ts'
 
 /**
  * Migrations: plain SQL, forward only, all that are pending in one transaction, safe when several processes start at once.
@@ -60,6 +61,26 @@ export async function migrate(url: string, machines: readonly Machine[]): Promis
   }
 }
 
+const selectIsThere = statement<[], { isThere: boolean }>(
+  'migrate.is_there',
+  `SELECT to_regclass('schema_migration') IS NOT NULL AS "isThere"`,
+)
+
+const selectApplied = statement<[], Applied>(
+  'migrate.applied',
+  'SELECT version, name, hash FROM schema_migration ORDER BY version',
+)
+
+/**
+ * The names of the migrations that the next start applies; all of them where there is no schema yet. Changes nothing.
+ * @throws SchemaError as {@link migrate} would
+ */
+export async function pendingMigrations(queries: Queries): Promise<string[]> {
+  const [{ isThere } = { isThere: false }] = await queries.rows(selectIsThere, [])
+  const applied = isThere ? await queries.rows(selectApplied, []) : []
+  return pending(await readMigrations(), applied).map(({ name }) => name)
+}
+
 async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
@@ -73,7 +94,7 @@ async function readMigrations(): Promise<Migration[]> {
 type Applied = Pick<Migration, 'version' | 'name' | 'hash'>
 
 async function readApplied(client: pg.Client): Promise<Applied[]> {
-  return (await client.query<Applied>('SELECT version, name, hash FROM schema_migration ORDER BY version')).rows
+  return (await client.query<Applied>(selectApplied.text)).rows
 }
 
 function pending(migrations: readonly Migration[], applied: readonly Applied[]): Migration[] {

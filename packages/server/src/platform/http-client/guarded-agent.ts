@@ -22,6 +22,22 @@ export function createGuardedAgent(gate: AddressGate, connectTimeoutMs: number):
   })
 }
 
+/**
+ * Connects to the host of a URL as such an agent does, and hangs up without having sent anything.
+ * @throws NotConnected
+ */
+export function tryConnection(gate: AddressGate, url: URL, connectTimeoutMs: number): Promise<void> {
+  const { protocol, host, port } = url
+  const hostname = url.hostname.replace(/^\[(.+)\]$/, '$1')
+  return new Promise((resolve, reject) => {
+    guardedConnector(gate, connectTimeoutMs)({ protocol, host, hostname, port }, (error, socket) => {
+      if (error) return reject(error)
+      socket?.destroy()
+      resolve()
+    })
+  })
+}
+
 function guardedConnector(gate: AddressGate, timeout: number): buildConnector.connector {
   const dial = buildConnector({ timeout, autoSelectFamily: true, lookup: gatedLookup(gate) })
   const secure = buildConnector({ timeout, allowH2: false, minVersion: 'TLSv1.2' })

@@ -1,0 +1,45 @@
+import type { Bank } from '../banks/bank.ts'
+import type { ConfiguredBank } from '../banks/connector.ts'
+import { bankProblem } from '../banks/problem.ts'
+import type { Clock } from '../platform/clock.ts'
+import { createIds } from '../platform/ids.ts'
+import { bad, type Finding, good } from './finding.ts'
+
+/** A bank's `Date` is in whole seconds, and takes a while to arrive. */
+const BANK_SKEW_MAX_MS = 5_000
+
+const MINUTE_MS = 60_000
+
+/**
+ * Asks the bank one question that changes nothing there, with our credentials.
+ * @param clock of ours
+ * @source rules#doctor.3, rules#doctor.4
+ */
+export async function examineBank(configured: ConfiguredBank, clock: Clock): Promise<readonly Finding[]> {
+  const bank = configured.open()
+  try {
+    const answer = await ask(bank, clock)
+    if (answer === undefined) return [good('bank', 'is not asked: it answers no question that changes nothing')]
+    const problem = bankProblem(answer, configured.settings)
+    const answered = problem === undefined ? good('bank', 'answers, and takes our credentials') : bad('bank', problem)
+    return [answered, ...examineClock(bank.latestDate?.(), clock.now())]
+  } finally {
+    await bank.close()
+  }
+}
+
+/** The statement of the last minute, or a charge that does not exist. */
+async function ask(bank: Bank, clock: Clock): Promise<{ readonly kind: string } | undefined> {
+  const now = clock.now()
+  if (bank.capabilities.has('statement')) return bank.readStatement({ from: now - MINUTE_MS, to: now, cursor: null })
+  if (!bank.capabilities.has('query-charge')) return undefined
+  return bank.getCharge(createIds(clock).uuid(), { valueCents: 1n, expiresAt: now })
+}
+
+function examineClock(bankAt: number | undefined, now: number): Finding[] {
+  if (bankAt === undefined) return []
+  const seconds = Math.round((bankAt - now) / 1_000)
+  if (Math.abs(bankAt - now) <= BANK_SKEW_MAX_MS) return [good('clock', "the bank's agrees with ours")]
+  const where = seconds > 0 ? 'ahead of' : 'behind'
+  return [bad('clock', `the bank's is ${Math.abs(seconds)} s ${where} ours: let ours be set by NTP, or ask the bank`)]
+}

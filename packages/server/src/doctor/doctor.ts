@@ -1,0 +1,54 @@
+import type { ConfiguredBank } from '../banks/connector.ts'
+import { createDatabaseClock } from '../platform/clock.ts'
+import { ConfigError, type Environment } from '../platform/variables.ts'
+import { readEnvironment } from '../process.ts'
+import { examineBank } from './bank.ts'
+import { examineDatabase } from './database.ts'
+import { bad, type Finding, good, reportOf } from './finding.ts'
+import { examineReceivers } from './receivers.ts'
+
+/** What is examined. A finding stands for what cannot be looked at now. */
+export interface Examined {
+  readonly mode: string
+  readonly database: string | Finding
+  readonly bank: ConfiguredBank | Finding
+  readonly webhookAllowPrivate: boolean
+}
+
+/**
+ * Examines everything that the service depends on, prints a line for each check and changes nothing.
+ * @param configure reads the environment. @throws ConfigError
+ * @returns the exit status: 0 where all is well, 1 where anything is not
+ * @source rules#doctor.1
+ */
+export async function runDoctor(
+  configure: (environment: Environment) => Examined | Promise<Examined>,
+): Promise<number> {
+  const findings = await findingsOf(configure)
+  process.stdout.write(`${reportOf(findings)}\n`)
+  return findings.every(({ isOk }) => isOk) ? 0 : 1
+}
+
+async function findingsOf(configure: (environment: Environment) => Examined | Promise<Examined>): Promise<Finding[]> {
+  try {
+    const { environment, fromFile } = readEnvironment()
+    const examined = await configure(environment)
+    const origin = fromFile === undefined ? '' : `; ${fromFile.length} settings are from .env`
+    return [good('configuration', `is complete, in ${examined.mode} mode${origin}`), ...(await examine(examined))]
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.map((fault) => bad('configuration', fault))
+    throw error
+  }
+}
+
+/** Examines the database, the clock, the bank and the receivers, in this order. */
+async function examine({ database, bank, webhookAllowPrivate }: Examined): Promise<Finding[]> {
+  const clock = createDatabaseClock()
+  const { findings, receivers } =
+    typeof database === 'string' ? await examineDatabase(database, clock) : { findings: [database], receivers: [] }
+  const [ofBank, ofReceivers] = await Promise.all([
+    'check' in bank ? [bank] : examineBank(bank, clock),
+    examineReceivers(receivers, webhookAllowPrivate),
+  ])
+  return [...findings, ...ofBank, ...ofReceivers]
+}

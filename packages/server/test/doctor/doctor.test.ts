@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { pixgate } from '../../src/banks/banks.ts'
+import type { ConfiguredBank } from '../../src/banks/connector.ts'
+import { examineBank } from '../../src/doctor/bank.ts'
+import { examineDatabase } from '../../src/doctor/database.ts'
+import { type Finding, reportOf } from '../../src/doctor/finding.ts'
+import { examineReceivers } from '../../src/doctor/receivers.ts'
+import { createDatabaseClock } from '../../src/platform/clock.ts'
+import { openGate, publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
+import { readVariables } from '../../src/platform/variables.ts'
+import { administer, testDatabase } from '../support/database.ts'
+import { emptyDatabase } from '../support/migrations.ts'
+import { wallNow } from '../support/wall-clock.ts'
+import { ENVIRONMENT } from '../support/world.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../src/doctor/main.ts', import.meta.url))
+
+const lines = (findings: readonly Finding[]) => reportOf(findings).split('\n')
+
+/** A server of the test's on this machine. */
+async function listening(t: TestContext, server: net.Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+const STATEMENT = { entries: [], openingCents: 0, closingCents: 0, nextCursor: null }
+
+/** A bank that answers every call by a script; a statement without movements is the default. */
+async function bankThat(t: TestContext, script: (response: ServerResponse) => void = () => undefined) {
+  const asked: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url?.split('?')[0]} ${request.headers.authorization}`)
+    script(response)
+    response.end(JSON.stringify(STATEMENT))
+  })
+  return { url: `http://127.0.0.1:${await listening(t, server)}`, asked }
+}
+
+function configured(url: string): ConfiguredBank {
+  const environment = { ...ENVIRONMENT, PIXGATE_PARTNER_URL: url }
+  return pixgate.configure(readVariables(pixgate.variables, environment, { isProduction: false }))
+}
+
+const examined = async (url: string) => lines(await examineBank(configured(url), { now: wallNow }))
+
+/** Runs the program of the server alone. */
+function doctor(environment: Record<string, string>): Promise<{ status: number; output: string }> {
+  const options = { env: environment, cwd: tmpdir(), encoding: 'utf8' } as const
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [PROGRAM], options, (_, stdout, stderr) =>
+      resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),
+    )
+  })
+}
+
+test('[doctor.1] where all is well there is a ✔ for everything and the status is 0', async (t) => {
+  const { url: databaseUrl, database } = await testDatabase(t)
+  const receiver = await listening(t, net.createServer())
+  await database.rows(
+    {
+      name: 'test.subscribe',
+      text: 'INSERT INTO subscription (id, url, events, created_at) VALUES ($1, $2, $3, now())',
+    },
+    ['0198c0de-0000-7000-8000-000000000001', `http://127.0.0.1:${receiver}/canary`, ['pix_cash_in']],
+  )
+  const bank = await bankThat(t)
+  const { status, output } = await doctor({
+    ...ENVIRONMENT,
+    DATABASE_URL: databaseUrl,
+    PIXGATE_PARTNER_URL: bank.url,
+  })
+  const [configuration, answers, ...others] = output.trimEnd().split('\n')
+  assert.equal(configuration, '✔ configuration     is complete, in sandbox mode')
+  assert.match(answers ?? '', /^✔ database {10}PostgreSQL \d+\.\d+\b.* answers, and keeps what it commits$/)
+  assert.deepEqual(others, [
+    '✔ migrations        all are applied',
+    "✔ clock             this machine's agrees with the database's",
+    '✔ bank              answers, and takes our credentials',
+    "✔ clock             the bank's agrees with ours",
+    `✔ webhook receiver  http://127.0.0.1:${receiver} takes connections`,
+  ])
+  assert.equal(status, 0)
+  assert.deepEqual(bank.asked, [`GET /statement Bearer ${ENVIRONMENT.PIXGATE_PARTNER_TOKEN}`])
+})
+
+test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no secret is shown', async (t) => {
+  const bank = await bankThat(t, (response) => response.writeHead(401))
+  const databaseUrl = 'postgres://pixgate:canary@127.0.0.1:9/pixgate'
+  const { status, output } = await doctor({
+    ...ENVIRONMENT,
+    DATABASE_URL: databaseUrl,
+    PIXGATE_PARTNER_URL: bank.url,
+  })
+  assert.equal(
+    output,
+    [
+      '✔ configuration  is complete, in sandbox mode',
+      '✘ database       DATABASE_URL: the database at 127.0.0.1:9 refuses connections',
+      '✘ bank           the bank answers 401: check PIXGATE_PARTNER_TOKEN',
+      "✔ clock          the bank's agrees with ours",
+      '',
+    ].join('\n'),
+  )
+  assert.equal(status, 1)
+  const wrong = await doctor({
+    ...ENVIRONMENT,
+    PORT: 'canary',
+    PIXGATE_CASH_OUT_MAX_CENT: '1',
+    DATABASE_URL: databaseUrl,
+  })
+  assert.deepEqual(wrong, {
+    status: 1,
+    output: [
+      '✘ configuration  PORT must be a whole number from 0 to 65535',
+      '✘ configuration  PIXGATE_PARTNER_URL is required; the sandbox, which npm start runs, brings its own',
+      '✘ configuration  PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
+      '',
+    ].join('\n'),
+  })
+})
+
+test('[doctor.2] the database is examined as a start would, and pending migrations are no fault', async (t) => {
+  const { url } = await testDatabase(t)
+  const examine = async (of: string) => lines((await examineDatabase(of, createDatabaseClock())).findings)
+  await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)
+  assert.match((await examine(url))[0] ?? '', /^✘ database +PostgreSQL runs with synchronous_commit = off;/)
+  await administer(url, `INSERT INTO schema_migration (version, name, hash) VALUES (9999, '9999-future.sql', 'x')`)
+  assert.match((await examine(url)).join(), /^✘ database +the database has migration 9999-future\.sql.*newer Pixgate/)
+
+  const empty = await emptyDatabase(t)
+  const [answers, migrations, ...others] = await examine(empty)
+  assert.match(answers ?? '', /^✔/)
+  assert.match(migrations ?? '', /^✔ migrations {2}the next start applies 0001-foundation\.sql, /)
+  assert.equal(others.length, 1)
+  await administer(empty, 'CREATE TABLE nothing_was_changed ()')
+})
+
+test('[doctor.3] the bank is named with what is wrong and what to look at', async (t) => {
+  const refusing = net.createServer()
+  const port = await listening(t, refusing)
+  refusing.close()
+  assert.deepEqual(await examined(`http://127.0.0.1:${port}`), [
+    '✘ bank  the bank refuses connections: check PIXGATE_PARTNER_URL',
+  ])
+  assert.deepEqual(await examined('https://bank.invalid'), [
+    '✘ bank  the bank cannot be found: its name does not resolve: check PIXGATE_PARTNER_URL',
+  ])
+  const plain = await bankThat(t)
+  assert.deepEqual(await examined(plain.url.replace('http:', 'https:')), [
+    '✘ bank  the bank does not speak TLS: check PIXGATE_PARTNER_URL',
+  ])
+  const page = await bankThat(t, (response) => response.writeHead(200).write('<html>'))
+  assert.equal((await examined(page.url))[0], '✘ bank   the bank answers what cannot be read')
+})
+
+/** The key and the certificate of a machine called localhost, which ended years ago; `undefined` without openssl. */
+function endedCertificate(t: TestContext): { key: string; cert: string } | undefined {
+  const cwd = mkdtempSync(join(tmpdir(), 'pixgate-certificate-'))
+  t.after(() => rmSync(cwd, { recursive: true }))
+  const config =
+    '[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\nrand_serial=yes\npolicy=p\n[p]\ncommonName=supplied\n'
+  writeFileSync(join(cwd, 'config'), config)
+  writeFileSync(join(cwd, 'index'), '')
+  const openssl = (words: string) => execFileSync('openssl', words.split(' '), { cwd, stdio: 'ignore' })
+  try {
+    openssl('req -new -newkey rsa:2048 -nodes -keyout key -out request -subj /CN=localhost')
+    openssl(
+      'ca -batch -selfsign -config config -keyfile key -in request -out cert -notext -startdate 200101000000Z -enddate 200102000000Z',
+    )
+  } catch {
+    return undefined
+  }
+  return { key: readFileSync(join(cwd, 'key'), 'utf8'), cert: readFileSync(join(cwd, 'cert'), 'utf8') }
+}
+
+test('[doctor.3] [doctor.5] a certificate that has expired is named as that', async (t) => {
+  const certificate = endedCertificate(t)
+  if (certificate === undefined) return t.skip('openssl is not on this machine')
+  const port = await listening(t, createTlsServer(certificate))
+  const url = `https://localhost:${port}`
+  const expired = 'has a certificate that has expired: '
+  assert.deepEqual(await examined(url), [`✘ bank  the bank ${expired}check PIXGATE_PARTNER_URL`])
+  const [finding] = await examineReceivers([{ id: 'id', url }], true)
+  assert.equal(finding?.says, `${url} ${expired}repair it, or remove it with DELETE /webhook/id`)
+})
+
+test('[doctor.4] a bank whose clock is more than five seconds off ours is a ✘; one without a Date is not judged', async (t) => {
+  const clockOf = async (offMs: number) => {
+    const date = new Date(wallNow() + offMs).toUTCString()
+    const { url } = await bankThat(t, (response) => response.setHeader('date', date))
+    return (await examined(url))[1]
+  }
+  assert.equal(await clockOf(2_000), "✔ clock  the bank's agrees with ours")
+  assert.match(
+    (await clockOf(-600_000)) ?? '',
+    /^✘ clock {2}the bank's is 60[01] s behind ours: let ours be set by NTP/,
+  )
+  assert.match((await clockOf(600_000)) ?? '', /^✘ clock {2}the bank's is (599|600) s ahead of ours/)
+  const { url } = await bankThat(t, (response) => {
+    response.sendDate = false
+  })
+  assert.deepEqual(await examined(url), ['✔ bank  answers, and takes our credentials'])
+})
+
+test('[doctor.4] a machine whose clock is off the database’s is a ✘', async (t) => {
+  const { url } = await testDatabase(t)
+  const { findings } = await examineDatabase(
+    url,
+    createDatabaseClock(() => wallNow() + 600_000),
+  )
+  const clock = findings.find(({ check }) => check === 'clock')
+  assert.match(
+    `${clock?.isOk} ${clock?.says}`,
+    /^false the clock of this machine is \d+ ms off the database's: let both/,
+  )
+})
+
+test('[doctor.5] each receiver is connected to, sent nothing, and named with what is wrong, without its path', async (t) => {
+  let bytes = 0
+  const server = net.createServer((socket) => socket.on('data', (chunk) => (bytes += chunk.length)))
+  const port = await listening(t, server)
+  const gone = net.createServer()
+  const gonePort = await listening(t, gone)
+  gone.close()
+  const id = '0198c0de-0000-7000-8000-000000000001'
+  const examine = async (url: string, allowPrivate: boolean, gate = openGate()) =>
+    lines(await examineReceivers([{ id, url }], allowPrivate, gate))
+      .join()
+      .replace('webhook receiver  ', '')
+  const advice = `: repair it, or remove it with DELETE /webhook/${id}`
+
+  assert.equal(await examine(`http://127.0.0.1:${port}/canary`, true), `✔ http://127.0.0.1:${port} takes connections`)
+  assert.equal(bytes, 0)
+  assert.equal(
+    await examine(`http://127.0.0.1:${gonePort}/canary`, true),
+    `✘ http://127.0.0.1:${gonePort} refuses connections${advice}`,
+  )
+  assert.equal(
+    await examine('http://shop.example/canary', false),
+    `✘ http://shop.example is not an address that production delivers to${advice}`,
+  )
+  const at = (addresses: readonly string[]) => publicAddressGate(async () => addresses)
+  assert.equal(
+    await examine('https://shop.example/canary', false, at(['10.0.0.1'])),
+    `✘ https://shop.example is not delivered to, as 10.0.0.1 is not a public address${advice}`,
+  )
+  assert.equal(
+    await examine('https://shop.example/canary', false, at([])),
+    `✘ https://shop.example cannot be found: its name does not resolve${advice}`,
+  )
+  assert.equal(
+    await examine(`https://localhost:${gonePort}/canary`, true),
+    `✘ https://localhost:${gonePort} refuses connections${advice}`,
+  )
+})
