@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { serviceVariables } from '../../packages/server/src/config.ts'
+import { withSecretFiles } from '../../packages/server/src/platform/secret-files.ts'
+import type { Environment } from '../../packages/server/src/platform/variables.ts'
 import { readEnvironment } from '../../packages/server/src/process.ts'
 
 /** A Pixgate in sandbox mode. */
@@ -27,12 +30,17 @@ export async function openSandbox(): Promise<Sandbox> {
 }
 
 async function findSandbox(): Promise<Sandbox | undefined> {
-  const { PIXGATE_URL, PIXGATE_ADMIN_TOKEN, PIXGATE_DATA_DIR = '.pixgate' } = readEnvironment().environment
+  const { PIXGATE_URL, PIXGATE_ADMIN_TOKEN, PIXGATE_DATA_DIR = '.pixgate' } = configured()
   const url = PIXGATE_URL ?? 'http://127.0.0.1:8080'
   const adminToken = PIXGATE_ADMIN_TOKEN ?? (await adminTokenIn(PIXGATE_DATA_DIR).catch(() => ''))
   if (await isOpen(url, adminToken)) return { url, adminToken, isOurs: false, stop: async () => undefined }
   if (PIXGATE_URL === undefined) return undefined
   throw new Error(`no Pixgate at ${url} takes the token in PIXGATE_ADMIN_TOKEN or ${PIXGATE_DATA_DIR}`)
+}
+
+/** The settings that the sandbox was started with, also those in files. */
+function configured(): Environment {
+  return withSecretFiles(serviceVariables, readEnvironment().environment).environment
 }
 
 /** Whether a Pixgate is there and takes the token. */

@@ -51,6 +51,7 @@ async function runDemo(t: TestContext, environment: Record<string, string>) {
   t.after(() => rm(directory, { recursive: true }))
   const child = spawn(process.execPath, [DEMO], {
     env: { PIXGATE_DATA_DIR: directory, ...environment },
+    cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.after(() => child.kill())

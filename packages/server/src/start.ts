@@ -78,7 +78,9 @@ export async function serve(
   dependencies: Dependencies,
   stops: Stop[],
 ): Promise<void> {
-  const service = await compose(dependencies, addEndpoints)
+  const service = await compose(dependencies, addEndpoints).catch((error: unknown) => {
+    throw databaseStartupError(error, dependencies.config.databaseUrl)
+  })
   stops.push(() => service.stop())
   if (role !== 'api') service.startWorkers()
   if (role !== 'worker') await service.http.listen(address)

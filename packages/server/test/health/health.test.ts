@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -77,6 +80,27 @@ test('[health.5] a bank that is away is degraded, with its reason, and the proce
   assert.deepEqual(body.dependencies.bank, { status: 'degraded', reason: standing.problem })
   const notAsked = await handlers({ bank: () => ({ isKnown: false, problem: undefined }) }).getReadiness(input)
   assert.deepEqual(notAsked.body.dependencies.bank, UNKNOWN)
+})
+
+test('[health.5] [config.10] over HTTP: what the bank answered first is logged, and what it answered last is told', async (t) => {
+  let httpStatus = 401
+  const bank = createServer((_, response) => response.writeHead(httpStatus).end())
+  await once(bank.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => bank.close())
+  const reason = 'the bank answers 401: check PIXGATE_PARTNER_TOKEN'
+  const logged = Promise.withResolvers<void>()
+  const logger = pino({}, { write: (line: string) => void (JSON.parse(line).msg === reason && logged.resolve()) })
+  const bankUrl = `http://127.0.0.1:${(bank.address() as AddressInfo).port}`
+  const pix = await world(t, {}, { bankUrl, logger })
+  await logged.promise
+  const ask = async () => (await pix.call('GET', '/readyz')).body
+  assert.partialDeepStrictEqual(await ask(), {
+    status: 'ready',
+    dependencies: { bank: { status: 'degraded', reason } },
+  })
+  httpStatus = 503
+  await pix.charge('10')
+  assert.deepEqual((await ask()).dependencies.bank, { status: 'degraded', reason: 'the bank answers 503' })
 })
 
 test('[health.5] the reason against a database is its refusal, in words of ours', async () => {

@@ -67,6 +67,8 @@ export function spawnProgram(
 ): KillableProcess {
   const child = spawn(process.execPath, [program, ...parameters], {
     env: { ...environment, ...shiftedClockEnvironment, NODE_COMPILE_CACHE },
+    // Where there is no `.env`.
+    cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   }) as Child
   const gone = once(child, 'close')

@@ -28,9 +28,10 @@ export function databaseProblem(error: unknown): string {
  */
 export function databaseStartupError(error: unknown, url: string): unknown {
   if (error instanceof StartupError) return error
-  if (error instanceof pg.DatabaseError) {
-    const isKnown = REFUSALS.some(([pattern]) => pattern.test(error.code ?? ''))
-    return isKnown ? new StartupError(`DATABASE_URL: ${error.message}`, { cause: error }) : error
+  const refused = databaseErrorOf(error)
+  if (refused !== undefined) {
+    const isKnown = REFUSALS.some(([pattern]) => pattern.test(refused.code ?? ''))
+    return isKnown ? new StartupError(`DATABASE_URL: ${refused.message}`, { cause: error }) : error
   }
   if (!isOfConnection(error)) return error
   return new StartupError(`DATABASE_URL: the database${placeOf(url)} ${problemOf(error)}`, { cause: error })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
+import { DatabaseUnavailable } from '../../../src/platform/db/database.ts'
 import { databaseProblem, databaseStartupError } from '../../../src/platform/db/problem.ts'
 import { StartupError } from '../../../src/platform/startup-error.ts'
 import { prepareDatabase } from '../../../src/start.ts'
@@ -49,6 +50,13 @@ test('[config.10] a start says why the database cannot be used, in its own words
     await startOn(changed((other) => other.searchParams.set('sslmode', 'verify-full'))),
     `DATABASE_URL: the database at ${new URL(url).host} does not speak TLS`,
   )
+})
+
+test('[config.10] a refusal that came through a pool is told as one that did not', () => {
+  const refusal = Object.assign(new pg.DatabaseError('permission denied to set role', 0, 'error'), { code: '42501' })
+  const unavailable = new DatabaseUnavailable(refusal.message, false, { cause: refusal })
+  const error = databaseStartupError(unavailable, 'postgres://h/d')
+  assert.equal(String(error), 'StartupError: DATABASE_URL: permission denied to set role')
 })
 
 test('[config.10] what is not about reaching the database stays what it is', () => {
