@@ -249,10 +249,10 @@ const OURS = /^PIXGATE_(?!TEST_)/i
 /** A mistyped cap would be no cap. @source rules#config.7 */
 function unknownNames(environment: Environment, tables: readonly Variables[]): string[] {
   const rows = tables.flatMap((table) => Object.entries(table))
-  const known = new Set(rows.flatMap(([name, { secret }]) => (secret ? [name, fileVariable(name)] : [name])))
-  for (const name of READ_ELSEWHERE) known.add(name)
+  const read = rows.flatMap(([name, { secret }]) => (secret ? [name, fileVariable(name)] : [name]))
+  const known = [...read, ...READ_ELSEWHERE]
   return Object.keys(environment)
-    .filter((name) => OURS.test(name) && environment[name] && !known.has(name))
+    .filter((name) => OURS.test(name) && environment[name] && !known.includes(name))
     .map((name) => {
       const nearest = nearestName(name, known)
       return `${name} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`

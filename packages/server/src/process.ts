@@ -1,5 +1,5 @@
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts'
-import { type EnvironmentWithFile, withEnvironmentFile } from './platform/environment-file.ts'
+import { type EnvironmentWithFile, settingsCount, withEnvironmentFile } from './platform/environment-file.ts'
 import { type Pause, realPause } from './platform/jobs/pause.ts'
 import type { Logger } from './platform/log.ts'
 import { StartupError } from './platform/startup-error.ts'
@@ -48,7 +48,7 @@ export async function runProcess<Config>({ configure, openLog, start }: Program<
   const role = roleOf(process.argv[2])
   const { config, fromFile } = configOf(configure)
   const logger = openLog(config)
-  if (fromFile) logger.info({ settings: fromFile }, `read ${fromFile.length} settings from ${ENVIRONMENT_FILE}`)
+  if (fromFile) logger.info({ settings: fromFile }, `read ${settingsCount(fromFile)} from ${ENVIRONMENT_FILE}`)
   const stops: Stop[] = []
   const starting = start(
     role,

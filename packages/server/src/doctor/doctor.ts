@@ -1,5 +1,6 @@
 import type { ConfiguredBank } from '../banks/connector.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
+import { settingsCount } from '../platform/environment-file.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
 import { readEnvironment } from '../process.ts'
 import { examineBank } from './bank.ts'
@@ -33,7 +34,7 @@ async function findingsOf(configure: (environment: Environment) => Examined | Pr
   try {
     const { environment, fromFile } = readEnvironment()
     const examined = await configure(environment)
-    const origin = fromFile === undefined ? '' : `; ${fromFile.length} settings are from .env`
+    const origin = fromFile === undefined ? '' : `, with ${settingsCount(fromFile)} from .env`
     return [good('configuration', `is complete, in ${examined.mode} mode${origin}`), ...(await examine(examined))]
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((fault) => bad('configuration', fault))

@@ -26,6 +26,11 @@ export function withEnvironmentFile(path: string, environment: Environment): Env
   return { environment: { ...settings, ...environment }, fromFile }
 }
 
+/** How many settings were taken from a file, in words. */
+export function settingsCount({ length }: readonly string[]): string {
+  return length === 1 ? '1 setting' : `${length} settings`
+}
+
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

@@ -1,34 +1,41 @@
 /**
- * The known name that a mistyped one most likely stands for, whatever its case; `undefined` where none is near: at most
- * two letters off, or a fifth of a long name.
+ * The known name that a wrong one was probably meant to be: capitals, `_` and `-` do not count, and at most a third of the
+ * characters are wrong, missing, too many or swapped.
+ * @returns `undefined` where none is near
+ * @source rules#http.7, rules#config.7
  */
-export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  const typed = name.toLowerCase()
-  let nearest: string | undefined
-  let leastOff = Math.max(2, Math.floor(name.length / 5)) + 1
-  for (const candidate of known) {
-    const off = editsBetween(typed, candidate.toLowerCase())
-    if (off < leastOff) [nearest, leastOff] = [candidate, off]
-  }
-  return nearest
+export function nearestName(wrong: string, known: readonly string[]): string | undefined {
+  const [nearest] = known
+    .map((name) => ({ name, distance: distanceBetween(plain(wrong), plain(name)) }))
+    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(plain(name).length / 3)))
+    .toSorted((one, other) => one.distance - other.distance)
+  return nearest?.name
 }
 
-/** How many letters are left out, added, changed, or swapped with the next one. */
-function editsBetween(one: string, other: string): number {
-  let [beforeLast, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, length) => length)]
-  for (let i = 1; i <= one.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= other.length; j++) {
-      const changed = at(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1)
-      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
-      const swapped = isSwap ? at(beforeLast, j - 2) + 1 : changed
-      row.push(Math.min(at(last, j) + 1, at(row, j - 1) + 1, changed, swapped))
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '')
+}
+
+/** How many characters have to be changed, added, removed or swapped with their neighbour (optimal string alignment). */
+function distanceBetween(one: string, other: string): number {
+  const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)]
+  for (let row = 1; row <= one.length; row += 1) {
+    const line = [row]
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1]
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      line[column] = Math.min(
+        at(rows, row - 1, column) + 1,
+        (line[column - 1] ?? 0) + 1,
+        at(rows, row - 1, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(rows, row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      )
     }
-    ;[beforeLast, last] = [last, row]
+    rows.push(line)
   }
-  return at(last, other.length)
+  return at(rows, one.length, other.length)
 }
 
-function at(row: readonly number[], index: number): number {
-  return row[index] ?? Number.POSITIVE_INFINITY
+function at(rows: readonly (readonly number[])[], row: number, column: number): number {
+  return rows[row]?.[column] ?? Number.POSITIVE_INFINITY
 }

@@ -8,7 +8,7 @@ test('[config.7] the nearest name is the one with the fewest letters left out, a
   assert.equal(nearest('PIXGATE_MODE'), 'PIXGATE_MODE')
   assert.equal(nearest('pixgate_moed'), 'PIXGATE_MODE')
   assert.equal(nearest('PIXGATE_BNKA'), 'PIXGATE_BANK')
-  assert.equal(nearest('PIXGATE_CASH_OUT_MAX'), undefined)
+  assert.equal(nearest('PIXGATE_CASHOUT-MAX-CENTS'), 'PIXGATE_CASH_OUT_MAX_CENTS')
   assert.equal(nearest('PIXGATE_CASH_OUT_MAXIMUM_CENTS'), 'PIXGATE_CASH_OUT_MAX_CENTS')
   assert.equal(nearest('PIXGATE_CASH_OUT_DAYLY_MAX_CENT'), 'PIXGATE_CASH_OUT_DAILY_MAX_CENTS')
   assert.equal(nearest('PIXGATE_COLOUR'), undefined)
