@@ -34,7 +34,9 @@ export async function verifyLedger(
 /** The database in `DATABASE_URL`, of which nothing else need be configured. @throws ConfigError */
 export async function configuredDatabase(environment: Environment): Promise<OpenDatabase> {
   const { DATABASE_URL } = serviceVariables
-  const { DATABASE_URL: url } = readVariables({ DATABASE_URL }, environment, { isProduction: isProduction(environment) })
+  const { DATABASE_URL: url } = readVariables({ DATABASE_URL }, environment, {
+    isProduction: isProduction(environment),
+  })
   return { url, stop: async () => undefined }
 }
 
