@@ -5,7 +5,7 @@ import type { EventLoop } from '../event-loop.ts'
 import type { Ids } from '../ids.ts'
 import { QueueFull } from '../jobs/batcher.ts'
 import type { Logger } from '../log.ts'
-import { answerMalformedHttp } from './client-error.ts'
+import { createClientErrorHandler } from './client-error.ts'
 import { CORRELATION_HEADER, correlationIdOf, correlationRefusal } from './correlation-id.ts'
 import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-route.ts'
 import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
@@ -88,17 +88,19 @@ interface ServerState {
 /** Fastify without routes, and without its own ideas of bodies and connections. */
 function createApp(state: ServerState): FastifyInstance {
   const { ids, logger, trustProxy, eventLoop } = state.options
+  const clientErrors = createClientErrorHandler(ids)
   const app = fastify({
     ...SERVER_SETTINGS,
     trustProxy: trustProxy ? [...trustProxy] : false,
     genReqId: (request) => correlationIdOf(request, ids),
-    clientErrorHandler: (error, socket) => answerMalformedHttp(error, socket, ids),
+    clientErrorHandler: clientErrors.handle,
     frameworkErrors: (_error, request, reply) => {
       setStandardHeaders(state, reply)
       sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
       logRequest(logger, request, reply)
     },
   })
+  clientErrors.follow(app.server)
   app.server.maxConnections = MAX_CONNECTIONS
   app.server.maxHeadersCount = MAX_HEADERS
   // Who has sent its request and closes only that direction still waits for the answer; otherwise Node would drop both.
