@@ -12,7 +12,7 @@ export const limits = {
   reasonMaxLength: 140,
   nameMaxLength: 200,
   externalIdMaxLength: 128,
-  correlationIdMaxLength: 128,
+  correlationIdMaxLength: 256,
   pixKeyMaxLength: 77,
   /** A key with its mask, as people write it. */
   pixKeyInputMaxLength: 120,

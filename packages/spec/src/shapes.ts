@@ -11,8 +11,11 @@ import { limits } from './limits.ts'
  */
 export const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$'
 
-/** Characters of an `externalId` and of `X-Correlation-ID`. */
+/** Characters of an `externalId`. */
 export const REFERENCE = '^[A-Za-z0-9._:-]+$'
+
+/** An `X-Correlation-ID` that is kept and echoed as it came: printable ASCII. @source rules#http.3 */
+export const CORRELATION_ID = `^[ -~]{1,${limits.correlationIdMaxLength}}$`
 
 /** Characters of a page's `nextCursor`. */
 export const CURSOR = '^[A-Za-z0-9_-]{1,64}$'

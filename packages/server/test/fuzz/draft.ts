@@ -11,7 +11,7 @@ export type Header = readonly [name: string, value: string]
 export type Flaw = 'head' | 'transport' | 'address' | 'path' | 'method' | 'credentials' | 'size' | 'shape' | 'id'
 
 /** Where a flaw is known by who made it. Those of the body and of the query are found out later. */
-export type FlawedPart = 'headers' | 'correlation id' | 'path' | 'parameter' | 'method' | 'proof' | 'idempotency key'
+export type FlawedPart = 'headers' | 'path' | 'parameter' | 'method' | 'proof' | 'idempotency key'
 
 /** A request that is still being written. */
 export interface Draft {
@@ -75,8 +75,13 @@ export function finish(draft: Draft, chance: Chance): FuzzedRequest {
     ...verdictOn(draft, body),
     method,
     bytes: Buffer.concat([head, isChunked ? chunked(body, chance) : body]),
-    correlationId: flaws.has('correlation id') || flaws.has('headers') ? undefined : correlationIds[0],
+    correlationId: flaws.has('headers') ? undefined : echoOf(correlationIds.join(', ')),
   }
+}
+
+/** What comes back of a correlation id; `undefined`: another one. */
+function echoOf(correlationId: string): string | undefined {
+  return /^[ -~]{1,256}$/.test(correlationId) ? correlationId : undefined
 }
 
 function named(name: string, values: readonly string[]): readonly Header[] {

@@ -141,15 +141,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'correlation id',
     change: (draft, { chance }) => {
-      draft.correlationIds = [chance.pick(['a', 'Z9._:-', 'x'.repeat(128)])]
-      draft.flaws.delete('correlation id')
-    },
-  },
-  {
-    name: 'malformed correlation id',
-    change: (draft, { chance }) => {
-      draft.correlationIds = chance.pick(odd.MALFORMED_CORRELATION_IDS)
-      draft.flaws.set('correlation id', 'transport')
+      draft.correlationIds = chance.pick(odd.CORRELATION_IDS)
     },
   },
   {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
@@ -29,7 +32,7 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
     request: (pix) => send(pix, operation, change),
   })
   return [
-    row('validation_error', { headers: { 'x-correlation-id': 'two words' } }),
+    { operation, code: 'validation_error', request: (pix) => sendToTwoHosts(pix, operation) },
     ...(body ? [row('body_too_large', { body: 'x'.repeat(limits.bodyMaxBytes + 1) })] : []),
     ...(body && auth !== 'partner'
       ? [
@@ -326,6 +329,16 @@ function send(pix: World, operation: OperationId, change: Change = {}): Promise<
       : {}),
     ...change.headers,
   })
+}
+
+/** The same without a body, in a request that another server might read otherwise. */
+async function sendToTwoHosts(pix: World, operation: OperationId): Promise<Answer> {
+  const { method, path }: Endpoint = endpoints[operation]
+  const headers = ['Host', 'gateway.example', 'Host', 'another.example', 'Content-Length', '0']
+  const request = httpRequest(new URL(path.replaceAll(/\{\w+\}/g, NOBODY), pix.url), { method, headers }).end()
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  const received = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string])
+  return { status: response.statusCode ?? 0, headers: new Headers(received), body: await json(response) }
 }
 
 /** Asks for a charge; it is always the same one unless something is said here. */

@@ -74,10 +74,6 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
   for (const authorization of [CANARIES.apiKey, `Bearer ${CANARIES.apiKey}`, `Bearer ${ADMIN_TOKEN}`]) {
     assert.equal((await create(body('b'), { authorization })).status, 401)
   }
-  assert.equal(
-    (await create(body('b'), { 'x-correlation-id': CANARIES.payerName.replaceAll(/[^ -~]/g, '') })).status,
-    400,
-  )
   assert.equal((await call('GET', `/api/pix/cash-in/${encodeURIComponent(CANARIES.document)}`)).status, 404)
   assert.equal(
     (await call('GET', `/api/pix/cash-in?external_id=${encodeURIComponent(CANARIES.payerName)}`)).status,

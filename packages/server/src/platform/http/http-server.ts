@@ -6,7 +6,7 @@ import type { Ids } from '../ids.ts'
 import { QueueFull } from '../jobs/batcher.ts'
 import type { Logger } from '../log.ts'
 import { createClientErrorHandler } from './client-error.ts'
-import { CORRELATION_HEADER, correlationIdOf, correlationRefusal } from './correlation-id.ts'
+import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts'
 import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-route.ts'
 import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
 import { sendProblem } from './problem.ts'
@@ -49,7 +49,7 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
     setStandardHeaders(state, reply)
     const fault = transportFault(request.raw)
     if (fault) reply.header('connection', 'close')
-    done(fault ? new Refusal('validation_error', { message: fault }) : correlationRefusal(request))
+    done(fault ? new Refusal('validation_error', { message: fault }) : undefined)
   })
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(options.logger, request, reply)

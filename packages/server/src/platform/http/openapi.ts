@@ -1,4 +1,5 @@
 import {
+  CORRELATION_ID,
   type Credential,
   type Endpoint,
   type EndpointResponse,
@@ -6,7 +7,6 @@ import {
   errors,
   errorsOf,
   limits,
-  REFERENCE,
   Refusal,
 } from '@pixgate/spec'
 import { Type } from 'typebox'
@@ -209,15 +209,16 @@ const correlationIdSchema = {
   type: 'string',
   minLength: 1,
   maxLength: limits.correlationIdMaxLength,
-  pattern: REFERENCE,
+  pattern: CORRELATION_ID,
 }
 
 const correlationIdParameter = {
   name: 'X-Correlation-ID',
   in: 'header',
   required: false,
-  description: 'Follows this request through your systems and ours; made for you where absent.',
-  schema: correlationIdSchema,
+  description:
+    'Follows this request through your systems and ours: 1 to 256 printable ASCII characters come back as they are; anything else is replaced by a new one and fails nothing.',
+  schema: { type: 'string' },
   example: 'checkout-77',
 }
 

@@ -242,7 +242,7 @@ test('[http.7] a parameter is decoded, and as long as its schema allows', async 
 test('[http.3] a correlation id is echoed on every answer, or made', async (t) => {
   const { app } = thingServer(t)
   const longest = 'x'.repeat(limits.correlationIdMaxLength)
-  for (const id of ['order-1', 'A.b_c:d-9', longest]) {
+  for (const id of ['order-1', 'A.b_c:d-9', 'a b', 'a, b', '"#{$}~', '../x', longest]) {
     for (const url of ['/healthz', '/things/1', '/nothing', '/key']) {
       const answer = await app.inject({ url, headers: { 'x-correlation-id': id } })
       assert.equal(answer.headers['x-correlation-id'], id)
@@ -252,13 +252,11 @@ test('[http.3] a correlation id is echoed on every answer, or made', async (t) =
   assert.equal((await app.inject('/healthz')).headers['x-correlation-id'], 'made-1')
 })
 
-test('[http.3] a malformed correlation id is 400, under one that was made', async (t) => {
+test('[http.3] a correlation id that cannot be echoed is replaced, and fails no request', async (t) => {
   const { app } = thingServer(t)
-  for (const id of ['', ' ', 'a b', 'a,b', 'é', 'x'.repeat(129), 'a"b', '../x']) {
+  for (const id of ['', 'é', 'a\tb', 'x'.repeat(limits.correlationIdMaxLength + 1)]) {
     const answer = await app.inject({ url: '/healthz', headers: { 'x-correlation-id': id } })
-    assert.equal(answer.statusCode, 400, id)
-    assert.equal(answer.json().code, 'validation_error')
-    assert.equal(answer.json().errors[0].field, 'X-Correlation-ID')
+    assert.equal(answer.statusCode, 200, id)
     assert.match(String(answer.headers['x-correlation-id']), /^made-\d+$/)
   }
 })
