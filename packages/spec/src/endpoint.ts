@@ -53,8 +53,15 @@ type ShapeOf<E, Part extends 'params' | 'query' | 'body'> =
 export interface EndpointInput<E extends Endpoint> {
   readonly params: ShapeOf<E, 'params'>
   readonly query: ShapeOf<E, 'query'>
-  readonly body: ShapeOf<E, 'body'>
+  readonly body: Given<ShapeOf<E, 'body'>>
 }
+
+/** A body as its handler gets it: a field that may be left out and was `null` is not there. @source rules#http.16 */
+type Given<Body> = Body extends readonly unknown[]
+  ? Body
+  : Body extends object
+    ? { [Name in keyof Body]: undefined extends Body[Name] ? Given<Exclude<Body[Name], null>> : Given<Body[Name]> }
+    : Body
 
 /**
  * Every error an endpoint may answer, its own and those that come with its credential and its body. Whatever the

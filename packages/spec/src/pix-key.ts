@@ -8,15 +8,26 @@ import { limits } from './limits.ts'
 /** The types of a Pix key, as clients write and read them. @source rules#pix-key.1 */
 export const pixKeyTypes = ['cpf', 'cnpj', 'email', 'phone', 'evp'] as const
 
-/** {@link pixKeyTypes} in any case, and `random`, as a client may write them. @source rules#pix-key.1 */
-export const PIX_KEY_TYPE = `^(?:${[...pixKeyTypes, 'random'].map(inAnyCase).join('|')})$`
-
-function inAnyCase(word: string): string {
-  return [...word].map((letter) => `[${letter.toUpperCase()}${letter}]`).join('')
-}
-
 /** A type of Pix key. */
 export type PixKeyType = (typeof pixKeyTypes)[number]
+
+/** What other APIs call a type. @source rules#pix-key.1 */
+export const pixKeyTypeAliases: Readonly<Record<string, PixKeyType>> = {
+  telefone: 'phone',
+  celular: 'phone',
+  cellphone: 'phone',
+  random: 'evp',
+  random_key: 'evp',
+  aleatoria: 'evp',
+  chave_aleatoria: 'evp',
+}
+
+/** {@link pixKeyTypes} and {@link pixKeyTypeAliases} in any case, as a client may write them. @source rules#pix-key.1 */
+export const PIX_KEY_TYPE = `^(?:${[...pixKeyTypes, ...Object.keys(pixKeyTypeAliases)].map(inAnyCase).join('|')})$`
+
+function inAnyCase(word: string): string {
+  return [...word].map((letter) => (letter === '_' ? letter : `[${letter.toUpperCase()}${letter}]`)).join('')
+}
 
 /** DICT's pattern. No `%`: DICT refuses it. */
 const EMAIL =
@@ -41,13 +52,14 @@ const NORMALISERS: Readonly<Record<PixKeyType, (text: string) => string | null>>
 
 /**
  * Reads the type of a Pix key.
- * @param text in any case; `random` is another name of `evp`
+ * @param text in any case, or one of {@link pixKeyTypeAliases}
  * @returns `null` where there is no such type
  * @source rules#pix-key.1
  */
 export function readPixKeyType(text: string): PixKeyType | null {
   const name = text.toLowerCase()
-  return pixKeyTypes.find((type) => type === name) ?? (name === 'random' ? 'evp' : null)
+  const alias = Object.hasOwn(pixKeyTypeAliases, name) ? pixKeyTypeAliases[name] : undefined
+  return pixKeyTypes.find((type) => type === name) ?? alias ?? null
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { idOf, text } from './shapes.ts'
+import { idOf, optional, optionalText } from './shapes.ts'
 
 /**
  * Controls of the simulated bank. The sandbox adds them to the service's endpoints; they act on the simulator, which
@@ -41,8 +41,8 @@ export const payCashIn = endpoint({
   params: idOf('cash-in'),
   body: Type.Object(
     {
-      valueCents: Type.Optional(amount),
-      payerName: Type.Optional(text(limits.nameMaxLength)),
+      valueCents: optional(amount),
+      payerName: optionalText(limits.nameMaxLength),
     },
     { additionalProperties: false },
   ),
@@ -97,7 +97,7 @@ const reverseCashOut = endpoint({
   summary: 'Let the recipient send a payout back',
   description: 'All that is left of it, unless an amount is given.',
   params: idOf('cash-out'),
-  body: Type.Object({ valueCents: Type.Optional(amount) }, { additionalProperties: false }),
+  body: Type.Object({ valueCents: optional(amount) }, { additionalProperties: false }),
   example: { valueCents: 1000 },
 })
 
@@ -187,6 +187,8 @@ export const getBankBehavior = endpoint({
   errors: ['partner_unavailable'],
 })
 
+const { cashIn, cashOut, refundIn, latencyMs, eventDelayMs, eventCopies, eventsShuffled } = bankBehavior.properties
+
 /** @source rules#sandbox.6 */
 const changeBankBehavior = endpoint({
   id: 'changeBankBehavior',
@@ -196,7 +198,18 @@ const changeBankBehavior = endpoint({
   tag: 'Sandbox',
   summary: 'Change how the simulated bank behaves',
   description: 'Fields left out keep their value. A restart of the bank makes it a good bank again.',
-  body: bankBehaviorChange,
+  body: Type.Object(
+    {
+      cashIn: optional(cashIn),
+      cashOut: optional(cashOut),
+      refundIn: optional(refundIn),
+      latencyMs: optional(latencyMs),
+      eventDelayMs: optional(eventDelayMs),
+      eventCopies: optional(eventCopies),
+      eventsShuffled: optional(eventsShuffled),
+    },
+    { additionalProperties: false },
+  ),
   example: { eventCopies: 3, eventsShuffled: true },
   responses: wholeBehavior,
   errors: ['partner_unavailable'],

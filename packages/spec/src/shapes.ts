@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { limits } from './limits.ts'
 
 /**
- * Shapes that several resources share. Strings are bounded and refuse C0 controls wherever a client writes them.
+ * Shapes that several resources share. Strings are bounded and refuse control characters wherever a client writes them.
  */
 
 /**
@@ -11,8 +11,25 @@ import { limits } from './limits.ts'
  */
 export const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$'
 
-/** Characters of an `externalId`. */
-export const REFERENCE = '^[A-Za-z0-9._:-]+$'
+/** Control characters C0 and C1, line separators, bidi overrides, half surrogates: what nobody sees, or what hides other text. */
+const HIDDEN = '\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff'
+
+/** Text that a client writes, in one line. @source rules#text.1 */
+export const FREE_TEXT = `^[^\\u0000-\\u001f${HIDDEN}]*$`
+
+/** The same in one line or several: each break becomes a space. @source rules#text.2 */
+export const TEXT_OF_LINES = `^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f${HIDDEN}]*$`
+
+/** Besides what is hidden: bidi marks, characters without a shape, and what is no character. */
+const UNPRINTABLE = `\\u0000-\\u001f${HIDDEN}\\u061c\\u200b\\u200e\\u200f\\u2060-\\u2065\\u206a-\\u206f\\ufdd0-\\ufdef\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff`
+
+const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000'
+
+/** An `externalId`: printable, no space at either end. @source rules#external-id.1 */
+export const EXTERNAL_ID = `^[^${UNPRINTABLE}${SPACES}](?:[^${UNPRINTABLE}]*[^${UNPRINTABLE}${SPACES}])?$`
+
+/** The same, or nothing. */
+export const EXTERNAL_ID_OR_NONE = `^$|${EXTERNAL_ID}`
 
 /** An `X-Correlation-ID` that is kept and echoed as it came: printable ASCII. @source rules#http.3 */
 export const CORRELATION_ID = `^[ -~]{1,${limits.correlationIdMaxLength}}$`
@@ -48,21 +65,38 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
+/**
+ * A field of a request body that may be left out, or be `null`, which is the same.
+ * @source rules#http.16
+ */
+export function optional<T extends TSchema>(schema: T) {
+  return Type.Optional(nullable(schema))
+}
+
 /** Free text a client writes. @source rules#text.1 */
 export function text(maxLength: number, description?: string) {
   return Type.String({
     minLength: 1,
     maxLength,
-    pattern: PLAIN_TEXT,
+    pattern: FREE_TEXT,
     ...(description === undefined ? {} : { description }),
   })
+}
+
+/**
+ * The same where it may be left out: then empty text is none either.
+ * @param pattern which characters it may have
+ * @source rules#http.16
+ */
+export function optionalText(maxLength: number, description?: string, pattern: string = FREE_TEXT) {
+  return optional(Type.String({ maxLength, pattern, ...(description === undefined ? {} : { description }) }))
 }
 
 /** The client's own reference. @source rules#external-id.1 */
 export const externalId = Type.String({
   minLength: 1,
   maxLength: limits.externalIdMaxLength,
-  pattern: REFERENCE,
+  pattern: EXTERNAL_ID,
   description: 'Your reference: unique per operation type, for ever. Never change it when you retry.',
 })
 

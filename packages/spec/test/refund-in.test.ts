@@ -41,17 +41,18 @@ const isCreate = ajv.compile(createRefundIn.body)
 test('[refund-in.create.1] a value is enough; an unknown field is too much', () => {
   assert.ok(isCreate({ refundValue: 50 }))
   assert.ok(isCreate(createRefundIn.example))
+  for (const absent of [null, '']) assert.ok(isCreate({ refundValue: 50, reason: absent, externalId: absent }))
   const wrong = [
     {},
     { reason: 'x' },
     { refundValue: '50' },
     { refundValue: null },
     { refundValue: 50, valueCents: 5_000 },
-    { refundValue: 50, reason: '' },
+    { refundValue: 50, reason: 'a\nb' },
     { refundValue: 50, reason: 'x'.repeat(141) },
     { refundValue: 50, reason: 'a\u0000b' },
-    { refundValue: 50, externalId: 'a b' },
-    { refundValue: 50, externalId: null },
+    { refundValue: 50, externalId: ' a' },
+    { refundValue: 50, externalId: 7 },
   ]
   for (const body of wrong) assert.equal(isCreate(body), false, JSON.stringify(body))
 })

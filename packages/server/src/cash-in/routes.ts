@@ -1,5 +1,5 @@
 import { type EndpointInput, type endpoints, limits, normaliseDocument, Refusal } from '@pixgate/spec'
-import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/requests.ts'
+import { centsOf, createdAnswer, descriptionOf, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
@@ -69,7 +69,7 @@ function contentOf({ transaction, payer }: EndpointInput<typeof endpoints.create
   const content = {
     valueCents: centsOf(transaction.value, 'transaction.value'),
     externalId: transaction.externalId,
-    description: transaction.description ?? null,
+    description: descriptionOf(transaction.description),
     expirationSeconds: transaction.expirationTime ?? limits.expirationDefaultSeconds,
     generateQrCode: transaction.generateQrCode ?? true,
     // An invalid document is refused later, after duplicates were looked up; until then it stays as it came.

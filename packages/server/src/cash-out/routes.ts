@@ -1,5 +1,5 @@
 import { type endpoints, normaliseDocument, normalisePixKey, readPixKeyType } from '@pixgate/spec'
-import { centsOf, createdAnswer, found, hashOf, identityOf, listed } from '../operations/requests.ts'
+import { centsOf, createdAnswer, descriptionOf, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
@@ -45,7 +45,7 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
         valueCents: centsOf(transaction.value, 'transaction.value'),
         externalId: transaction.externalId,
         detail: {
-          description: transaction.description ?? null,
+          description: descriptionOf(transaction.description),
           paymentType: 'key' as const,
           recipient: {
             name: recipient.name ?? null,
@@ -67,7 +67,7 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
         valueCents: transaction.value === undefined ? null : centsOf(transaction.value, 'transaction.value'),
         document: tidyDocument(recipient?.document),
       }
-      const content = { externalId: transaction.externalId, description: transaction.description ?? null }
+      const content = { externalId: transaction.externalId, description: descriptionOf(transaction.description) }
       const known = {
         ...identityOf('createCashOutFromQrCode', context),
         externalId: content.externalId,

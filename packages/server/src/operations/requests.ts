@@ -38,6 +38,11 @@ export function centsOf(reais: number, field: string): bigint {
   throw new Refusal('validation_error', { message, fields: [{ field, code: 'decimals', message }] })
 }
 
+/** A description in one line, or none. @source rules#text.2 */
+export function descriptionOf(text: string | undefined): string | null {
+  return text?.replaceAll(/\r\n|[\r\n]/g, ' ') ?? null
+}
+
 /** The 201 of something that was created, now or when the same request came before. @source rules#idempotency.2 */
 export function createdAnswer<Body>(location: string, body: Body, isReplayed: boolean) {
   const headers = { location, ...(isReplayed ? { 'idempotent-replayed': 'true' } : {}) }

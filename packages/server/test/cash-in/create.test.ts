@@ -61,13 +61,17 @@ test('[cash-in.create.1] [text.1] [CI-14] what is missing, unknown or unreadable
     [{ transaction: { value: 1 } }, 'transaction.externalId'],
     [charge({ externalId: '' }), 'transaction.externalId'],
     [charge({ externalId: 'a'.repeat(129) }), 'transaction.externalId'],
-    [charge({ externalId: 'a b' }), 'transaction.externalId'],
-    [charge({ externalId: 'ação' }), 'transaction.externalId'],
+    [charge({ externalId: 'a ' }), 'transaction.externalId'],
+    [charge({ externalId: 'a\u202eb' }), 'transaction.externalId'],
+    [charge({ externalId: null }), 'transaction.externalId'],
     [charge({ externalId: 7 }), 'transaction.externalId'],
     [charge({ description: 'x'.repeat(141) }), 'transaction.description'],
     [charge({ description: 'a\u0000b' }), 'transaction.description'],
     [charge({ description: 'a\ud800b' }), 'transaction.description'],
-    [charge({ description: null }), 'transaction.description'],
+    [charge({ description: 'a\u2066b' }), 'transaction.description'],
+    [charge({ description: 7 }), 'transaction.description'],
+    [charge({}, { payer: { fullName: null, document: '52998224725' } }), 'payer.fullName'],
+    [charge({}, { payer: { fullName: 'Ma\nria', document: '52998224725' } }), 'payer.fullName'],
     [charge({ generateQrCode: 'true' }), 'transaction.generateQrCode'],
     [charge({ expirationTime: 0 }), 'transaction.expirationTime'],
     [charge({ expirationTime: -1 }), 'transaction.expirationTime'],
@@ -99,7 +103,41 @@ test('[cash-in.create.3] a charge lives from one second to thirty days, a day wh
   assert.equal(await lifeOf({ expirationTime: 2_592_000 }), 2_592_000)
 })
 
-test('[external-id.1] an externalId has 1 to 128 of its characters, and capitals count', async (t) => {
+test('[http.16] null and empty text are absent, and the same payload', async (t) => {
+  const pix = await world(t)
+  const { id } = (await create(pix, charge({}))).body
+  const nothing = { description: null, expirationTime: null, generateQrCode: null }
+  for (const body of [charge(nothing, { payer: null }), charge({ ...nothing, description: '' }, { payer: null })]) {
+    const { existing } = (await create(pix, body)).body
+    assert.deepEqual(existing, { id, status: 'PENDING', samePayload: true })
+  }
+  const made = (await create(pix, charge({ ...nothing, externalId: 'b' }, { payer: null }))).body
+  const { description, payer, pixCode } = await pix.read(made.id)
+  assert.deepEqual([description, payer, pixCode === undefined], [null, null, false])
+  assert.equal(Date.parse(made.expirationDate) - Date.parse(made.generateTime), 86_400_000)
+})
+
+test('[text.2] a line break in a description becomes a space', async (t) => {
+  const pix = await world(t)
+  const { id } = await pix.charge('1.00', { description: 'one\ntwo\r\nthree\rfour' })
+  assert.equal((await pix.read(id)).description, 'one two three four')
+})
+
+test('[external-id.1] an externalId has 1 to 128 printable characters, compared byte for byte, and finds its charge', async (t) => {
+  const pix = await world(t)
+  for (const externalId of ['pedido nº 7/2026', 'ação', 'ac\u0327a\u0303o', '注文 1', '😀'.repeat(128), `"'\\%_`]) {
+    const { id } = (await create(pix, charge({ externalId }))).body
+    assert.equal((await pix.read(id)).externalId, externalId)
+    const listed = await pix.get(`${URL}?external_id=${encodeURIComponent(externalId)}`)
+    assert.deepEqual(
+      listed.data.map((item: { id: string }) => item.id),
+      [id],
+      externalId,
+    )
+  }
+})
+
+test('[external-id.1] capitals of an externalId count', async (t) => {
   const pix = await world(t)
   for (const externalId of ['0', 'A._:-z9', 'x'.repeat(128), 'X'.repeat(128)]) {
     assert.equal((await create(pix, charge({ externalId }))).body.externalId, externalId)

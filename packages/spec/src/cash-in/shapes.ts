@@ -1,6 +1,17 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { cents, externalId, instant, nullable, reais, text, uuid } from '../shapes.ts'
+import {
+  cents,
+  externalId,
+  instant,
+  nullable,
+  optional,
+  optionalText,
+  reais,
+  TEXT_OF_LINES,
+  text,
+  uuid,
+} from '../shapes.ts'
 import { cashIn } from './machine.ts'
 
 /** What a client sends. @source rules#cash-in.create.1 */
@@ -10,8 +21,8 @@ export const createCashInBody = Type.Object(
       {
         value: reais,
         externalId,
-        description: Type.Optional(text(limits.descriptionMaxLength, 'What the payer reads')),
-        expirationTime: Type.Optional(
+        description: optionalText(limits.descriptionMaxLength, 'What the payer reads', TEXT_OF_LINES),
+        expirationTime: optional(
           Type.Integer({
             minimum: limits.expirationMinSeconds,
             maximum: limits.expirationMaxSeconds,
@@ -19,11 +30,11 @@ export const createCashInBody = Type.Object(
             description: 'Seconds until the charge expires',
           }),
         ),
-        generateQrCode: Type.Optional(Type.Boolean({ default: true, description: 'Whether to return `pixCode`' })),
+        generateQrCode: optional(Type.Boolean({ default: true, description: 'Whether to return `pixCode`' })),
       },
       { additionalProperties: false },
     ),
-    payer: Type.Optional(
+    payer: optional(
       Type.Object(
         {
           fullName: text(limits.nameMaxLength),

@@ -1,17 +1,33 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { PIX_KEY_TYPE, pixKeyTypes } from '../pix-key.ts'
-import { cents, externalId, instant, nullable, reais, text, uuid } from '../shapes.ts'
+import { PIX_KEY_TYPE, pixKeyTypeAliases, pixKeyTypes } from '../pix-key.ts'
+import {
+  cents,
+  externalId,
+  instant,
+  nullable,
+  optional,
+  optionalText,
+  reais,
+  TEXT_OF_LINES,
+  text,
+  uuid,
+} from '../shapes.ts'
 import { cashOut } from './machine.ts'
 
 const transactionShape = {
   externalId,
-  description: Type.Optional(text(limits.descriptionMaxLength)),
+  description: optionalText(limits.descriptionMaxLength, 'What the recipient reads', TEXT_OF_LINES),
 }
 
-const recipientDocument = Type.Optional(
-  text(18, 'CPF or CNPJ, with or without punctuation; the bank checks that it owns the key'),
+const recipientDocument = optionalText(
+  18,
+  'CPF or CNPJ, with or without punctuation; the bank checks that it owns the key',
 )
+
+const aliasText = Object.entries(pixKeyTypeAliases)
+  .map(([alias, type]) => `\`${alias}\` is \`${type}\``)
+  .join(', ')
 
 /** What a client sends. @source rules#cash-out.create.1 */
 export const createCashOutBody = Type.Object(
@@ -22,10 +38,9 @@ export const createCashOutBody = Type.Object(
         pixKey: text(limits.pixKeyInputMaxLength, 'Masks and upper case are tidied'),
         pixKeyType: Type.String({
           pattern: PIX_KEY_TYPE,
-          maxLength: 6,
-          description: `One of ${pixKeyTypes.join(', ')}, in any case; \`random\` is \`evp\``,
+          description: `One of ${pixKeyTypes.join(', ')}, in any case; ${aliasText}`,
         }),
-        name: Type.Optional(text(limits.nameMaxLength)),
+        name: optionalText(limits.nameMaxLength),
         document: recipientDocument,
       },
       { additionalProperties: false },
@@ -44,12 +59,12 @@ export const createCashOutFromQrCodeBody = Type.Object(
           maxLength: limits.pixCodeInputMaxLength,
           description: 'The BR Code («copia e cola»)',
         }),
-        value: Type.Optional(reais),
+        value: optional(reais),
         ...transactionShape,
       },
       { additionalProperties: false },
     ),
-    recipient: Type.Optional(Type.Object({ document: recipientDocument }, { additionalProperties: false })),
+    recipient: optional(Type.Object({ document: recipientDocument }, { additionalProperties: false })),
   },
   { additionalProperties: false },
 )

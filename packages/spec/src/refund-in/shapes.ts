@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { cents, externalId, instant, nullable, reais, text, uuid } from '../shapes.ts'
+import { cents, EXTERNAL_ID_OR_NONE, instant, nullable, optionalText, reais, uuid } from '../shapes.ts'
 import { refundIn } from './machine.ts'
 
 /** Who had the money given back. */
@@ -13,8 +13,8 @@ export type RefundInOrigin = (typeof refundInOrigins)[number]
 export const createRefundInBody = Type.Object(
   {
     refundValue: reais,
-    reason: Type.Optional(text(limits.reasonMaxLength)),
-    externalId: Type.Optional(externalId),
+    reason: optionalText(limits.reasonMaxLength),
+    externalId: optionalText(limits.externalIdMaxLength, "The refund's id where it is left out", EXTERNAL_ID_OR_NONE),
   },
   { additionalProperties: false },
 )

@@ -1,5 +1,9 @@
 import { type FieldError, patternFaults } from '@pixgate/spec'
 import type { ErrorObject } from 'ajv'
+import { nearestName } from './nearest-name.ts'
+
+/** What the properties of a schema are called. */
+export type Noun = 'field' | 'parameter'
 
 /** How many faulty fields an answer names, at most. */
 const MAX_FIELDS = 20
@@ -12,13 +16,13 @@ const MAX_KEY_LENGTH = 64
  * `transaction.value` or `events[0]`.
  * @source rules#http.1
  */
-export function fieldErrors(found: readonly ErrorObject[]): readonly FieldError[] {
+export function fieldErrors(found: readonly ErrorObject[], noun: Noun): readonly FieldError[] {
   const byField = new Map<string, FieldError>()
   for (const error of found) {
     if (isUnionNoise(error)) continue
     const field = fieldOf(error)
     if (byField.size === MAX_FIELDS) break
-    if (!byField.has(field)) byField.set(field, { field, ...describe(error, found, field) })
+    if (!byField.has(field)) byField.set(field, { field, ...describe(error, found, field, noun) })
   }
   return [...byField.values()]
 }
@@ -43,14 +47,19 @@ function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`
 }
 
-function describe(error: ErrorObject, found: readonly ErrorObject[], field: string): Omit<FieldError, 'field'> {
+function describe(
+  error: ErrorObject,
+  found: readonly ErrorObject[],
+  field: string,
+  noun: Noun,
+): Omit<FieldError, 'field'> {
   const { params } = error
   const name = field === '' ? 'the body' : field
   switch (error.keyword) {
     case 'required':
       return { code: 'required', message: `${name} is required` }
     case 'additionalProperties':
-      return { code: 'unknown_field', message: `${name} is not a known field` }
+      return { code: 'unknown_field', message: `${name} is not a known ${noun}; ${knownNames(error, field)}` }
     case 'type':
       return { code: 'type', message: `${name} must be ${TYPES[params.type] ?? params.type}` }
     case 'minimum':
@@ -80,6 +89,16 @@ function describe(error: ErrorObject, found: readonly ErrorObject[], field: stri
     default:
       return { code: 'invalid', message: `${name} is not valid` }
   }
+}
+
+/** The name that was probably meant, or else all that there are. @source rules#http.7 */
+function knownNames({ params, parentSchema }: ErrorObject, field: string): string {
+  const wrong: string = params.additionalProperty
+  const known = Object.keys(parentSchema?.properties ?? {})
+  if (known.length === 0) return 'this call takes none'
+  const nearest = nearestName(wrong.slice(0, MAX_KEY_LENGTH), known)
+  const place = field.slice(0, field.length - Math.min(wrong.length, MAX_KEY_LENGTH))
+  return nearest === undefined ? `known are ${known.join(', ')}` : `did you mean ${place}${nearest}?`
 }
 
 /** The values of an enum, or those of all the constants that a union offers in this place. */

@@ -16,7 +16,7 @@ const BOOLEAN = /^(?:true|false)$/
  * @source rules#http.7
  */
 export function compileQueryReader(schema: TSchema): (query: QueryText) => unknown {
-  const validate = compileValidator(schema)
+  const validate = compileValidator(schema, 'parameter')
   const { properties } = schema as { properties: Readonly<Record<string, { type?: string }>> }
   return (query) => {
     const repeated = Object.keys(query).filter((name) => typeof query[name] !== 'string')

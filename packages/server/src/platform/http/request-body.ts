@@ -4,6 +4,7 @@ import { type FieldError, limits, Refusal } from '@pixgate/spec'
 import type { TSchema } from 'typebox'
 import { jsonFault } from './json-scan.ts'
 import { compileValidator, NOTHING, refuseFaults } from './validation.ts'
+import { withoutAbsent } from './without-absent.ts'
 
 /**
  * What is read and thrown away of a body that is too large. A connection closed on unread bytes is reset, and the
@@ -45,9 +46,10 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
 export type JsonReader = (bytes: Buffer, contentType: string | undefined) => unknown
 
 /**
- * Compiles the reader of an endpoint's JSON body. No bytes at all stand for `{}` where `{}` is valid.
+ * Compiles the reader of an endpoint's JSON body. No bytes at all stand for `{}` where `{}` is valid; what is absent by its
+ * value is left out.
  * @returns a reader that throws Refusal `content_type_required` · `malformed_json` · `validation_error`
- * @source rules#http.4
+ * @source rules#http.4, rules#http.16
  */
 export function compileJsonReader(schema: TSchema): JsonReader {
   const validate = compileValidator(schema)
@@ -58,7 +60,7 @@ export function compileJsonReader(schema: TSchema): JsonReader {
     if (!isJson(contentType)) throw new Refusal('content_type_required')
     const value = parseJson(bytes)
     refuseFaults(validate(value))
-    return value
+    return withoutAbsent(value, schema)
   }
 }
 

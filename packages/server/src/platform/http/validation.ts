@@ -1,7 +1,7 @@
 import { type FieldError, Refusal } from '@pixgate/spec'
 import { Ajv } from 'ajv'
 import { type TSchema, Type } from 'typebox'
-import { fieldErrors } from './field-errors.ts'
+import { fieldErrors, type Noun } from './field-errors.ts'
 import { formats } from './formats.ts'
 
 /** Judges a value; no faults means that it is valid. */
@@ -18,19 +18,26 @@ const ajv = new Ajv({
   coerceTypes: false,
   removeAdditional: false,
   useDefaults: false,
+  // So that an unknown name can be told the known ones.
+  verbose: true,
   formats,
 })
 
 /** What an endpoint takes that declares nothing. @source rules#http.7 */
 export const NOTHING: TSchema = Type.Object({}, { additionalProperties: false })
 
-/** Compiles a schema once. @throws Error where the schema itself is at fault */
-export function compileValidator(schema: TSchema): Validator {
+/**
+ * Compiles a schema once.
+ * @param noun what its properties are called
+ * @throws Error where the schema itself is at fault
+ */
+export function compileValidator(schema: TSchema, noun: Noun = 'field'): Validator {
   const validate = ajv.compile(schema)
-  return (value) => (validate(value) ? [] : fieldErrors(validate.errors ?? []))
+  return (value) => (validate(value) ? [] : fieldErrors(validate.errors ?? [], noun))
 }
 
-/** @throws Refusal `validation_error` where there are faults */
+/** @throws Refusal `validation_error` where there are faults; it tells the first one, and lists all */
 export function refuseFaults(fields: readonly FieldError[]): void {
-  if (fields.length > 0) throw new Refusal('validation_error', { fields })
+  const [first] = fields
+  if (first) throw new Refusal('validation_error', { message: first.message, fields })
 }

@@ -43,14 +43,21 @@ test('[http.7] a repeated parameter is refused by name, also with equal values',
   }
 })
 
-test('[http.7] an unknown parameter is refused by name', async (t) => {
+test('[http.7] an unknown parameter is refused by name, with the nearest that is known, or all', async (t) => {
   const { app } = thingServer(t)
-  for (const name of ['more', 'limit[]', '__proto__', 'constructor']) {
+  const all = 'known are limit, active, kind, name'
+  for (const [name, hint] of [
+    ['more', all],
+    ['limits', 'did you mean limit?'],
+    ['Kind', 'did you mean kind?'],
+    ['__proto__', all],
+    ['constructor', all],
+  ] as const) {
     const answer = await app.inject({ url: `/things?${name}=1`, headers: good })
+    const message = `${name} is not a known parameter; ${hint}`
     assert.equal(answer.statusCode, 400, name)
-    assert.deepEqual(answer.json().errors, [
-      { field: name, code: 'unknown_field', message: `${name} is not a known field` },
-    ])
+    assert.deepEqual(answer.json().errors, [{ field: name, code: 'unknown_field', message }])
+    assert.equal(answer.json().message, message)
   }
 })
 
@@ -62,7 +69,7 @@ test('[http.7] an endpoint that declares no parameters refuses any, and names it
     assert.equal(answer.statusCode, 400, path)
     assert.equal(answer.json().code, 'validation_error')
     assert.deepEqual(answer.json().errors, [
-      { field: 'probe', code: 'unknown_field', message: 'probe is not a known field' },
+      { field: 'probe', code: 'unknown_field', message: 'probe is not a known parameter; this call takes none' },
     ])
     const repeated = await app.inject({ method, url: `${url}?probe=1&probe=2`, headers: good })
     assert.deepEqual(repeated.json().errors, [
@@ -83,7 +90,7 @@ test('[http.7] an endpoint with a body and without parameters takes none in its 
   const answer = await app.inject({ method: 'POST', url: '/things?count=1', headers: good, payload: { name: 'cup' } })
   assert.equal(answer.statusCode, 400)
   assert.deepEqual(answer.json().errors, [
-    { field: 'count', code: 'unknown_field', message: 'count is not a known field' },
+    { field: 'count', code: 'unknown_field', message: 'count is not a known parameter; this call takes none' },
   ])
 })
 

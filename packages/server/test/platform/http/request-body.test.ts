@@ -51,7 +51,10 @@ test('[http.7] a body where none is declared is refused, and its fields are name
   const { app } = thingServer(t)
   const unwanted = [{ field: '', code: 'unknown_field', message: 'this call takes no body' }]
   for (const [payload, faults] of [
-    ['{"bogus":true}', [{ field: 'bogus', code: 'unknown_field', message: 'bogus is not a known field' }]],
+    [
+      '{"bogus":true}',
+      [{ field: 'bogus', code: 'unknown_field', message: 'bogus is not a known field; this call takes none' }],
+    ],
     ['null', [{ field: '', code: 'type', message: 'the body must be an object' }]],
     ['[]', [{ field: '', code: 'type', message: 'the body must be an object' }]],
     ['{', unwanted],

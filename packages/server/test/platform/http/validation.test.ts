@@ -57,6 +57,16 @@ test('[http.1] a union of constants is faulted once, with all that is allowed', 
   assert.deepEqual(more, [])
 })
 
+test('[http.7] an unknown field is named with the nearest that is known, or with all', () => {
+  const messages = (value: unknown) => validate(value).map(({ message }) => message)
+  const all = 'known are name, count, tags, owner, note, maker'
+  assert.deepEqual(messages({ name: 'cup', cuont: 1 }), ['cuont is not a known field; did you mean count?'])
+  assert.deepEqual(messages({ name: 'cup', colour: 1 }), [`colour is not a known field; ${all}`])
+  assert.deepEqual(messages({ name: 'cup', maker: { name: 'x', nmae: 'y' } }), [
+    'maker.nmae is not a known field; did you mean maker.name?',
+  ])
+})
+
 test('[http.1] all faulty fields are named at once, each once', () => {
   assert.deepEqual(codes({ count: 0, tags: 'red', owner: {}, x: 1 }).toSorted(), [
     'count: out_of_range',
