@@ -28,15 +28,15 @@ function notification<const Name extends EventType, Statuses extends string[], M
       event: Type.Object(
         {
           id: uuid,
-          correlation_id: nullable(Type.String()),
-          external_id: nullable(Type.String()),
+          correlation_id: Type.String(),
+          external_id: Type.String(),
           transaction_id: nullable(Type.String()),
           status: Type.Enum(statuses),
           value_cents: cents(),
           end_to_end_id: nullable(Type.String()),
           ...more,
           fee_amount_cents: cents(),
-          confirmed_at: nullable(nanosecondInstant),
+          confirmed_at: nanosecondInstant,
           created_at: nanosecondInstant,
         },
         { additionalProperties: false },
@@ -46,7 +46,7 @@ function notification<const Name extends EventType, Statuses extends string[], M
   )
 }
 
-/** The body of each event. Keys are always present, `null` where unknown. @source rules#events.2 */
+/** The body of each event. Keys are always present, `null` where nothing exists. @source rules#events.2, rules#events.5 */
 export const eventSchemas = {
   pix_cash_in: notification(
     'pix_cash_in',

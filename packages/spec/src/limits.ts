@@ -71,6 +71,8 @@ export const limits = {
   /** Days of 24 hours, counted from `paidAt`. @source rules#cash-in.detail.5 */
   refundDeadlineDays: 89,
   webhookUrlMaxLength: 2_048,
+  /** Besides 443. @source rules#webhooks.1 */
+  webhookPortMin: 1_024,
   webhookSubscriptionsMax: 20,
   /** Wall clock of one delivery attempt, DNS to the end of the headers. @source rules#webhooks.5 */
   webhookTimeoutMs: 5_000,

@@ -96,6 +96,7 @@ export const getPublicKey = endpoint({
   auth: 'none',
   tag: 'Webhooks',
   summary: 'The PEM key that verifies Digital-Signature',
+  headers: { 'If-None-Match': Type.String({ maxLength: 256, description: 'The `ETag` of the key that you have' }) },
   description: 'SPKI in PEM, always. Cache it for five minutes and fetch it again when a signature does not verify.',
   responses: {
     200: {
@@ -104,6 +105,7 @@ export const getPublicKey = endpoint({
       schema: Type.String({ maxLength: 1_024 }),
       example: '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE…\n-----END PUBLIC KEY-----\n',
     },
+    304: { description: 'The key is still the one that `If-None-Match` names' },
   },
   errors: [],
 })

@@ -11,7 +11,7 @@ const event = {
   value_cents: 15000,
   end_to_end_id: null,
   fee_amount_cents: 0,
-  confirmed_at: null,
+  confirmed_at: nanosecondText(Date.UTC(2026, 10, 21, 13, 15, 3)),
   created_at: nanosecondText(Date.UTC(2026, 10, 21, 13, 15, 2, 417)),
 }
 
@@ -43,6 +43,15 @@ for (const type of eventTypes) {
     assert.equal(isValid({ event_type: type, event: { ...whole, document: '52998224725' } }), false)
   })
 }
+
+test('[events.5] only what need not exist may be null', () => {
+  const may = ['transaction_id', 'end_to_end_id', 'payer_name']
+  const whole: Record<string, unknown> = { ...event, payer_name: 'Maria da Silva', status: 'FAILED' }
+  const isValid = ajv.compile(eventSchemas.pix_cash_in)
+  for (const key of Object.keys(whole)) {
+    assert.equal(isValid({ event_type: 'pix_cash_in', event: { ...whole, [key]: null } }), may.includes(key), key)
+  }
+})
 
 test('[events.3] instants in events have nine fractional digits', () => {
   assert.equal(nanosecondText(0), '1970-01-01T00:00:00.000000000Z')

@@ -29,7 +29,7 @@ test('[sandbox.6] an unknown field or value is 400, is named, and changes nothin
     [{ cashin: 'reject' }, 'cashin'],
     [{ cashIn: 'manual' }, 'cashIn'],
     [{ cashOut: 'answer' }, 'cashOut'],
-    [{ refundIn: null }, 'refundIn'],
+    [{ refundIn: true }, 'refundIn'],
     [{ latencyMs: '5' }, 'latencyMs'],
     [{ latencyMs: -1 }, 'latencyMs'],
     [{ eventDelayMs: 1.5 }, 'eventDelayMs'],

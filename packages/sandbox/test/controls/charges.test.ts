@@ -66,7 +66,7 @@ test('[sandbox.1] an id that is no cash-in is 404, a wrong order 400, no key 401
     { valueCents: 0 },
     { valueCents: 1.5 },
     { valueCents: '1' },
-    { payerName: '' },
+    { payerName: 7 },
     { status: 'PAID' },
   ]) {
     assert.equal((await pix.call('POST', `/sandbox/cash-in/${id}/pay`, order)).status, 400, JSON.stringify(order))

@@ -7,11 +7,16 @@ import { reportedFailure, reportedPayments, reportedPaymentsFact } from './repor
 
 /** What the merchant and the operator are told of a cash-in. */
 
-/** What the merchant is told when a charge is paid or fails. @source rules#events.3 */
+/**
+ * What the merchant is told when a charge is paid or fails.
+ * @param nowMs when we learned of it
+ * @source rules#events.3, rules#events.5
+ */
 export function cashInNotification(
   cashIn: CashIn,
   input: CashInEvent,
   to: CashIn['status'],
+  nowMs: number,
 ): Omit<Notification, 'operationId'> {
   const payment = input.on === 'partner.confirmed' ? input.payment : undefined
   const failedAt = input.on === 'partner.failed' ? (reportedFailure(cashIn.facts) ?? input).occurredAt : null
@@ -27,7 +32,7 @@ export function cashInNotification(
     end_to_end_id: payment?.endToEndId ?? null,
     payer_name: payment?.payer.name ?? null,
     fee_amount_cents: to === 'PAID' ? Number(cashIn.feeCents) : 0,
-    confirmed_at: occurredAt === null ? null : nanosecondText(occurredAt),
+    confirmed_at: nanosecondText(occurredAt ?? nowMs),
     created_at: nanosecondText(cashIn.createdAt),
   })
 }

@@ -59,7 +59,7 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
       changes: (row) => changesOf(cashIn, input, row, nowMs),
       amounts: { v: cashIn.valueCents, f: cashIn.feeCents, ...amountsOf(cashIn, input) },
       reference: referenceOf(input),
-      notification: (to) => cashInNotification(cashIn, input, to),
+      notification: (to) => cashInNotification(cashIn, input, to, nowMs),
       evidence: evidenceOf(cashIn, input),
       outcome: (after, isApplied) => ({ result: isApplied ? 'APPLIED' : 'IGNORED', cashIn: after }),
     },

@@ -9,11 +9,17 @@ type Created = Static<(typeof createCashIn)['responses'][201]['schema']>
 type Detail = Static<(typeof getCashIn)['responses'][200]['schema']>
 
 /**
- * The answer to a create. Its status is always `PENDING`.
+ * The answer to a create. Its status is always `PENDING`; what is not known is left out.
  * @source rules#cash-in.create.5
  */
 export function createdView(cashIn: CashIn): Created {
-  return { ...common(cashIn), status: 'PENDING' }
+  const pixCode = shownPixCode(cashIn)
+  return {
+    ...common(cashIn),
+    status: 'PENDING',
+    ...(pixCode === null ? {} : { pixCode }),
+    ...(cashIn.transactionId === null ? {} : { providerTransactionId: cashIn.transactionId }),
+  }
 }
 
 /**
@@ -26,6 +32,8 @@ export function detailView(cashIn: CashIn, nowMs: number): Detail {
   return {
     ...common(cashIn),
     status,
+    pixCode: shownPixCode(cashIn),
+    providerTransactionId: cashIn.transactionId,
     description: detail.description,
     payer: detail.payer,
     endToEndId: cashIn.endToEndId,
@@ -50,16 +58,13 @@ export function incomingView(cashIn: CashIn, nowMs: number) {
 }
 
 function common(cashIn: CashIn) {
-  const pixCode = shownPixCode(cashIn)
   return {
     id: cashIn.id,
     correlationId: cashIn.correlationId,
     externalId: cashIn.externalId,
     valueCents: Number(cashIn.valueCents),
-    ...(pixCode === undefined ? {} : { pixCode }),
     generateTime: new Date(cashIn.createdAt).toISOString(),
     expirationDate: new Date(cashIn.expiresAt ?? cashIn.createdAt).toISOString(),
-    providerTransactionId: cashIn.transactionId,
   }
 }
 
@@ -67,9 +72,9 @@ function common(cashIn: CashIn) {
  * Nobody shall pay by a code that the client did not want, that the bank contradicts, or whose charge failed.
  * @source rules#cash-in.states.6, rules#cash-in.failed.1
  */
-function shownPixCode(cashIn: CashIn): string | undefined {
+function shownPixCode(cashIn: CashIn): string | null {
   const isPayable = cashIn.detail.generateQrCode && reasonOf(cashIn) !== 'conflict' && cashIn.status !== 'FAILED'
-  return isPayable ? cashIn.facts.pixCode : undefined
+  return (isPayable && cashIn.facts.pixCode) || null
 }
 
 function instantText(nowMs: number | null | undefined): string | null {

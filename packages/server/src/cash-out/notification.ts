@@ -9,12 +9,14 @@ import type { CashOut, CashOutInput } from './cash-out.ts'
 /**
  * What the merchant is told when a payout comes to its end, or comes back. A release is told as a failure, as every payout
  * has one end.
- * @source rules#events.3
+ * @param nowMs when we learned of it
+ * @source rules#events.3, rules#events.5
  */
 export function cashOutNotification(
   cashOut: CashOut,
   input: CashOutInput,
   to: CashOut['status'],
+  nowMs: number,
 ): Omit<Notification, 'operationId'> {
   const movement = input.on === 'partner.confirmed' ? input.movement : undefined
   const returned = input.on === 'partner.returned' ? input.returned : undefined
@@ -30,7 +32,7 @@ export function cashOutNotification(
     value_cents: Number(returned?.valueCents ?? cashOut.valueCents),
     end_to_end_id: movement?.endToEndId ?? cashOut.endToEndId,
     fee_amount_cents: to === 'CONFIRMED' ? Number(cashOut.feeCents) : 0,
-    confirmed_at: occurredAt === null ? null : nanosecondText(occurredAt),
+    confirmed_at: nanosecondText(occurredAt ?? nowMs),
     created_at: nanosecondText(cashOut.createdAt),
   } as const
   return returned

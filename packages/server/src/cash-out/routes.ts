@@ -9,7 +9,7 @@ import type { CashOutRequest } from './create.ts'
 import type { CashOutJobs } from './jobs.ts'
 import { type PixCode, payableOf, readPixCode } from './pix-code.ts'
 import type { CashOutStore } from './store.ts'
-import { createdView, detailView } from './view.ts'
+import { createdFromQrCodeView, createdView, detailView } from './view.ts'
 
 /** The endpoints of cash-outs. */
 export type CashOutHandlers = Handlers<
@@ -31,10 +31,10 @@ export interface CashOutRoutesOptions {
 export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHandlers {
   const { commands, jobs, store, clock, ids, onReserved } = options
 
-  async function reserve(request: CashOutRequest) {
+  async function reserve<Body>(view: (cashOut: CashOut) => Body, request: CashOutRequest) {
     const { cashOut, isReplayed } = await commands.create(request)
     if (!isReplayed) onReserved()
-    return created(cashOut, isReplayed)
+    return created(cashOut, view, isReplayed)
   }
 
   return {
@@ -58,7 +58,7 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
         exclusiveKey: null,
       }
       const bodyHash = hashOf(content.detail.recipient.pixKey === null ? { ...content, body } : content)
-      return reserve({ ...content, bodyHash, ...identityOf('createCashOut', context), id: ids.uuid() })
+      return reserve(createdView, { ...content, bodyHash, ...identityOf('createCashOut', context), id: ids.uuid() })
     },
     createCashOutFromQrCode: async ({ body, context }) => {
       const { transaction, recipient } = body
@@ -75,10 +75,10 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
         bodyHash: hashOf({ ...content, ...asked, pixCode: code.text }),
       }
       const before = await commands.findRepeated(known)
-      if (before) return created(before, true)
+      if (before) return created(before, createdFromQrCodeView, true)
       const payable = await decoded(code, asked)
       const detail = { description: content.description, paymentType: 'qrcode' as const, ...payable.detail }
-      return reserve({ ...known, id: ids.uuid(), valueCents: payable.valueCents, detail })
+      return reserve(createdFromQrCodeView, { ...known, id: ids.uuid(), valueCents: payable.valueCents, detail })
     },
     getCashOut: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id)) }),
     listCashOuts: ({ query }) => listed(store, query, detailView),
@@ -94,8 +94,8 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
 /** What the client says about a code's payment. */
 type Asked = Parameters<typeof payableOf>[2]
 
-function created(cashOut: CashOut, isReplayed: boolean) {
-  return createdAnswer(`/api/pix/cash-out/${cashOut.id}`, createdView(cashOut), isReplayed)
+function created<Body>(cashOut: CashOut, view: (cashOut: CashOut) => Body, isReplayed: boolean) {
+  return createdAnswer(`/api/pix/cash-out/${cashOut.id}`, view(cashOut), isReplayed)
 }
 
 /** An invalid document is refused later, after duplicates were looked up; until then it stays as it came. */

@@ -73,7 +73,7 @@ function decideOne(
       changes: (row) => changesOf(cashOut, input, row, nowMs, heldCents),
       amounts: { v: cashOut.valueCents, f: cashOut.feeCents, h: heldCents, p: movedCents, w: movedCents },
       reference: referenceOf(input),
-      notification: (to) => cashOutNotification(cashOut, input, to),
+      notification: (to) => cashOutNotification(cashOut, input, to, nowMs),
       evidence: evidenceOf(input),
       outcome: (after, isApplied) => ({
         result: isApplied ? applied(cashOut, input) : unmatched(cashOut, input),

@@ -1,19 +1,30 @@
-import { type createCashOut, type getCashOut, maskReported } from '@pixgate/spec'
+import { type createCashOut, type createCashOutFromQrCode, type getCashOut, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import { type CashOut, reversedCents } from './cash-out.ts'
 
 /** Rows of cash-outs as clients read them. */
 
 type Created = Static<(typeof createCashOut)['responses'][201]['schema']>
+type CreatedFromQrCode = Static<(typeof createCashOutFromQrCode)['responses'][201]['schema']>
 type Detail = Static<(typeof getCashOut)['responses'][200]['schema']>
 
 /**
- * The answer to a create, of what never changes. Its status is always `RESERVED`.
- * @source rules#cash-out.create.4
+ * The answer to a create, of what never changes. Its status is always `RESERVED`; what was not given is left out.
+ * @source rules#cash-out.create.4, rules#cash-out.create.5
  */
 export function createdView(cashOut: CashOut): Created {
-  const { name, pixKey } = cashOut.detail.recipient
-  return { ...common(cashOut), status: 'RESERVED', recipient: { name, pixKey } }
+  const { description, recipient } = cashOut.detail
+  return {
+    ...common(cashOut),
+    status: 'RESERVED',
+    ...(description === null ? {} : { description }),
+    recipient: { ...(recipient.name === null ? {} : { name: recipient.name }), pixKey: recipient.pixKey },
+  }
+}
+
+/** The same of a payout for a code. */
+export function createdFromQrCodeView(cashOut: CashOut): CreatedFromQrCode {
+  return { ...createdView(cashOut), paymentType: 'qrcode' }
 }
 
 /**
@@ -24,7 +35,10 @@ export function detailView(cashOut: CashOut): Detail {
   const { detail, facts } = cashOut
   return {
     ...common(cashOut),
+    correlationId: cashOut.correlationId,
     status: cashOut.status as Detail['status'],
+    description: detail.description,
+    paymentType: detail.paymentType,
     recipient: {
       name: facts.recipientName ?? detail.recipient.name,
       pixKey: detail.recipient.pixKey,
@@ -49,11 +63,8 @@ export function detailView(cashOut: CashOut): Detail {
 function common(cashOut: CashOut) {
   return {
     id: cashOut.id,
-    correlationId: cashOut.correlationId,
     externalId: cashOut.externalId,
     valueCents: Number(cashOut.valueCents),
-    description: cashOut.detail.description,
-    paymentType: cashOut.detail.paymentType,
     createdAt: new Date(cashOut.createdAt).toISOString(),
   }
 }

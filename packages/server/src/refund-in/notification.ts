@@ -16,7 +16,7 @@ import type { RefundIn, RefundInInput } from './refund-in.ts'
 export function refundNotification(
   refund: RefundIn,
   transactionId: string | null,
-  occurredAt: number | null,
+  occurredAt: number,
   to: RefundIn['status'],
 ): Omit<Notification, 'operationId'> {
   return notificationOf('pix_cash_in_reversal', {
@@ -28,21 +28,23 @@ export function refundNotification(
     value_cents: Number(refund.valueCents),
     end_to_end_id: refund.endToEndId,
     fee_amount_cents: 0,
-    confirmed_at: occurredAt === null ? null : nanosecondText(occurredAt),
+    confirmed_at: nanosecondText(occurredAt),
     created_at: nanosecondText(refund.createdAt),
   })
 }
 
-/** The same, as far as the input tells it. */
+/** The same, as far as the input tells it, and else as of when we learned of it. @source rules#events.5 */
 export function refundEndNotification(
   refund: RefundIn,
   cashIn: CashIn,
   input: RefundInInput,
   to: RefundIn['status'],
+  nowMs: number,
 ): Omit<Notification, 'operationId'> {
   const { transactionId = refund.transactionId } = referenceLearned(refund, cashIn, input)
   const confirmedAt = input.on === 'partner.confirmed' ? input.returned.occurredAt : null
-  return refundNotification(refund, transactionId, input.on === 'partner.failed' ? input.occurredAt : confirmedAt, to)
+  const occurredAt = input.on === 'partner.failed' ? input.occurredAt : confirmedAt
+  return refundNotification(refund, transactionId, occurredAt ?? nowMs, to)
 }
 
 /** What the operator of a case is told. */

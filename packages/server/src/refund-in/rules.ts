@@ -67,7 +67,7 @@ function decideOne(
       changes: (row) => changesOf(refund, cashIn, input, row, nowMs, heldCents),
       amounts: { r: refund.valueCents, v: leftCents, p: leftCents, h: heldCents },
       reference: input.on === 'partner.confirmed' ? input.returned.returnId : '',
-      notification: (to) => refundEndNotification(refund, cashIn, input, to),
+      notification: (to) => refundEndNotification(refund, cashIn, input, to, nowMs),
       evidence: evidenceOf(input),
       outcome: (after, isApplied): Standing => ({
         result: isApplied ? applied(refund, input) : unmatched(refund, input),

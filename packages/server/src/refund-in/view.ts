@@ -12,7 +12,8 @@ type Detail = Static<(typeof getRefundIn)['responses'][200]['schema']>
  * @source rules#refund-in.create.5
  */
 export function createdView(refund: RefundIn): Created {
-  return { ...common(refund), status: 'PENDING' }
+  const { reason } = refund.detail
+  return { ...common(refund), status: 'PENDING', ...(reason === null ? {} : { reason }) }
 }
 
 /**
@@ -24,6 +25,7 @@ export function detailView(refund: RefundIn): Detail {
   return {
     ...common(refund),
     status: refund.status as Detail['status'],
+    reason: detail.reason,
     transactionId: refund.transactionId,
     endToEndId: refund.endToEndId,
     returnId: facts.returnId ?? null,
@@ -41,7 +43,6 @@ function common({ id, externalId, valueCents, detail, createdAt }: RefundIn) {
     cashInId: detail.cashInId,
     externalId,
     valueCents: Number(valueCents),
-    reason: detail.reason,
     createdAt: new Date(createdAt).toISOString(),
   }
 }

@@ -1,13 +1,14 @@
-import { limits, Refusal } from '@pixgate/spec'
+import { type FieldError, limits, Refusal } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
-import type { AddressGate } from '../platform/http-client/address-gate.ts'
+import { type AddressGate, NoAnswerOfDns } from '../platform/http-client/address-gate.ts'
 import { NotConnected } from '../platform/http-client/not-connected.ts'
 import { type Answer, type PostRequest, post } from '../platform/http-client/post.ts'
 import type { Ids } from '../platform/ids.ts'
 import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
+import { urlNotAllowed } from './receiver-url.ts'
 import { nextAttempt } from './rules.ts'
 import type { Signer } from './signer.ts'
 import {
@@ -255,13 +256,22 @@ function outcomeOf(answer: Answer, state: EndedAttempt['state']): string {
 
 /**
  * Resolves a receiver's name once, for early feedback; every connection looks again.
- * @throws Refusal webhook_url_not_allowed (422) where it has no address or one that is not public
- * @source rules#webhooks.1
+ * @throws Refusal webhook_url_not_allowed (422) where it has no address or one that is not public · overloaded (503) where
+ *   no name server tells
+ * @source rules#webhooks.1, rules#webhooks.11
  */
 export async function assertResolves(gate: AddressGate, url: URL): Promise<void> {
   try {
     await gate.addressesOf(url.hostname)
   } catch (error) {
-    throw error instanceof NotConnected ? new Refusal('webhook_url_not_allowed') : error
+    if (!(error instanceof NotConnected)) throw error
+    if (error.cause instanceof NoAnswerOfDns) throw new Refusal('overloaded', { fields: [NOT_RESOLVED_NOW] })
+    throw urlNotAllowed(error.reason === 'address_not_allowed' ? 'private_address' : 'not_resolvable')
   }
+}
+
+const NOT_RESOLVED_NOW: FieldError = {
+  field: 'url',
+  code: 'not_resolved_now',
+  message: 'the name in url cannot be looked up now: no name server answers',
 }

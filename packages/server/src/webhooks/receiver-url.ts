@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { limits, Refusal } from '@pixgate/spec'
 
 /**
- * Reads a receiver's address as a client gave it. In production it is https on port 443 of a name in the public DNS;
- * where private receivers are allowed, http, any port and any host will do. `href` is what is stored and delivered to.
+ * Reads a receiver's address as a client gave it. In production it is https on port 443, or one from 1024 up, of a
+ * name in the public DNS; where private receivers are allowed, http, any port and any host will do. `href` is what is stored and delivered to.
  * @throws Refusal validation_error (400) where it is no absolute URL · webhook_url_not_allowed (422)
  * @source rules#webhooks.1
  */
@@ -13,25 +13,43 @@ export function receiverUrl(text: string, allowPrivate: boolean): URL {
   if (url.href.length > limits.webhookUrlMaxLength) {
     throw malformed('too_long', `url must have at most ${limits.webhookUrlMaxLength} characters`)
   }
-  const allowed = hasAllowedForm(url) && (allowPrivate ? isHttp(url) : isPublicHttps(url))
-  if (!allowed) throw new Refusal('webhook_url_not_allowed')
+  const reason = reasonAgainst(url, allowPrivate)
+  if (reason !== undefined) throw urlNotAllowed(reason)
   return url
+}
+
+/** Why an address may not be a receiver's, and what is said about it. @source rules#webhooks.11 */
+const REASONS = {
+  not_https: 'url must begin with https://',
+  user_info: 'url must not have a user or a password',
+  fragment: 'url must not have a fragment',
+  port: `url must have port 443 or one from ${limits.webhookPortMin} up`,
+  private_address: 'url must lead to public addresses only, by a name of the public DNS',
+  not_resolvable: 'url must have a name that has an address in the DNS',
+} as const
+
+/** See {@link REASONS}. */
+export type UrlReason = keyof typeof REASONS
+
+/** The refusal of an address for a reason. @source rules#webhooks.11 */
+export function urlNotAllowed(reason: UrlReason): Refusal {
+  return new Refusal('webhook_url_not_allowed', {
+    fields: [{ field: 'url', code: reason, message: REASONS[reason] }],
+  })
+}
+
+function reasonAgainst(url: URL, allowPrivate: boolean): UrlReason | undefined {
+  const isHttps = url.protocol === 'https:'
+  if (!isHttps && !(allowPrivate && url.protocol === 'http:')) return 'not_https'
+  if (url.username !== '' || url.password !== '') return 'user_info'
+  if (url.href.includes('#')) return 'fragment'
+  if (allowPrivate) return undefined
+  if (url.port !== '' && Number(url.port) < limits.webhookPortMin) return 'port'
+  return isPublicName(url.hostname) ? undefined : 'private_address'
 }
 
 function malformed(code: string, message: string): Refusal {
   return new Refusal('validation_error', { fields: [{ field: 'url', code, message }] })
-}
-
-function hasAllowedForm(url: URL): boolean {
-  return url.username === '' && url.password === '' && !url.href.includes('#')
-}
-
-function isHttp({ protocol }: URL): boolean {
-  return protocol === 'http:' || protocol === 'https:'
-}
-
-function isPublicHttps({ protocol, port, hostname }: URL): boolean {
-  return protocol === 'https:' && port === '' && isPublicName(hostname)
 }
 
 /** Names that never leave a private network. */

@@ -1,4 +1,5 @@
 import { type endpoints, limits } from '@pixgate/spec'
+import { hasCurrent } from '../platform/http/etag.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
 import { type SubscriptionDependencies, subscribe, unsubscribe } from './commands.ts'
@@ -38,10 +39,11 @@ export function createWebhookHandlers(dependencies: WebhookHandlerDependencies):
       await unsubscribe(dependencies, params.webhook_id, context.live)
       return { status: 204 }
     },
-    getPublicKey: async () => ({
-      status: 200,
-      headers: { 'cache-control': `public, max-age=${limits.publicKeyMaxAgeSeconds}`, etag: `"${signer.keyId}"` },
-      body: signer.publicPem,
-    }),
+    getPublicKey: async ({ context }) => {
+      const etag = `"${signer.keyId}"`
+      const headers = { 'cache-control': `public, max-age=${limits.publicKeyMaxAgeSeconds}`, etag }
+      if (hasCurrent(etag, context.headers['if-none-match'])) return { status: 304, headers }
+      return { status: 200, headers, body: signer.publicPem }
+    },
   }
 }

@@ -565,7 +565,7 @@ function bodyOf(before: CashIn, input: CashInEvent, status: string): string {
     `"end_to_end_id":${isPaid ? '"E1"' : 'null'}`,
     `"payer_name":${isPaid ? '"Maria da Silva"' : 'null'}`,
     `"fee_amount_cents":${isPaid ? 100 : 0}`,
-    `"confirmed_at":${isReported ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
+    `"confirmed_at":"${isReported ? '2026-11-21T13:29:59' : '2026-11-21T13:30:00'}.000000000Z"`,
     '"created_at":"2026-11-21T13:00:00.000000000Z"',
   ]
   return `{"event_type":"pix_cash_in","event":{${fields.join(',')}}}`

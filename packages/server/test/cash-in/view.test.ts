@@ -13,6 +13,7 @@ test('[cash-in.detail.1] a new charge shows all that was asked for, and null for
     externalId: 'order-1',
     status: 'PENDING',
     valueCents: 10_000,
+    pixCode: null,
     generateTime: '2026-11-21T13:00:00.000Z',
     expirationDate: '2026-11-21T14:00:00.000Z',
     providerTransactionId: null,
@@ -36,7 +37,7 @@ test('[cash-in.detail.1] a new charge shows all that was asked for, and null for
 
 test('[cash-in.failed.1] the code of a charge that failed is withheld', () => {
   const codeOf = (status: CashInStatus) => detailView(cashInAs(status, { facts: CHARGED }), NOW).pixCode
-  assert.equal(codeOf('FAILED'), undefined)
+  assert.equal(codeOf('FAILED'), null)
   assert.equal(codeOf('PENDING'), CHARGED.pixCode)
 })
 
@@ -88,16 +89,18 @@ test('[cash-in.detail.3] a PENDING charge reads as EXPIRED once its time has pas
 
 test('[cash-in.create.5] the 201 is PENDING whatever has happened since, and has the code where there is one', () => {
   for (const status of cashIn.states) assert.equal(createdView(cashInAs(status)).status, 'PENDING')
-  assert.equal('pixCode' in createdView(cashInAs('PENDING')), false)
+  for (const unknown of ['pixCode', 'providerTransactionId']) {
+    assert.equal(unknown in createdView(cashInAs('PENDING')), false)
+  }
   assert.equal(createdView(cashInAs('PENDING', { facts: CHARGED })).pixCode, 'the code')
   const { detail } = cashInAs('PENDING')
   const hidden = cashInAs('PENDING', { facts: CHARGED, detail: { ...detail, generateQrCode: false } })
   assert.equal('pixCode' in createdView(hidden), false)
-  assert.equal('pixCode' in detailView(hidden, CREATED_AT), false)
+  assert.equal(detailView(hidden, CREATED_AT).pixCode, null)
 })
 
 test('[cash-in.states.6] a code that was shown before is withheld once the bank contradicts', () => {
   const doubted = cashInAs('RECONCILIATION_REQUIRED', { facts: { ...CHARGED, ...reasonFact('conflict') } })
-  assert.equal('pixCode' in detailView(doubted, NOW), false)
+  assert.equal(detailView(doubted, NOW).pixCode, null)
   assert.equal('pixCode' in createdView(doubted), false)
 })

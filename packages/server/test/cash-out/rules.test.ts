@@ -624,7 +624,7 @@ function notificationOf(before: CashOut, input: CashOutInput, to: string) {
     `"value_cents":${isReturn ? 1000 : 3000}`,
     `"end_to_end_id":${hasLeft ? '"E1"' : 'null'}`,
     `"fee_amount_cents":${status === 'CONFIRMED' ? 100 : 0}`,
-    `"confirmed_at":${isPartners ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
+    `"confirmed_at":"${isPartners ? '2026-11-21T13:29:59' : '2026-11-21T13:30:00'}.000000000Z"`,
     '"created_at":"2026-11-21T13:20:00.000000000Z"',
   ]
   // What is older than a day was made a day ago.

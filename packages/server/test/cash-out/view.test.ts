@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cashOut } from '@pixgate/spec'
-import { createdView, detailView } from '../../src/cash-out/view.ts'
+import { createdFromQrCodeView, createdView, detailView } from '../../src/cash-out/view.ts'
 import { cashOutAs, LEFT } from './situations.ts'
 
 /** What both answers say of the payout of these tests when it is new; of this only its status changes. */
 const NEW = {
   id: '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
-  correlationId: 'test',
   externalId: 'payout-1',
   status: 'RESERVED',
   valueCents: 3000,
-  description: null,
-  paymentType: 'key',
   createdAt: '2026-11-21T13:20:00.000Z',
 }
 
 test('[cash-out.detail.1] a new payout shows all that was asked for, and null for what is not known', () => {
   assert.deepEqual(detailView(cashOutAs('RESERVED')), {
     ...NEW,
+    correlationId: 'test',
+    description: null,
+    paymentType: 'key',
     recipient: { name: 'João', pixKey: 'joao@example.com', pixKeyType: 'email', document: null, ispb: null },
     max_fee_cents: 100,
     reserved_total_cents: 3100,
@@ -68,5 +68,15 @@ test('[cash-out.create.4] the 201 says RESERVED whatever has happened since, and
   for (const status of cashOut.states) {
     const recipient = { name: 'João', pixKey: 'joao@example.com' }
     assert.deepEqual(createdView(cashOutAs(status)), { ...NEW, recipient })
+    assert.deepEqual(createdFromQrCodeView(cashOutAs(status)), { ...NEW, recipient, paymentType: 'qrcode' })
   }
+})
+
+test('[cash-out.create.5] the 201 has what was given and leaves out what was not', () => {
+  const { detail } = cashOutAs('RESERVED')
+  const given = createdView(cashOutAs('RESERVED', { detail: { ...detail, description: 'Invoice 77' } }))
+  assert.equal(given.description, 'Invoice 77')
+  const recipient = { ...detail.recipient, name: null }
+  const { pixKey } = recipient
+  assert.deepEqual(createdView(cashOutAs('RESERVED', { detail: { ...detail, recipient } })).recipient, { pixKey })
 })

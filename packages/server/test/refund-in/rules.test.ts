@@ -523,7 +523,7 @@ function bodyOf(before: RefundIn, input: RefundInInput, status: string): string 
     '"value_cents":3000',
     '"end_to_end_id":"E1"',
     '"fee_amount_cents":0',
-    `"confirmed_at":${isReported ? '"2026-11-21T13:29:59.000000000Z"' : 'null'}`,
+    `"confirmed_at":"${isReported ? '2026-11-21T13:29:59' : '2026-11-21T13:30:00'}.000000000Z"`,
     '"created_at":"2026-11-21T13:29:40.000000000Z"',
   ]
   return `{"event_type":"pix_cash_in_reversal","event":{${fields.join(',')}}}`

@@ -11,7 +11,6 @@ const CREATED = {
   externalId: 'refund-1',
   status: 'PENDING',
   valueCents: 3_000,
-  reason: null,
   createdAt: '2026-11-21T13:29:40.000Z',
 }
 
@@ -21,7 +20,14 @@ test('[refund-in.create.5] the 201 is of what never changes, PENDING whatever ha
 
 test('[refund-in.detail.1] the detail shows all that is known, and null for what is not', () => {
   const unknown = { transactionId: null, returnId: null, confirmedAt: null, failureCode: null, failureReason: null }
-  const rest = { ...CREATED, ...unknown, endToEndId: 'E1', origin: 'MERCHANT', updatedAt: '2026-11-21T13:29:40.000Z' }
+  const rest = {
+    ...CREATED,
+    ...unknown,
+    reason: null,
+    endToEndId: 'E1',
+    origin: 'MERCHANT',
+    updatedAt: '2026-11-21T13:29:40.000Z',
+  }
   assert.deepEqual(detailView(refundAs('PENDING')), rest)
   assert.deepEqual(detailView(refundAs('CONFIRMED', { transactionId: 'tx-r', updatedAt: NOW })), {
     ...rest,

@@ -4,13 +4,13 @@ import { Refusal } from '@pixgate/spec'
 import fc from 'fast-check'
 import { receiverUrl } from '../../src/webhooks/receiver-url.ts'
 
-/** The stored form, or the code of the refusal. */
+/** The stored form, or the code of the refusal and the reason where it has several. */
 function judge(text: string, allowPrivate: boolean): string {
   try {
     return receiverUrl(text, allowPrivate).href
   } catch (error) {
     assert.ok(error instanceof Refusal)
-    return error.code
+    return error.code === 'webhook_url_not_allowed' ? `${error.code} ${error.fields[0]?.code}` : error.code
   }
 }
 
@@ -38,18 +38,17 @@ test('[webhooks.1] public https is stored as URL writes it', () => {
   for (const [text, href] of stored) assert.equal(judge(text, false), href)
 })
 
-test('[webhooks.1] in production: https, port 443, a name of the public DNS, no user info, no fragment', () => {
-  const refused = [
-    'http://loja.example/',
-    'ftp://loja.example/',
-    'mailto:pix@loja.example',
-    'javascript:alert(1)',
-    'https://loja.example:8443/',
+const REFUSED = {
+  not_https: ['http://loja.example/', 'ftp://loja.example/', 'mailto:pix@loja.example', 'javascript:alert(1)'],
+  user_info: ['https://user@loja.example/', 'https://user:secret@loja.example/'],
+  fragment: ['https://loja.example/#part', 'https://loja.example/#'],
+  port: [
     'https://loja.example:80/',
-    'https://user@loja.example/',
-    'https://user:secret@loja.example/',
-    'https://loja.example/#part',
-    'https://loja.example/#',
+    'https://loja.example:22/',
+    'https://loja.example:1023/',
+    'https://loja.example:0/',
+  ],
+  private_address: [
     'https://localhost/',
     'https://a.localhost/',
     'https://intranet/',
@@ -64,8 +63,19 @@ test('[webhooks.1] in production: https, port 443, a name of the public DNS, no 
     'https://[2606:4700::1111]/',
     'https://[::ffff:127.0.0.1]/',
     'https://metadata.google.internal/',
-  ]
-  for (const url of refused) assert.equal(judge(url, false), 'webhook_url_not_allowed', url)
+  ],
+}
+
+for (const [reason, urls] of Object.entries(REFUSED)) {
+  test(`[webhooks.1] [webhooks.11] in production an address is refused for ${reason}`, () => {
+    for (const url of urls) assert.equal(judge(url, false), `webhook_url_not_allowed ${reason}`, url)
+  })
+}
+
+test('[webhooks.1] in production ports from 1024 up are accepted beside 443', () => {
+  for (const url of ['https://loja.example:1024/', 'https://loja.example:8443/x', 'https://loja.example:65535/']) {
+    assert.equal(judge(url, false), url)
+  }
 })
 
 test('[webhooks.1] in the sandbox: http, any port and any host too', () => {
@@ -77,18 +87,23 @@ test('[webhooks.1] in the sandbox: http, any port and any host too', () => {
   ]) {
     assert.equal(judge(url, true), url)
   }
-  for (const url of ['ftp://a.example/', 'http://user@localhost/', 'http://localhost/#x']) {
-    assert.equal(judge(url, true), 'webhook_url_not_allowed', url)
+  for (const [url, reason] of [
+    ['ftp://a.example/', 'not_https'],
+    ['http://user@localhost/', 'user_info'],
+    ['http://localhost/#x', 'fragment'],
+  ] as const) {
+    assert.equal(judge(url, true), `webhook_url_not_allowed ${reason}`, url)
   }
 })
 
-test('[webhooks.1] every URL accepted in production is https on 443 of a dotted name, and is accepted again', () => {
+test('[webhooks.1] every URL accepted in production is https on 443 or a high port of a dotted name, and is accepted again', () => {
   fc.assert(
     fc.property(fc.oneof(fc.webUrl({ withFragments: true }), fc.string({ unit: 'binary' })), (text) => {
       const verdict = judge(text, false)
-      if (verdict === 'validation_error' || verdict === 'webhook_url_not_allowed') return
+      if (verdict === 'validation_error' || verdict.startsWith('webhook_url_not_allowed')) return
       const url = new URL(verdict)
-      assert.deepEqual([url.protocol, url.port, url.username, url.hash], ['https:', '', '', ''])
+      assert.deepEqual([url.protocol, url.username, url.hash], ['https:', '', ''])
+      assert.ok(url.port === '' || Number(url.port) >= 1_024)
       assert.match(url.hostname, /^[^.]+(\.[^.]+)*\.[^.]*[a-z][^.]*$/)
       assert.equal(judge(verdict, false), verdict)
     }),

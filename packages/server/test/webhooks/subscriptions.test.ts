@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type EventType, eventTypes, limits, Refusal } from '@pixgate/spec'
+import { NoAnswerOfDns } from '../../src/platform/http-client/address-gate.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
 import type { WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
@@ -21,8 +22,9 @@ function of(live: LiveRequest) {
   return { ...bare, context: { ...requestContext, live } }
 }
 
-function refusal(code: string) {
-  return (error: unknown) => error instanceof Refusal && error.code === code
+function refusal(code: string, reason?: string) {
+  return (error: unknown) =>
+    error instanceof Refusal && error.code === code && (reason === undefined || error.fields[0]?.code === reason)
 }
 
 test('[webhooks.1] a receiver is registered, its events in their own order', async (t) => {
@@ -104,10 +106,28 @@ test('[webhooks.1] in production all addresses of the name must be public', asyn
   }
   const handlers = world.productionHandlers(async (hostname) => addresses[hostname] ?? [])
   assert.equal((await create(handlers, 'https://public.example/')).status, 201)
-  for (const host of ['private.example', 'mixed.example', 'unknown.example', '127.0.0.1', 'public.example:8443']) {
-    await assert.rejects(create(handlers, `https://${host}/`), refusal('webhook_url_not_allowed'), host)
+  for (const [host, reason] of [
+    ['private.example', 'private_address'],
+    ['mixed.example', 'private_address'],
+    ['unknown.example', 'not_resolvable'],
+    ['127.0.0.1', 'private_address'],
+    ['public.example:843', 'port'],
+  ] as const) {
+    await assert.rejects(create(handlers, `https://${host}/`), refusal('webhook_url_not_allowed', reason), host)
   }
   await assert.rejects(create(handlers, 'public.example'), refusal('validation_error'))
+})
+
+test('[webhooks.11] a name that no name server tells about is 503, and accepted once one does', async (t) => {
+  const world = await webhookWorld(t)
+  let isSilent = true
+  const handlers = world.productionHandlers(async () => {
+    if (isSilent) throw new NoAnswerOfDns('ETIMEOUT')
+    return ['8.8.8.8']
+  })
+  await assert.rejects(create(handlers, 'https://loja.example/'), refusal('overloaded', 'not_resolved_now'))
+  isSilent = false
+  assert.equal((await create(handlers, 'https://loja.example/')).status, 201)
 })
 
 test('[webhooks.2] the list shows the live ones, oldest first', async (t) => {
@@ -154,4 +174,13 @@ test('[webhooks.4] the public key is PEM, cacheable for five minutes, with an ET
     headers: { 'cache-control': 'public, max-age=300', etag: `"${signer.keyId}"` },
     body: signer.publicPem,
   })
+})
+
+test('[webhooks.4] who has the key already gets 304 and no body', async (t) => {
+  const { handlers, signer } = await webhookWorld(t)
+  const get = (tag: string) =>
+    handlers.getPublicKey({ ...bare, context: { ...requestContext, headers: { 'if-none-match': tag } } })
+  const headers = { 'cache-control': 'public, max-age=300', etag: `"${signer.keyId}"` }
+  assert.deepEqual(await get(`"${signer.keyId}"`), { status: 304, headers })
+  assert.equal((await get('"another"')).status, 200)
 })

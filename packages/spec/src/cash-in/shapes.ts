@@ -56,22 +56,25 @@ const created = {
   externalId,
   status: cashInStatus,
   valueCents: cents(),
-  pixCode: Type.Optional(Type.String({ maxLength: limits.pixCodeMaxLength, description: 'BR Code to copy or draw' })),
   generateTime: instant,
   expirationDate: instant,
-  providerTransactionId: nullable(Type.String({ maxLength: 128 })),
 }
 
+const pixCode = Type.String({ maxLength: limits.pixCodeMaxLength, description: 'BR Code to copy or draw' })
+const providerTransactionId = Type.String({ maxLength: 128 })
+
 /** What is told of one that was just made. */
-export const cashInCreated = Type.Object(created, {
-  additionalProperties: false,
-  description: 'A charge just created.',
-})
+export const cashInCreated = Type.Object(
+  { ...created, pixCode: Type.Optional(pixCode), providerTransactionId: Type.Optional(providerTransactionId) },
+  { additionalProperties: false, description: 'A charge just created. What is not known is left out.' },
+)
 
 /** Everything that a client is shown of one. @source rules#cash-in.detail.1 */
 export const cashInDetail = Type.Object(
   {
     ...created,
+    pixCode: nullable(pixCode),
+    providerTransactionId: nullable(providerTransactionId),
     description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
     payer: nullable(Type.Object({ fullName: Type.String(), document: Type.String() }, { additionalProperties: false })),
     endToEndId: nullable(Type.String({ maxLength: 64 })),

@@ -4,6 +4,7 @@ import { idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../sha
 import {
   cashOutCreated,
   cashOutDetail,
+  cashOutFromQrCodeCreated,
   cashOutStatus,
   createCashOutBody,
   createCashOutFromQrCodeBody,
@@ -11,13 +12,11 @@ import {
 
 const createdExample = {
   id: '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
-  correlationId: 'payroll-12',
   externalId: 'payout-2001',
   status: 'RESERVED',
   valueCents: 3000,
   description: 'Invoice 77',
   recipient: { name: 'João Souza', pixKey: 'joao@example.com' },
-  paymentType: 'key',
   createdAt: '2026-11-21T13:20:00.114Z',
 }
 
@@ -78,13 +77,15 @@ export const createCashOutFromQrCode = endpoint({
   responses: {
     201: {
       description: 'Accepted',
-      schema: cashOutCreated,
+      schema: cashOutFromQrCodeCreated,
       example: {
-        ...createdExample,
+        id: createdExample.id,
         externalId: 'payout-2002',
-        description: null,
+        status: 'RESERVED',
+        valueCents: 3000,
         recipient: { name: 'Fulano de Tal', pixKey: '123e4567-e12b-12d1-a456-426655440000' },
         paymentType: 'qrcode',
+        createdAt: createdExample.createdAt,
       },
     },
   },
@@ -100,6 +101,8 @@ export const createCashOutFromQrCode = endpoint({
 
 const detailExample = {
   ...createdExample,
+  correlationId: 'payroll-12',
+  paymentType: 'key',
   status: 'CONFIRMED',
   recipient: {
     ...createdExample.recipient,

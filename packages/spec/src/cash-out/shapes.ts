@@ -72,36 +72,47 @@ export const createCashOutFromQrCodeBody = Type.Object(
 /** A status, as clients name it. */
 export const cashOutStatus = Type.Enum([...cashOut.states])
 
-const recipient = {
-  name: nullable(Type.String({ maxLength: limits.nameMaxLength })),
-  pixKey: Type.String({ maxLength: limits.pixKeyMaxLength }),
-}
+const name = Type.String({ maxLength: limits.nameMaxLength })
+const pixKey = Type.String({ maxLength: limits.pixKeyMaxLength })
+const description = Type.String({ maxLength: limits.descriptionMaxLength })
 
 const created = {
   id: uuid,
-  correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
   externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
   status: cashOutStatus,
   valueCents: cents(),
-  description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
-  recipient: Type.Object(recipient, { additionalProperties: false }),
-  paymentType: Type.Enum(['key', 'qrcode']),
   createdAt: instant,
 }
 
+const createdToKey = {
+  ...created,
+  description: Type.Optional(description),
+  recipient: Type.Object({ name: Type.Optional(name), pixKey }, { additionalProperties: false }),
+}
+
 /** What is told of one that was just made. */
-export const cashOutCreated = Type.Object(created, {
+export const cashOutCreated = Type.Object(createdToKey, {
   additionalProperties: false,
-  description: 'A payout just accepted.',
+  description: 'A payout just accepted. What was not given is left out.',
 })
+
+/** The same of one for a code. */
+export const cashOutFromQrCodeCreated = Type.Object(
+  { ...createdToKey, paymentType: Type.Literal('qrcode') },
+  { additionalProperties: false, description: 'A payout for a code just accepted. What was not given is left out.' },
+)
 
 /** Everything that a client is shown of one. @source rules#cash-out.detail.1 */
 export const cashOutDetail = Type.Object(
   {
     ...created,
+    correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
+    description: nullable(description),
+    paymentType: Type.Enum(['key', 'qrcode']),
     recipient: Type.Object(
       {
-        ...recipient,
+        name: nullable(name),
+        pixKey,
         pixKeyType: nullable(Type.Enum([...pixKeyTypes])),
         document: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
         ispb: nullable(Type.String({ maxLength: 8, description: "ISPB of the recipient's bank" })),

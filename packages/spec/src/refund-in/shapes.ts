@@ -28,20 +28,22 @@ const created = {
   externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
   status: refundInStatus,
   valueCents: cents(),
-  reason: nullable(Type.String({ maxLength: limits.reasonMaxLength })),
   createdAt: instant,
 }
 
+const reason = Type.String({ maxLength: limits.reasonMaxLength })
+
 /** What is told of one that was just made. */
-export const refundInCreated = Type.Object(created, {
-  additionalProperties: false,
-  description: 'A refund just accepted.',
-})
+export const refundInCreated = Type.Object(
+  { ...created, reason: Type.Optional(reason) },
+  { additionalProperties: false, description: 'A refund just accepted. A reason that was not given is left out.' },
+)
 
 /** Everything that a client is shown of one. @source rules#refund-in.detail.1 */
 export const refundInDetail = Type.Object(
   {
     ...created,
+    reason: nullable(reason),
     transactionId: nullable(Type.String({ maxLength: 128, description: "The bank's reference of this return" })),
     endToEndId: nullable(Type.String({ maxLength: 64, description: 'Of the payment that is given back' })),
     returnId: nullable(Type.String({ maxLength: 128 })),

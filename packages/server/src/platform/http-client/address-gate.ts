@@ -12,7 +12,15 @@ export interface AddressGate {
   addressesOf(hostname: string): Promise<readonly string[]>
 }
 
-/** Looks up all addresses of a name; rejects or resolves to an empty list where there are none. */
+/** The name servers did not tell whether a name has addresses; asked again they may. */
+export class NoAnswerOfDns extends Error {
+  override readonly name = 'NoAnswerOfDns'
+}
+
+/**
+ * Looks up all addresses of a name; an empty list where there are none.
+ * @throws NoAnswerOfDns where nobody tells
+ */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /**
@@ -51,8 +59,23 @@ function createGate(resolve: Resolve, allows: AddressGate['allows']): AddressGat
 /** Asks the name servers directly: a stalled one holds no thread of the pool, and /etc/hosts has no say. */
 async function resolveByDns(hostname: string): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: 500, tries: 2 })
-  const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  return addressesIn(await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]))
+}
+
+/** What a name server says of a name that has no such address. */
+const HAS_NONE: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
+
+/**
+ * The addresses in the answers to several questions about one name.
+ * @throws NoAnswerOfDns where there are none, and one of the questions was not answered
+ */
+export function addressesIn(answers: readonly PromiseSettledResult<readonly string[]>[]): readonly string[] {
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  const unanswered = answers.find((answer) => answer.status === 'rejected' && !HAS_NONE.has(answer.reason?.code))
+  if (addresses.length === 0 && unanswered?.status === 'rejected') {
+    throw new NoAnswerOfDns(String(unanswered.reason?.code), { cause: unanswered.reason })
+  }
+  return addresses
 }
 
 async function resolveBySystem(hostname: string): Promise<readonly string[]> {

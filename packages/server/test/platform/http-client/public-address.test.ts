@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
+import { addressesIn, NoAnswerOfDns } from '../../../src/platform/http-client/address-gate.ts'
 import { isPublicAddress } from '../../../src/platform/http-client/public-address.ts'
 
 const PUBLIC = [
@@ -189,3 +190,15 @@ function spellings(octets: readonly [number, number, number, number]): string[] 
     octets.join('。'),
   ]
 }
+
+const found = (...addresses: string[]) => ({ status: 'fulfilled', value: addresses }) as const
+const none = (code: string) => ({ status: 'rejected', reason: Object.assign(new Error(code), { code }) }) as const
+
+test('[webhooks.11] what a name server says of a name is told from its silence', () => {
+  assert.deepEqual(addressesIn([found('8.8.8.8'), none('ENODATA')]), ['8.8.8.8'])
+  assert.deepEqual(addressesIn([found('8.8.8.8'), none('ETIMEOUT')]), ['8.8.8.8'])
+  assert.deepEqual(addressesIn([none('ENOTFOUND'), none('ENODATA')]), [])
+  for (const code of ['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED', 'EREFUSED']) {
+    assert.throws(() => addressesIn([none('ENODATA'), none(code)]), NoAnswerOfDns, code)
+  }
+})
