@@ -2,7 +2,6 @@ import type { Engine } from '../engine/engine.ts'
 import type { Match, PartnerReferences, ReportedMovement } from '../engine/operation-store.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import type { Logger } from '../platform/log.ts'
 import { bookedAmount, bookedReturn, type CashInInput, type CashInOutcome } from './cash-in.ts'
 import { createCashInCommands } from './commands.ts'
 import type { CashInTerms } from './create.ts'
@@ -39,7 +38,7 @@ export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartne
   applyEvent(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
   /** Whether the bank can be asked about a charge. */
   readonly canAsk: boolean
-  /** Resolves when no status query that an event asked for is under way in this process. */
+  /** Resolves when nothing that was begun and not awaited is under way in this process: status queries of events, charges. */
   drained(): Promise<void>
   /** For each set of references, every one that a reference names. */
   match(references: readonly PartnerReferences[]): Promise<Match[][]>
@@ -55,7 +54,6 @@ export interface CashInOptions extends Omit<CashInJobsOptions, 'commands' | 'sto
   readonly ids: Ids
   readonly terms: CashInTerms
   readonly credits: CreditTerms
-  readonly logger: Logger
 }
 
 /** Builds the module. */
@@ -81,7 +79,10 @@ export function createCashInModule(options: CashInOptions): CashInModule {
     drainNewReferences: jobs.drainNewReferences,
     apply: commands.apply,
     applyEvent: events.apply,
-    drained: events.drained,
+    drained: async () => {
+      await events.drained()
+      await jobs.drained()
+    },
     canAsk,
     match: store.match,
     hasBooked: async (id, { endToEndId, returnId, valueCents }) => {

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import type { EventQueryBudget } from '../banks/event-query-budget.ts'
 import type { Document } from '../engine/operation.ts'
+import type { Logger } from '../platform/log.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import { ChargeWork, type ChargeWorkOptions, LEASE_MS } from './charge-work.ts'
 
@@ -11,7 +12,8 @@ import { ChargeWork, type ChargeWorkOptions, LEASE_MS } from './charge-work.ts'
  */
 export interface CashInJobs {
   /**
-   * Asks the partner for the charge of a new cash-in, within the request.
+   * Asks the partner for the charge of a new cash-in, within the request. The one that is to show whether the bank is back is
+   * begun, not awaited: its client is answered at once, like those of the others meanwhile.
    * @returns the cash-in as it then is
    * @source rules#cash-in.create.5, rules#cash-in.create.7
    */
@@ -31,11 +33,14 @@ export interface CashInJobs {
   atPartner(id: string): Promise<Document>
   /** The partner's references that its answers told since this was last called. @source failure-modes#EV-7 */
   drainNewReferences(): string[]
+  /** Resolves when no charge that was begun and not awaited is being asked for. */
+  drained(): Promise<void>
 }
 
 /** What the jobs need. */
 export interface CashInJobsOptions extends ChargeWorkOptions {
   readonly eventQueries: EventQueryBudget
+  readonly logger: Logger
 }
 
 /** Cash-ins claimed together. @source rules#cash-in.work.2 */
@@ -46,17 +51,34 @@ const CONCURRENT = 32
 
 /** Makes the jobs. */
 export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
-  const { commands, store, clock, eventQueries } = options
+  const { commands, store, clock, eventQueries, partner, logger } = options
   const limit = pLimit(CONCURRENT)
   const charges = new ChargeWork(options)
+  const trials = new Set<Promise<unknown>>()
 
   async function claim(id: string): Promise<CashIn | undefined> {
     const claimed = await commands.apply(id, { on: 'work.claimed', leaseMs: LEASE_MS })
     return claimed?.result === 'APPLIED' ? claimed.cashIn : undefined
   }
 
+  /** Where it fails, or this process dies, a worker finds the charge due. */
+  function begin(cashIn: CashIn): void {
+    const trial: Promise<unknown> = charges
+      .request(cashIn)
+      .catch((error) => logger.warn({ error: String(error) }, 'a charge waits for a worker'))
+      .finally(() => trials.delete(trial))
+    trials.add(trial)
+  }
+
   return {
-    requestCharge: (cashIn) => charges.request(cashIn),
+    requestCharge: async (cashIn) => {
+      if (partner.chargesWanted() !== 1) return charges.request(cashIn)
+      begin(cashIn)
+      return cashIn
+    },
+    drained: async () => {
+      while (trials.size > 0) await Promise.all(trials)
+    },
     processNext: async () => {
       const due = await store.due(clock.now(), BATCH)
       // Together, so that the engine writes them in as few batches as it can.

@@ -6,7 +6,7 @@ import { CHARGED, cashInAs, NOW } from './situations.ts'
 const UNMADE = cashInAs('PENDING', { dueAt: NOW })
 
 /** The jobs at a bank that takes so many charges now; nothing waits, and nothing is sent. */
-function jobsAt(chargesWanted: number) {
+function jobsAt(chargesWanted: number, createCharge: () => unknown = () => assert.fail('the bank is asked')) {
   const taken: string[] = []
   const made = cashInAs('PENDING', { id: 'made', dueAt: NOW, facts: CHARGED })
   const jobs = createCashInJobs({
@@ -20,7 +20,7 @@ function jobsAt(chargesWanted: number) {
     partner: {
       capabilities: new Set(),
       chargesWanted: () => chargesWanted,
-      createCharge: () => assert.fail('the bank is asked'),
+      createCharge,
     },
     clock: { now: () => NOW },
     pause: { for: () => assert.fail('somebody waits') },
@@ -35,6 +35,16 @@ test('[cash-in.create.7] [partner.9] while the bank is away a create neither ask
   const { jobs, taken } = jobsAt(0)
   await jobs.requestCharge(UNMADE)
   assert.deepEqual(taken, ['unmade charge.not_sent'])
+})
+
+test('[cash-in.create.7] [partner.9] the charge that shows whether the bank is back is asked for behind its answer', async () => {
+  const bank = Promise.withResolvers<{ kind: 'UNKNOWN'; reason: string }>()
+  const { jobs, taken } = jobsAt(1, () => bank.promise)
+  assert.equal(await jobs.requestCharge(UNMADE), UNMADE, 'answered before the bank is')
+  assert.deepEqual(taken, [])
+  bank.resolve({ kind: 'UNKNOWN', reason: 'timeout' })
+  await jobs.drained()
+  assert.deepEqual(taken, ['unmade charge.unknown'])
 })
 
 test('[cash-in.create.7] [partner.9] charges waiting for creation are claimed up to what the bank accepts; other work does not wait', async () => {

@@ -101,7 +101,6 @@ export async function cashInFixture(
   const store = createCashInStore(database)
   const partner = scriptedPartner(answers)
   const budget = createEventQueryBudget()
-  const returns = { take: async () => assert.fail(), settle }
   const jobs = createCashInJobs({
     commands,
     store,
@@ -109,8 +108,9 @@ export async function cashInFixture(
     clock,
     pause: realPause,
     createBudgetMs: 500,
-    returns,
+    returns: { take: async () => assert.fail(), settle },
     eventQueries: budget,
+    logger: pino({ level: 'silent' }),
   })
   const create = (externalId: string) =>
     commands.create(cashInRequest({ id: ids.uuid(), externalId, expirationSeconds }))
