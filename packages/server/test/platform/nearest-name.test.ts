@@ -15,3 +15,29 @@ test('[config.7] the nearest name is the one with the fewest letters left out, a
   assert.equal(nearestName('', known), undefined)
   assert.equal(nearestName('anything', []), undefined)
 })
+
+const FIELDS = ['value', 'externalId', 'description', 'expirationTime', 'generateQrCode', 'end_date']
+
+test('[http.7] a mistyped name is near the one that was meant', () => {
+  for (const [wrong, meant] of [
+    ['valeu', 'value'],
+    ['valu', 'value'],
+    ['Value', 'value'],
+    ['external_id', 'externalId'],
+    ['externalID', 'externalId'],
+    ['exteralId', 'externalId'],
+    ['descriptoin', 'description'],
+    ['generateQRcode', 'generateQrCode'],
+    ['expiration', 'expirationTime'],
+    ['endDate', 'end_date'],
+  ] as const) {
+    assert.equal(nearestName(wrong, FIELDS), meant, wrong)
+  }
+})
+
+test('[http.7] a name that is like none is near none', () => {
+  for (const wrong of ['', 'x', 'amount', 'callbackUrl', '__proto__', 'a'.repeat(64)]) {
+    assert.equal(nearestName(wrong, FIELDS), undefined, wrong)
+  }
+  assert.equal(nearestName('value', []), undefined)
+})

@@ -1,6 +1,6 @@
 import { type FieldError, patternFaults } from '@pixgate/spec'
 import type { ErrorObject } from 'ajv'
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '../nearest-name.ts'
 
 /** What the properties of a schema are called. */
 export type Noun = 'field' | 'parameter'
