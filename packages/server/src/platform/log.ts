@@ -1,4 +1,6 @@
+import { EventEmitter } from 'node:events'
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { withoutFault } from './observer.ts'
 
 export type { Logger } from 'pino'
 
@@ -29,18 +31,23 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A process's log, in lines of JSON.
- * @source rules#logs.1
+ * A process's log, in lines of JSON. Writing a line throws nothing: a payment that cannot be logged is a payment all the
+ * same.
+ * @source rules#logs.1, rules#logs.2
  */
 export function createLogger(level: string, destination: DestinationStream = process.stdout): Logger {
+  // What reads the log may go away: a stream says so by an event, which would end the process.
+  if (destination instanceof EventEmitter && destination.listenerCount('error') === 0) destination.on('error', noop)
   const options = {
     level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }), log: redacted },
   }
-  return pino(options, destination)
+  return pino(options, { write: (line) => withoutFault(() => destination.write(line)) })
 }
+
+function noop(): void {}
 
 /**
  * A line's fields without the secret ones, at the top and one level down. Pino's own redaction takes longer than all the

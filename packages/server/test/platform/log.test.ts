@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { createLogger } from '../../src/platform/log.ts'
 
@@ -42,4 +43,20 @@ test('[config.1] a line is JSON with its level by name and its time in UTC; what
   const { time, ...line } = JSON.parse(written())
   assert.deepEqual(line, { level: 'warn', attempts: 3, msg: 'something' })
   assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+})
+
+test('[logs.2] a destination that fails fails nobody who logs', () => {
+  const logger = createLogger('info', {
+    write: () => {
+      throw new Error('the disk is full')
+    },
+  })
+  logger.error({ case: 'unmatched_event' }, 'message')
+})
+
+test('[logs.2] a reader of the log that goes away does not end the process', () => {
+  const destination = new PassThrough()
+  createLogger('info', destination).info('message')
+  destination.destroy(new Error('EPIPE'))
+  assert.equal(destination.listenerCount('error'), 1)
 })
