@@ -16,9 +16,9 @@ function written(isTTY: boolean): string {
   return text
 }
 
-test('[logs.1] on a terminal the log is made for people, and redacts the same', () => {
+test('[logs.1] [logs.3] on a terminal the log is made for people, a line each, and redacts the same', () => {
   const text = written(true)
-  assert.match(text, /something/)
+  assert.match(text, /^[^\n]*something[^\n]*attempts[^\n]*\n$/)
   assert.throws(() => JSON.parse(text))
   assert.ok(!text.includes(CANARY))
 })

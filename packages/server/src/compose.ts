@@ -6,18 +6,19 @@ import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { withinCapabilities } from './banks/lacking.ts'
+import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
 import { watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
-import { createHealthHandlers, createHealthStore, createMetrics } from './health/index.ts'
+import { createHealthHandlers, createHealthStore, createMetrics, type Metrics } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
 import { createOperatorModule } from './operator/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
-import { watchEventLoop } from './platform/event-loop.ts'
+import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { createIds, type Ids } from './platform/ids.ts'
@@ -69,6 +70,7 @@ const POLL_MS = 1_000
 /** What every module is built on. */
 interface Base extends Dependencies {
   readonly ids: Ids
+  readonly metrics: Metrics
   readonly databases: ReturnType<typeof openDatabases>
   readonly databaseNow: () => Promise<number>
 }
@@ -87,10 +89,12 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
   const eventLoop = watchEventLoop((ms) =>
     base.logger.warn({ ms }, 'the event loop stood still; requests from then are 503'),
   )
+  measure(base, modules, eventLoop)
   let isDraining = false
   const http = createHttpServer({
     endpoints: ownEndpoints,
     handlers: handlersOf(base, modules, () => isDraining),
+    onRequest: base.metrics.onRequest,
     added: [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])],
     authenticate: {
       'api-key': modules.apiKeys.authenticateApiKey,
@@ -109,57 +113,67 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     startWorkers: () => startWorkers(base, modules, workers),
     processNext: () => processNext(modules),
     stop: async () => {
+      const { logger } = base
       isDraining = true
       http.beginDrain()
+      logger.info('stopping: not ready from now on, and every answer closes its connection')
       await Promise.all([...workers.values()].map((worker) => worker.stop()))
       await modules.verifier.stop()
+      logger.info('stopping: the workers have ended what was under way')
       await http.close()
       eventLoop.stop()
+      logger.info('stopping: no request is under way, and none is taken')
       await close(base, modules)
+      logger.info('stopped: all that was accepted is in the database')
     },
   }
 }
 
 async function openBase(dependencies: Dependencies): Promise<Base> {
   const { config, clock, logger } = dependencies
-  const databases = openDatabases(config.databaseUrl, logger)
+  const metrics = createMetrics()
+  const databases = openDatabases(config.databaseUrl, logger, metrics)
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
   // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
   clock.observe(await databaseNow())
-  return { ...dependencies, ids: createIds(clock), databases, databaseNow }
+  return { ...dependencies, ids: createIds(clock), metrics, databases, databaseNow }
 }
 
 type Modules = Awaited<ReturnType<typeof buildModules>>
 
 /** @param wake tells a worker that something is due */
 async function buildModules(base: Base, wake: (worker: string) => void) {
-  const { config, databases, logger } = base
+  const { config, databases, logger, metrics } = base
   const webhooks = await createWebhooksModule({
     ...base,
     database: databases.work,
+    observer: metrics.deliveries,
     encryptionKey: config.encryptionKey,
     allowPrivate: config.webhookAllowPrivate,
   })
-  const engine = createEngine({ ...base, database: databases.engine, onNotifications: () => webhooks.wake() })
-  const bank = base.bank ?? config.bank.open()
-  const watched = watchBank(bank, config.bank.settings, ({ problem }) => {
-    if (problem === undefined) logger.info('the bank answers')
-    else logger.warn(problem)
+  const engine = createEngine({
+    ...base,
+    database: databases.engine,
+    observer: metrics.engine,
+    onNotifications: () => webhooks.wake(),
   })
-  const partner = withBreaker(withinCapabilities(watched.partner), base.clock)
+  const bank = base.bank ?? config.bank.open()
+  const { partner, standing } = openPartner(base, bank)
   const operations = await buildOperations(base, engine, partner, wake)
   return {
     ...operations,
     webhooks,
     engine,
     bank,
-    bankStanding: watched.standing,
+    bankStanding: standing,
+    partner,
     inbox: createPartnerInboxModule({
       ...base,
       ...operations,
       engine,
       database: databases.inbox,
       inbound: bank.inbound,
+      observer: metrics.inbox,
     }),
     statements: createStatementModule({ ...base, ...operations, engine, partner, database: databases.work }),
     apiKeys: createApiKeysModule({
@@ -175,10 +189,21 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   }
 }
 
+/** What is asked of the bank: reported, within what it can do, and behind a breaker. */
+/** The bank as all modules call it, and how it fared when it was called last. */
+function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
+  const { partner, standing } = watchBank(bank, config.bank.settings, ({ problem }) => {
+    if (problem === undefined) logger.info('the bank answers')
+    else logger.warn(problem)
+  })
+  const reported = withReporting(partner, { logger, onCall: metrics.onBankCall })
+  return { partner: withBreakerLog(withBreaker(withinCapabilities(reported), clock), logger), standing }
+}
+
 async function buildOperations(
   base: Base,
   engine: Engine,
-  partner: ReturnType<typeof withBreaker>,
+  partner: ReturnType<typeof openPartner>['partner'],
   wake: (worker: string) => void,
 ) {
   const { config } = base
@@ -211,12 +236,28 @@ async function buildOperations(
   return { cashIns, cashOuts, refunds }
 }
 
-function handlersOf({ clock, databases, databaseNow }: Base, modules: Modules, isDraining: () => boolean) {
-  const metrics = createMetrics({
-    ...createHealthStore(databases.api),
-    engineWaiting: () => modules.engine.waiting,
-    lastVerification: modules.verifier.lastVerification,
+/** Lets the metrics see what they measure when they are asked. */
+function measure({ metrics, databases, clock }: Base, modules: Modules, eventLoop: WatchedEventLoop): void {
+  const { engine, partner, verifier } = modules
+  const breakers = () => ({
+    orders: breakerStateOf(partner.sendsWanted()),
+    charges: breakerStateOf(partner.chargesWanted()),
   })
+  const pools = () => Object.fromEntries(Object.entries(databases).map(([pool, database]) => [pool, database.use()]))
+  metrics.measure(
+    {
+      ...createHealthStore(databases.api),
+      engineWaiting: () => engine.waiting,
+      lastVerification: verifier.lastVerification,
+      breakers,
+      pools,
+      drainLoopDelays: eventLoop.drainDelays,
+    },
+    clock,
+  )
+}
+
+function handlersOf({ clock, databases, databaseNow, metrics }: Base, modules: Modules, isDraining: () => boolean) {
   return {
     ...modules.apiKeys.handlers,
     ...modules.cashIns.handlers,
@@ -258,20 +299,22 @@ async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Mo
 }
 
 /** Once nothing new comes in: finishes what is under way, and closes what is open. */
-async function close({ databases }: Base, { inbox, cashIns, engine, webhooks, bank }: Modules): Promise<void> {
+async function close({ databases, logger }: Base, { inbox, cashIns, engine, webhooks, bank }: Modules): Promise<void> {
   await inbox.drained()
   await cashIns.drained()
   await engine.drained()
   // Last, so that it sends what the others have notified of.
   await webhooks.stop()
+  logger.info('stopping: the events, commands and deliveries under way have ended')
   await bank.close()
   await Promise.all(Object.values(databases).map((database) => database.close()))
 }
 
 /** Pools of their own: a flood at one door must not starve the others. */
-function openDatabases(url: string, logger: Logger) {
+function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics) {
+  const shared = { url, logger, role: APPLICATION_ROLE, onSlowStatement }
   const open = (name: string, connections: number, more: Pick<DatabaseOptions, 'planCacheMode'> = {}) =>
-    openDatabase({ ...more, url, name: `pixgate ${name}`, connections, logger, role: APPLICATION_ROLE })
+    openDatabase({ ...shared, ...more, name: `pixgate ${name}`, connections })
   return {
     engine: open('engine', 1, { planCacheMode: 'force_generic_plan' }),
     api: open('api', 10),

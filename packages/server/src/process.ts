@@ -1,7 +1,7 @@
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts'
 import { type EnvironmentWithFile, settingsCount, withEnvironmentFile } from './platform/environment-file.ts'
 import { type Pause, realPause } from './platform/jobs/pause.ts'
-import type { Logger } from './platform/log.ts'
+import { createLogger, type Logger } from './platform/log.ts'
 import { StartupError } from './platform/startup-error.ts'
 import type { Environment } from './platform/variables.ts'
 
@@ -57,7 +57,12 @@ export async function runProcess<Config>({ configure, openLog, start }: Program<
     stops,
   )
   const shutDown = shutDownOnce(starting, stops, logger)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void shutDown(0))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      logger.info({ signal }, 'stopping, as was asked')
+      void shutDown(0)
+    })
+  }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => {
       // Nobody knows what state this is: the database does, and the next start reads it.
@@ -69,7 +74,9 @@ export async function runProcess<Config>({ configure, openLog, start }: Program<
     await starting
     if (role === 'migrate') await shutDown(0)
   } catch (error) {
-    process.stderr.write(`\npixgate: ${startupMessage(error)}\n\n`)
+    const reason = startupMessage(error)
+    logger.fatal({ reason }, START_REFUSED)
+    process.stderr.write(`\npixgate: ${reason}\n\n`)
     await shutDown(1)
   }
 }
@@ -96,8 +103,14 @@ function configOf<Config>(configure: Program<Config>['configure']): { config: Co
   }
 }
 
-/** Ends the process before anything was started. */
+const START_REFUSED = 'the start was refused'
+
+/**
+ * Ends the process before anything was started. What collects lines of JSON gets one: the log was not open yet.
+ * @source rules#logs.3
+ */
 function refuse(message: string): never {
+  if (!process.stdout.isTTY) createLogger('fatal').fatal({ reason: message }, START_REFUSED)
   process.stderr.write(`pixgate: ${message}\n`)
   process.exit(2)
 }
@@ -120,7 +133,10 @@ function shutDownOnce(starting: Promise<void>, stops: Stop[], logger: Logger): (
     if (isShuttingDown) return
     isShuttingDown = true
     process.exitCode = code
-    setTimeout(() => process.exit(1), DRAIN_MS).unref()
+    setTimeout(() => {
+      logger.fatal('what was under way did not end within 20 seconds; the next start goes on with it')
+      process.exit(1)
+    }, DRAIN_MS).unref()
     await starting.catch(() => undefined)
     await stopAll(stops).catch((error) => logger.error({ error: String(error) }, 'the shutdown was not clean'))
   }

@@ -9,10 +9,13 @@ import { ADMIN_TOKEN, ENVIRONMENT } from './support/world.ts'
 
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-test('[config.1] a start with a wrong configuration says all that is wrong with it, and nothing else', () => {
+test('[config.1] [logs.3] a start with a wrong configuration says all that is wrong with it, and nothing else', () => {
   const env = { PORT: 'abc', PIXGATE_MODE: 'serious' }
-  const { status, stderr } = spawnSync(process.execPath, [PROGRAM], { env, cwd: tmpdir(), encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM], { env, cwd: tmpdir(), encoding: 'utf8' })
   assert.equal(status, 2)
+  const { level, msg, reason } = JSON.parse(stdout)
+  assert.deepEqual([level, msg], ['fatal', 'the start was refused'])
+  assert.match(reason, /PORT must be/)
   assert.match(stderr, /PORT must be/)
   assert.match(stderr, /PIXGATE_MODE must be/)
   assert.doesNotMatch(stderr, /\n\s+at /)

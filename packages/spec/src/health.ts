@@ -92,7 +92,7 @@ export const getMetrics = endpoint({
     200: {
       description: 'The metrics as they are now',
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
-      schema: Type.String({ maxLength: 65_536 }),
+      schema: Type.String({ maxLength: 4_194_304 }),
       example:
         '# HELP pixgate_ledger_faults Faults that the last verification of the ledger found\n# TYPE pixgate_ledger_faults gauge\npixgate_ledger_faults 0\n',
     },

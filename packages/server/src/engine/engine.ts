@@ -62,7 +62,11 @@ export function createEngine(options: EngineOptions): Engine {
     planner: new Planner(options.clock, options.ids, unheard),
     duplicates: new Duplicates(options.database, options.clock, reader),
   })
-  const batcher = createBatcher<Command<unknown>, unknown>((commands) => batch.run(commands), bounds)
+  const batcher = createBatcher<Command<unknown>, unknown>(
+    (commands) => batch.run(commands),
+    bounds,
+    options.observer?.onBatch,
+  )
   return {
     execute: <Outcome>(command: Command<Outcome>) =>
       batcher.submit(command).catch((error) => {

@@ -42,6 +42,18 @@ const TAKEN = new Map<string, Duplicate>([
 /** Waits between attempts to learn what became of a lost commit. */
 const OUTCOME_RETRY_MS = 200
 
+/** Is told what an engine does. Throws nothing. */
+export interface EngineObserver {
+  /** A batch begins; for how many milliseconds each of its commands waited. */
+  onBatch(waitsMs: readonly number[]): void
+  /** The statement of a batch was answered, whatever the answer was. */
+  onCommit(durationMs: number): void
+  /** An operation was made in a state, or came into it, and that is committed. */
+  onMove(kind: string, status: string): void
+  /** A case was opened, and that is committed. */
+  onCase(kind: string): void
+}
+
 /** What a writer needs. */
 export interface WriterOptions {
   readonly database: Database
@@ -51,6 +63,7 @@ export interface WriterOptions {
   readonly pause: Pause
   /** Called after a commit that made notifications. */
   readonly onNotifications?: () => void
+  readonly observer?: EngineObserver
   /** Called each time that callers have waited long enough for a commit. */
   readonly onOutcomeUnknown: () => void
 }
@@ -73,8 +86,10 @@ export class Writer {
     const write = writeOf(draft, this.#options.ids)
     const { statement, values } = write
     const isWanted = () => !draft.requests.some((request) => request.hasLapsed())
+    const startedAt = performance.now()
     const sending = this.#options.database
       .rows(statement, values, isWanted)
+      .finally(() => this.#options.observer?.onCommit(performance.now() - startedAt))
       .catch((error) => this.#afterError(error, write))
     return this.#learn(await this.#withTimeout(sending), draft)
   }
@@ -202,12 +217,25 @@ export class Writer {
       if (operation) this.#cache.put(operation)
     }
     if (draft.notifications.length > 0) this.#options.onNotifications?.()
-    for (const { kind, operationId, isClosed } of draft.cases.opened) {
+    for (const { operationId } of draft.cases.opened) {
       // A case that was open before is open again under its old id.
       if (operationId !== null) this.#cache.drop(operationId)
-      if (!isClosed) this.#options.logger.error({ case: kind, operationId }, 'case opened; operator action required')
     }
+    this.#report(draft)
     return 'committed'
+  }
+
+  /** @source rules#logs.3 */
+  #report({ moves, cases }: Draft): void {
+    const { logger, observer } = this.#options
+    for (const { before, after } of moves) {
+      if (before?.status !== after.status) observer?.onMove(after.kind, after.status)
+    }
+    for (const { kind, operationId, reference, isClosed } of cases.opened) {
+      if (isClosed) continue
+      observer?.onCase(kind)
+      logger.error({ case: kind, operationId, reference }, 'case opened; operator action required')
+    }
   }
 }
 

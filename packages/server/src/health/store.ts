@@ -1,17 +1,110 @@
+import type { cashIn, cashOut, refundIn, StateOf } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
+
+/** So many rows of one kind. */
+export interface Count {
+  /** What kind of case or operation; which state an event is in. */
+  readonly kind: string
+  readonly state: string
+  readonly count: number
+  /** How long the oldest has waited; `null` where there is none. */
+  readonly oldestSeconds: number | null
+}
+
+/** What waits, of all processes. Each is counted up to {@link COUNTED_MAX}: more than these are as bad. */
+export interface Backlog {
+  /** Open cases by their kind; `state` is empty. */
+  readonly cases: readonly Count[]
+  /** Operations that have not ended. */
+  readonly operations: readonly Count[]
+  /** Events of the bank that wait to be applied, by their state; `kind` is empty. */
+  readonly events: readonly Count[]
+  /** Pending deliveries, and notifications that are no deliveries yet; by `state`. */
+  readonly deliveries: readonly Count[]
+}
 
 /** All SQL of the metrics. */
 export interface HealthStore {
-  /** How many cases are open. */
-  openCases(): Promise<number>
+  /** What waits. @throws DatabaseUnavailable */
+  backlog(): Promise<Backlog>
 }
 
-const countCases = statement<[], { open: number }>(
-  'health.open_cases',
-  'SELECT count(*)::integer AS open FROM "case" WHERE closed_at IS NULL',
+/** What is counted at most of anything, so that a reading costs little however much there is. */
+const COUNTED_MAX = 10_000
+
+const AGE = `extract(epoch FROM clock_timestamp() - min(since))::float8 AS "oldestSeconds"`
+
+/** By `case_open`. */
+const countCases = statement<[limit: number], Count>(
+  'health.cases',
+  `SELECT kind, '' AS state, count(*)::integer AS count, ${AGE}
+     FROM (SELECT kind, opened_at AS since FROM "case" WHERE closed_at IS NULL ORDER BY opened_at LIMIT $1) AS open
+    GROUP BY kind`,
 )
+
+/**
+ * By `operation_list_by_status`: of each kind and state the oldest, and so many at most. The state is a range and first in
+ * the order, as no other index gives that: one by kind alone would be read to its end for a state that few are in.
+ */
+const countOperations = statement<[kinds: readonly string[], states: readonly string[], limit: number], Count>(
+  'health.operations',
+  `SELECT asked.kind, asked.state, found.count, found."oldestSeconds"
+     FROM unnest($1::text[], $2::text[]) AS asked (kind, state)
+    CROSS JOIN LATERAL (
+      SELECT count(*)::integer AS count, ${AGE}
+        FROM (SELECT created_at AS since FROM operation
+               WHERE kind = asked.kind AND status BETWEEN asked.state AND asked.state
+               ORDER BY status DESC, created_at
+               LIMIT $3) AS waiting) AS found`,
+)
+
+/** By `inbox_event_due`. */
+const countEvents = statement<[limit: number], Count>(
+  'health.events',
+  `SELECT '' AS kind, lower(state) AS state, count(*)::integer AS count, ${AGE}
+     FROM (SELECT e.state, i.received_at AS since
+             FROM (SELECT inbox_id, state FROM inbox_event WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1) AS e
+             JOIN inbox i ON i.id = e.inbox_id) AS waiting
+    GROUP BY state`,
+)
+
+/** By `delivery_due` and `notification_to_fan_out`. */
+const countDeliveries = statement<[limit: number], Count>(
+  'health.deliveries',
+  `SELECT '' AS kind, 'pending' AS state, count(*)::integer AS count, ${AGE}
+     FROM (SELECT created_at AS since FROM delivery
+            WHERE state = 'PENDING' ORDER BY subscription_id, next_attempt_at LIMIT $1) AS pending
+    UNION ALL
+   SELECT '', 'to_fan_out', count(*)::integer, ${AGE}
+     FROM (SELECT created_at AS since FROM notification
+            WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT $1) AS fresh`,
+)
+
+/** The states in which an operation still has something to come. Of those that have ended there may be millions. */
+const UNENDED = {
+  cash_in: ['PENDING', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
+  cash_out: ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
+  refund_in: ['PENDING'],
+} as const satisfies {
+  cash_in: readonly StateOf<typeof cashIn>[]
+  cash_out: readonly StateOf<typeof cashOut>[]
+  refund_in: readonly StateOf<typeof refundIn>[]
+}
+
+const ASKED = Object.entries(UNENDED).flatMap(([kind, states]) => states.map((state) => ({ kind, state })))
 
 /** Makes the store of a database. */
 export function createHealthStore(database: Database): HealthStore {
-  return { openCases: async () => (await database.rows(countCases, []))[0]?.open ?? 0 }
+  return {
+    backlog: async () => ({
+      cases: await database.rows(countCases, [COUNTED_MAX]),
+      operations: await database.rows(countOperations, [
+        ASKED.map(({ kind }) => kind),
+        ASKED.map(({ state }) => state),
+        COUNTED_MAX,
+      ]),
+      events: await database.rows(countEvents, [COUNTED_MAX]),
+      deliveries: await database.rows(countDeliveries, [COUNTED_MAX]),
+    }),
+  }
 }

@@ -2,7 +2,7 @@ import { Refusal } from '@pixgate/spec'
 import type { Inbound } from '../banks/inbound.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Authenticators, Caller } from '../platform/http/handler.ts'
-import type { Logger } from '../platform/log.ts'
+import type { InboxReports } from './reporting.ts'
 
 const BANK: Caller = { credential: 'partner', id: 'partner' }
 const ANYBODY: Caller = { credential: 'partner', id: 'unproven partner' }
@@ -22,15 +22,15 @@ export function isProven(caller: Caller): boolean {
 export function createBankAuthenticator(
   { routes, authenticate }: Pick<Inbound, 'routes' | 'authenticate'>,
   clock: Clock,
-  logger: Logger,
+  reports: Pick<InboxReports, 'callback'>,
   onStale: (route: string, body: Buffer) => Promise<void>,
 ): Authenticators['partner'] {
   return async ({ endpoint, headers, rawBody: body }) => {
     const origin = authenticate({ headers, body, nowMs: clock.now() })
+    reports.callback(origin)
     if (origin === 'proven') return BANK
     if (origin === 'unproven') return ANYBODY
     if (origin === 'stale') {
-      logger.warn('a signed event of the partner is out of its time window; asking the partner instead')
       const route = routes.find((one) => one.endpoint === endpoint)
       if (route) await onStale(route.name, body)
     }

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { Receivers } from './receivers.ts'
+import type { InboxReports } from './reporting.ts'
 import { contentHashOf, dedupeKeyOf, namingOf } from './rules.ts'
 import type { Callback, InboxEvent, InboxStore } from './store.ts'
 
@@ -34,13 +35,14 @@ export interface InboxCommandsOptions {
   readonly receivers: Receivers
   readonly clock: Clock
   readonly ids: Ids
+  readonly reports: Pick<InboxReports, 'contradicting'>
   /** Called with what was stored new, to be applied at once. */
   readonly onStored: (events: readonly InboxEvent[]) => void
 }
 
 /** Makes the commands. */
 export function createInboxCommands(options: InboxCommandsOptions): InboxCommands {
-  const { store, inbound, receivers, clock, ids, onStored } = options
+  const { store, inbound, receivers, clock, ids, reports, onStored } = options
 
   const batcher = createBatcher<readonly InboxEvent[], void>(
     async (callbacks) => {
@@ -66,7 +68,10 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
     if (repeated.length === 0) return
     const hashes = await store.hashes(repeated.map(({ dedupeKey }) => dedupeKey))
     const contradicting = repeated.filter(({ dedupeKey, contentHash }) => !hashes.get(dedupeKey)?.equals(contentHash))
-    if (contradicting.length > 0) await store.insertConflicts(contradicting, now, now + CONFLICT_DELAY_MS)
+    if (contradicting.length > 0) {
+      await store.insertConflicts(contradicting, now, now + CONFLICT_DELAY_MS)
+      for (const event of contradicting) reports.contradicting(event)
+    }
     // Nothing may have been written, and the bank, told 200, tells it never again.
     await store.untilReplicated()
   }

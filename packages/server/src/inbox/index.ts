@@ -13,6 +13,7 @@ import { createBankAuthenticator } from './authenticate.ts'
 import { createInboxCommands } from './commands.ts'
 import { createInboxJobs } from './jobs.ts'
 import { createReceivers } from './receivers.ts'
+import { createInboxReports, type InboxObserver } from './reporting.ts'
 import { createInboxRoutes } from './routes.ts'
 import { createInboxStore } from './store.ts'
 
@@ -38,6 +39,7 @@ export interface PartnerInboxOptions {
   readonly ids: Ids
   readonly logger: Logger
   readonly inbound: Inbound
+  readonly observer?: InboxObserver
 }
 
 /** Builds the module. */
@@ -45,12 +47,14 @@ export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerI
   const { inbound, clock, logger } = options
   const store = createInboxStore(options.database)
   const receivers = createReceivers(options)
-  const jobs = createInboxJobs({ ...options, store, receivers })
+  const reports = createInboxReports(logger, options.observer)
+  const jobs = createInboxJobs({ ...options, store, receivers, reports })
   const applying = new Set<Promise<void>>()
   const commands = createInboxCommands({
     ...options,
     store,
     receivers,
+    reports,
     onStored: (rows) => {
       // What fails here is taken up again from the database when the lease is over.
       const work = jobs
@@ -62,7 +66,7 @@ export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerI
   })
   return {
     routes: createInboxRoutes(inbound, commands),
-    authenticatePartner: createBankAuthenticator(inbound, clock, logger, commands.askInstead),
+    authenticatePartner: createBankAuthenticator(inbound, clock, reports, commands.askInstead),
     processNext: jobs.processNext,
     drained: async () => {
       await Promise.all(applying)

@@ -8,6 +8,7 @@ import { LEASE_MS } from './commands.ts'
 import { type Meaning, NOTHING } from './meaning.ts'
 import { createOutcomes } from './outcomes.ts'
 import type { Receivers } from './receivers.ts'
+import type { InboxReports } from './reporting.ts'
 import { namingOf } from './rules.ts'
 import type { InboxEvent, InboxStore, StoredEvent } from './store.ts'
 
@@ -31,13 +32,14 @@ export interface InboxJobsOptions {
   readonly engine: Engine
   readonly clock: Clock
   readonly logger: Logger
+  readonly reports: Pick<InboxReports, 'marked'>
 }
 
 const BATCH = 256
 
 /** Makes the jobs. */
 export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
-  const { store, inbound, receivers, cashIns, clock } = options
+  const { store, inbound, receivers, cashIns, clock, reports } = options
   const outcomes = createOutcomes(options)
   const applier = new Applier(store, receivers, outcomes)
 
@@ -53,6 +55,7 @@ export function createInboxJobs(options: InboxJobsOptions): InboxJobs {
       ),
     )
     await store.mark(results, clock.now())
+    for (const result of results) reports.marked(result)
   }
 
   return {

@@ -87,7 +87,6 @@ export function createOutcomes({ cashIns, engine, clock, logger }: OutcomesOptio
 
   async function quarantine(row: InboxEvent, fault: string, { id, among }: Meaning): Promise<InboxResult> {
     const outcome = row.state === 'CONFLICT' ? `contradicts another event; ${fault}` : fault
-    logger.error({ inboxId: row.callback.id, outcome }, 'an event of the partner was put in quarantine')
     await openCase(row, 'quarantined_event', { outcome, operations: [...among] })
     return { ...keptOf(row), state: 'QUARANTINED', outcome, operationId: id ?? null, dueAt: null }
   }

@@ -1,3 +1,5 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
 /**
  * Notices that this process did not run: it was stopped, its machine was paused, or something held the event loop. What
  * arrived meanwhile looks new to Node and may be long forgotten by whoever sent it.
@@ -117,11 +119,27 @@ export class LoopWatch implements EventLoop {
   }
 }
 
+/** The event loop of this process, until nobody is interested any more. */
+export interface WatchedEventLoop extends EventLoop {
+  /** How late the loop was since this was last asked. */
+  drainDelays(): LoopDelays
+  stop(): void
+}
+
+/** How late a loop was, in milliseconds. */
+export interface LoopDelays {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly longestMs: number
+}
+
+const DELAY_RESOLUTION_MS = 20
+
 /**
  * Watches the event loop of this process.
  * @param onGap called with how many milliseconds it stood still
  */
-export function watchEventLoop(onGap: (ms: number) => void): EventLoop & { stop(): void } {
+export function watchEventLoop(onGap: (ms: number) => void): WatchedEventLoop {
   const watch = new LoopWatch({
     monotonic: () => performance.now(),
     wall: () => Date.now(),
@@ -129,5 +147,24 @@ export function watchEventLoop(onGap: (ms: number) => void): EventLoop & { stop(
     onGap,
   })
   const looking = setInterval(() => watch.look(), LOOK_MS).unref()
-  return Object.assign(watch, { stop: () => clearInterval(looking) })
+  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
+  delays.enable()
+  return Object.assign(watch, {
+    drainDelays: () => drainDelays(delays),
+    stop: () => {
+      delays.disable()
+      clearInterval(looking)
+    },
+  })
+}
+
+function drainDelays(delays: ReturnType<typeof monitorEventLoopDelay>): LoopDelays {
+  const [p50, p99, longest] = [50, 99, 100].map((percentile) => delays.percentile(percentile))
+  delays.reset()
+  return { p50Ms: delayMs(p50), p99Ms: delayMs(p99), longestMs: delayMs(longest) }
+}
+
+/** What is measured is the time from one look to the next: nanoseconds. */
+function delayMs(nanoseconds = 0): number {
+  return Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS)
 }

@@ -10,3 +10,15 @@ export function withoutFault(watch: () => void): void {
     // See above.
   }
 }
+
+/** Anything that is only told of what happens. */
+type Observer = Readonly<Record<string, (...told: never[]) => void>>
+
+/** An observer whose faults go no further. @source rules#logs.2 */
+export function harmless<Given extends Observer>(observer: Given): Given {
+  const methods = Object.entries(observer).map(([name, method]) => [
+    name,
+    (...told: never[]) => withoutFault(() => method(...told)),
+  ])
+  return Object.fromEntries(methods)
+}

@@ -7,6 +7,7 @@ import type { Ids } from '../platform/ids.ts'
 import { startWorker, type Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'
 import { createDelivery, createFanOut } from './jobs.ts'
+import type { DeliveryObserver } from './reporting.ts'
 import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
 import { openSigner } from './signer.ts'
 
@@ -24,6 +25,7 @@ export interface WebhooksDependencies {
   readonly allowPrivate: boolean
   /** Where names are looked up; the DNS unless a test says otherwise. */
   readonly resolve?: Resolve
+  readonly observer?: DeliveryObserver
 }
 
 /** Receivers, the key they verify with, and the delivery of notifications. */

@@ -9,6 +9,7 @@ import type { Ids } from '../platform/ids.ts'
 import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
 import { urlNotAllowed } from './receiver-url.ts'
+import { type DeliveryObserver, reportAttempt } from './reporting.ts'
 import { nextAttempt } from './rules.ts'
 import type { Signer } from './signer.ts'
 import {
@@ -98,6 +99,7 @@ export interface DeliveryDependencies {
   readonly dispatcher: Dispatcher
   /** Called when another attempt may start. */
   readonly onAttemptEnded: () => void
+  readonly observer?: DeliveryObserver
 }
 
 /** The job that sends. */
@@ -182,7 +184,10 @@ class SendingDelivery implements Delivery {
     })
     this.#underWay.set(attempt, claim.subscriptionId)
     const recorded = attempt
-      .then(this.#records.submit)
+      .then(async (ended) => {
+        await this.#records.submit(ended)
+        reportAttempt(this.#dependencies, claim, ended)
+      })
       .catch((error) => {
         logger.warn(
           { delivery: claim.id, error: String(error) },

@@ -8,7 +8,7 @@ import { cashOutRequest, TERMS } from '../cash-out/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
-import { inbound, paidEvent } from '../support/partner-events.ts'
+import { inbound, paidEvent, UNREAD } from '../support/partner-events.ts'
 import { replicatedPostgres } from '../support/standby.ts'
 import { tcpProxy, through } from '../support/tcp-proxy.ts'
 
@@ -27,6 +27,7 @@ test('[DB-7] [PL-40] after a fail-over nothing that was answered is missing, and
     store: createInboxStore(database),
     inbound,
     receivers: {} as Receivers,
+    reports: UNREAD,
     clock: one.clock,
     ids: one.ids,
     onStored: () => undefined,

@@ -19,7 +19,7 @@ import { openTestDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { migratedPostgres } from '../support/migrated-postgres.ts'
-import { inbound, paidEvent } from '../support/partner-events.ts'
+import { inbound, paidEvent, UNREAD } from '../support/partner-events.ts'
 
 /** A PostgreSQL of its own, as the loss of a standby is felt by every database in it; each test leaves it complete. */
 let primary: Awaited<ReturnType<typeof startPrimary>>
@@ -221,6 +221,7 @@ test('[PL-40] an event that no standby has is not acknowledged: sent again it wa
     store: createInboxStore(database),
     inbound,
     receivers: {} as Receivers,
+    reports: UNREAD,
     clock,
     ids,
     onStored: () => undefined,

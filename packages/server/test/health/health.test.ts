@@ -12,12 +12,15 @@ import {
   type HealthHandlers,
   type ReadinessSources,
 } from '../../src/health/index.ts'
+import type { Measured } from '../../src/health/measured.ts'
+import type { Backlog } from '../../src/health/store.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
-import { testDatabase } from '../support/database.ts'
+import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
+import { seriesIn } from '../support/metrics.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
@@ -39,10 +42,7 @@ function handlers(given: Partial<ReadinessSources> = {}): HealthHandlers {
     bank: () => ({ isKnown: true, problem: undefined }),
     ...given,
   }
-  return createHealthHandlers(
-    readiness,
-    createMetrics({ engineWaiting: () => 0, openCases: async () => 0, lastVerification: () => undefined }),
-  )
+  return createHealthHandlers(readiness, createMetrics())
 }
 
 test('[health.1] the process lives while it can say so, whatever else is wrong', async () => {
@@ -144,32 +144,95 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
   assert.equal((await ask('/readyz'))[0], 200)
 })
 
+/** Metrics that measure what is given, in a process where nothing happens. */
+function metricsOf(given: Partial<Measured>, clock = { now: () => WALL_AT }) {
+  const metrics = createMetrics()
+  const idle: Measured = {
+    engineWaiting: () => 3,
+    backlog: async () => NOTHING_WAITS,
+    lastVerification: () => undefined,
+    breakers: () => ({ orders: 'closed', charges: 'half_open' }),
+    pools: () => ({ api: { inUse: 2, waiting: 1 } }),
+    drainLoopDelays: () => ({ p50Ms: 0, p99Ms: 5, longestMs: 2_000 }),
+  }
+  metrics.measure({ ...idle, ...given }, clock)
+  return { metrics, series: async () => seriesIn(await metrics.text()) }
+}
+
+const NOTHING_WAITS: Backlog = { cases: [], operations: [], events: [], deliveries: [] }
+
 test('[health.4] the metrics show the state at the time of the scrape', async () => {
   let last: { at: number; faults: number } | undefined
-  const metrics = createMetrics({ engineWaiting: () => 3, openCases: async () => 2, lastVerification: () => last })
-  const values = async () =>
-    Object.fromEntries(
-      (await metrics.text())
-        .split('\n')
-        .filter((line) => line !== '' && !line.startsWith('#'))
-        .map((line) => line.split(' ')),
-    )
-  const unknown = { pixgate_ledger_faults: 'Nan', pixgate_ledger_verified_timestamp_seconds: 'Nan' }
-  assert.deepEqual(await values(), { pixgate_engine_waiting: '3', pixgate_cases_open: '2', ...unknown })
+  const { series } = metricsOf({ lastVerification: () => last })
+  const before = await series()
+  assert.deepEqual(
+    [before('pixgate_engine_waiting'), before('pixgate_ledger_faults'), before('pixgate_database_up')],
+    [3, Number.NaN, 1],
+  )
   last = { at: WALL_AT, faults: 2 }
-  assert.deepEqual(await values(), {
-    pixgate_engine_waiting: '3',
-    pixgate_cases_open: '2',
-    pixgate_ledger_faults: '2',
-    pixgate_ledger_verified_timestamp_seconds: String(WALL_AT / 1_000),
-  })
+  const after = await series()
+  assert.deepEqual(
+    [after('pixgate_ledger_faults'), after('pixgate_ledger_verified_timestamp_seconds')],
+    [2, WALL_AT / 1_000],
+  )
+  assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="half_open"}'), 1)
+  assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="open"}'), 0)
+  assert.equal(after('pixgate_database_connections_waiting{pool="api"}'), 1)
+  assert.equal(after('pixgate_event_loop_delay_seconds{quantile="1"}'), 2)
 })
 
 test('[health.4] while the database is away the metrics tell the rest', async () => {
-  const openCases = () => Promise.reject(new Error('away'))
-  const text = await createMetrics({ engineWaiting: () => 3, openCases, lastVerification: () => undefined }).text()
-  assert.match(text, /^pixgate_engine_waiting 3$/m)
-  assert.match(text, /^pixgate_cases_open Nan$/m)
+  let isAway = false
+  const clock = { now: () => (isAway ? WALL_AT + 5_000 : WALL_AT) }
+  const cases = [{ kind: 'unmatched_event', state: '', count: 2, oldestSeconds: 60 }]
+  const backlog = async () => (isAway ? Promise.reject(new Error('away')) : { ...NOTHING_WAITS, cases })
+  const { series } = metricsOf({ backlog }, clock)
+  const there = await series()
+  assert.equal(there('pixgate_cases_open{kind="unmatched_event"}'), 2)
+  assert.equal(there('pixgate_cases_oldest_age_seconds{kind="unmatched_event"}'), 60)
+  isAway = true
+  const away = await series()
+  assert.deepEqual([away('pixgate_engine_waiting'), away('pixgate_database_up')], [3, 0])
+  assert.equal(away('pixgate_cases_open{kind="unmatched_event"}'), undefined)
+})
+
+test('[metrics.3] however often they are read, the database is asked each five seconds at most', async () => {
+  let [nowMs, reads] = [WALL_AT, 0]
+  const backlog = async () => {
+    reads += 1
+    return NOTHING_WAITS
+  }
+  const { metrics } = metricsOf({ backlog }, { now: () => nowMs })
+  await Promise.all([metrics.text(), metrics.text()])
+  nowMs += 4_999
+  await metrics.text()
+  assert.equal(reads, 1)
+  nowMs += 1
+  await metrics.text()
+  assert.equal(reads, 2)
+})
+
+test('[metrics.3] what waits is found by an index, however much there is that has ended', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const asked: string[] = []
+  const { backlog } = createHealthStore({
+    ...database,
+    rows: (query, ...rest) => {
+      asked.push(query.text)
+      return database.rows(query, ...rest)
+    },
+  })
+  await database.rows(MANY_OPERATIONS, [])
+  assert.equal((await backlog()).operations.find(({ kind }) => kind === 'refund_in')?.count, 667)
+  await administer(url, 'ANALYZE')
+  const plans = await Promise.all(asked.map((text) => planOf(url, text)))
+  assert.match(plans.join('\n'), /operation_list_by_status/)
+  assert.doesNotMatch(plans.join('\n'), /Seq Scan on operation/)
+})
+
+test('[metrics.2] a metric that cannot be written fails nobody', () => {
+  const { onRequest } = createMetrics()
+  onRequest('GET', Symbol('no label') as unknown as string, 200, Number.NaN)
 })
 
 test('[health.4] [P8] a case is logged, and counted while it is open', async (t) => {
@@ -177,14 +240,17 @@ test('[health.4] [P8] a case is logged, and counted while it is open', async (t)
   const lines: string[] = []
   const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
   const { engine } = testEngine(t, url, undefined, realPause, logger)
-  const { openCases } = createHealthStore(database)
-  assert.equal(await openCases(), 0)
+  const { backlog } = createHealthStore(database)
+  assert.deepEqual((await backlog()).cases, [])
   const opened = { operationId: null, kind: 'unmatched_event', reference: 'event-1', facts: {} }
   await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
-  assert.equal(await openCases(), 1)
   assert.deepEqual(
-    lines.map((line) => JSON.parse(line)).map(({ msg, case: kind }) => [msg, kind]),
-    [['case opened; operator action required', 'unmatched_event']],
+    (await backlog()).cases.map(({ kind, count }) => [kind, count]),
+    [['unmatched_event', 1]],
+  )
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)).map(({ msg, case: kind, reference }) => [msg, kind, reference]),
+    [['case opened; operator action required', 'unmatched_event', 'event-1']],
   )
 })
 

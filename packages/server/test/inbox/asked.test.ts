@@ -9,7 +9,7 @@ import type { Applied, Receiver } from '../../src/inbox/receivers.ts'
 import { PARKING_DELAYS_MS, POISON_FAILURES } from '../../src/inbox/rules.ts'
 import type { InboxResult, InboxStore, StoredEvent } from '../../src/inbox/store.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
-import { inbound } from '../support/partner-events.ts'
+import { inbound, UNREAD } from '../support/partner-events.ts'
 
 /** What becomes of an event that is applied to nothing: who is asked, and what a person is told. */
 
@@ -64,6 +64,7 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
   const jobs = createInboxJobs({
     store: store as InboxStore,
     inbound,
+    reports: UNREAD,
     receivers: { charge: receiver, payout: receiver, refund: receiver },
     cashIns: { atPartner: async () => ({}), drainNewReferences: () => [] },
     engine: { execute } as Engine,

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import test from 'node:test'
 import { Refusal, receiveCashInEvent } from '@pixgate/spec'
-import { pino } from 'pino'
 import { createPixgateInbound } from '../../src/banks/pixgate/inbound.ts'
 import type { PartnerCredentials } from '../../src/banks/pixgate/origin.ts'
 import { createBankAuthenticator } from '../../src/inbox/authenticate.ts'
 import { inbox } from '../support/evidence.ts'
-import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
+import { paidEvent, postEvent, signatureOf, UNREAD } from '../support/partner-events.ts'
 import { PARTNER_SECRET, world } from '../support/world.ts'
 
 const NOW = Date.parse('2026-11-21T13:15:00.000Z')
@@ -27,7 +26,7 @@ async function judge(
   const authenticate = createBankAuthenticator(
     createPixgateInbound({ secrets: ['current', 'previous'], apiKey: undefined, ...given.credentials }),
     { now: () => NOW },
-    pino({ level: 'silent' }),
+    UNREAD,
     async () => {
       isAskedAbout = true
     },

@@ -9,6 +9,7 @@ import { createInboxStore, type InboxEvent } from '../../src/inbox/store.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
 import { cases, inbox } from '../support/evidence.ts'
+import { UNREAD } from '../support/partner-events.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 
 /** Callbacks of a bank that tells several events in each: one a word, `charge:value`. */
@@ -55,13 +56,14 @@ async function inboxWith(t: TestContext, { isApplying = true } = {}) {
   const cashIns = { atPartner: async () => ({}), drainNewReferences: () => [] }
   const store = createInboxStore(database)
   const logger = pino({ level: 'silent' })
-  const jobs = createInboxJobs({ store, inbound, receivers, cashIns, engine, clock, logger })
+  const jobs = createInboxJobs({ store, inbound, receivers, cashIns, engine, clock, logger, reports: UNREAD })
   const commands = createInboxCommands({
     store,
     inbound,
     receivers,
     clock,
     ids,
+    reports: UNREAD,
     onStored: (events) => void stored.push([...events]),
   })
   return {

@@ -11,7 +11,7 @@ import { createInboxStore } from '../../src/inbox/store.ts'
 import { testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
 import { cases, inbox, whileFirstIsHeld } from '../support/evidence.ts'
-import { inbound, paidEvent } from '../support/partner-events.ts'
+import { inbound, paidEvent, UNREAD } from '../support/partner-events.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 
 const FIRST = '0198c0de-7a11-7000-8000-000000000001'
@@ -35,8 +35,25 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
   }
   const receivers = { charge: receiver, payout: receiver, refund: receiver }
   const cashIns = { atPartner: async () => ({ kind: 'NOT_FOUND' }), drainNewReferences: () => [] }
-  const commands = createInboxCommands({ store, inbound, receivers, clock, ids, onStored: () => undefined })
-  const jobs = createInboxJobs({ store, inbound, receivers, cashIns, engine, clock, logger: pino({ level: 'silent' }) })
+  const commands = createInboxCommands({
+    store,
+    inbound,
+    receivers,
+    clock,
+    ids,
+    reports: UNREAD,
+    onStored: () => undefined,
+  })
+  const jobs = createInboxJobs({
+    store,
+    inbound,
+    receivers,
+    cashIns,
+    engine,
+    clock,
+    logger: pino({ level: 'silent' }),
+    reports: UNREAD,
+  })
   return {
     database,
     accept: (id: string, valueCents = 1000) => {

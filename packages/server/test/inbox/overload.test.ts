@@ -10,7 +10,7 @@ import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { QueueFull } from '../../src/platform/jobs/batcher.ts'
 import { AWAKE } from '../support/live-request.ts'
-import { inbound } from '../support/partner-events.ts'
+import { inbound, UNREAD } from '../support/partner-events.ts'
 
 const ids = createIds({ now: () => 1_700_000_000_000 })
 const NOBODY: Receiver = {
@@ -61,6 +61,7 @@ test('[partner-inbox.3] [EV-30] a flood that cannot be committed fills a bounded
     receivers: { charge: NOBODY, payout: NOBODY, refund: NOBODY },
     clock: { now: () => 0 },
     ids,
+    reports: UNREAD,
     onStored: () => undefined,
   })
   const accept = (event: number) =>

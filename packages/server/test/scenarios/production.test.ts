@@ -60,10 +60,22 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     assert.match(headers.get('strict-transport-security') ?? '', /max-age/)
 
     const output = await stop()
+    const said = [...output.matchAll(/"msg":"(stop[^"]*)"/g)].map(([, sentence]) => sentence)
+    assert.deepEqual(said, STEPS, 'each step of the end is a line')
     for (const secret of [...Object.values(SECRETS), databaseUrl, made.apiKey]) assert.ok(!output.includes(secret))
     assert.deepEqual(await readdir(directory), [], 'and nothing is kept on this machine')
   })
 }
+
+/** What is said of an orderly end. */
+const STEPS = [
+  'stopping, as was asked',
+  'stopping: not ready from now on, and every answer closes its connection',
+  'stopping: the workers have ended what was under way',
+  'stopping: no request is under way, and none is taken',
+  'stopping: the events, commands and deliveries under way have ended',
+  'stopped: all that was accepted is in the database',
+]
 
 /** Resolves when it is ready; it goes with the test. `stop` ends it in its orderly way and returns all it has written. */
 async function startProduction(t: TestContext, program: URL, databaseUrl: string) {

@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { pino } from 'pino'
 import { createPixgateInbound } from '../../src/banks/pixgate/inbound.ts'
+import { createInboxReports } from '../../src/inbox/reporting.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import { wallNow } from './wall-clock.ts'
 import { PARTNER_SECRET } from './world.ts'
@@ -80,3 +82,6 @@ export function failedEvent(subject: EventSubject, given: object = {}) {
   const { payer, endToEndId, ...event } = paidEvent(subject)
   return { ...event, status: 'FAILED', errorCode: 'removed_by_bank', errorMessage: 'the bank removed it', ...given }
 }
+
+/** Reports of an inbox that nobody reads. */
+export const UNREAD = createInboxReports(pino({ level: 'silent' }))

@@ -58,8 +58,18 @@ export interface Database extends Queries {
    * @throws DatabaseUnavailable where the connection or the commit failed
    */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>
+  /** How its connections are used now. */
+  use(): PoolUse
   /** Waits for what is running, then closes all connections. */
   close(): Promise<void>
+}
+
+/** How the connections of a pool are used. */
+export interface PoolUse {
+  /** Connections that are lent. */
+  readonly inUse: number
+  /** Who waits for one. */
+  readonly waiting: number
 }
 
 /**
@@ -93,7 +103,14 @@ export interface DatabaseOptions {
   readonly role?: string
   /** `auto` unless given. */
   readonly planCacheMode?: PlanCacheMode
+  /** A statement that took longer than so many milliseconds is reported. */
+  readonly slowAfterMs?: number
+  /** Is told of it, by its name. Throws nothing. */
+  readonly onSlowStatement?: (statement: string, ms: number) => void
 }
+
+/** @source rules#logs.3 */
+const SLOW_AFTER_MS = 500
 
 /** The role of the running server: it can only add to what is append-only. */
 export const APPLICATION_ROLE = 'pixgate_app'
@@ -122,6 +139,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     // A connection that breaks while it is lent tells whoever waits for an answer; without a listener it would also end
     // the process.
     client.on('error', () => undefined)
+    onSlowOf.set(client, (statement, ms) => reportSlow(options, statement, ms))
     client.on('notice', ({ routine }) => {
       if (routine === STANDBY_WAIT) gaveUpWaiting.add(client)
     })
@@ -134,6 +152,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         return run(client, query, parameters)
       }),
     transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
+    use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
 }
@@ -176,6 +195,20 @@ const STANDBY_WAIT = 'SyncRepWaitForLSN'
 /** Connections whose last commit may be on one machine only. They are not used again. */
 const gaveUpWaiting = new WeakSet<pg.ClientBase>()
 
+/** Whom the statements of a connection are reported to. */
+const onSlowOf = new WeakMap<pg.ClientBase, (statement: string, ms: number) => void>()
+
+/** How long statements take that did not wait: a transaction's COMMIT among them. @source rules#logs.3 */
+function reportSlow(
+  { logger, name, slowAfterMs, onSlowStatement }: DatabaseOptions,
+  statement: string,
+  ms: number,
+): void {
+  if (ms <= (slowAfterMs ?? SLOW_AFTER_MS)) return
+  onSlowStatement?.(statement, ms)
+  logger.warn({ statement, pool: name, ms: Math.round(ms) }, 'a statement took long; others may wait for it')
+}
+
 const planAges = new WeakMap<pg.ClientBase, PlanAge>()
 
 function planAgeOf(client: pg.ClientBase): PlanAge {
@@ -190,9 +223,13 @@ async function send(
   parameters: readonly unknown[],
 ): Promise<pg.QueryResult> {
   planAgeOf(client).count()
-  const result = await client.query({ name, text, values: [...parameters] }).catch((error) => {
-    throw asUnavailable(error)
-  })
+  const startedAt = performance.now()
+  const result = await client
+    .query({ name, text, values: [...parameters] })
+    .catch((error) => {
+      throw asUnavailable(error)
+    })
+    .finally(() => onSlowOf.get(client)?.(name, performance.now() - startedAt))
   if (gaveUpWaiting.has(client)) throw new DatabaseUnavailable('the wait for the standby was cancelled', true)
   return result
 }

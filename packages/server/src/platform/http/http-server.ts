@@ -10,7 +10,7 @@ import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts'
 import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-route.ts'
 import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
 import { sendProblem } from './problem.ts'
-import { logFailure, logRequest } from './request-log.ts'
+import { logFailure, logRequest, type OnRequest, reportRequest } from './request-log.ts'
 import { transportFault } from './transport.ts'
 
 /** What an HTTP server is made of. */
@@ -28,6 +28,7 @@ export interface HttpServerOptions<Table extends EndpointTable> {
   readonly strictTransportSecurity?: boolean
   /** Endpoints besides, such as a sandbox's controls. */
   readonly added?: readonly BoundEndpoint[]
+  readonly onRequest?: OnRequest
 }
 
 /** A server that can be told to empty itself. */
@@ -53,6 +54,7 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   })
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(options.logger, request, reply)
+    reportRequest(options.onRequest, request, reply)
     // What was under way when the draining began had announced nothing; kept open, it would hold up the end.
     if (state.isDraining) request.raw.socket.end()
     done()
@@ -98,6 +100,7 @@ function createApp(state: ServerState): FastifyInstance {
       setStandardHeaders(state, reply)
       sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
       logRequest(logger, request, reply)
+      reportRequest(state.options.onRequest, request, reply)
     },
   })
   clientErrors.follow(app.server)

@@ -19,6 +19,19 @@ export function logRequest(logger: Logger, request: FastifyRequest, reply: Fasti
 }
 
 /**
+ * Is told of every request that was answered; throws nothing. `route` is the path as declared, `unknown` for any other.
+ */
+export type OnRequest = (method: string, route: string, status: number, durationMs: number) => void
+
+/** Tells an observer of a request that was answered. */
+export function reportRequest(onRequest: OnRequest | undefined, request: FastifyRequest, reply: FastifyReply): void {
+  const { endpoint } = request.routeOptions.config
+  // Of a route that nobody declared not even the method is one of few.
+  const [method, route] = endpoint ? [endpoint.method, endpoint.path] : ['any', 'unknown']
+  onRequest?.(method, route, reply.statusCode, reply.elapsedTime)
+}
+
+/**
  * Writes what broke while a request was answered. Of the error only what is known to be harmless: a driver's errors
  * carry rows.
  */

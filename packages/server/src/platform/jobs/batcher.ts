@@ -27,20 +27,26 @@ export class QueueFull extends Error {
 /** The outcome of one item of a batch. */
 export type Settled<Result> = { readonly result: Result } | { readonly error: unknown }
 
+/** An item that waits, and who waits for its result. */
+interface Waiting<Item, Result> {
+  readonly item: Item
+  /** By the monotonic clock. */
+  readonly queuedAt: number
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
 /**
  * @param run does a batch; returns one outcome per item, in order. Where it throws, every item gets the error.
+ * @param onBatch is told, when a batch begins, for how many milliseconds each of its items waited; must not throw
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Settled<Result>[]>,
   bounds: { readonly batchMax: number; readonly queueMax: number },
+  onBatch?: (waitsMs: readonly number[]) => void,
 ): Batcher<Item, Result> {
-  interface Waiting {
-    readonly item: Item
-    readonly resolve: (result: Result) => void
-    readonly reject: (error: unknown) => void
-  }
-  let queue: Waiting[] = []
-  let current: readonly Waiting[] = []
+  let queue: Waiting<Item, Result>[] = []
+  let current: readonly Waiting<Item, Result>[] = []
   let running = false
   let whenIdle: (() => void)[] = []
 
@@ -51,6 +57,8 @@ export function createBatcher<Item, Result>(
     while (queue.length > 0) {
       current = queue.slice(0, bounds.batchMax)
       queue = queue.slice(bounds.batchMax)
+      const startedAt = performance.now()
+      onBatch?.(current.map(({ queuedAt }) => startedAt - queuedAt))
       await settle(current)
     }
     current = []
@@ -59,7 +67,7 @@ export function createBatcher<Item, Result>(
     whenIdle = []
   }
 
-  async function settle(batch: readonly Waiting[]): Promise<void> {
+  async function settle(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const outcomes = await run(batch.map(({ item }) => item))
       for (const [index, { resolve, reject }] of batch.entries()) {
@@ -80,7 +88,7 @@ export function createBatcher<Item, Result>(
     submit: (item) =>
       new Promise((resolve, reject) => {
         if (queue.length >= bounds.queueMax) return reject(new QueueFull(`${queue.length} items are waiting`))
-        queue.push({ item, resolve, reject })
+        queue.push({ item, queuedAt: performance.now(), resolve, reject })
         if (!running) void work()
       }),
     abandon: (error) => {

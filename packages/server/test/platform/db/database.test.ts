@@ -12,6 +12,7 @@ import {
   openDatabase,
   statement,
 } from '../../../src/platform/db/database.ts'
+import { capturedLog } from '../../support/captured-log.ts'
 import { administer, MANY_OPERATIONS, openTestDatabase, testDatabase } from '../../support/database.ts'
 import { type TcpProxy, tcpProxy } from '../../support/tcp-proxy.ts'
 
@@ -308,4 +309,36 @@ test('[DB-2] a transaction whose commit was not answered leaves open what happen
 test('[engine.13] a statement name that PostgreSQL would truncate is refused: it could equal another', () => {
   assert.equal(statement('n'.repeat(63), 'SELECT 1').name.length, 63)
   assert.throws(() => statement('n'.repeat(64), 'SELECT 1'), /too long/)
+})
+
+test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, with its name and no parameter', async (t) => {
+  const { url } = await testDatabase(t)
+  const log = capturedLog()
+  const slow: string[] = []
+  const database = openDatabase({
+    ...{ url, name: 'pixgate test', connections: 1, logger: log.logger },
+    // Whatever it takes is long.
+    slowAfterMs: -1,
+    onSlowStatement: (name) => slow.push(name),
+  })
+  t.after(() => database.close())
+  const telling = statement<[string]>('test.telling', 'SELECT $1::text')
+  await database.rows(telling, ['canary'])
+  await database.transaction((queries) => queries.rows(telling, ['canary']))
+  assert.deepEqual(slow, ['test.telling', 'transaction.begin', 'test.telling', 'transaction.commit'])
+  const { level, pool, statement: name } = await log.line('a statement took long')
+  assert.deepEqual([level, name, pool], ['warn', 'test.telling', 'pixgate test'])
+  assert.ok(!JSON.stringify(log.lines).includes('canary'))
+  assert.deepEqual(database.use(), { inUse: 0, waiting: 0 })
+})
+
+test('[logs.3] a statement that takes no longer than it may is not reported', async (t) => {
+  const { url } = await testDatabase(t)
+  const log = capturedLog()
+  const database = openDatabase({
+    ...{ url, name: 'pixgate test', connections: 1, logger: log.logger, slowAfterMs: Number.POSITIVE_INFINITY },
+  })
+  t.after(() => database.close())
+  await database.rows(statement<[]>('test.quick', 'SELECT 1'), [])
+  assert.deepEqual(log.lines, [])
 })

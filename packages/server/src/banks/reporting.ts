@@ -1,0 +1,196 @@
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Availability, ChargeAvailability, Partner } from './port.ts'
+
+/**
+ * What the operator sees of the calls to a bank: each is counted and timed, and one that failed or was refused is a line of
+ * the log that says what comes next. Nothing here changes an answer.
+ * @source rules#logs.3
+ */
+
+/** The calls of a bank, by the names of {@link Partner}. */
+export type BankCall = Exclude<keyof Partner, 'capabilities' | 'idempotencyWindowMs'>
+
+/** Is told of every call that has ended. */
+export type OnBankCall = (call: BankCall, outcome: string, durationMs: number) => void
+
+/** What reports are made with. */
+export interface ReportingOptions {
+  readonly logger: Logger
+  readonly onCall: OnBankCall
+  readonly heartbeat?: Heartbeat
+  /** Milliseconds, from any origin. */
+  readonly monotonic?: () => number
+}
+
+/** What is looked at in an answer. */
+interface Answer {
+  readonly kind: string
+  readonly reason?: string
+  readonly errorCode?: string
+  readonly httpStatus?: number | undefined
+}
+
+type Ask<Parameters extends readonly unknown[], Given extends Answer> = (...call: Parameters) => Promise<Given>
+
+/** Puts reports between us and a bank. */
+export function withReporting(partner: Partner, options: ReportingOptions): Partner {
+  const { logger, onCall, heartbeat = createHeartbeat(), monotonic = () => performance.now() } = options
+
+  function reported<Parameters extends readonly unknown[], Given extends Answer>(
+    call: BankCall,
+    ask: Ask<Parameters, Given>,
+  ): Ask<Parameters, Given> {
+    return async (...parameters) => {
+      const startedAt = monotonic()
+      const answer = await ask(...parameters)
+      onCall(call, outcomeOf(answer), monotonic() - startedAt)
+      const line = lineOf(call, answer, parameters[0])
+      if (line) heartbeat.report(line.kind, (more) => logger[line.level](line.fields, line.sentence + andMore(more)))
+      return answer
+    }
+  }
+  return {
+    capabilities: partner.capabilities,
+    idempotencyWindowMs: partner.idempotencyWindowMs,
+    createCharge: reported('createCharge', (...call) => partner.createCharge(...call)),
+    getCharge: reported('getCharge', (...call) => partner.getCharge(...call)),
+    cancelCharge: reported('cancelCharge', (...call) => partner.cancelCharge(...call)),
+    sendPayout: reported('sendPayout', (...call) => partner.sendPayout(...call)),
+    getPayout: reported('getPayout', (...call) => partner.getPayout(...call)),
+    decodeQrCode: reported('decodeQrCode', (...call) => partner.decodeQrCode(...call)),
+    sendRefund: reported('sendRefund', (...call) => partner.sendRefund(...call)),
+    getRefund: reported('getRefund', (...call) => partner.getRefund(...call)),
+    readStatement: reported('readStatement', (...call) => partner.readStatement(...call)),
+  }
+}
+
+/** One word of few for what came of a call: the kind of the answer, or that the bank refuses our calls as such. */
+function outcomeOf({ kind, httpStatus }: Answer): string {
+  if (kind === 'UNKNOWN' && isUnauthorized(httpStatus)) return 'unauthorized'
+  if (kind === 'UNKNOWN' && httpStatus === 429) return 'rate_limited'
+  return kind.toLowerCase()
+}
+
+function isUnauthorized(httpStatus: number | undefined): boolean {
+  return httpStatus === 401 || httpStatus === 403
+}
+
+/** What is called, as the subject of a sentence. Reading the statement has a line of its own where it is read. */
+const SUBJECTS: Readonly<Partial<Record<BankCall, string>>> = {
+  createCharge: 'the bank was asked for a charge',
+  getCharge: 'the bank was asked about a charge',
+  cancelCharge: 'the bank was asked to cancel a charge',
+  sendPayout: 'a payout was sent to the bank',
+  getPayout: 'the bank was asked about a payout',
+  decodeQrCode: 'the bank was asked to decode a QR code',
+  sendRefund: 'a refund was sent to the bank',
+  getRefund: 'the bank was asked about a refund',
+}
+
+/** What is wrong with an answer; an answer of another kind is as it should be, or is evidence like any. */
+const FAULTS: Readonly<Record<string, string>> = {
+  NOT_SENT: 'the call did not reach it',
+  UNKNOWN: 'it gave no definite answer',
+  REJECTED: 'it refused',
+  CONTRADICTED: 'it has something else under our id',
+}
+
+const TRIED_AGAIN = 'it is tried again'
+const ASKED_AGAIN = 'it is asked again'
+const ASKED_ABOUT = 'it is asked what became of it'
+const KEPT = 'the difference is kept as evidence'
+const ORDER = { NOT_SENT: 'it is sent again', UNKNOWN: ASKED_ABOUT, REJECTED: 'nothing was paid', CONTRADICTED: KEPT }
+const QUESTION = { NOT_SENT: ASKED_AGAIN, UNKNOWN: ASKED_AGAIN, CONTRADICTED: KEPT }
+const DECODING = 'the client is told so'
+
+/** What happens next. */
+const NEXT: Readonly<Partial<Record<BankCall, Readonly<Record<string, string>>>>> = {
+  createCharge: {
+    NOT_SENT: TRIED_AGAIN,
+    UNKNOWN: ASKED_ABOUT,
+    REJECTED: 'there will be no charge',
+    CONTRADICTED: KEPT,
+  },
+  getCharge: QUESTION,
+  cancelCharge: { NOT_SENT: TRIED_AGAIN, UNKNOWN: TRIED_AGAIN, REJECTED: ASKED_ABOUT },
+  sendPayout: ORDER,
+  getPayout: QUESTION,
+  decodeQrCode: { NOT_SENT: DECODING, UNKNOWN: DECODING, REJECTED: DECODING },
+  sendRefund: ORDER,
+  getRefund: QUESTION,
+}
+
+/** Our id is what each call begins with, but this one: a code that can be paid is not for a log. */
+const HAS_NO_ID: ReadonlySet<BankCall> = new Set(['decodeQrCode'])
+
+/** The line of an answer; `undefined` where there is nothing to say. */
+function lineOf(call: BankCall, answer: Answer, first: unknown) {
+  const { kind, httpStatus } = answer
+  const [subject, fault, next] = [SUBJECTS[call], FAULTS[kind], NEXT[call]?.[kind]]
+  if (subject === undefined || fault === undefined || next === undefined) return undefined
+  const reason = reasonOf(answer)
+  const isRefused = kind === 'UNKNOWN' && isUnauthorized(httpStatus)
+  const advice = isRefused ? '; check the credentials that the bank is called with' : ''
+  return {
+    kind: `${call} ${kind} ${reason}`,
+    level: isRefused ? 'error' : kind === 'REJECTED' ? 'info' : 'warn',
+    sentence: `${subject}, and ${fault}: ${next}${advice}`,
+    fields: { call, answer: kind, reason, ...(HAS_NO_ID.has(call) ? {} : { operationId: first }) },
+  } as const
+}
+
+/** A bank's code is its own text: what does not look like a code may be anything. */
+const CODE = /^[\w.:-]{1,64}$/
+
+function reasonOf({ reason, errorCode = '' }: Answer): string {
+  return reason ?? (CODE.test(errorCode) ? errorCode : 'a code that is none')
+}
+
+/** What the breaker holds back: payouts and refunds, or charges. */
+export type BreakerName = 'orders' | 'charges'
+
+/** Where a breaker stands. `half_open`: one call is to show whether the bank is back. */
+export type BreakerState = 'closed' | 'open' | 'half_open'
+
+/** What a breaker's answer to how many calls are wanted says of it. */
+export function breakerStateOf(wanted: number): BreakerState {
+  if (wanted === 0) return 'open'
+  return wanted === Number.POSITIVE_INFINITY ? 'closed' : 'half_open'
+}
+
+const OPENED: Readonly<Record<BreakerName, string>> = {
+  orders: 'the breaker opened: payouts and refunds wait until one that is sent shows that the bank is back',
+  charges: 'the breaker opened: charges are answered without a code until one shows that the bank is back',
+}
+
+const CLOSED: Readonly<Record<BreakerName, string>> = {
+  orders: 'the breaker closed: payouts and refunds are sent again',
+  charges: 'the breaker closed: the bank is asked for charges again',
+}
+
+/** Logs that a breaker opened or closed: after each call that it counts, and when somebody asks whether calls are wanted. */
+export function withBreakerLog<Guarded extends Partner & Availability & ChargeAvailability>(
+  partner: Guarded,
+  logger: Logger,
+): Guarded {
+  const open = new Set<BreakerName>()
+  function watched(breaker: BreakerName, wanted: number): number {
+    const isOpen = breakerStateOf(wanted) !== 'closed'
+    if (isOpen && !open.has(breaker)) logger.error({ breaker }, OPENED[breaker])
+    if (!isOpen && open.has(breaker)) logger.info({ breaker }, CLOSED[breaker])
+    if (isOpen) open.add(breaker)
+    else open.delete(breaker)
+    return wanted
+  }
+  const sendsWanted = () => watched('orders', partner.sendsWanted())
+  const chargesWanted = () => watched('charges', partner.chargesWanted())
+  return {
+    ...partner,
+    sendsWanted,
+    chargesWanted,
+    createCharge: (...call) => partner.createCharge(...call).finally(chargesWanted),
+    sendPayout: (...call) => partner.sendPayout(...call).finally(sendsWanted),
+    sendRefund: (...call) => partner.sendRefund(...call).finally(sendsWanted),
+  }
+}

@@ -1,0 +1,170 @@
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { BankCall } from '../banks/reporting.ts'
+import { harmless } from '../platform/observer.ts'
+
+/**
+ * What this process counts and times as it happens. Labels have few values each: a route as declared, a kind, a state, and
+ * never an id.
+ * @source rules#metrics.1, rules#metrics.2
+ */
+
+/** From a fast answer to one that nobody waits for, in seconds. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** Makes the instruments, as what modules tell them. None of it throws. */
+export function createCounted(registry: Registry) {
+  return {
+    ...httpMetrics(registry),
+    engine: harmless(engineMetrics(registry)),
+    ...bankMetrics(registry),
+    inbox: harmless(inboxMetrics(registry)),
+    deliveries: harmless(deliveryMetrics(registry)),
+    ...databaseMetrics(registry),
+  }
+}
+
+function httpMetrics(registry: Registry) {
+  const requests = new Histogram({
+    name: 'pixgate_http_request_duration_seconds',
+    help: 'Requests that were answered, by the path as declared and the class of the status',
+    labelNames: ['method', 'route', 'status_class'],
+    buckets: SECONDS,
+    registers: [registry],
+  })
+  return harmless({
+    onRequest: (method: string, route: string, status: number, durationMs: number) => {
+      requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, durationMs / 1_000)
+    },
+  })
+}
+
+function engineMetrics(registry: Registry) {
+  const registers = [registry]
+  const sizes = new Histogram({
+    name: 'pixgate_engine_batch_size_commands',
+    help: 'Commands in a batch of the engine of this process',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    registers,
+  })
+  const waits = new Histogram({
+    name: 'pixgate_engine_queue_wait_seconds',
+    help: 'How long commands waited for the engine of this process',
+    buckets: SECONDS,
+    registers,
+  })
+  const commits = new Histogram({
+    name: 'pixgate_engine_commit_duration_seconds',
+    help: "How long the statements of the engine's batches took",
+    buckets: SECONDS,
+    registers,
+  })
+  const moves = new Counter({
+    name: 'pixgate_operation_moves_total',
+    help: 'Operations that were made in a state or came into it, by this process',
+    labelNames: ['kind', 'state'],
+    registers,
+  })
+  const cases = new Counter({
+    name: 'pixgate_cases_opened_total',
+    help: 'Cases that this process opened',
+    labelNames: ['kind'],
+    registers,
+  })
+  return {
+    onBatch: (waitsMs: readonly number[]) => {
+      sizes.observe(waitsMs.length)
+      for (const waitMs of waitsMs) waits.observe(waitMs / 1_000)
+    },
+    onCommit: (durationMs: number) => commits.observe(durationMs / 1_000),
+    onMove: (kind: string, state: string) => moves.inc({ kind, state }),
+    onCase: (kind: string) => cases.inc({ kind }),
+  }
+}
+
+const CALLS = [
+  'createCharge',
+  'getCharge',
+  'cancelCharge',
+  'sendPayout',
+  'getPayout',
+  'decodeQrCode',
+  'sendRefund',
+  'getRefund',
+  'readStatement',
+] as const satisfies readonly BankCall[]
+
+function bankMetrics(registry: Registry) {
+  const calls = new Histogram({
+    name: 'pixgate_bank_call_duration_seconds',
+    help: 'Calls to the bank that have ended, by what was asked and what came of it',
+    labelNames: ['call', 'outcome'],
+    buckets: SECONDS,
+    registers: [registry],
+  })
+  // From the beginning, so that the first one is seen as an increase.
+  for (const call of CALLS) calls.zero({ call, outcome: 'unauthorized' })
+  return harmless({
+    onBankCall: (call: BankCall, outcome: string, durationMs: number) => {
+      calls.observe({ call, outcome }, durationMs / 1_000)
+    },
+  })
+}
+
+function inboxMetrics(registry: Registry) {
+  const registers = [registry]
+  const callbacks = new Counter({
+    name: 'pixgate_inbox_callbacks_total',
+    help: 'Callbacks that reached this process, by what they prove of their origin',
+    labelNames: ['origin'],
+    registers,
+  })
+  const events = new Counter({
+    name: 'pixgate_inbox_outcomes_total',
+    help: 'What became of events of the bank in this process, each time that one was looked at',
+    labelNames: ['outcome'],
+    registers,
+  })
+  for (const origin of ['proven', 'unproven', 'stale', 'refused']) callbacks.inc({ origin }, 0)
+  for (const outcome of ['parked', 'quarantined', 'given_up', 'contradicting']) events.inc({ outcome }, 0)
+  return {
+    onCallback: (origin: string) => callbacks.inc({ origin }),
+    onEvent: (outcome: string) => events.inc({ outcome }),
+  }
+}
+
+function deliveryMetrics(registry: Registry) {
+  const registers = [registry]
+  const attempts = new Histogram({
+    name: 'pixgate_delivery_attempt_duration_seconds',
+    help: 'Attempts of this process to deliver a notification, by what came of them',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers,
+  })
+  const ended = new Counter({
+    name: 'pixgate_deliveries_ended_total',
+    help: 'Deliveries that ended in this process: delivered, or failed, which is given up',
+    labelNames: ['state'],
+    registers,
+  })
+  for (const state of ['delivered', 'failed']) ended.inc({ state }, 0)
+  return {
+    onAttempt: (outcome: string, state: 'PENDING' | 'DELIVERED' | 'FAILED', durationMs: number) => {
+      attempts.observe({ outcome }, durationMs / 1_000)
+      if (state !== 'PENDING') ended.inc({ state: state.toLowerCase() })
+    },
+  }
+}
+
+function databaseMetrics(registry: Registry) {
+  const slow = new Counter({
+    name: 'pixgate_database_slow_statements_total',
+    help: 'Statements of this process that took longer than half a second, by module and verb',
+    labelNames: ['statement'],
+    registers: [registry],
+  })
+  return harmless({
+    // What the engine writes has the parts of the batch in its name besides.
+    onSlowStatement: (statement: string) => slow.inc({ statement: statement.split('.').slice(0, 2).join('.') }),
+  })
+}

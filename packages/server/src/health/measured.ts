@@ -1,0 +1,184 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Clock } from '../platform/clock.ts'
+import type { Backlog, Count } from './store.ts'
+
+/** What is measured in the moment in which it is asked for. */
+export interface Measured {
+  /** How many commands wait for the engine. */
+  engineWaiting(): number
+  /** What waits in the database. */
+  backlog(): Promise<Backlog>
+  /** What the last verification of the ledger found; `undefined` before the first. */
+  lastVerification(): { readonly at: number; readonly faults: number } | undefined
+  /** Where each breaker in front of the bank stands, by what it holds back. */
+  breakers(): Readonly<Record<string, string>>
+  /** How the connections of each pool are used. */
+  pools(): Readonly<Record<string, { readonly inUse: number; readonly waiting: number }>>
+  /** How late the event loop was since this was last asked. */
+  drainLoopDelays(): { readonly p50Ms: number; readonly p99Ms: number; readonly longestMs: number }
+}
+
+/**
+ * Makes the gauges of a registry.
+ * @source rules#health.4, rules#metrics.1, rules#metrics.2
+ */
+export function createMeasured(registry: Registry, measured: Measured, clock: Clock): void {
+  engineAndLedger(registry, measured)
+  breakers(registry, measured)
+  process(registry, measured)
+  backlog(registry, remembered(measured.backlog, clock))
+}
+
+function engineAndLedger(registry: Registry, { engineWaiting, lastVerification }: Measured): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'pixgate_engine_waiting',
+    help: 'Commands that wait for the engine of this process',
+    registers,
+    collect() {
+      this.set(engineWaiting())
+    },
+  })
+  new Gauge({
+    name: 'pixgate_ledger_faults',
+    help: 'Faults that the last verification of the ledger found; operator action is required if not 0',
+    registers,
+    collect() {
+      this.set(lastVerification()?.faults ?? Number.NaN)
+    },
+  })
+  new Gauge({
+    name: 'pixgate_ledger_verified_timestamp_seconds',
+    help: 'When the ledger was verified last, in Unix seconds',
+    registers,
+    collect() {
+      this.set((lastVerification()?.at ?? Number.NaN) / 1_000)
+    },
+  })
+}
+
+const BREAKER_STATES = ['closed', 'half_open', 'open'] as const
+
+function breakers(registry: Registry, measured: Measured): void {
+  new Gauge({
+    name: 'pixgate_bank_breaker_state',
+    help: 'Where the breaker stands that holds back orders (payouts and refunds) or charges: 1 at its state',
+    labelNames: ['breaker', 'state'],
+    registers: [registry],
+    collect() {
+      for (const [breaker, current] of Object.entries(measured.breakers())) {
+        for (const state of BREAKER_STATES) this.set({ breaker, state }, state === current ? 1 : 0)
+      }
+    },
+  })
+}
+
+function process(registry: Registry, { pools, drainLoopDelays }: Measured): void {
+  const registers = [registry]
+  const pool = (name: string, help: string, use: 'inUse' | 'waiting') =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'],
+      registers,
+      collect() {
+        for (const [of, used] of Object.entries(pools())) this.set({ pool: of }, used[use])
+      },
+    })
+  pool('pixgate_database_connections_in_use', 'Connections that are lent, by pool', 'inUse')
+  pool('pixgate_database_connections_waiting', 'Who waits for a connection, by pool', 'waiting')
+  new Gauge({
+    name: 'pixgate_event_loop_delay_seconds',
+    help: 'How late the event loop of this process was since the last reading, by quantile; 1 is the longest',
+    labelNames: ['quantile'],
+    registers,
+    collect() {
+      const { p50Ms, p99Ms, longestMs } = drainLoopDelays()
+      this.set({ quantile: '0.5' }, p50Ms / 1_000)
+      this.set({ quantile: '0.99' }, p99Ms / 1_000)
+      this.set({ quantile: '1' }, longestMs / 1_000)
+    },
+  })
+}
+
+/** Reads again after so long at the earliest, however many ask, and once at a time. @source rules#metrics.3 */
+const REMEMBERED_MS = 5_000
+
+function remembered(read: () => Promise<Backlog>, clock: Clock): () => Promise<Backlog | undefined> {
+  let readAt = Number.NEGATIVE_INFINITY
+  let last: Promise<Backlog | undefined> = Promise.resolve(undefined)
+  return () => {
+    const now = clock.now()
+    if (now - readAt < REMEMBERED_MS && now >= readAt) return last
+    readAt = now
+    // Whatever else is away, what this process knows by itself is reported.
+    last = read().catch(() => undefined)
+    return last
+  }
+}
+
+function backlog(registry: Registry, read: () => Promise<Backlog | undefined>): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'pixgate_database_up',
+    help: 'Whether the figures of the database could be read: while it is 0 they are left out',
+    registers,
+    async collect() {
+      this.set((await read()) ? 1 : 0)
+    },
+  })
+  const gauge = (name: string, help: string, labelNames: Label[], of: keyof Backlog, value: Value) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      async collect() {
+        const counts = (await read())?.[of] ?? []
+        this.reset()
+        for (const count of counts) this.set(labelsOf(count, labelNames), value(count))
+      },
+    })
+  const each = (of: keyof Backlog, what: string, names: readonly [string, string], labelNames: Label[]) => {
+    gauge(names[0], `${what}, of all processes; 10000 is that many or more`, labelNames, of, ({ count }) => count)
+    gauge(
+      names[1],
+      `How long the oldest has waited: ${what}`,
+      labelNames,
+      of,
+      ({ oldestSeconds }) => oldestSeconds ?? 0,
+    )
+  }
+  each(
+    'cases',
+    'Open cases, which require operator action',
+    ['pixgate_cases_open', 'pixgate_cases_oldest_age_seconds'],
+    ['kind'],
+  )
+  each(
+    'operations',
+    'Operations that have not ended',
+    ['pixgate_operations', 'pixgate_operations_oldest_age_seconds'],
+    ['kind', 'state'],
+  )
+  each(
+    'events',
+    'Events of the bank that wait',
+    ['pixgate_inbox_events', 'pixgate_inbox_oldest_age_seconds'],
+    ['state'],
+  )
+  each(
+    'deliveries',
+    'Deliveries that are pending, and notifications to fan out',
+    ['pixgate_deliveries', 'pixgate_deliveries_oldest_age_seconds'],
+    ['state'],
+  )
+}
+
+type Label = 'kind' | 'state'
+
+type Value = (count: Count) => number
+
+function labelsOf(count: Count, names: readonly Label[]): Partial<Record<Label, string>> {
+  return Object.fromEntries(names.map((name) => [name, count[name]]))
+}

@@ -1,0 +1,77 @@
+import type { Origin } from '../banks/inbound.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
+import type { Logger } from '../platform/log.ts'
+import type { InboxEvent, InboxResult } from './store.ts'
+
+/** Is told of what the bank sends. Throws nothing. */
+export interface InboxObserver {
+  /** Who a callback came from, as far as it was proven. */
+  onCallback(origin: Origin): void
+  /** What became of an event, for now; `contradicting`: it is kept beside one that says something else. */
+  onEvent(outcome: EventOutcome): void
+}
+
+/** What can become of an event. */
+export type EventOutcome = 'applied' | 'parked' | 'quarantined' | 'given_up' | 'contradicting' | 'retried'
+
+/** Reports of the inbox, to the log and to whoever counts. */
+export interface InboxReports {
+  callback(origin: Origin): void
+  /** An event that contradicts one under the same key was stored. */
+  contradicting(event: Pick<InboxEvent, 'callback' | 'ordinal'>): void
+  /** What became of an event was noted. */
+  marked(result: InboxResult): void
+}
+
+/** Makes the reports. @source rules#logs.3, rules#partner-inbox.13 */
+export function createInboxReports(
+  logger: Logger,
+  observer?: InboxObserver,
+  heartbeat: Heartbeat = createHeartbeat(),
+): InboxReports {
+  return {
+    callback: (origin) => {
+      observer?.onCallback(origin)
+      const sentence = REFUSALS[origin]
+      if (sentence === undefined) return
+      heartbeat.report(origin, (more) => logger.warn({ origin }, sentence + andMore(more)))
+    },
+    contradicting: ({ callback, ordinal }) => {
+      observer?.onEvent('contradicting')
+      logger.warn(
+        { inboxId: callback.id, ordinal },
+        'an event of the bank contradicts one that was stored before: it is kept, and looked at after that one',
+      )
+    },
+    marked: (result) => {
+      const outcome = outcomeOf(result)
+      observer?.onEvent(outcome)
+      const { inboxId, ordinal, operationId, dueAt } = result
+      const event = { inboxId, ordinal, reason: result.outcome, operationId }
+      if (outcome === 'quarantined') {
+        logger.error(event, 'an event of the bank was put in quarantine: it is applied to nothing, and a case is open')
+      }
+      if (outcome === 'given_up') {
+        logger.error(event, 'an event of the bank still matches nothing: it is not tried again, and a case is open')
+      }
+      if (outcome === 'parked') {
+        const next = dueAt === null ? undefined : new Date(dueAt).toISOString()
+        logger.warn({ ...event, nextAttemptAt: next }, 'an event of the bank is parked and matched again later')
+      }
+    },
+  }
+}
+
+/** Callbacks that were answered 401. */
+const REFUSALS: Readonly<Partial<Record<Origin, string>>> = {
+  refused:
+    'a callback was refused, as nothing proves that the bank sent it; if it did, check the secret that is shared with it',
+  stale: 'a signed event of the bank is out of its time window, and was refused: the bank is asked instead',
+}
+
+function outcomeOf({ state, outcome, dueAt }: InboxResult): EventOutcome {
+  if (state === 'QUARANTINED') return 'quarantined'
+  if (outcome === 'CASE_OPENED') return 'given_up'
+  if (outcome === 'WAITING') return 'retried'
+  return dueAt === null ? 'applied' : 'parked'
+}
