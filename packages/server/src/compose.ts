@@ -181,6 +181,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       database: databases.api,
       mode: config.mode,
       adminToken: config.adminToken,
+      metricsToken: config.metricsToken,
       rateLimitPerMinute: config.rateLimitPerMinute,
     }),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),

@@ -73,6 +73,12 @@ export const serviceVariables = variables({
     secret: true,
     description: 'Lets the operator in: API keys, the switch of payouts, adjustments.',
   },
+  PIXGATE_METRICS_TOKEN: {
+    shape: secret(SECRET_MIN_LENGTH),
+    secret: true,
+    description:
+      'Lets whoever scrapes read `/metrics`, and nothing else. Unset: only the administrative token, which may read it too.',
+  },
   PIXGATE_ENCRYPTION_KEY: {
     shape: secret(SECRET_MIN_LENGTH),
     required: 'always',
@@ -180,6 +186,8 @@ export interface Config {
   readonly databaseUrl: string
   readonly mode: Mode
   readonly adminToken: string
+  /** `undefined`: only {@link adminToken} reads the metrics. */
+  readonly metricsToken: string | undefined
   readonly encryptionKey: string
   readonly bank: ConfiguredBank
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
@@ -278,6 +286,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     databaseUrl: values.DATABASE_URL,
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,
+    metricsToken: values.PIXGATE_METRICS_TOKEN,
     encryptionKey: values.PIXGATE_ENCRYPTION_KEY,
     bank,
     merchant: {

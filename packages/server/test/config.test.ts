@@ -324,7 +324,7 @@ test('[config.2] the sandbox takes a database, proxies and secrets that producti
 
 test('[config.2] production refuses one value for two secrets, and names both', () => {
   const names = rows.filter(({ name, secret }) => secret && name !== 'DATABASE_URL').map(({ name }) => name)
-  assert.equal(names.length, 6)
+  assert.equal(names.length, 7)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
       const [fault, ...more] = faultsOf({ ...PRODUCTION, [name]: CANARY, [other]: CANARY })

@@ -88,6 +88,7 @@ export const getMetrics = endpoint({
   auth: 'admin',
   tag: 'Health',
   summary: 'Figures of this process, in the text format of Prometheus',
+  description: 'Answers the token of the metrics too, where one is configured.',
   responses: {
     200: {
       description: 'The metrics as they are now',

@@ -1,4 +1,4 @@
-import { limits, Refusal } from '@pixgate/spec'
+import { getMetrics, limits, Refusal } from '@pixgate/spec'
 import type { Clock } from '../platform/clock.ts'
 import { secretsEqual, sha256 } from '../platform/crypto.ts'
 import type { Database } from '../platform/db/database.ts'
@@ -14,7 +14,9 @@ import type { VerifiedKeys } from './verified-keys.ts'
  * says nothing of the key
  * @source rules#http.6
  */
-export type Authenticate = (request: Pick<IncomingRequest, 'headers' | 'remoteAddress'>) => Promise<Caller>
+export type Authenticate = (
+  request: Pick<IncomingRequest, 'headers' | 'remoteAddress'> & Partial<Pick<IncomingRequest, 'endpoint'>>,
+) => Promise<Caller>
 
 /** What API keys are told by. */
 export interface ApiKeyAuthenticatorOptions {
@@ -68,16 +70,18 @@ function requestBuckets({ clock, rateLimitPerMinute, keysMax }: ApiKeyAuthentica
 const ADDRESSES_MAX = 10_000
 
 /**
- * Takes the administrative token, and nothing else. An address that sent too many wrong ones is refused before its next
+ * Takes the administrative token, and nothing else but the token of the metrics where these are read. An address that sent too many wrong ones is refused before its next
  * one is looked at, be it right or wrong: so it cannot go on guessing. The count over all addresses refuses wrong ones
  * only: nobody can lock the operator out from elsewhere. What is no bearer token guesses nothing and is not counted.
- * @source rules#api-keys.7
+ * @source rules#api-keys.7, rules#metrics.4
  */
 export function createAdminAuthenticator({
   adminToken,
+  metricsToken,
   clock,
 }: {
   readonly adminToken: string
+  readonly metricsToken?: string | undefined
   readonly clock: Clock
 }): Authenticate {
   const wrongTokens = (perMinute: number, bucketsMax: number) =>
@@ -85,11 +89,14 @@ export function createAdminAuthenticator({
   const ofAddress = wrongTokens(limits.adminFailuresPerMinuteAndAddress, ADDRESSES_MAX)
   const ofAll = wrongTokens(limits.adminFailuresPerMinute, 1)
 
-  return async ({ headers, remoteAddress }) => {
+  return async ({ headers, remoteAddress, endpoint }) => {
     const token = bearerToken(headers.authorization)
     if (token === undefined) throw new Refusal('unauthorized')
     refuseFor(ofAddress.waitMs(remoteAddress))
     if (secretsEqual(token, adminToken)) return { credential: 'admin', id: 'admin' }
+    if (endpoint === getMetrics && metricsToken !== undefined && secretsEqual(token, metricsToken)) {
+      return { credential: 'admin', id: 'metrics' }
+    }
     ofAddress.take(remoteAddress)
     refuseFor(ofAll.take('all'))
     throw new Refusal('unauthorized')

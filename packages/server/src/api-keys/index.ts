@@ -25,6 +25,8 @@ export interface ApiKeysOptions {
   readonly mode: ApiKeyMode
   /** `PIXGATE_ADMIN_TOKEN`. */
   readonly adminToken: string
+  /** `PIXGATE_METRICS_TOKEN`. */
+  readonly metricsToken?: string | undefined
   /** Requests of one key; 0: as many as it likes. */
   readonly rateLimitPerMinute: number
 }

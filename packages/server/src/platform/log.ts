@@ -10,6 +10,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'apiKey',
   'token',
   'adminToken',
+  'metricsToken',
   'partnerToken',
   'secret',
   'partnerSecret',

@@ -254,7 +254,23 @@ test('[health.4] [P8] a case is logged, and counted while it is open', async (t)
   )
 })
 
-test('[health.4] only the administrative token reads the metrics', async (t) => {
+test('[metrics.4] the token of the metrics reads them and nothing else, beside the administrative one', async (t) => {
+  const token = 'metrics-token-of-the-tests-0123456789'
+  const { url, apiKey } = await world(t, { PIXGATE_METRICS_TOKEN: token })
+  const status = async (path: string, bearer: string | undefined) => {
+    const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
+    return (await fetch(url + path, { headers })).status
+  }
+  assert.equal(await status('/metrics', token), 200)
+  assert.equal(await status('/metrics', ADMIN_TOKEN), 200)
+  for (const other of [undefined, apiKey, `${token}x`]) {
+    assert.equal(await status('/metrics', other), 401)
+  }
+  assert.equal(await status('/operator/cash-out-switch', token), 401)
+  assert.equal(await status('/api/pix/cash-in', token), 401)
+})
+
+test('[health.4] [metrics.4] without a token of their own only the administrative token reads the metrics', async (t) => {
   const { url, call } = await world(t)
   assert.equal((await call('GET', '/metrics')).status, 401)
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
