@@ -13,7 +13,7 @@ export interface Metrics extends ReturnType<typeof createCounted> {
 
 /**
  * Makes the metrics: what is counted is counted from now on.
- * @source rules#health.4
+ * @source rules#health.4, rules#metrics.5
  */
 export function createMetrics(): Metrics {
   const registry = new Registry()
