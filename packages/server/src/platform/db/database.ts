@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
+import { andMore, createHeartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
 import { PlanAge } from './plan-age.ts'
 import { type PlanCacheMode, sessionOptions } from './session.ts'
@@ -144,16 +145,30 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (routine === STANDBY_WAIT) gaveUpWaiting.add(client)
     })
   })
+  const report = unavailabilityReports(options)
   pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
   return {
     rows: (query, parameters, isWanted) =>
       withClient(pool, async (client) => {
         if (isWanted?.() === false) throw new NoLongerWanted(`${query.name} is no longer wanted`)
         return run(client, query, parameters)
-      }),
-    transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
+      }).catch(report),
+    transaction: (work) => withClient(pool, (client) => inTransaction(client, work)).catch(report),
     use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
+  }
+}
+
+/** Reports that a database is away, once and then each minute, and throws on what it is told. @source rules#logs.3 */
+function unavailabilityReports({ logger, name }: DatabaseOptions): (error: unknown) => never {
+  const heartbeat = createHeartbeat()
+  return (error) => {
+    if (error instanceof DatabaseUnavailable) {
+      const { message: reason, sent } = error
+      const sentence = sent ? 'the database was asked, and its answer was lost' : 'the database cannot be asked'
+      heartbeat.report(`${sent} ${reason}`, (more) => logger.error({ pool: name, reason }, sentence + andMore(more)))
+    }
+    throw error
   }
 }
 

@@ -342,3 +342,19 @@ test('[logs.3] a statement that takes no longer than it may is not reported', as
   await database.rows(statement<[]>('test.quick', 'SELECT 1'), [])
   assert.deepEqual(log.lines, [])
 })
+
+test('[logs.3] [DB-2] a database that is away is one line, with its reason', async (t) => {
+  const { url } = await testDatabase(t)
+  const away = new URL(url)
+  away.pathname = '/nowhere'
+  const log = capturedLog()
+  const database = openDatabase({ url: away.href, name: 'pixgate test', connections: 1, logger: log.logger })
+  t.after(() => database.close())
+  for (let tries = 0; tries < 3; tries++) {
+    await assert.rejects(database.rows(statement<[]>('test.away', 'SELECT 1'), []), DatabaseUnavailable)
+  }
+  assert.deepEqual(
+    log.lines.map(({ level, msg, pool, reason }) => [level, msg, pool, reason]),
+    [['error', 'the database cannot be asked', 'pixgate test', 'database "nowhere" does not exist']],
+  )
+})
