@@ -72,20 +72,17 @@ export async function startSandbox(): Promise<Sandbox> {
 /** How many lines are kept; one that fails often tells nothing new. */
 const LINES_MAX = 20
 
-/** Resolves when the log says `ready`; only from there on it must hold no secret: the banner shows one. */
+/** Resolves when the log says `ready`; it must hold no secret. */
 function watchLog(
   { stdout }: ChildProcess,
   secrets: readonly string[],
 ): Promise<{ readonly port: number; readonly suspiciousLines: readonly string[] }> {
   const suspiciousLines: string[] = []
-  let isReady = false
   return new Promise((resolve) => {
     if (stdout === null) return
     createInterface({ input: stdout }).on('line', (line) => {
-      const { msg, port } = !isReady && line.startsWith('{') ? JSON.parse(line) : {}
-      if (msg === 'ready') resolve({ port, suspiciousLines })
-      if (isReady && suspiciousLines.length < LINES_MAX && isSuspicious(line, secrets)) suspiciousLines.push(line)
-      isReady ||= msg === 'ready'
+      if (line.includes('"msg":"ready"')) resolve({ port: JSON.parse(line).port, suspiciousLines })
+      if (suspiciousLines.length < LINES_MAX && isSuspicious(line, secrets)) suspiciousLines.push(line)
     })
   })
 }
@@ -93,10 +90,11 @@ function watchLog(
 /** Documents that the requests carry, and keys that are told them. */
 const PERSONAL = /52998224725|529\.982\.247-25|11222333000181|pix_test_[0-9A-Za-z]{49}/
 
-/** What a bank that makes no sense has logged as an error: the bank is wrong, we are not. */
-const OF_THE_BANK = /"msg":"(?:an event of the partner was put in quarantine|case opened; operator action required)"/
+/** What is logged as an error where the bank makes no sense or a receiver does not answer: they are wrong, we are not. */
+const OF_OTHERS =
+  /"msg":"(?:an event of the bank |case opened; operator action required|the breaker opened|a delivery was given up)/
 
 function isSuspicious(line: string, secrets: readonly string[]): boolean {
   if (PERSONAL.test(line) || secrets.some((secret) => line.includes(secret))) return true
-  return /"level":"(?:error|fatal)"/.test(line) && !OF_THE_BANK.test(line)
+  return /"level":"(?:error|fatal)"/.test(line) && !OF_OTHERS.test(line)
 }

@@ -53,7 +53,8 @@ export async function startSandbox(
   const link = openPartnerLink(pixgateBankConfig(values))
   stops.push(() => link.close())
   const announce = () => {
-    if (role === 'all') process.stdout.write(banner({ url, adminToken: secrets.adminToken }))
+    // A file or a pipe is read by others, and for longer: it gets lines of the log and no secret.
+    if (role === 'all' && process.stdout.isTTY) process.stdout.write(banner({ url, adminToken: secrets.adminToken }))
   }
   const addEndpoints = sandboxControls(link)
   await serve({ role, address, addEndpoints, announce }, { ...dependencies, config: server }, stops)

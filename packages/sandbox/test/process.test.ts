@@ -98,9 +98,9 @@ async function isPostgresRunning(directory: string): Promise<boolean> {
   return files.includes('postmaster.pid')
 }
 
-test('[health.3] [PL-2] SIGTERM lets what is under way finish, stops everything that was started, and ends with 0', async (t) => {
+test('[health.3] [PL-2] [sandbox.4] [logs.3] a log that is no terminal’s is lines of JSON; SIGTERM lets what is under way finish, stops everything that was started, and ends with 0', async (t) => {
   const { directory, start } = await place(t)
-  const { child, exited, url: starting } = await start()
+  const { child, exited, log, url: starting } = await start()
   const url = await starting
   const key = await apiKey(url)
   const { body: behavior } = await call(url, key, 'PUT', '/sandbox/behavior', { latencyMs: 300 })
@@ -114,6 +114,8 @@ test('[health.3] [PL-2] SIGTERM lets what is under way finish, stops everything 
   assert.ok(body.pixCode)
   assert.deepEqual(await exited, [0, null])
   assert.equal(await isPostgresRunning(directory), false)
+  assert.ok(log.every((line) => JSON.parse(line).msg))
+  assert.ok(!log.join().includes(ADMIN_TOKEN))
 })
 
 test('[database.6] a signal during the start leaves nothing running', async (t) => {
