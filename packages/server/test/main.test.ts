@@ -61,6 +61,8 @@ test('[config.6] a malformed .env is a refused start', (t) => {
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM], { env: {}, cwd, encoding: 'utf8' })
   assert.equal(status, 2)
   assert.equal(stderr, 'pixgate: the configuration is not usable:\n  - .env, line 4: is not NAME=value\n')
+})
+
 test('[logs.3] a start that the database prevents says so in one line', () => {
   const env = {
     ...ENVIRONMENT,
@@ -68,10 +70,14 @@ test('[logs.3] a start that the database prevents says so in one line', () => {
     PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
   }
   const given = { ...env, PIXGATE_LOG_LEVEL: 'info' }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM], { env: given, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM], {
+    env: given,
+    cwd: tmpdir(),
+    encoding: 'utf8',
+  })
   assert.equal(status, 1)
   const { level, msg, reason } = JSON.parse(stdout)
   assert.deepEqual([level, msg], ['fatal', 'the start was refused'])
-  assert.match(reason, /ECONNREFUSED/)
-  assert.match(stderr, /ECONNREFUSED/)
+  assert.match(reason, /the database at 127.0.0.1:9 refuses connections/)
+  assert.match(stderr, /the database at 127.0.0.1:9 refuses connections/)
 })
