@@ -30,6 +30,7 @@ const rows: readonly (Variable & { readonly name: string })[] = Object.entries(t
 /** One value for each secret. */
 const ALL_SECRETS: Environment = {
   ...PRODUCTION,
+  PIXGATE_METRICS_TOKEN: `${CANARY}-metrics`,
   PIXGATE_PARTNER_SECRET_PREVIOUS: `${CANARY}-previous`,
   PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
 }
