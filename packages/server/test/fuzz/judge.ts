@@ -66,11 +66,14 @@ const CONVENTION: Readonly<Record<number, DocumentedAnswer | undefined>> = {
   431: { contents: new Map(), codes: new Set() },
 }
 
+/** Statuses whose answers have no body: by HTTP, or as nothing of the request was read. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304, 431])
+
 const PROBLEM = 'application/problem+json'
 
 function contentComplaints({ status, headers }: Answer, { contents, codes }: DocumentedAnswer, text: string): string[] {
   const type = headers.get('content-type')?.split(';')[0]
-  if (status === 204 || status === 431) return text === '' && type === undefined ? [] : [`a ${status} with a body`]
+  if (BODILESS.has(status)) return text === '' && type === undefined ? [] : [`a ${status} with a body`]
   const isValid = type === undefined ? undefined : contents.get(type)
   const isProblem = type === PROBLEM
   if (!isValid && !(isProblem && contents.size === 0)) return [`a content type that is not documented: ${type}`]
