@@ -34,7 +34,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 /**
  * A process's log, in lines of JSON. Writing a line throws nothing: a payment that cannot be logged is a payment all the
  * same.
- * @source rules#logs.1, rules#logs.2
+ * @source rules#logs.1, rules#logs.2, rules#logs.4
  */
 export function createLogger(level: string, destination: DestinationStream = process.stdout): Logger {
   // What reads the log may go away: a stream says so by an event, which would end the process.
@@ -45,10 +45,17 @@ export function createLogger(level: string, destination: DestinationStream = pro
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }), log: redacted },
   }
-  return pino(options, { write: (line) => withoutFault(() => destination.write(line)) })
+  return pino(options, { write: (line) => withoutFault(() => destination.write(line.replace(LINE_BREAKING, escaped))) })
 }
 
 function noop(): void {}
+
+/** What ends a line for some readers, and what controls or turns one on a terminal: JSON needs none of it written out. */
+const LINE_BREAKING = /[\u0080-\u009f\u2028-\u202e\u2066-\u2069]/g
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
 
 /**
  * A line's fields without the secret ones, at the top and one level down. Pino's own redaction takes longer than all the

@@ -45,6 +45,14 @@ test('[config.1] a line is JSON with its level by name and its time in UTC; what
   assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
+test('[logs.4] what somebody else wrote neither ends a line nor turns its direction', () => {
+  const { logger, written } = capture('info')
+  const reference = 'a\nb\u0085c\u2028d\u2029e\u202ef\u2066g\u009bh'
+  logger.info({ reference }, 'message')
+  assert.doesNotMatch(written(), /[\u0080-\u009f\u2028-\u202e\u2066-\u2069]|\n(?!$)/)
+  assert.equal(JSON.parse(written()).reference, reference)
+})
+
 test('[logs.2] a destination that fails fails nobody who logs', () => {
   const logger = createLogger('info', {
     write: () => {
