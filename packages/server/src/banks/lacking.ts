@@ -1,6 +1,7 @@
+import type { BankCall } from './around-calls.ts'
 import type { NotSent, Partner, PartnerCapability } from './port.ts'
 
-type Calls = Omit<Partner, 'capabilities' | 'idempotencyWindowMs'>
+type Calls = Pick<Partner, BankCall>
 
 async function notSent(): Promise<NotSent> {
   return { kind: 'NOT_SENT', reason: 'the bank does not do this' }
@@ -20,7 +21,7 @@ export const lacking: Calls = {
 }
 
 /** What each call needs. */
-const NEEDED: Readonly<Record<keyof Calls, PartnerCapability>> = {
+const NEEDED: Readonly<Record<BankCall, PartnerCapability>> = {
   createCharge: 'charge',
   getCharge: 'query-charge',
   cancelCharge: 'cancel-charge',
@@ -38,7 +39,7 @@ const NEEDED: Readonly<Record<keyof Calls, PartnerCapability>> = {
  * @source rules#partner.10
  */
 export function withinCapabilities(partner: Partner): Partner {
-  const names = Object.keys(NEEDED) as (keyof Calls)[]
+  const names = Object.keys(NEEDED) as BankCall[]
   const missing = names.filter((name) => !partner.capabilities.has(NEEDED[name]))
   return { ...partner, ...Object.fromEntries(missing.map((name) => [name, lacking[name]])) }
 }

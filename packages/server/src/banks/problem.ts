@@ -1,12 +1,6 @@
 import { connectionProblem } from '../platform/connection-problem.ts'
+import type { AnyAnswer } from './around-calls.ts'
 import type { BankSettings } from './connector.ts'
-
-/** What is looked at in an answer of the bank. */
-interface AnyAnswer {
-  readonly kind: string
-  readonly reason?: string
-  readonly httpStatus?: number | undefined
-}
 
 /**
  * What an answer says about the way to the bank and about the bank itself, as a whole sentence that may be shown to

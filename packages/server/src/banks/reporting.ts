@@ -1,5 +1,6 @@
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
+import { type AnyAnswer, aroundCalls, type BankCall } from './around-calls.ts'
 import type { Availability, ChargeAvailability, Partner } from './port.ts'
 
 /**
@@ -7,9 +8,6 @@ import type { Availability, ChargeAvailability, Partner } from './port.ts'
  * the log that says what comes next. Nothing here changes an answer.
  * @source rules#logs.3
  */
-
-/** The calls of a bank, by the names of {@link Partner}. */
-export type BankCall = Exclude<keyof Partner, 'capabilities' | 'idempotencyWindowMs'>
 
 /** Is told of every call that has ended. */
 export type OnBankCall = (call: BankCall, outcome: string, durationMs: number) => void
@@ -23,50 +21,22 @@ export interface ReportingOptions {
   readonly monotonic?: () => number
 }
 
-/** What is looked at in an answer. */
-interface Answer {
-  readonly kind: string
-  readonly reason?: string
-  readonly errorCode?: string
-  readonly httpStatus?: number | undefined
-}
-
-type Ask<Parameters extends readonly unknown[], Given extends Answer> = (...call: Parameters) => Promise<Given>
-
 /** Puts reports between us and a bank. */
 export function withReporting(partner: Partner, options: ReportingOptions): Partner {
   const { logger, onCall, heartbeat = createHeartbeat(), monotonic = () => performance.now() } = options
 
-  function reported<Parameters extends readonly unknown[], Given extends Answer>(
-    call: BankCall,
-    ask: Ask<Parameters, Given>,
-  ): Ask<Parameters, Given> {
-    return async (...parameters) => {
-      const startedAt = monotonic()
-      const answer = await ask(...parameters)
-      onCall(call, outcomeOf(answer), monotonic() - startedAt)
-      const line = lineOf(call, answer, parameters[0])
-      if (line) heartbeat.report(line.kind, (more) => logger[line.level](line.fields, line.sentence + andMore(more)))
-      return answer
-    }
-  }
-  return {
-    capabilities: partner.capabilities,
-    idempotencyWindowMs: partner.idempotencyWindowMs,
-    createCharge: reported('createCharge', (...call) => partner.createCharge(...call)),
-    getCharge: reported('getCharge', (...call) => partner.getCharge(...call)),
-    cancelCharge: reported('cancelCharge', (...call) => partner.cancelCharge(...call)),
-    sendPayout: reported('sendPayout', (...call) => partner.sendPayout(...call)),
-    getPayout: reported('getPayout', (...call) => partner.getPayout(...call)),
-    decodeQrCode: reported('decodeQrCode', (...call) => partner.decodeQrCode(...call)),
-    sendRefund: reported('sendRefund', (...call) => partner.sendRefund(...call)),
-    getRefund: reported('getRefund', (...call) => partner.getRefund(...call)),
-    readStatement: reported('readStatement', (...call) => partner.readStatement(...call)),
-  }
+  return aroundCalls(partner, (call, ask) => async (...parameters) => {
+    const startedAt = monotonic()
+    const answer = await ask(...parameters)
+    onCall(call, outcomeOf(answer), monotonic() - startedAt)
+    const line = lineOf(call, answer, parameters[0])
+    if (line) heartbeat.report(line.kind, (more) => logger[line.level](line.fields, line.sentence + andMore(more)))
+    return answer
+  })
 }
 
 /** One word of few for what came of a call: the kind of the answer, or that the bank refuses our calls as such. */
-function outcomeOf({ kind, httpStatus }: Answer): string {
+function outcomeOf({ kind, httpStatus }: AnyAnswer): string {
   if (kind === 'UNKNOWN' && isUnauthorized(httpStatus)) return 'unauthorized'
   if (kind === 'UNKNOWN' && httpStatus === 429) return 'rate_limited'
   return kind.toLowerCase()
@@ -125,7 +95,7 @@ const NEXT: Readonly<Partial<Record<BankCall, Readonly<Record<string, string>>>>
 const HAS_NO_ID: ReadonlySet<BankCall> = new Set(['decodeQrCode'])
 
 /** The line of an answer; `undefined` where there is nothing to say. */
-function lineOf(call: BankCall, answer: Answer, first: unknown) {
+function lineOf(call: BankCall, answer: AnyAnswer, first: unknown) {
   const { kind, httpStatus } = answer
   const [subject, fault, next] = [SUBJECTS[call], FAULTS[kind], NEXT[call]?.[kind]]
   if (subject === undefined || fault === undefined || next === undefined) return undefined
@@ -143,7 +113,7 @@ function lineOf(call: BankCall, answer: Answer, first: unknown) {
 /** A bank's code is its own text: what does not look like a code may be anything. */
 const CODE = /^[\w.:-]{1,64}$/
 
-function reasonOf({ reason, errorCode = '' }: Answer): string {
+function reasonOf({ reason, errorCode = '' }: AnyAnswer): string {
   return reason ?? (CODE.test(errorCode) ? errorCode : 'a code that is none')
 }
 

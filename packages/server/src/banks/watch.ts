@@ -1,3 +1,4 @@
+import { aroundCalls } from './around-calls.ts'
 import type { BankSettings } from './connector.ts'
 import type { Partner } from './port.ts'
 import { bankProblem } from './problem.ts'
@@ -28,31 +29,12 @@ export function watchBank(
 ): WatchedBank {
   let standing: BankStanding = { isKnown: false, problem: undefined }
 
-  function watched<Call extends unknown[], Answer extends { readonly kind: string }>(
-    call: (...parameters: Call) => Promise<Answer>,
-  ) {
-    return async (...parameters: Call): Promise<Answer> => {
-      const answer = await call(...parameters)
-      const isFirst = !standing.isKnown
-      standing = { isKnown: true, problem: bankProblem(answer, settings) }
-      if (isFirst) onFirst(standing)
-      return answer
-    }
-  }
-  return {
-    partner: {
-      capabilities: partner.capabilities,
-      idempotencyWindowMs: partner.idempotencyWindowMs,
-      createCharge: watched(partner.createCharge),
-      getCharge: watched(partner.getCharge),
-      cancelCharge: watched(partner.cancelCharge),
-      sendPayout: watched(partner.sendPayout),
-      getPayout: watched(partner.getPayout),
-      decodeQrCode: watched(partner.decodeQrCode),
-      sendRefund: watched(partner.sendRefund),
-      getRefund: watched(partner.getRefund),
-      readStatement: watched(partner.readStatement),
-    },
-    standing: () => standing,
-  }
+  const watched = aroundCalls(partner, (_, ask) => async (...parameters) => {
+    const answer = await ask(...parameters)
+    const isFirst = !standing.isKnown
+    standing = { isKnown: true, problem: bankProblem(answer, settings) }
+    if (isFirst) onFirst(standing)
+    return answer
+  })
+  return { partner: watched, standing: () => standing }
 }

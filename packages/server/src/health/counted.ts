@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import type { BankCall } from '../banks/reporting.ts'
+import type { BankCall } from '../banks/around-calls.ts'
 import { harmless } from '../platform/observer.ts'
 
 /**
