@@ -190,8 +190,10 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   }
 }
 
-/** What is asked of the bank: reported, within what it can do, and behind a breaker. */
-/** The bank as all modules call it, and how it fared when it was called last. */
+/**
+ * The bank as all modules call it: watched, reported, within what it can do, and behind a breaker. `standing`: how it fared
+ * when it was called last.
+ */
 function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
   const { partner, standing } = watchBank(bank, config.bank.settings, ({ problem }) => {
     if (problem === undefined) logger.info('the bank answers')

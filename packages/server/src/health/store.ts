@@ -1,4 +1,4 @@
-import type { cashIn, cashOut, refundIn, StateOf } from '@pixgate/spec'
+import type { CashInStatus, CashOutStatus, RefundInStatus } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 
 /** So many rows of one kind. */
@@ -80,18 +80,38 @@ const countDeliveries = statement<[limit: number], Count>(
             WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT $1) AS fresh`,
 )
 
-/** The states in which an operation still has something to come. Of those that have ended there may be millions. */
-const UNENDED = {
-  cash_in: ['PENDING', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
-  cash_out: ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
-  refund_in: ['PENDING'],
-} as const satisfies {
-  cash_in: readonly StateOf<typeof cashIn>[]
-  cash_out: readonly StateOf<typeof cashOut>[]
-  refund_in: readonly StateOf<typeof refundIn>[]
+/** Whether an operation of a kind has ended in a state. Of those that have there may be millions. */
+const HAS_ENDED: Readonly<{
+  cash_in: Record<CashInStatus, boolean>
+  cash_out: Record<CashOutStatus, boolean>
+  refund_in: Record<RefundInStatus, boolean>
+}> = {
+  cash_in: {
+    PENDING: false,
+    PAID: true,
+    EXPIRED: true,
+    FAILED: true,
+    PROVIDER_RESULT_UNKNOWN: false,
+    RECONCILIATION_REQUIRED: false,
+  },
+  cash_out: {
+    RESERVED: false,
+    DISPATCHED: false,
+    CONFIRMED: true,
+    FAILED: true,
+    REVERSED: true,
+    RELEASED: true,
+    PROVIDER_RESULT_UNKNOWN: false,
+    RECONCILIATION_REQUIRED: false,
+  },
+  refund_in: { PENDING: false, CONFIRMED: true, FAILED: true },
 }
 
-const ASKED = Object.entries(UNENDED).flatMap(([kind, states]) => states.map((state) => ({ kind, state })))
+const ASKED = Object.entries(HAS_ENDED).flatMap(([kind, states]) =>
+  Object.entries<boolean>(states)
+    .filter(([, hasEnded]) => !hasEnded)
+    .map(([state]) => ({ kind, state })),
+)
 
 /** Makes the store of a database. */
 export function createHealthStore(database: Database): HealthStore {
