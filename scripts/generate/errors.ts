@@ -1,42 +1,34 @@
-import { type Endpoint, endpoints, errors, errorsOf } from '@pixgate/spec'
+import { endpoints } from '@pixgate/spec'
+import { type ErrorEntry, errorEntries } from '../../packages/server/src/reference/error-entries.ts'
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 
-const all: readonly Endpoint[] = Object.values(endpoints)
-
-/** Sets of endpoints that answer the same error for the same reason. */
-const groups: readonly (readonly [name: string, members: readonly Endpoint[]])[] = [
-  ['every endpoint', all],
-  ['every endpoint that asks for credentials', all.filter(({ auth }) => auth !== 'none')],
-  ['every endpoint that asks for a token', all.filter(({ auth }) => auth === 'api-key' || auth === 'admin')],
-  ['every endpoint that takes a body', all.filter(({ body }) => body !== undefined)],
-]
-
-/** Every error the service answers, and which endpoints answer it. */
+/** Every error the service answers: its cause, its cure, and which endpoints answer it. The service serves the same. */
 export function errorsDocument(): GeneratedDocument {
+  const entries = errorEntries(Object.values(endpoints))
   return markdown(
     'docs/generated/errors.md',
     'Errors',
     'Every error is `application/problem+json`; `code` is stable, `message` (also in `detail`) is exactly this text ' +
-      'unless it names the faulty field. `not_found` and `method_not_allowed` also answer paths and methods that do not ' +
-      'exist.',
+      'unless it names the faulty field. `type` is the address of the error’s section at the service itself: ' +
+      '`/docs/errors#duplicate_external_id`.',
     table(
-      ['code', 'HTTP', 'title', 'message', 'answered by'],
-      Object.entries(errors).map(([name, { status, title, message }]) => [
-        code(name),
-        status,
-        title,
-        message,
-        answeredBy(name),
-      ]),
+      ['code', 'HTTP', 'message'],
+      entries.map((entry) => [`[${code(entry.code)}](#${entry.code})`, entry.status, entry.message]),
     ),
+    ...entries.flatMap(errorSection),
   )
 }
 
-function answeredBy(name: string): string {
-  const answering = all.filter((endpoint) => errorsOf(endpoint).some((it) => it === name))
-  const [group] =
-    groups.find(
-      ([, members]) => members.length === answering.length && members.every((it) => answering.includes(it)),
-    ) ?? []
-  return group ?? answering.map(({ method, path }) => code(`${method} ${path}`)).join('<br>')
+function errorSection({ code: name, status, title, cause, cure, answeredBy }: ErrorEntry): string[] {
+  return [
+    `## ${name}`,
+    `**${status} ${title}.** ${cause}`,
+    `**What to do:** ${cure}`,
+    `Answered by ${typeof answeredBy === 'string' ? answeredBy : answeredBy.map(operationText).join(', ')}.`,
+  ]
+}
+
+/** `POST /webhook` is code, a sentence is none. */
+function operationText(text: string): string {
+  return /^[A-Z]+ \//.test(text) ? code(text) : text
 }

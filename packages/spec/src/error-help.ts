@@ -1,0 +1,180 @@
+import type { ErrorCode } from './errors.ts'
+
+/** Why an error is answered, and what to do about it: whole sentences, with code in backquotes. */
+export interface ErrorHelp {
+  readonly cause: string
+  readonly cure: string
+}
+
+/**
+ * The cause and the cure of every error; a code without them is a type error. The page of errors that the service serves
+ * and the one of the documents are made from it.
+ * @source rules#reference.3
+ */
+export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
+  malformed_json: {
+    cause: 'The body is cut off, is no JSON or no UTF-8, names a key twice in one object, or is nested too deeply.',
+    cure: 'Send what a JSON library wrote, as UTF-8. `message` says what was found.',
+  },
+  content_type_required: {
+    cause:
+      'The request has a body and no `Content-Type`, or another one than JSON. Some clients send a form by default.',
+    cure: 'Send `Content-Type: application/json`.',
+  },
+  validation_error: {
+    cause:
+      'A field or parameter is missing, unknown, repeated, of the wrong type or out of its bounds. Nothing is converted: `"10"` is no number. Where a field of a body may be left out, `null` is the same.',
+    cure: 'Read `errors`: each item names a field and the rule that it breaks, and the nearest known name where one is unknown. Correct the request and send it again.',
+  },
+  invalid_pix_code: {
+    cause: '`pixCode` is no BR Code, or a character of it was lost or changed: its checksum does not match.',
+    cure: 'Take the whole text of the QR code as it was copied, without line breaks. `errors` says what is wrong with it.',
+  },
+  unauthorized: {
+    cause:
+      'There is no `Authorization: Bearer …` header, or its token is unknown, deactivated, of the other environment (`pix_test_`, `pix_live_`) or of the other kind: an API key does not open what asks for the administrative token, nor the reverse.',
+    cure: 'Send exactly one `Authorization` header with the token that the call asks for. Make a key with `POST /api-key/generate`.',
+  },
+  not_found: {
+    cause:
+      'The path does not exist, or nothing has this id: another kind of id was sent, such as `transactionId`, or one of another environment.',
+    cure: 'Compare the path with the reference. Use the `id` that the 201 told; by your own reference, a list finds it: `?external_id=…`.',
+  },
+  method_not_allowed: {
+    cause: 'The path exists, but not with this method.',
+    cure: 'Use one of the methods that the `Allow` header names.',
+  },
+  duplicate_external_id: {
+    cause:
+      'An operation of this type already has this `externalId`. Most often this is the retry of a request whose answer was lost.',
+    cure: 'Do not send it under another `externalId`: that would be a second operation. `existing` tells the `id` and `status` of the first one; where `samePayload` is true it is the same request, so go on with that id.',
+  },
+  request_in_progress: {
+    cause: 'A request with this `Idempotency-Key` has not been answered yet.',
+    cure: 'Wait `Retry-After` seconds, or one, and send the same request with the same key again.',
+  },
+  duplicate_webhook: {
+    cause: 'A receiver with this address and these events is already registered.',
+    cure: 'Nothing is left to do. `GET /webhook` lists it.',
+  },
+  pix_code_in_use: {
+    cause: 'This Pix code asks to be paid once, and another payout of it is under way or done.',
+    cure: 'Read the payout that `existing` names. Ask the recipient for a new code to pay again.',
+  },
+  not_possible_in_state: {
+    cause:
+      'The simulated bank cannot do this now: the order has not reached it yet, is already settled, or less is left of it.',
+    cure: 'Read the operation, and try again once its status allows it.',
+  },
+  version_conflict: {
+    cause: 'Somebody else changed it after you had read it.',
+    cure: 'Read it again, decide anew, and send the `version` that you saw.',
+  },
+  body_too_large: {
+    cause: 'The body has more than 64 KiB.',
+    cure: 'Send less. No valid request comes near this size.',
+  },
+  value_not_positive: {
+    cause: 'The value is zero or negative.',
+    cure: 'Send reais above zero, with at most two decimals: `150.00`.',
+  },
+  value_too_large: {
+    cause: 'The value is above the ceiling of this installation. Often centavos were sent in place of reais.',
+    cure: 'Send reais: `150.00` and not `15000`. If the value is right, the operator can raise `PIXGATE_MAX_VALUE_CENTS`.',
+  },
+  invalid_document: {
+    cause: 'The check digits of the CPF or CNPJ are wrong.',
+    cure: 'Ask for the document again. It may have its punctuation or none.',
+  },
+  idempotency_key_reused: {
+    cause: 'This `Idempotency-Key` was sent within the last 24 hours with another body.',
+    cure: 'Use a new key for a new request. For a retry send the same bytes.',
+  },
+  pix_key_type_mismatch: {
+    cause: '`pixKey` does not have the form of its `pixKeyType`: for example a phone number with the type `cpf`.',
+    cure: 'Correct the one or the other. A phone number has its area code; an e-mail address has no spaces.',
+  },
+  pix_code_not_payable: {
+    cause:
+      'The bank says that this code cannot be paid: it is expired, paid, cancelled, of a kind that is not supported, or of another recipient than `recipient.document`.',
+    cure: 'Ask the recipient for a new code. `errors` says what the bank said.',
+  },
+  pix_code_value_mismatch: {
+    cause:
+      'The code asks for one amount and `value` is another one, or the code asks for none and no `value` was sent.',
+    cure: 'Leave `value` out where the code names the amount; send it where the code names none.',
+  },
+  insufficient_balance: {
+    cause:
+      'The value and its fee are more than what is available now. What is reserved for other operations is not available.',
+    cure: 'Read `GET /organization/balance`, and wait for money to come in or send less. Nothing was reserved, so the same `externalId` may be used again.',
+  },
+  receivable_outstanding: {
+    cause: 'A payment that had been spent was taken back by the bank, so that the merchant owes money.',
+    cure: 'Wait until incoming payments have repaid `receivableCents` of the balance, or have the operator book a top-up.',
+  },
+  limit_exceeded: {
+    cause: 'The payout is above a cap that the operator has set, for one payout or for all of a day.',
+    cure: '`message` says which cap. Send less, wait for the next day, or ask the operator to raise it.',
+  },
+  refund_value_not_positive: {
+    cause: '`refundValue` is zero or negative.',
+    cure: 'Send reais above zero, with at most two decimals: `50.00`.',
+  },
+  refund_exceeds_available: {
+    cause: 'The refunds of this payment, pending ones included, would be more than the payment.',
+    cure: 'Read the cash-in: `refundableCents` is what may still be refunded. Mind that `refundValue` is in reais.',
+  },
+  refund_deadline_exceeded: {
+    cause: 'The payment was received more than 89 days ago; Pix takes no return after that.',
+    cure: 'Pay the customer with a cash-out. `refundDeadline` of the cash-in tells the day beforehand.',
+  },
+  cash_in_not_paid: {
+    cause: 'The cash-in is not `PAID`, so that there is nothing to give back.',
+    cure: 'Read the cash-in. Send the refund once it is paid.',
+  },
+  cash_in_not_found: {
+    cause: 'The id of the path is of no cash-in. Often it is the id of a refund or the `transactionId` of the bank.',
+    cure: 'Send the `id` that the creation of the charge told.',
+  },
+  not_supported_by_bank: {
+    cause: 'The bank behind this service does not offer this kind of operation.',
+    cure: 'Do not retry. The operator knows what the configured bank can do.',
+  },
+  partner_refused: {
+    cause: 'The bank refused to make the charge, for certain.',
+    cure: 'Read the cash-in that `existing` names: `failureCode` and `failureReason` say why. A new charge needs a new `externalId`.',
+  },
+  too_many_webhooks: {
+    cause: '20 receivers are registered, which is as many as there may be.',
+    cure: 'List them with `GET /webhook` and remove one that nobody uses.',
+  },
+  webhook_url_not_allowed: {
+    cause:
+      'The address is not https, is not public, its name cannot be resolved, or it has a password, a fragment or a port below 1024 that is not 443. Notifications are never sent into private networks.',
+    cure: 'Register a public `https://` address. `errors` says what is wrong with this one.',
+  },
+  rate_limited: {
+    cause:
+      'This API key sent more requests than it may in a minute; or this address sent too many wrong administrative tokens.',
+    cure: 'Wait as many seconds as `Retry-After` says. Prefer notifications to polling.',
+  },
+  internal_error: {
+    cause:
+      'Something happened in the service that nobody foresaw. A request that changes something may or may not have been carried out.',
+    cure: 'Send the same request again with the same `externalId`: it cannot be carried out twice. If it stays, give the operator the `correlationId`: the log has the cause under it.',
+  },
+  partner_unavailable: {
+    cause: 'The bank does not answer, and without it this request cannot be decided. Nothing was changed.',
+    cure: 'Wait `Retry-After` seconds and send the same request again.',
+  },
+  cash_out_suspended: {
+    cause: 'The operator, or a safeguard of the service, has switched payouts off. Nothing was changed.',
+    cure: 'Wait until they are switched on again. What was sent before takes its course.',
+  },
+  overloaded: {
+    cause:
+      'The service cannot take the request now: its queue is full, its database does not answer, or the request waited too long. It was not carried out.',
+    cure: 'Wait `Retry-After` seconds and send the same request again, with the same `externalId`.',
+  },
+}
