@@ -8,8 +8,8 @@ export function eventSchemaDocuments(): GeneratedDocument[] {
       $comment: GENERATED,
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: `urn:pixgate:event:${type}`,
-      title: type,
       ...eventSchemas[type],
+      title: type,
     }),
   )
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { cursorList, instant, nullable, uuid } from './shapes.ts'
+import { cursorList, idOf, instant, nullable, uuid } from './shapes.ts'
 
 /**
  * API keys: `pix_test_` or `pix_live_`, 43 base62 characters (256 random bits), 6 base62 characters of CRC-32 over what
@@ -19,12 +19,13 @@ export const generateApiKey = endpoint({
   auth: 'admin',
   tag: 'API keys',
   summary: 'Make an API key; it is shown this once',
+  description: 'The key opens the business endpoints. Keep it like a password: only its hash is stored here.',
   responses: {
     201: {
       description: 'The key. Only its hash is kept.',
       schema: Type.Object(
         { apiKey: Type.String({ pattern: API_KEY_PATTERN, maxLength: 64 }), createdAt: instant },
-        { additionalProperties: false },
+        { title: 'ApiKeyCreated', additionalProperties: false },
       ),
       example: {
         apiKey: 'pix_test_0000000000000000000000000000000000000000000000000',
@@ -42,7 +43,7 @@ const apiKey = Type.Object(
     createdAt: instant,
     deactivatedAt: nullable(instant),
   },
-  { additionalProperties: false, description: 'A key, never its text.' },
+  { title: 'ApiKey', additionalProperties: false, description: 'A key, never its text.' },
 )
 
 /** @source rules#api-keys.5 */
@@ -53,6 +54,7 @@ export const listApiKeys = endpoint({
   auth: 'admin',
   tag: 'API keys',
   summary: 'List the API keys, newest first',
+  description: 'Their ids, first characters and dates, deactivated ones too; never the keys.',
   query: Type.Object(
     {
       cursor: Type.Optional({ ...uuid, description: '`nextCursor` of the page before' }),
@@ -65,7 +67,7 @@ export const listApiKeys = endpoint({
   responses: {
     200: {
       description: 'A page of keys, deactivated ones too',
-      schema: cursorList(apiKey),
+      schema: cursorList(apiKey, 'ApiKeyPage'),
       example: {
         data: [
           {
@@ -91,7 +93,7 @@ export const deactivateApiKey = endpoint({
   tag: 'API keys',
   summary: 'Deactivate an API key, for ever',
   description: 'It stops working within five seconds everywhere. Make the key that follows it first.',
-  params: Type.Object({ id: Type.String({ maxLength: 128, description: 'The `id` in the list of keys' }) }),
+  params: idOf('api-key'),
   responses: { 204: { description: 'Deactivated' } },
   errors: ['not_found'],
 })

@@ -10,6 +10,7 @@ export const getBalance = endpoint({
   auth: 'api-key',
   tag: 'Balance',
   summary: 'Read the available balance per currency',
+  description: 'What may be spent now, with what is reserved and what is owed beside it.',
   responses: {
     200: {
       description: 'One item per currency; BRL is the only one',
@@ -29,9 +30,9 @@ export const getBalance = endpoint({
             reservedCents: cents('Set aside for payouts and refunds under way'),
             receivableCents: cents('What the merchant owes; repaid by the next credits'),
           },
-          { additionalProperties: false },
+          { title: 'Balance', additionalProperties: false },
         ),
-        { maxItems: 10 },
+        { title: 'Balances', maxItems: 10 },
       ),
       example: [
         {

@@ -18,6 +18,7 @@ const nanosecondInstant = Type.String({
 
 function notification<const Name extends EventType, Statuses extends string[], More extends TProperties>(
   eventType: Name,
+  title: string,
   statuses: readonly [...Statuses],
   more: More,
   description: string,
@@ -42,7 +43,7 @@ function notification<const Name extends EventType, Statuses extends string[], M
         { additionalProperties: false },
       ),
     },
-    { additionalProperties: false, description },
+    { title, additionalProperties: false, description },
   )
 }
 
@@ -50,24 +51,82 @@ function notification<const Name extends EventType, Statuses extends string[], M
 export const eventSchemas = {
   pix_cash_in: notification(
     'pix_cash_in',
+    'CashInNotification',
     ['PAID', 'FAILED'],
     { payer_name: nullable(Type.String()) },
     'A cash-in reached PAID or FAILED.',
   ),
-  pix_cash_out: notification('pix_cash_out', ['CONFIRMED', 'FAILED'], {}, 'A cash-out reached its end.'),
+  pix_cash_out: notification(
+    'pix_cash_out',
+    'CashOutNotification',
+    ['CONFIRMED', 'FAILED'],
+    {},
+    'A cash-out reached its end.',
+  ),
   pix_cash_in_reversal: notification(
     'pix_cash_in_reversal',
+    'CashInReversalNotification',
     ['CONFIRMED', 'FAILED'],
     {},
     'A refund of a cash-in reached its end; `id` is the id of the cash-in.',
   ),
   pix_cash_out_reversal: notification(
     'pix_cash_out_reversal',
+    'CashOutReversalNotification',
     ['REVERSED'],
     {},
     'A confirmed cash-out came back, whole or in part.',
   ),
 } as const
+
+const eventExample = {
+  id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  correlation_id: 'checkout-77',
+  external_id: 'order-1001',
+  transaction_id: '5e3f9f0c8a7b4c6d9e0f1a2b3c4d5e6f',
+  value_cents: 15000,
+  end_to_end_id: 'E9999901020261121131500aB3dE5fG7',
+  fee_amount_cents: 0,
+  confirmed_at: '2026-11-21T13:15:00.000000000Z',
+  created_at: '2026-11-21T13:14:31.902000000Z',
+}
+
+const payoutExample = {
+  ...eventExample,
+  id: '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
+  correlation_id: 'payroll-12',
+  external_id: 'payout-2001',
+  transaction_id: '7c2d4e6f8a0b4c1d9e3f5a7b9c1d3e5f',
+  value_cents: 3000,
+  end_to_end_id: 'E9999901020261121132000bC4eF6gH8',
+  confirmed_at: '2026-11-21T13:20:00.902000000Z',
+  created_at: '2026-11-21T13:20:00.114000000Z',
+}
+
+/** An example of each event's body. */
+export const eventExamples: { readonly [Name in EventType]: Static<(typeof eventSchemas)[Name]> } = {
+  pix_cash_in: {
+    event_type: 'pix_cash_in',
+    event: { ...eventExample, status: 'PAID', payer_name: 'Maria da Silva' },
+  },
+  pix_cash_out: { event_type: 'pix_cash_out', event: { ...payoutExample, status: 'CONFIRMED' } },
+  pix_cash_in_reversal: {
+    event_type: 'pix_cash_in_reversal',
+    event: {
+      ...eventExample,
+      external_id: 'refund-3001',
+      transaction_id: '9a1b3c5d7e9f4a2b8c6d0e1f2a3b4c5d',
+      status: 'CONFIRMED',
+      value_cents: 5000,
+      confirmed_at: '2026-11-21T13:25:01.120000000Z',
+      created_at: '2026-11-21T13:25:00.310000000Z',
+    },
+  },
+  pix_cash_out_reversal: {
+    event_type: 'pix_cash_out_reversal',
+    event: { ...payoutExample, status: 'REVERSED', value_cents: 1000, confirmed_at: '2026-11-21T14:02:11.007000000Z' },
+  },
+}
 
 /** What a notification of a type tells. */
 export type EventOf<Type extends EventType> = Static<(typeof eventSchemas)[Type]>['event']

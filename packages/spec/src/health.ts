@@ -9,10 +9,11 @@ export const getHealth = endpoint({
   auth: 'none',
   tag: 'Health',
   summary: 'Whether the process lives',
+  description: 'For a supervisor that restarts what is dead. It looks at nothing else.',
   responses: {
     200: {
       description: 'It lives',
-      schema: Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false }),
+      schema: Type.Object({ status: Type.Literal('ok') }, { title: 'Health', additionalProperties: false }),
       example: { status: 'ok' },
     },
   },
@@ -23,7 +24,7 @@ const reason = Type.String({ maxLength: 200 })
 
 const dependency = Type.Object(
   { status: Type.Enum(['ok', 'degraded', 'failed', 'unknown']), reason: Type.Optional(reason) },
-  { additionalProperties: false },
+  { title: 'Dependency', additionalProperties: false },
 )
 
 const readiness = Type.Object(
@@ -35,7 +36,7 @@ const readiness = Type.Object(
       { additionalProperties: false },
     ),
   },
-  { additionalProperties: false },
+  { title: 'Readiness', additionalProperties: false },
 )
 
 /** What `/readyz` answers. */
@@ -49,6 +50,8 @@ export const getReadiness = endpoint({
   auth: 'none',
   tag: 'Health',
   summary: 'Whether the process can serve, or why not',
+  description:
+    'For a load balancer: 503 while the database does not answer, its clock is off, or the process is shutting down.',
   responses: {
     200: {
       description: 'Ready; a bank that is away does not change that',
@@ -87,13 +90,13 @@ export const getMetrics = endpoint({
   path: '/metrics',
   auth: 'admin',
   tag: 'Health',
-  summary: 'Figures of this process, in the text format of Prometheus',
-  description: 'Answers the token of the metrics too, where one is configured.',
+  summary: 'Read the metrics of this process',
+  description: 'In the text format of Prometheus. Answers the token of the metrics too, where one is configured.',
   responses: {
     200: {
       description: 'The metrics as they are now',
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
-      schema: Type.String({ maxLength: 4_194_304 }),
+      schema: Type.String({ title: 'Metrics', maxLength: 4_194_304 }),
       example:
         '# HELP pixgate_ledger_faults Faults that the last verification of the ledger found\n# TYPE pixgate_ledger_faults gauge\npixgate_ledger_faults 0\n',
     },

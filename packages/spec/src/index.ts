@@ -43,6 +43,7 @@ export * from './releases.ts'
 export * from './sandbox.ts'
 export * from './shapes.ts'
 export * from './suspense-cases.ts'
+export * from './tags.ts'
 export * from './webhook.ts'
 
 const businessEndpoints = {

@@ -271,7 +271,7 @@ const ledgerEntry = Type.Object(
     description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
     createdAt: instant,
   },
-  { additionalProperties: false, description: 'One movement of the available balance.' },
+  { title: 'LedgerEntry', additionalProperties: false, description: 'One movement of the available balance.' },
 )
 
 const ledgerEntryExample = {
@@ -297,7 +297,8 @@ export const getLedgerEntry = endpoint({
   auth: 'api-key',
   tag: 'Ledger',
   summary: 'Read one ledger entry',
-  params: idOf('entry'),
+  description: 'Entries never change: what was booked in error is followed by another entry.',
+  params: idOf('ledger-entry'),
   responses: { 200: { description: 'The entry', schema: ledgerEntry, example: ledgerEntryExample } },
   errors: ['not_found'],
 })
@@ -310,6 +311,8 @@ export const listLedgerEntries = endpoint({
   auth: 'api-key',
   tag: 'Ledger',
   summary: 'List ledger entries, newest first',
+  description:
+    'Every movement of the available balance, with the balance after it, by cursor: no entry is lost or told twice.',
   query: Type.Object(
     {
       cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before' })),
@@ -327,7 +330,7 @@ export const listLedgerEntries = endpoint({
   responses: {
     200: {
       description: 'A page of entries',
-      schema: cursorList(ledgerEntry),
+      schema: cursorList(ledgerEntry, 'LedgerEntryPage'),
       example: { data: [ledgerEntryExample], pagination: { limit: 20, hasMore: false, nextCursor: null } },
     },
   },

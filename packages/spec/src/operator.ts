@@ -40,6 +40,7 @@ const cashOutSwitch = Type.Object(
     version: Type.Integer({ minimum: 1, description: 'One more each time it is set' }),
   },
   {
+    title: 'CashOutSwitch',
     additionalProperties: false,
     description:
       'Whether payouts are accepted and sent, since when and why; the latter two `null` until it is first set.',
@@ -56,6 +57,7 @@ export const getCashOutSwitch = endpoint({
   auth: 'admin',
   tag: 'Operator',
   summary: 'Read whether payouts are enabled',
+  description: 'With the reason, since when, and the `version` that switching on compares.',
   responses: { 200: { description: 'The switch as it stands', schema: cashOutSwitch, example: suspended } },
   errors: [],
 })
@@ -85,7 +87,7 @@ export const setCashOutSwitch = endpoint({
         ),
       ),
     },
-    { additionalProperties: false },
+    { title: 'CashOutSwitchRequest', additionalProperties: false },
   ),
   example: { enabled: false, reason: 'Incident 42' },
   responses: { 200: { description: 'The switch as it is now', schema: cashOutSwitch, example: suspended } },
@@ -114,7 +116,7 @@ export const createAdjustment = endpoint({
       }),
       reason,
     },
-    { additionalProperties: false },
+    { title: 'AdjustmentRequest', additionalProperties: false },
   ),
   example: { valueCents: 100000, reason: 'Opening balance' },
   responses: {
@@ -127,7 +129,7 @@ export const createAdjustment = endpoint({
           reason: Type.String({ maxLength: limits.reasonMaxLength }),
           createdAt: instant,
         },
-        { additionalProperties: false },
+        { title: 'Adjustment', additionalProperties: false },
       ),
       example: {
         id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',

@@ -254,23 +254,26 @@ export const partnerEvents = {
  * event without it still says which operation to ask about.
  * @source rules#partner-inbox.4, rules#partner-inbox.9
  */
-export const partnerEvent = Type.Object({
-  event: Type.Enum(['CashIn', 'CashInReversal', 'CashOut', 'CashOutReversal']),
-  eventId: reference,
-  transactionId: reference,
-  externalId: Type.Optional(nullable(reference)),
-  status: Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT }),
-  endToEndId: Type.Optional(nullable(endToEndId)),
-  valueCents: Type.Optional(nullable(amount)),
-  feeCents: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) }))),
-  returnId: Type.Optional(nullable(reference)),
-  currency: Type.Optional(Type.Literal('BRL')),
-  payer: Type.Optional(nullable(party)),
-  recipient: Type.Optional(nullable(party)),
-  errorCode: Type.Optional(nullable(errorCode)),
-  errorMessage: Type.Optional(nullable(errorMessage)),
-  occurredAt: Type.Optional(nullable(time)),
-})
+export const partnerEvent = Type.Object(
+  {
+    event: Type.Enum(['CashIn', 'CashInReversal', 'CashOut', 'CashOutReversal']),
+    eventId: reference,
+    transactionId: reference,
+    externalId: Type.Optional(nullable(reference)),
+    status: Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT }),
+    endToEndId: Type.Optional(nullable(endToEndId)),
+    valueCents: Type.Optional(nullable(amount)),
+    feeCents: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) }))),
+    returnId: Type.Optional(nullable(reference)),
+    currency: Type.Optional(Type.Literal('BRL')),
+    payer: Type.Optional(nullable(party)),
+    recipient: Type.Optional(nullable(party)),
+    errorCode: Type.Optional(nullable(errorCode)),
+    errorMessage: Type.Optional(nullable(errorMessage)),
+    occurredAt: Type.Optional(nullable(time)),
+  },
+  { title: 'BankEvent' },
+)
 /** See {@link partnerEvent}. */
 export type PartnerEvent = Static<typeof partnerEvent>
 
@@ -309,10 +312,13 @@ export function verdictOf({ event, status }: Pick<PartnerEvent, 'event' | 'statu
 const acknowledged = {
   200: {
     description: 'Stored; processed afterwards. Duplicates are answered the same.',
-    schema: Type.Object({ received: Type.Literal(true) }, { additionalProperties: false }),
+    schema: Type.Object({ received: Type.Literal(true) }, { title: 'BankEventReceived', additionalProperties: false }),
     example: { received: true },
   },
 } as const
+
+const TAKING =
+  'For the bank alone. Whatever it signed is stored before it is answered, and applied afterwards, once however often it comes.'
 
 const eventExample = {
   event: 'CashIn',
@@ -334,6 +340,7 @@ export const receiveCashInEvent = endpoint({
   auth: 'partner',
   tag: 'Partner',
   summary: 'Take a CashIn or CashInReversal event of the bank',
+  description: TAKING,
   body: partnerEvent,
   example: eventExample,
   responses: acknowledged,
@@ -348,6 +355,7 @@ export const receiveCashOutEvent = endpoint({
   auth: 'partner',
   tag: 'Partner',
   summary: 'Take a CashOut or CashOutReversal event of the bank',
+  description: TAKING,
   body: partnerEvent,
   example: { ...eventExample, event: 'CashOut' },
   responses: acknowledged,

@@ -16,7 +16,7 @@ const accepted = {
     description: 'The simulated bank took the order; its webhook follows',
     schema: Type.Object(
       { accepted: Type.Literal(true), endToEndId: Type.Optional(Type.String({ maxLength: 64 })) },
-      { additionalProperties: false },
+      { title: 'SandboxActionAccepted', additionalProperties: false },
     ),
     example: { accepted: true, endToEndId: 'E9999901020261121131500aB3dE5fG7' },
   },
@@ -44,7 +44,7 @@ export const payCashIn = endpoint({
       valueCents: optional(amount),
       payerName: optionalText(limits.nameMaxLength),
     },
-    { additionalProperties: false },
+    { title: 'PayCashInRequest', additionalProperties: false },
   ),
   example: { payerName: 'Maria da Silva' },
 })
@@ -55,6 +55,7 @@ const failCashIn = endpoint({
   id: 'failCashIn',
   path: '/sandbox/cash-in/{id}/fail',
   summary: 'Let a charge fail at the simulated bank',
+  description: 'For a charge that nobody has paid yet.',
   params: idOf('cash-in'),
 })
 
@@ -66,7 +67,7 @@ const returnCashIn = endpoint({
   summary: 'Let the bank take a payment back',
   description: 'As after a fraud (MED), without being asked. At most what is left of one payment of the charge.',
   params: idOf('cash-in'),
-  body: Type.Object({ valueCents: amount }, { additionalProperties: false }),
+  body: Type.Object({ valueCents: amount }, { title: 'ReturnCashInRequest', additionalProperties: false }),
   example: { valueCents: 500 },
 })
 
@@ -86,6 +87,7 @@ const failCashOut = endpoint({
   id: 'failCashOut',
   path: '/sandbox/cash-out/{id}/fail',
   summary: 'Let a payout fail at the simulated bank',
+  description: 'For a payout that waits, as all do when the bank is told `cashOut: manual`.',
   params: idOf('cash-out'),
 })
 
@@ -97,7 +99,7 @@ const reverseCashOut = endpoint({
   summary: 'Let the recipient send a payout back',
   description: 'All that is left of it, unless an amount is given.',
   params: idOf('cash-out'),
-  body: Type.Object({ valueCents: optional(amount) }, { additionalProperties: false }),
+  body: Type.Object({ valueCents: optional(amount) }, { title: 'ReverseCashOutRequest', additionalProperties: false }),
   example: { valueCents: 1000 },
 })
 
@@ -117,6 +119,7 @@ const failRefundIn = endpoint({
   id: 'failRefundIn',
   path: '/sandbox/refund-in/{id}/fail',
   summary: 'Let a refund fail at the simulated bank',
+  description: 'For a refund that waits, as all do when the bank is told `refundIn: manual`.',
   params: idOf('refund-in'),
 })
 
@@ -147,7 +150,7 @@ export const bankBehavior = Type.Object(
     eventCopies: Type.Integer({ minimum: 1, maximum: 5, description: 'How often each event is delivered' }),
     eventsShuffled: Type.Boolean({ description: 'Whether events overtake each other' }),
   },
-  { additionalProperties: false },
+  { title: 'BankBehavior', additionalProperties: false },
 )
 
 /** See {@link bankBehavior}. */
@@ -182,7 +185,8 @@ export const getBankBehavior = endpoint({
   path: '/sandbox/behavior',
   auth: 'api-key',
   tag: 'Sandbox',
-  summary: 'How the simulated bank behaves',
+  summary: 'Read how the simulated bank behaves',
+  description: 'Whether it answers, refuses or falls silent, how late it is, and how it sends its events.',
   responses: wholeBehavior,
   errors: ['partner_unavailable'],
 })
@@ -208,7 +212,7 @@ const changeBankBehavior = endpoint({
       eventCopies: optional(eventCopies),
       eventsShuffled: optional(eventsShuffled),
     },
-    { additionalProperties: false },
+    { title: 'BankBehaviorChange', additionalProperties: false },
   ),
   example: { eventCopies: 3, eventsShuffled: true },
   responses: wholeBehavior,

@@ -2,7 +2,8 @@ import { type TSchema, Type } from 'typebox'
 import { limits } from './limits.ts'
 
 /**
- * Shapes that several resources share. Strings are bounded and refuse control characters wherever a client writes them.
+ * Shapes that several resources share. Strings are bounded and refuse control characters wherever a client writes them. A
+ * shape with a `title` has a name of its own in the OpenAPI document, and in what is generated from it.
  */
 
 /**
@@ -40,9 +41,23 @@ export const CURSOR = '^[A-Za-z0-9_-]{1,64}$'
 /** A UUID in its canonical form, either case. */
 export const uuid = Type.String({ format: 'uuid', minLength: 36, maxLength: 36 })
 
+/** An id in a path, as clients write it; what is no UUID is found nowhere. */
+export function idText(resource: string, example: string) {
+  return Type.String({ maxLength: 128, description: `UUID of the ${resource}`, examples: [example] })
+}
+
+/** An example of an id, by what it is the id of. */
+const EXAMPLE_IDS = {
+  'cash-in': '0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  'cash-out': '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
+  'refund-in': '0198c0e4-51d7-7000-8000-3b4c5d6e7f80',
+  'ledger-entry': '7f3c1c5e-8a2b-8d4e-8000-00000000002a',
+  'api-key': '0198c0de-3f00-7000-8000-1a2b3c4d5e6f',
+} as const
+
 /** The path parameter of what is found by its id. */
-export function idOf(resource: string) {
-  return Type.Object({ id: Type.String({ maxLength: 128, description: `UUID of the ${resource}` }) })
+export function idOf(resource: keyof typeof EXAMPLE_IDS) {
+  return Type.Object({ id: idText(resource, EXAMPLE_IDS[resource]) })
 }
 
 /** ISO 8601, UTC. */
@@ -116,11 +131,11 @@ export const reais = Type.Number({ description: 'BRL in reais, at most two decim
 
 /** `YYYY-MM-DD`, a UTC day. @source rules#lists.2 */
 export function utcDay(description: string) {
-  return Type.String({ format: 'date', minLength: 10, maxLength: 10, description })
+  return Type.String({ format: 'date', minLength: 10, maxLength: 10, description, examples: ['2026-11-21'] })
 }
 
-/** The envelope of a list read by cursor. */
-export function cursorList<T extends TSchema>(item: T) {
+/** The envelope of a list read by cursor, under the title of its shape. */
+export function cursorList<T extends TSchema>(item: T, title: string) {
   return Type.Object(
     {
       data: Type.Array(item, { maxItems: limits.pageLimitMax }),
@@ -130,10 +145,10 @@ export function cursorList<T extends TSchema>(item: T) {
           hasMore: Type.Boolean(),
           nextCursor: nullable(Type.String({ maxLength: 64 })),
         },
-        { additionalProperties: false },
+        { title: 'CursorPagination', additionalProperties: false },
       ),
     },
-    { additionalProperties: false },
+    { title, additionalProperties: false },
   )
 }
 
@@ -159,8 +174,8 @@ export function onlyPage<Item>(item: Item) {
   return { data: [item], pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false } }
 }
 
-/** The envelope of a list read by page. @source rules#lists.1 */
-export function pageList<T extends TSchema>(item: T) {
+/** The envelope of a list read by page, under the title of its shape. @source rules#lists.1 */
+export function pageList<T extends TSchema>(item: T, title: string) {
   const total = (description: string) => nullable(Type.Integer({ minimum: 0, maximum: 1e12, description }))
   return Type.Object(
     {
@@ -173,9 +188,9 @@ export function pageList<T extends TSchema>(item: T) {
           totalPages: total('Null where the total is'),
           hasMore: Type.Boolean(),
         },
-        { additionalProperties: false },
+        { title: 'PagePagination', additionalProperties: false },
       ),
     },
-    { additionalProperties: false },
+    { title, additionalProperties: false },
   )
 }

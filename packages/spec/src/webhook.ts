@@ -2,13 +2,17 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { eventTypes } from './events.ts'
 import { limits } from './limits.ts'
-import { instant, PLAIN_TEXT, uuid } from './shapes.ts'
+import { idText, instant, PLAIN_TEXT, uuid } from './shapes.ts'
 
 /**
  * The merchant's webhook subscriptions, and the key their signatures are verified with.
  */
 
-const events = Type.Array(Type.Enum([...eventTypes]), { minItems: 1, maxItems: eventTypes.length, uniqueItems: true })
+const events = Type.Array(Type.Enum([...eventTypes], { title: 'EventType' }), {
+  minItems: 1,
+  maxItems: eventTypes.length,
+  uniqueItems: true,
+})
 
 const subscription = Type.Object(
   {
@@ -18,7 +22,7 @@ const subscription = Type.Object(
     active: Type.Boolean(),
     createdAt: instant,
   },
-  { additionalProperties: false, description: 'A registered receiver.' },
+  { title: 'Webhook', additionalProperties: false, description: 'A registered receiver.' },
 )
 
 const subscriptionExample = {
@@ -37,6 +41,8 @@ export const createWebhook = endpoint({
   auth: 'api-key',
   tag: 'Webhooks',
   summary: 'Register a receiver of notifications',
+  description:
+    'Each notification made from now on goes to it, signed; what happened before is not sent afterwards. In production the address is public https; the sandbox takes any.',
   body: Type.Object(
     {
       url: Type.String({
@@ -47,7 +53,7 @@ export const createWebhook = endpoint({
       }),
       events,
     },
-    { additionalProperties: false },
+    { title: 'WebhookRequest', additionalProperties: false },
   ),
   example: { url: 'https://loja.example/pix/notifications', events: ['pix_cash_in'] },
   responses: { 201: { description: 'Registered', schema: subscription, example: subscriptionExample } },
@@ -62,12 +68,13 @@ export const listWebhooks = endpoint({
   auth: 'api-key',
   tag: 'Webhooks',
   summary: 'List the registered receivers',
+  description: 'All that were not removed, each with the `webhook_id` that removes it.',
   responses: {
     200: {
       description: 'All of them, oldest first',
       schema: Type.Object(
         { data: Type.Array(subscription, { maxItems: limits.webhookSubscriptionsMax }) },
-        { additionalProperties: false },
+        { title: 'WebhookList', additionalProperties: false },
       ),
       example: { data: [subscriptionExample] },
     },
@@ -82,8 +89,9 @@ export const deleteWebhook = endpoint({
   path: '/webhook/{webhook_id}',
   auth: 'api-key',
   tag: 'Webhooks',
-  summary: 'Remove a receiver; its pending deliveries are cancelled',
-  params: Type.Object({ webhook_id: Type.String({ maxLength: 128 }) }),
+  summary: 'Remove a receiver',
+  description: 'What was still to be delivered to it is cancelled.',
+  params: Type.Object({ webhook_id: idText('webhook', subscriptionExample.webhook_id) }),
   responses: { 204: { description: 'Removed' } },
   errors: ['not_found'],
 })
@@ -102,7 +110,7 @@ export const getPublicKey = endpoint({
     200: {
       description: 'ECDSA P-256 public key',
       contentType: 'application/x-pem-file',
-      schema: Type.String({ maxLength: 1_024 }),
+      schema: Type.String({ title: 'PublicKey', maxLength: 1_024 }),
       example: '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE…\n-----END PUBLIC KEY-----\n',
     },
     304: { description: 'The key is still the one that `If-None-Match` names' },

@@ -4,7 +4,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
 /** A JSON Schema, as far as the document uses the language. */
 export interface Schema {
-  readonly $ref?: string
   readonly type?: 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'
   readonly enum?: readonly unknown[]
   readonly const?: unknown
@@ -55,13 +54,12 @@ export type Validate = ValidateFunction
 
 interface DocumentText {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationText>>>>
-  readonly components: { readonly parameters: Readonly<Record<string, ParameterText>> }
 }
 
 interface OperationText {
   readonly operationId: string
   readonly security: readonly Readonly<Record<string, unknown>>[]
-  readonly parameters: readonly (ParameterText | { readonly $ref: string })[]
+  readonly parameters: readonly ParameterText[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, ContentText>> }>>
 }
@@ -89,21 +87,27 @@ const FORMATS = {
 
 /** Reads a document. @throws Error where one of its schemas is at fault */
 export function readDocument(text: string): readonly Operation[] {
-  const document = JSON.parse(text) as DocumentText
+  const { paths } = withoutReferences(JSON.parse(text)) as DocumentText
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS })
-  ajv.addSchema(document, DOCUMENT)
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => operationOf(path, method, operation, document, ajv)),
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => operationOf(path, method, operation, ajv)),
   )
 }
 
-const DOCUMENT = 'document'
+/** A document with what it refers to in the places of the references. None of them leads back to itself. */
+export function withoutReferences(document: unknown): unknown {
+  const inline = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(inline)
+    const { $ref } = value as { readonly $ref?: string }
+    if (typeof $ref === 'string') return inline(componentOf(document, $ref))
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inline(inner)]))
+  }
+  return inline(document)
+}
 
-function operationOf(path: string, method: string, text: OperationText, document: DocumentText, ajv: Ajv2020) {
-  const parameters = text.parameters.map((parameter) =>
-    '$ref' in parameter ? componentOf(document, parameter.$ref) : parameter,
-  )
-  const named = (place: string) => parameters.filter((parameter) => parameter.in === place)
+function operationOf(path: string, method: string, text: OperationText, ajv: Ajv2020) {
+  const named = (place: string) => text.parameters.filter((parameter) => parameter.in === place)
   const query = Object.fromEntries(named('query').map(({ name, schema }) => [name, schema]))
   const schema = text.requestBody?.content['application/json'].schema
   return {
@@ -122,21 +126,20 @@ function operationOf(path: string, method: string, text: OperationText, document
   }
 }
 
-function componentOf({ components }: DocumentText, reference: string): ParameterText {
-  const parameter = components.parameters[reference.slice(reference.lastIndexOf('/') + 1)]
-  if (!parameter) throw new Error(`the document has no ${reference}`)
-  return parameter
+/** What a reference such as `#/components/schemas/Problem` leads to. */
+function componentOf(document: unknown, reference: string): unknown {
+  let found = document
+  for (const name of reference.slice(2).split('/'))
+    found = (found as Readonly<Record<string, unknown>> | undefined)?.[name]
+  if (found === undefined) throw new Error(`the document has no ${reference}`)
+  return found
 }
 
 function answerOf(content: Readonly<Record<string, ContentText>>, ajv: Ajv2020): DocumentedAnswer {
   return {
     contents: new Map(
-      Object.entries(content).map(([type, { schema }]) => [type.split(';')[0] ?? type, ajv.compile(absolute(schema))]),
+      Object.entries(content).map(([type, { schema }]) => [type.split(';')[0] ?? type, ajv.compile(schema)]),
     ),
     codes: new Set(Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples))),
   }
-}
-
-function absolute(schema: Schema): Schema {
-  return schema.$ref === undefined ? schema : { $ref: `${DOCUMENT}${schema.$ref}` }
 }

@@ -73,6 +73,8 @@ export const getCashIn = endpoint({
   auth: 'api-key',
   tag: 'Cash-in',
   summary: 'Read a charge',
+  description:
+    'The authoritative view: where it and a notification differ, it is right. Poll it every 60 seconds while the status is `PROVIDER_RESULT_UNKNOWN`.',
   params: idOf('cash-in'),
   responses: {
     200: {
@@ -94,11 +96,12 @@ export const listCashIns = endpoint({
   auth: 'api-key',
   tag: 'Cash-in',
   summary: 'List charges, newest first',
+  description: 'By status, days of creation (UTC, both inclusive), `external_id` or `end_to_end_id`, page by page.',
   query: listQuery,
   responses: {
     200: {
       description: 'A page of charges as they stand now',
-      schema: pageList(cashInDetail),
+      schema: pageList(cashInDetail, 'CashInPage'),
       example: onlyPage(detailExample),
     },
   },
@@ -107,7 +110,7 @@ export const listCashIns = endpoint({
 
 const incoming = Type.Object(
   { operation: Type.Literal('cash_in'), ...cashInDetail.properties },
-  { additionalProperties: false },
+  { title: 'IncomingTransaction', additionalProperties: false },
 )
 
 const incomingList = {
@@ -120,7 +123,7 @@ const incomingList = {
   responses: {
     200: {
       description: 'A page of incoming transactions',
-      schema: pageList(incoming),
+      schema: pageList(incoming, 'IncomingTransactionPage'),
       example: onlyPage({ operation: 'cash_in', ...detailExample }),
     },
   },

@@ -44,11 +44,11 @@ export const createCashInBody = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false },
+  { title: 'CashInRequest', additionalProperties: false },
 )
 
 /** A status, as clients name it. */
-export const cashInStatus = Type.Enum([...cashIn.states])
+export const cashInStatus = Type.Enum([...cashIn.states], { title: 'CashInStatus' })
 
 const created = {
   id: uuid,
@@ -66,7 +66,11 @@ const providerTransactionId = Type.String({ maxLength: 128 })
 /** What is told of one that was just made. */
 export const cashInCreated = Type.Object(
   { ...created, pixCode: Type.Optional(pixCode), providerTransactionId: Type.Optional(providerTransactionId) },
-  { additionalProperties: false, description: 'A charge just created. What is not known is left out.' },
+  {
+    title: 'CashInCreated',
+    additionalProperties: false,
+    description: 'A charge just created. What is not known is left out.',
+  },
 )
 
 /** Everything that a client is shown of one. @source rules#cash-in.detail.1 */
@@ -91,5 +95,9 @@ export const cashInDetail = Type.Object(
     createdAt: instant,
     updatedAt: instant,
   },
-  { additionalProperties: false, description: 'Everything known of a charge. The authoritative view.' },
+  {
+    title: 'CashIn',
+    additionalProperties: false,
+    description: 'Everything known of a charge. The authoritative view.',
+  },
 )

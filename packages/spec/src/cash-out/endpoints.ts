@@ -131,6 +131,7 @@ export const getCashOut = endpoint({
   auth: 'api-key',
   tag: 'Cash-out',
   summary: 'Read a payout',
+  description: 'The authoritative view: where it and a notification differ, it is right.',
   params: idOf('cash-out'),
   responses: { 200: { description: 'The payout as it stands now', schema: cashOutDetail, example: detailExample } },
   errors: ['not_found'],
@@ -144,11 +145,12 @@ export const listCashOuts = endpoint({
   auth: 'api-key',
   tag: 'Cash-out',
   summary: 'List payouts, newest first',
+  description: 'By status, days of creation (UTC, both inclusive), `external_id` or `end_to_end_id`, page by page.',
   query: Type.Object(operationQuery(cashOutStatus), { additionalProperties: false }),
   responses: {
     200: {
       description: 'A page of payouts as they stand now',
-      schema: pageList(cashOutDetail),
+      schema: pageList(cashOutDetail, 'CashOutPage'),
       example: onlyPage(detailExample),
     },
   },

@@ -46,7 +46,7 @@ export const createCashOutBody = Type.Object(
       { additionalProperties: false },
     ),
   },
-  { additionalProperties: false },
+  { title: 'CashOutRequest', additionalProperties: false },
 )
 
 /** What a client sends. @source rules#cash-out.qrcode.1 */
@@ -66,11 +66,11 @@ export const createCashOutFromQrCodeBody = Type.Object(
     ),
     recipient: optional(Type.Object({ document: recipientDocument }, { additionalProperties: false })),
   },
-  { additionalProperties: false },
+  { title: 'QrCodeCashOutRequest', additionalProperties: false },
 )
 
 /** A status, as clients name it. */
-export const cashOutStatus = Type.Enum([...cashOut.states])
+export const cashOutStatus = Type.Enum([...cashOut.states], { title: 'CashOutStatus' })
 
 const name = Type.String({ maxLength: limits.nameMaxLength })
 const pixKey = Type.String({ maxLength: limits.pixKeyMaxLength })
@@ -92,6 +92,7 @@ const createdToKey = {
 
 /** What is told of one that was just made. */
 export const cashOutCreated = Type.Object(createdToKey, {
+  title: 'CashOutCreated',
   additionalProperties: false,
   description: 'A payout just accepted. What was not given is left out.',
 })
@@ -99,7 +100,11 @@ export const cashOutCreated = Type.Object(createdToKey, {
 /** The same of one for a code. */
 export const cashOutFromQrCodeCreated = Type.Object(
   { ...createdToKey, paymentType: Type.Literal('qrcode') },
-  { additionalProperties: false, description: 'A payout for a code just accepted. What was not given is left out.' },
+  {
+    title: 'QrCodeCashOutCreated',
+    additionalProperties: false,
+    description: 'A payout for a code just accepted. What was not given is left out.',
+  },
 )
 
 /** Everything that a client is shown of one. @source rules#cash-out.detail.1 */
@@ -131,5 +136,9 @@ export const cashOutDetail = Type.Object(
     confirmedAt: nullable(instant),
     updatedAt: instant,
   },
-  { additionalProperties: false, description: 'Everything known of a payout. The authoritative view.' },
+  {
+    title: 'CashOut',
+    additionalProperties: false,
+    description: 'Everything known of a payout. The authoritative view.',
+  },
 )

@@ -62,7 +62,8 @@ export const getRefundIn = endpoint({
   auth: 'api-key',
   tag: 'Refund-in',
   summary: 'Read a refund',
-  params: idOf('refund'),
+  description: 'By the id of the refund, not of the cash-in. The authoritative view.',
+  params: idOf('refund-in'),
   responses: { 200: { description: 'The refund as it stands now', schema: refundInDetail, example: detailExample } },
   errors: ['not_found'],
 })
@@ -75,6 +76,8 @@ export const listRefundIns = endpoint({
   auth: 'api-key',
   tag: 'Refund-in',
   summary: 'List refunds, newest first',
+  description:
+    'By the payment (`cash_in_id`), status, days of creation (UTC, both inclusive) or reference, page by page.',
   query: Type.Object(
     { ...operationQuery(refundInStatus), cash_in_id: Type.Optional(uuid) },
     { additionalProperties: false },
@@ -82,7 +85,7 @@ export const listRefundIns = endpoint({
   responses: {
     200: {
       description: 'A page of refunds as they stand now',
-      schema: pageList(refundInDetail),
+      schema: pageList(refundInDetail, 'RefundInPage'),
       example: onlyPage(detailExample),
     },
   },

@@ -16,11 +16,11 @@ export const createRefundInBody = Type.Object(
     reason: optionalText(limits.reasonMaxLength),
     externalId: optionalText(limits.externalIdMaxLength, "The refund's id where it is left out", EXTERNAL_ID_OR_NONE),
   },
-  { additionalProperties: false },
+  { title: 'RefundInRequest', additionalProperties: false },
 )
 
 /** A status, as clients name it. */
-export const refundInStatus = Type.Enum([...refundIn.states])
+export const refundInStatus = Type.Enum([...refundIn.states], { title: 'RefundInStatus' })
 
 const created = {
   id: uuid,
@@ -36,7 +36,11 @@ const reason = Type.String({ maxLength: limits.reasonMaxLength })
 /** What is told of one that was just made. */
 export const refundInCreated = Type.Object(
   { ...created, reason: Type.Optional(reason) },
-  { additionalProperties: false, description: 'A refund just accepted. A reason that was not given is left out.' },
+  {
+    title: 'RefundInCreated',
+    additionalProperties: false,
+    description: 'A refund just accepted. A reason that was not given is left out.',
+  },
 )
 
 /** Everything that a client is shown of one. @source rules#refund-in.detail.1 */
@@ -53,5 +57,9 @@ export const refundInDetail = Type.Object(
     origin: Type.Enum([...refundInOrigins]),
     updatedAt: instant,
   },
-  { additionalProperties: false, description: 'Everything known of a refund. The authoritative view.' },
+  {
+    title: 'RefundIn',
+    additionalProperties: false,
+    description: 'Everything known of a refund. The authoritative view.',
+  },
 )

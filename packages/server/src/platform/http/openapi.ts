@@ -8,9 +8,13 @@ import {
   errorsOf,
   limits,
   Refusal,
+  tags,
 } from '@pixgate/spec'
 import { Type } from 'typebox'
+import { curlOf } from './curl.ts'
 import type { EndpointTable } from './handler.ts'
+import { type NamedSchemas, namedSchemas } from './openapi-schemas.ts'
+import { webhooksOf } from './openapi-webhooks.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf, RETRY_STATUSES } from './problem.ts'
 
 /** What a document says of itself. */
@@ -28,19 +32,24 @@ export interface OpenApiInfo {
 export type OpenApiDocument = Readonly<Record<string, unknown>>
 
 /**
- * The OpenAPI 3.1 document of the endpoints, as the server answers them.
+ * The OpenAPI 3.1 document of the endpoints, as the server answers them, and of the notifications that it sends.
+ * @source rules#reference.4
  */
 export function openApiDocument(endpoints: EndpointTable, info: OpenApiInfo): OpenApiDocument {
+  const schemas = namedSchemas()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const endpoint of Object.values(endpoints)) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationOf(endpoint) }
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationOf(endpoint, schemas) }
   }
+  const webhooks = webhooksOf(schemas)
+  schemas.write(problemSchema)
   return {
     openapi: '3.1.0',
     info: {
       title: info.title,
       version: info.version,
       description: info.description,
+      contact: { name: info.title },
       license: { name: info.license, identifier: info.license },
     },
     servers: [
@@ -51,9 +60,12 @@ export function openApiDocument(endpoints: EndpointTable, info: OpenApiInfo): Op
         variables: { host: { default: 'pixgate.example' } },
       },
     ],
+    tags: tagsOf(Object.values(endpoints)),
     paths,
+    webhooks,
     components: {
-      schemas: { Problem: problemSchema },
+      schemas: schemas.components(),
+      examples: problemExamples(Object.values(endpoints)),
       parameters: { CorrelationId: correlationIdParameter },
       headers: { CorrelationId: correlationIdHeader, RetryAfter: retryAfterHeader },
       securitySchemes,
@@ -61,7 +73,13 @@ export function openApiDocument(endpoints: EndpointTable, info: OpenApiInfo): Op
   }
 }
 
-function operationOf(endpoint: Endpoint) {
+function tagsOf(endpoints: readonly Endpoint[]) {
+  return Object.entries(tags)
+    .filter(([name]) => name === 'Notifications' || endpoints.some(({ tag }) => tag === name))
+    .map(([name, description]) => ({ name, description }))
+}
+
+function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
   const { id, tag, summary, description, auth, params, query, headers, body, example, responses } = endpoint
   return {
     operationId: id,
@@ -70,37 +88,49 @@ function operationOf(endpoint: Endpoint) {
     ...(description && { description }),
     security: SECURITY[auth],
     parameters: [
-      ...parametersOf('path', params),
-      ...parametersOf('query', query),
-      ...parametersOf('header', headers && Type.Partial(Type.Object({ ...headers }))),
+      ...parametersOf('path', params, schemas),
+      ...parametersOf('query', query, schemas),
+      ...parametersOf('header', headers && Type.Partial(Type.Object({ ...headers })), schemas),
       { $ref: '#/components/parameters/CorrelationId' },
     ],
     ...(body && {
       requestBody: {
         required: 'required' in body,
-        content: { 'application/json': { schema: body, ...(example !== undefined && { example }) } },
+        content: { 'application/json': { schema: schemas.write(body), ...(example !== undefined && { example }) } },
       },
     }),
     responses: withProblems(
-      Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, responseOf(response)])),
+      Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [status, responseOf(response, schemas)]),
+      ),
       errorsOf(endpoint),
     ),
+    ...codeSamples(endpoint),
   }
 }
 
-function parametersOf(place: 'path' | 'query' | 'header', schema: Endpoint['params']) {
+/** The extension by which viewers show how an operation is called. */
+function codeSamples(endpoint: Endpoint) {
+  const source = curlOf(endpoint)
+  return source === undefined ? {} : { 'x-codeSamples': [{ lang: 'Shell', label: 'curl', source }] }
+}
+
+function parametersOf(place: 'path' | 'query' | 'header', schema: Endpoint['params'], schemas: NamedSchemas) {
   const { properties = {}, required = [] } = (schema ?? {}) as ObjectSchema
-  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+  return Object.entries(properties).map(([name, { description, examples, ...rest }]) => ({
     name,
     in: place,
     required: required.includes(name),
     ...(description && { description }),
-    schema: rest,
+    schema: schemas.write(rest),
+    ...(examples && { example: examples[0] }),
   }))
 }
 
 interface ObjectSchema {
-  readonly properties?: Readonly<Record<string, { readonly description?: string }>>
+  readonly properties?: Readonly<
+    Record<string, { readonly description?: string; readonly examples?: readonly unknown[] }>
+  >
   readonly required?: readonly string[]
 }
 
@@ -110,11 +140,14 @@ interface ResponseObject {
   readonly content?: Readonly<Record<string, unknown>>
 }
 
-function responseOf({ description, schema, contentType = 'application/json', example }: EndpointResponse) {
+function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
+  const { description, schema, contentType = 'application/json', example } = response
   return {
     description,
     headers: { 'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' } },
-    ...(schema && { content: { [contentType]: { schema, ...(example !== undefined && { example }) } } }),
+    ...(schema && {
+      content: { [contentType]: { schema: schemas.write(schema), ...(example !== undefined && { example }) } },
+    }),
   }
 }
 
@@ -148,15 +181,21 @@ function problemResponse(status: number, codes: readonly ErrorCode[]): ResponseO
     content: {
       [PROBLEM_MEDIA_TYPE]: {
         schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(
-          codes.map((code) => [
-            code,
-            { summary: errors[code].title, value: problemOf(new Refusal(code, EXAMPLE_DETAILS[code]), 'checkout-77') },
-          ]),
-        ),
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
   }
+}
+
+/** A problem of each code that one of the endpoints answers. */
+function problemExamples(endpoints: readonly Endpoint[]) {
+  const answered = new Set(endpoints.flatMap((endpoint) => errorsOf(endpoint)))
+  return Object.fromEntries(
+    [...answered].map((code) => [
+      code,
+      { summary: errors[code].title, value: problemOf(new Refusal(code, EXAMPLE_DETAILS[code]), 'checkout-77') },
+    ]),
+  )
 }
 
 const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ConstructorParameters<typeof Refusal>[1]>> = {
@@ -168,6 +207,7 @@ const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ConstructorParameters<typeof Re
 }
 
 const problemSchema = {
+  title: 'Problem',
   description: 'Every error: RFC 9457, with a stable `code` to decide on.',
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'code', 'message', 'correlationId', 'errors'],
@@ -183,6 +223,7 @@ const problemSchema = {
       type: 'array',
       description: 'What is wrong with which field.',
       items: {
+        title: 'FieldError',
         type: 'object',
         required: ['field', 'code', 'message'],
         properties: {
@@ -193,6 +234,7 @@ const problemSchema = {
       },
     },
     existing: {
+      title: 'ExistingOperation',
       type: 'object',
       description: 'The operation that exists, where a create was refused because of it or after storing it.',
       required: ['id', 'status'],

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Endpoint, endpoints, errors, errorsOf } from '@pixgate/spec'
+import { type Endpoint, endpoints, errors, errorsOf, eventSchemas, eventTypes } from '@pixgate/spec'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { TSchema } from 'typebox'
+import { formats } from '../../../src/platform/http/formats.ts'
 import type { EndpointTable } from '../../../src/platform/http/handler.ts'
 import { openApiDocument } from '../../../src/platform/http/openapi.ts'
 import { compileValidator } from '../../../src/platform/http/validation.ts'
+import { withoutReferences } from '../../fuzz/document.ts'
 import { endpoints as things } from './thing-server.ts'
 
 const info = {
@@ -52,7 +56,7 @@ test('[http.2] every endpoint is an operation under its path and method', () => 
 })
 
 test('[http.2] every status an endpoint can answer is there, each problem with every code it may have', () => {
-  const { paths } = written(endpoints)
+  const { paths, components } = written(endpoints)
   for (const endpoint of all) {
     const { responses } = paths[endpoint.path][endpoint.method.toLowerCase()]
     const codes = errorsOf(endpoint)
@@ -60,7 +64,8 @@ test('[http.2] every status an endpoint can answer is there, each problem with e
     assert.deepEqual(Object.keys(responses).toSorted(), [...statuses].toSorted())
     for (const code of codes) {
       const { content, headers } = responses[errors[code].status]
-      const { value } = content['application/problem+json'].examples[code]
+      assert.equal(content['application/problem+json'].examples[code].$ref, `#/components/examples/${code}`)
+      const { value } = components.examples[code]
       assert.equal(value.code, code)
       assert.equal(value.message, errors[code].message)
       assert.equal(value.status, errors[code].status)
@@ -128,4 +133,87 @@ test('[http.2] an answer of text has its content type', () => {
   const { paths } = written(things)
   assert.deepEqual(Object.keys(paths['/key'].get.responses[200].content), ['application/x-pem-file'])
   assert.equal(paths['/things/{id}'].delete.responses[204].content, undefined)
+})
+
+/** Everything in the document that has a schema and may have an example, with where it stands. */
+function contentsOf(value: unknown, place = ''): readonly { place: string; content: Content }[] {
+  if (typeof value !== 'object' || value === null) return []
+  const own = Object.entries(value).flatMap(([key, inner]) => contentsOf(inner, `${place}/${key}`))
+  return 'schema' in value ? [{ place, content: value as Content }, ...own] : own
+}
+
+interface Content {
+  readonly name?: string
+  readonly schema: unknown
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+const bodiesOf = (document: unknown) => contentsOf(document).filter(({ place }) => place.includes('/content/'))
+
+test('[reference.4] every body has a name, which generators call its type by', () => {
+  for (const { place, content } of bodiesOf(written(endpoints))) {
+    assert.match((content.schema as { $ref?: string }).$ref ?? '', /^#\/components\/schemas\/[A-Z]\w+$/, place)
+  }
+})
+
+test('[reference.4] every body has an example, and every example in the document is what its schema says', () => {
+  const document = withoutReferences(written(endpoints))
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats })
+  ajv.addFormat('uri-reference', /^[!-~]+$/)
+  let count = 0
+  for (const { place, content } of contentsOf(document)) {
+    const { schema, example, examples = {} } = content
+    const given = [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)]
+    if (place.includes('/content/')) assert.ok(given.length > 0, `${place} has no example`)
+    for (const value of given) {
+      assert.ok(ajv.validate(schema as object, value), `${place}: ${ajv.errorsText()}`)
+      count += 1
+    }
+  }
+  assert.ok(count > 300, String(count))
+})
+
+test('[reference.4] every operation has a name of its own, a description and a group that is described', () => {
+  const { paths, webhooks, tags } = written(endpoints)
+  const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods) =>
+    Object.values(methods as Record<string, { operationId: string; description?: string; tags: string[] }>),
+  )
+  const names = operations.map(({ operationId }) => operationId)
+  assert.equal(new Set(names).size, names.length)
+  const described = tags.map(({ name }: { name: string }) => name)
+  for (const { operationId, description = '', tags: own } of operations) {
+    assert.match(description, /\.$/, operationId)
+    for (const tag of own) assert.ok(described.includes(tag), `${operationId}: ${tag}`)
+  }
+})
+
+test('[reference.4] [events.2] the four notifications are webhooks, with the published schemas', () => {
+  const { webhooks } = withoutReferences(written(endpoints)) as ReturnType<typeof written>
+  assert.deepEqual(Object.keys(webhooks), [...eventTypes])
+  for (const type of eventTypes) {
+    const { requestBody, parameters } = webhooks[type].post
+    const { schema, example } = requestBody.content['application/json']
+    assert.equal(schema.properties.event_type.const, type)
+    assert.deepEqual(
+      Object.keys(schema.properties.event.properties),
+      Object.keys(eventSchemas[type].properties.event.properties),
+    )
+    assert.equal(example.event_type, type)
+    assert.ok(parameters.some(({ name }: { name: string }) => name === 'Digital-Signature'))
+  }
+})
+
+test('[reference.4] two schemas of one name are a fault, not a choice', () => {
+  const named = (title: string, schema: object) =>
+    ({
+      ...things.getHealth,
+      responses: { 200: { description: 'x', schema: { ...schema, title } as TSchema } },
+    }) as Endpoint
+  const table = (first: object, second: object) => ({
+    a: named('Twin', first),
+    b: { ...named('Twin', second), path: '/other', id: 'other' },
+  })
+  assert.throws(() => openApiDocument(table({ type: 'string' }, { type: 'number' }), info), /called Twin/)
+  assert.doesNotThrow(() => openApiDocument(table({ type: 'string' }, { type: 'string' }), info))
 })

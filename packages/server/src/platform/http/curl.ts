@@ -1,0 +1,41 @@
+import type { Credential, Endpoint } from '@pixgate/spec'
+
+/** What a shell has in its variables, by who may call. The bank signs: there is no line for that. */
+const TOKENS: Readonly<Partial<Record<Credential, string>>> = {
+  'api-key': '$PIXGATE_API_KEY',
+  admin: '$PIXGATE_ADMIN_TOKEN',
+}
+
+/**
+ * The request of an endpoint's example as a command of curl, or `undefined` where the bank calls. Ids stand in variables
+ * that are called by what they are the id of: `$CASH_IN_ID`.
+ * @source rules#reference.5
+ */
+export function curlOf({ method, path, auth, params, body, example }: Endpoint): string | undefined {
+  if (auth === 'partner') return undefined
+  const { properties = {} } = (params ?? {}) as { readonly properties?: Readonly<Record<string, Described>> }
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idVariable(properties[name]?.description))
+  const token = TOKENS[auth]
+  return [
+    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$PIXGATE_URL${address}"`,
+    ...(token === undefined ? [] : [`-H "Authorization: Bearer ${token}"`]),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(example ?? {}))}`]),
+  ].join(' \\\n  ')
+}
+
+interface Described {
+  readonly description?: string
+}
+
+/** `UUID of the cash-in` → `$CASH_IN_ID`. */
+function idVariable(description = ''): string {
+  const [, resource = 'the'] = /^UUID of the ([a-z-]+)$/.exec(description) ?? []
+  return `$${resource.replaceAll('-', '_').toUpperCase()}_ID`
+}
+
+/** A word that a shell reads as it is. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { type Endpoint, endpoints } from '@pixgate/spec'
+import { curlOf } from '../../src/platform/http/curl.ts'
+import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
+
+type OperationId = keyof typeof endpoints
+
+/** Runs what the reference shows, in a shell that has the variables of its first lines. */
+interface Shell {
+  readonly variables: Record<string, string>
+  /** Runs the command of an operation and returns the body; fails unless the answer is the one without an error. */
+  run(id: OperationId): Promise<Answer['body']>
+  readonly used: Set<OperationId>
+}
+
+async function shell(t: TestContext, { url }: World): Promise<Shell> {
+  const home = await mkdtemp(join(tmpdir(), 'pixgate-curl-'))
+  t.after(() => rm(home, { recursive: true }))
+  await writeFile(join(home, '.curlrc'), 'write-out = "\\n%{http_code}"')
+  const variables: Record<string, string> = { PIXGATE_URL: url, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN }
+  const used = new Set<OperationId>()
+  const run = async (id: OperationId) => {
+    used.add(id)
+    const endpoint: Endpoint = endpoints[id]
+    const env = { ...process.env, ...variables, CURL_HOME: home }
+    const { stdout } = await promisify(execFile)('sh', ['-euc', curlOf(endpoint) ?? ''], { env })
+    const [, body = '', status] = /^([\s\S]*)\n(\d+)$/.exec(stdout) ?? []
+    assert.equal(status, Object.keys(endpoint.responses)[0], `${id}: ${stdout}`)
+    return body.startsWith('{') || body.startsWith('[') ? JSON.parse(body) : body
+  }
+  return { variables, run, used }
+}
+
+/** Keys, receivers and what needs no money. */
+async function prepare({ run, variables }: Shell): Promise<void> {
+  const { apiKey } = await run('generateApiKey')
+  variables.PIXGATE_API_KEY = apiKey
+  await run('createWebhook')
+  const { data: receivers } = await run('listWebhooks')
+  variables.WEBHOOK_ID = receivers.at(-1).webhook_id
+  await run('deleteWebhook')
+  for (const id of ['getPublicKey', 'getHealth', 'getReadiness', 'getMetrics', 'getBankBehavior'] as const) {
+    await run(id)
+  }
+}
+
+/** A charge that is paid, and a part of it that goes back. */
+async function moneyIn({ run, variables }: Shell, pix: World): Promise<void> {
+  variables.CASH_IN_ID = (await run('createCashIn')).id
+  await run('payCashIn')
+  await pix.becomes(String(variables.CASH_IN_ID), 'PAID')
+  for (const id of ['getCashIn', 'listCashIns', 'listIncomingTransactions', 'listIncomingTransactionsShort'] as const) {
+    await run(id)
+  }
+  await run('getBalance')
+  const { data: entries } = await run('listLedgerEntries')
+  variables.LEDGER_ENTRY_ID = entries[0].id
+  await run('getLedgerEntry')
+  variables.REFUND_IN_ID = (await run('createRefundIn')).id
+  await run('getRefundIn')
+  await run('listRefundIns')
+  await run('returnCashIn')
+}
+
+/** Payouts, the one of them that comes back, and the switch. */
+async function moneyOut({ run, variables }: Shell, pix: World): Promise<void> {
+  variables.CASH_OUT_ID = (await run('createCashOut')).id
+  await pix.until(`/api/pix/cash-out/${variables.CASH_OUT_ID}`, ({ status }) => status === 'CONFIRMED')
+  await run('getCashOut')
+  await run('listCashOuts')
+  await run('reverseCashOut')
+  await run('createCashOutFromQrCode')
+}
+
+/** What the simulated bank settles only when it is told to. */
+async function settledByHand({ run, variables }: Shell, pix: World): Promise<void> {
+  const atTheBank = (path: string) => pix.until(path, ({ transactionId }) => transactionId !== null)
+  await pix.behave({ cashOut: 'manual', refundIn: 'manual' })
+  const { id: paid } = await pix.paid('10.00')
+  for (const id of ['confirmCashOut', 'failCashOut'] as const) {
+    variables.CASH_OUT_ID = (await pix.cashOut({ value: 1 })).id
+    await atTheBank(`/api/pix/cash-out/${variables.CASH_OUT_ID}`)
+    await run(id)
+  }
+  for (const id of ['confirmRefundIn', 'failRefundIn'] as const) {
+    variables.REFUND_IN_ID = (await pix.refundIn(paid, 1)).id
+    await atTheBank(`/api/pix/refund/${variables.REFUND_IN_ID}`)
+    await run(id)
+  }
+  variables.CASH_IN_ID = (await pix.charge('10.00', { externalId: 'to-fail' })).id
+  await run('failCashIn')
+  await run('changeBankBehavior')
+}
+
+/** What the operator does; the key goes last. */
+async function operator({ run, variables }: Shell): Promise<void> {
+  await run('createAdjustment')
+  await run('getCashOutSwitch')
+  await run('setCashOutSwitch')
+  variables.API_KEY_ID = (await run('listApiKeys')).data[0].id
+  await run('deactivateApiKey')
+}
+
+test('[reference.5] every command that the reference shows works at the sandbox as it stands there', async (t) => {
+  const pix = await world(t)
+  const sh = await shell(t, pix)
+  await prepare(sh)
+  await moneyIn(sh, pix)
+  await moneyOut(sh, pix)
+  await settledByHand(sh, pix)
+  await operator(sh)
+  const shown = Object.values<Endpoint>(endpoints).filter((endpoint) => curlOf(endpoint) !== undefined)
+  assert.deepEqual(
+    shown.map(({ id }) => id).filter((id) => !sh.used.has(id as OperationId)),
+    [],
+    'these were not tried',
+  )
+})
+
+test('[reference.5] what the bank calls has no command: nobody else can sign', () => {
+  assert.equal(curlOf(endpoints.receiveCashInEvent), undefined)
+})
+
+test('[reference.5] a quote in an example stays one in the shell', () => {
+  const endpoint: Endpoint = { ...endpoints.createCashOut, example: { name: "Joana d'Arc" } }
+  assert.ok(curlOf(endpoint)?.endsWith(`-d '{"name":"Joana d'\\''Arc"}'`))
+})
