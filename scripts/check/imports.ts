@@ -111,8 +111,9 @@ function mayNameBank(path: string, names: string): boolean {
   return path.endsWith('/jobs.ts') || (/^\s*type\b/.test(names) && !path.endsWith('/commands.ts'))
 }
 
-/** The file of ours that an import names, or `undefined` where it names a library. */
+/** The file of ours that an import names, or `undefined` where it names a library or data. */
 function targetOf(path: string, specifier: string): string | undefined {
+  if (specifier.endsWith('.json')) return undefined
   if (specifier.startsWith('.')) return posix.join(posix.dirname(path), specifier)
   const [, name] = /^@pixgate\/([^/]+)/.exec(specifier) ?? []
   return name === undefined ? undefined : `packages/${name}/src/index.ts`

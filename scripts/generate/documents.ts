@@ -1,4 +1,5 @@
 import { releasesDocument, reportsDocument, sendingDocument } from './answers.ts'
+import { collectionDocument, llmsDocument } from './collection.ts'
 import { configurationDocument, environmentExample } from './configuration.ts'
 import type { GeneratedDocument } from './document.ts'
 import { errorsDocument } from './errors.ts'
@@ -18,6 +19,8 @@ export function documents(): GeneratedDocument[] {
     errorsDocument(),
     ...eventSchemaDocuments(),
     openApi(),
+    collectionDocument(),
+    llmsDocument(),
     configurationDocument(),
     environmentExample(),
   ]

@@ -25,6 +25,7 @@ import { createIds, type Ids } from './platform/ids.ts'
 import { startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
 import type { ProcessDependencies } from './process.ts'
+import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule } from './refund-in/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
 
@@ -91,11 +92,16 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
   )
   measure(base, modules, eventLoop)
   let isDraining = false
+  const added = [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])]
+  const reference = createReferenceRoutes({
+    endpoints: [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)],
+    isSandbox: base.config.mode === 'sandbox',
+  })
   const http = createHttpServer({
     endpoints: ownEndpoints,
     handlers: handlersOf(base, modules, () => isDraining),
     onRequest: base.metrics.onRequest,
-    added: [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])],
+    added: [...added, ...reference],
     authenticate: {
       'api-key': modules.apiKeys.authenticateApiKey,
       admin: modules.apiKeys.authenticateAdmin,

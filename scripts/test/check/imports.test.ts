@@ -20,6 +20,7 @@ const allowed: readonly (readonly [path: string, code: string])[] = [
   ['packages/server/src/compose.ts', "import { follow } from './cash-in/commands.ts'"],
   ['packages/server/test/cash-in/a.test.ts', "import { follow } from '../../src/cash-in/commands.ts'"],
   ['packages/server/test/support/database.ts', "import { statement } from '../../src/platform/db/database.ts'"],
+  [`${server}/health/routes.ts`, "import packageJson from '../../package.json' with { type: 'json' }"],
   ['packages/sandbox/src/start.ts', "import { serve } from '@pixgate/server'"],
   ['packages/sandbox/src/config.ts', "import { configOf } from '@pixgate/server/config'"],
 ]

@@ -34,7 +34,7 @@ const CONFIGURED = {
 }
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
-  test(`[sandbox.1] [sandbox.4] [config.2] production by ${name} starts without printing a secret, and has no controls`, async (t) => {
+  test(`[sandbox.1] [sandbox.4] [config.2] [reference.1] production by ${name} starts without printing a secret, describes itself, and has no controls`, async (t) => {
     const { url: databaseUrl } = await testDatabase(t)
     const { port, directory, stop } = await startProduction(t, program, databaseUrl)
     const call = async (method: string, path: string, token: string) => {
@@ -54,6 +54,9 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     ] as const) {
       const { status, body } = await call(method, path, made.apiKey)
       assert.deepEqual([status, body.code], [404, 'not_found'], path)
+    }
+    for (const path of ['/', '/docs', '/docs/errors', '/openapi.json', '/llms.txt']) {
+      assert.equal((await fetch(`http://127.0.0.1:${port}${path}`)).status, 200, path)
     }
     const { status, headers } = await call('GET', '/organization/balance', made.apiKey)
     assert.equal(status, 200)

@@ -14,7 +14,10 @@ const TOKENS: Readonly<Partial<Record<Credential, string>>> = {
 export function curlOf({ method, path, auth, params, body, example }: Endpoint): string | undefined {
   if (auth === 'partner') return undefined
   const { properties = {} } = (params ?? {}) as { readonly properties?: Readonly<Record<string, Described>> }
-  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idVariable(properties[name]?.description))
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const resource = resourceOfId(properties[name]?.description)
+    return `$${resource.replaceAll('-', '_').toUpperCase()}_ID`
+  })
   const token = TOKENS[auth]
   return [
     `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$PIXGATE_URL${address}"`,
@@ -29,10 +32,14 @@ interface Described {
   readonly description?: string
 }
 
-/** `UUID of the cash-in` → `$CASH_IN_ID`. */
-function idVariable(description = ''): string {
-  const [, resource = 'the'] = /^UUID of the ([a-z-]+)$/.exec(description) ?? []
-  return `$${resource.replaceAll('-', '_').toUpperCase()}_ID`
+/**
+ * What an id in a path is the id of: `UUID of the cash-in` → `cash-in`.
+ * @throws Error where its description does not say so
+ */
+export function resourceOfId(description = ''): string {
+  const [, resource] = /^UUID of the ([a-z-]+)$/.exec(description) ?? []
+  if (resource === undefined) throw new Error(`«${description}» does not say what it is the id of`)
+  return resource
 }
 
 /** A word that a shell reads as it is. */

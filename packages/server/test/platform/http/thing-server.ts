@@ -1,7 +1,7 @@
 import { type AddressInfo, connect } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { endpoint, nullable, Refusal, text, utcDay, uuid } from '@pixgate/spec'
+import { endpoint, idOf, nullable, Refusal, text, utcDay, uuid } from '@pixgate/spec'
 import { pino } from 'pino'
 import { Type } from 'typebox'
 import type { Authenticators, Handlers } from '../../../src/platform/http/handler.ts'
@@ -51,7 +51,7 @@ export const endpoints = {
     auth: 'api-key',
     tag: 'Things',
     summary: 'Read a thing',
-    params: Type.Object({ id: Type.String({ maxLength: 128 }) }),
+    params: idOf('cash-in'),
     responses: things,
     errors: ['not_found'],
   }),
@@ -81,7 +81,7 @@ export const endpoints = {
     auth: 'api-key',
     tag: 'Things',
     summary: 'Remove a thing',
-    params: Type.Object({ id: Type.String({ maxLength: 128 }) }),
+    params: idOf('cash-in'),
     responses: { 204: { description: 'Removed' } },
     errors: ['not_found'],
   }),

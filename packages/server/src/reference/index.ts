@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { type Endpoint, limits } from '@pixgate/spec'
+import { Type } from 'typebox'
+import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
+import { hasCurrent } from '../platform/http/etag.ts'
+import { openApiDocument } from '../platform/http/openapi.ts'
+import { collectionOf } from './collection.ts'
+import { errorsPage } from './errors-page.ts'
+import { homePage } from './home-page.ts'
+import { apiInfo } from './info.ts'
+import { llmsText } from './llms.ts'
+import { CONTENT_SECURITY_POLICY } from './page.ts'
+import { referencePage } from './reference-page.ts'
+
+/** What the reference is about. */
+export interface Described {
+  /** Every endpoint that this process answers, besides the reference itself. */
+  readonly endpoints: readonly Endpoint[]
+  readonly isSandbox: boolean
+}
+
+const HTML = 'text/html; charset=utf-8'
+const JSON_TEXT = 'application/json; charset=utf-8'
+const PLAIN = 'text/plain; charset=utf-8'
+
+/** Where the pages are, for those that name each other. */
+const PLACES = { reference: '/docs', errors: '/docs/errors', openapi: '/openapi.json', collection: '/collection.json' }
+
+/**
+ * The endpoints by which the service describes itself, to anyone: pages, the OpenAPI document, a collection, llms.txt. Each
+ * is written when it is first asked for, and kept.
+ * @source rules#reference.1, rules#reference.2
+ */
+export function createReferenceRoutes({ endpoints, isSandbox }: Described): BoundEndpoint[] {
+  const openApi = () => {
+    const table = Object.fromEntries(endpoints.map((endpoint) => [endpoint.id, endpoint]))
+    const servers = [{ url: '/', description: 'This service' }]
+    return JSON.stringify({ ...openApiDocument(table, apiInfo), servers })
+  }
+  return [
+    route('getHomePage', '/', HTML, () => homePage(isSandbox)),
+    route('getReference', PLACES.reference, HTML, () => referencePage(endpoints)),
+    route('getErrorsPage', PLACES.errors, HTML, () => errorsPage(endpoints)),
+    route('getOpenApiDocument', PLACES.openapi, JSON_TEXT, openApi),
+    route('getCollection', PLACES.collection, JSON_TEXT, () => JSON.stringify(collectionOf(endpoints))),
+    route('getLlmsText', '/llms.txt', PLAIN, () => llmsText(endpoints, PLACES)),
+  ]
+}
+
+/** @param write the text, the same at every call */
+function route(id: string, path: string, contentType: string, write: () => string): BoundEndpoint {
+  let kept: { readonly text: string; readonly headers: Readonly<Record<string, string>> } | undefined
+  return {
+    endpoint: {
+      id,
+      method: 'GET',
+      path,
+      auth: 'none',
+      tag: 'Reference',
+      summary: `Read ${path}`,
+      responses: {
+        200: { description: 'The document', contentType, schema: Type.String() },
+        304: { description: 'Unchanged since the ETag that was sent' },
+      },
+      errors: [],
+    },
+    handle: async ({ context }) => {
+      kept ??= withHeaders(write())
+      const { text, headers } = kept
+      if (hasCurrent(String(headers.etag), context.headers['if-none-match'])) return { status: 304, headers }
+      return { status: 200, headers, body: text }
+    },
+  }
+}
+
+function withHeaders(text: string) {
+  return {
+    text,
+    headers: {
+      etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
+      'cache-control': `public, max-age=${limits.publicKeyMaxAgeSeconds}`,
+      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    },
+  }
+}

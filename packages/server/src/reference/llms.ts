@@ -1,0 +1,40 @@
+import { type Endpoint, eventTypes, tags } from '@pixgate/spec'
+import { apiInfo } from './info.ts'
+
+/** Where a reader finds more: an address of the service, or a path of the repository. */
+export type Places = Readonly<Record<'reference' | 'errors' | 'openapi' | 'collection', string>>
+
+/** What a language model, or a hurried reader, needs to know before it writes a client: in the form of llms.txt. */
+export function llmsText(endpoints: readonly Endpoint[], places: Places): string {
+  const groups = Object.entries(tags).flatMap(([tag, description]) => {
+    const members = endpoints.filter((endpoint) => endpoint.tag === tag)
+    const lines = members.map(({ method, path, summary }) => `- \`${method} ${path}\`: ${summary}`)
+    return lines.length === 0 ? [] : [`### ${tag}\n\n${description}\n\n${lines.join('\n')}`]
+  })
+  const [summary, ...conventions] = apiInfo.description.split('\n\n')
+  return `${[
+    `# ${apiInfo.title}`,
+    `> ${summary}`,
+    ...conventions,
+    ADVICE,
+    '## Documents',
+    [
+      `- [OpenAPI 3.1](${places.openapi}): every operation, body, example and notification`,
+      `- [Reference](${places.reference}): the same to read, with commands to try`,
+      `- [Errors](${places.errors}): each code with cause and cure`,
+      `- [Collection](${places.collection}): for Postman, Bruno or Insomnia`,
+    ].join('\n'),
+    '## Endpoints',
+    ...groups,
+  ].join('\n\n')}\n`
+}
+
+const ADVICE = [
+  '## Before you write a client',
+  '',
+  '- Store your `externalId` before you send a create, and send the same one on every retry of it.',
+  '- A timeout, a 500 or a lost connection is no refusal: send the same request again, or look it up by `external_id`.',
+  '- Ignore fields and statuses that you do not know: there may be more.',
+  `- Receivers get ${eventTypes.map((type) => `\`${type}\``).join(', ')}: verify \`Digital-Signature\` (ECDSA P-256, SHA-256, DER, Base64) over the raw body with the key of \`GET /public-key\`, answer 2xx within 5 seconds, and count each \`webhook-id\` once.`,
+  '- GET by id is the authoritative view. `PROVIDER_RESULT_UNKNOWN` is not a failure: poll every 60 seconds.',
+].join('\n')

@@ -1,0 +1,116 @@
+import {
+  type Credential,
+  type Endpoint,
+  type ErrorCode,
+  type EventType,
+  errors,
+  errorsOf,
+  eventExamples,
+  eventSchemas,
+  eventTypes,
+  tags,
+} from '@pixgate/spec'
+import { curlOf } from '../platform/http/curl.ts'
+import { type Field, fieldsOf, type Schema } from './fields.ts'
+import { firstSteps } from './first-steps.ts'
+import { type Html, html, prose } from './html.ts'
+import { apiInfo } from './info.ts'
+import { page } from './page.ts'
+
+/** The page at `/docs`: every endpoint by its tag, and the notifications. @source rules#reference.4 */
+export function referencePage(endpoints: readonly Endpoint[]): string {
+  const groups = Object.entries(tags)
+    .map(([tag, description]) => ({ tag, description, members: endpoints.filter((endpoint) => endpoint.tag === tag) }))
+    .filter(({ tag, members }) => members.length > 0 || tag === NOTIFICATIONS)
+  return page(
+    'Reference · Pixgate',
+    html`<h1>Reference</h1>
+${apiInfo.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>\n`)}
+<nav>${groups.map(({ tag }) => html`<a href="#${anchorOf(tag)}">${tag}</a> `)}</nav>
+<h2 id="first-steps">First steps</h2>
+<p>At a sandbox. The commands of this page use the variables that are set here; <code>$CASH_OUT_ID</code> and its like stand
+for the <code>id</code> that an answer told.</p>
+${code(firstSteps(`http://${apiInfo.defaultHost}`, '…'))}
+${groups.map(
+  ({ tag, description, members }) => html`<h2 id="${anchorOf(tag)}">${tag}</h2>
+<p>${prose(description)}</p>
+${tag === NOTIFICATIONS ? eventTypes.map(notification) : members.map(operation)}`,
+)}`,
+  )
+}
+
+const NOTIFICATIONS = 'Notifications' satisfies keyof typeof tags
+
+function anchorOf(tag: string): string {
+  return tag.toLowerCase().replaceAll(' ', '-')
+}
+
+const CALLERS: Readonly<Record<Credential, string>> = {
+  'api-key': 'Needs an API key.',
+  admin: 'Needs the administrative token.',
+  partner: 'Signed by the bank.',
+  none: 'Needs no key.',
+}
+
+function operation(endpoint: Endpoint): Html {
+  const { id, method, path, auth, summary, description, params, query, body, headers = {}, responses } = endpoint
+  const curl = curlOf(endpoint)
+  return html`<section id="${id}">
+<h3><span class="method">${method}</span> <code>${path}</code></h3>
+<p><strong>${summary}.</strong> ${prose(description ?? '')} <span class="quiet">${CALLERS[auth]}</span></p>
+${fieldTable('Path', params)}${fieldTable('Query', query)}${headerTable(headers)}${fieldTable('Body', body)}
+${curl === undefined ? undefined : code(curl)}
+${Object.entries(responses).map(
+  ([
+    status,
+    { description: what, schema, example },
+  ]) => html`<details><summary><strong>${status}</strong> ${what}</summary>
+${example === undefined ? undefined : code(typeof example === 'string' ? example : JSON.stringify(example, null, 2))}
+${fieldTable('Answer', schema)}</details>
+`,
+)}${problems(errorsOf(endpoint))}
+</section>
+`
+}
+
+function notification(type: EventType): Html {
+  const { description } = eventSchemas[type] as Schema
+  return html`<section id="${type}">
+<h3><span class="method">POST</span> <code>${type}</code> to your receiver</h3>
+<p>${description}</p>
+${code(JSON.stringify(eventExamples[type], null, 2))}
+${fieldTable('Body', eventSchemas[type])}
+</section>
+`
+}
+
+/** By status, each code as a link to its cause and cure. */
+function problems(codes: readonly ErrorCode[]): Html {
+  const sorted = codes.toSorted((one, other) => errors[one].status - errors[other].status)
+  return html`<details><summary>Errors</summary>
+<table>${sorted.map(
+    (name) =>
+      html`<tr><td>${errors[name].status}</td><td><a href="/docs/errors#${name}"><code>${name}</code></a></td><td>${errors[name].message}</td></tr>\n`,
+  )}</table></details>`
+}
+
+function headerTable(headers: Readonly<Record<string, unknown>>): Html | undefined {
+  return fieldTable('Headers', Object.keys(headers).length === 0 ? undefined : { properties: headers as never })
+}
+
+function fieldTable(title: string, schema: Schema | undefined): Html | undefined {
+  const fields = schema === undefined ? [] : fieldsOf(schema)
+  if (fields.length === 0) return undefined
+  return html`<table><tr><th>${title}</th><th>type</th><th></th></tr>
+${fields.map(fieldRow)}</table>
+`
+}
+
+function fieldRow({ path, type, isRequired, description }: Field): Html {
+  return html`<tr><td><code>${path}</code></td><td>${type}${isRequired ? undefined : html` <span class="quiet">optional</span>`}</td><td>${prose(description)}</td></tr>
+`
+}
+
+function code(text: string): Html {
+  return html`<pre><code>${text}</code></pre>`
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { type Endpoint, endpoints, errors, eventTypes, serviceEndpoints } from '@pixgate/spec'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { firstSteps } from '../../src/reference/first-steps.ts'
+import { createReferenceRoutes } from '../../src/reference/index.ts'
+import { good, listen, thingServer } from '../platform/http/thing-server.ts'
+import { ADMIN_TOKEN, world } from '../support/world.ts'
+
+const PATHS = ['/', '/docs', '/docs/errors', '/openapi.json', '/collection.json', '/llms.txt'] as const
+const PAGES = PATHS.slice(0, 3)
+
+/** A server whose pages describe what the service answers, in the sandbox or in production. */
+async function served(t: TestContext, isSandbox = true) {
+  const table: Readonly<Record<string, Endpoint>> = isSandbox ? endpoints : serviceEndpoints
+  const added = createReferenceRoutes({ endpoints: Object.values(table), isSandbox })
+  const { app, log } = thingServer(t, { added })
+  const url = `http://127.0.0.1:${await listen(app)}`
+  const read = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(url + path, init)
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  return { url, read, log }
+}
+
+test('[reference.1] every document is answered to anyone, with its type, and may be kept', async (t) => {
+  const { read, log } = await served(t)
+  for (const path of PATHS) {
+    const { status, headers, text } = await read(path)
+    assert.equal(status, 200, path)
+    assert.ok(text.length > 500, path)
+    assert.match(headers.get('content-type') ?? '', PAGES.includes(path as '/') ? /^text\/html/ : /json|plain/, path)
+    assert.equal(headers.get('cache-control'), 'public, max-age=300', path)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', path)
+    assert.ok(headers.has('x-correlation-id'), path)
+  }
+  assert.deepEqual(
+    log.map(({ route }) => route),
+    PATHS,
+  )
+})
+
+test('[reference.1] who has the present version gets 304 and no body; a stale one gets the new', async (t) => {
+  const { read } = await served(t)
+  for (const path of PATHS) {
+    const etag = (await read(path)).headers.get('etag') ?? ''
+    assert.match(etag, /^"[\w-]{22}"$/)
+    for (const known of [etag, `W/${etag}`, `"old", ${etag}`, '*']) {
+      const { status, headers, text } = await read(path, { headers: { 'if-none-match': known } })
+      assert.deepEqual([status, text, headers.get('etag')], [304, '', etag], `${path} ${known}`)
+    }
+    assert.equal((await read(path, { headers: { 'if-none-match': '"old"' } })).status, 200)
+  }
+})
+
+test('[reference.1] HEAD is answered as GET is, without the body; another method is 405', async (t) => {
+  const { read } = await served(t)
+  for (const path of PATHS) {
+    const { status, headers, text } = await read(path, { method: 'HEAD' })
+    const got = await read(path)
+    assert.deepEqual([status, text], [200, ''])
+    assert.equal(headers.get('content-length'), String(Buffer.byteLength(got.text)), path)
+    assert.equal(headers.get('etag'), got.headers.get('etag'))
+    const refused = await read(path, { method: 'POST' })
+    assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD'], path)
+  }
+})
+
+test('[reference.1] parameters that caches and links add change nothing', async (t) => {
+  const { read } = await served(t)
+  assert.equal((await read('/docs?utm_source=x')).text, (await read('/docs')).text)
+})
+
+test('[reference.2] a page loads nothing and runs nothing, and its policy says so', async (t) => {
+  const { read } = await served(t)
+  for (const path of PATHS) {
+    const { headers, text } = await read(path)
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.match(policy, /default-src 'none'/)
+    assert.doesNotMatch(policy, /unsafe|https?:|\*/)
+    assert.match(policy, /frame-ancestors 'none'/)
+    assert.equal(headers.get('referrer-policy'), 'no-referrer')
+    if (!PAGES.includes(path as '/')) continue
+    assert.doesNotMatch(text, /<script|<iframe|<img|<object|\son\w+=|style="|javascript:/i, path)
+    assert.doesNotMatch(text, /(?:src|href)="(?!\/|#|data:,")/, `${path} leads elsewhere`)
+  }
+})
+
+test('[reference.2] the policy allows the one style that stands in the page', async (t) => {
+  const { read } = await served(t)
+  const { headers, text } = await read('/')
+  const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(text) ?? []
+  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(style))).toString('base64')
+  assert.ok(headers.get('content-security-policy')?.includes(`'sha256-${digest}'`))
+})
+
+test('[reference.1] every link of a page leads somewhere: to a path that is answered, to an anchor that is there', async (t) => {
+  const pix = await world(t)
+  const pages = new Map<string, string>()
+  const textOf = async (path: string) => {
+    const known = pages.get(path) ?? (await (await fetch(pix.url + path)).text())
+    pages.set(path, known)
+    return known
+  }
+  for (const path of PAGES) {
+    for (const [, link = ''] of (await textOf(path)).matchAll(/href="([^"]+)"/g)) {
+      if (link === 'data:,') continue
+      const [target = '', anchor] = link.split('#')
+      const { status } = target === '' ? { status: 200 } : await fetch(pix.url + target)
+      assert.equal(status, 200, `${path} links ${link}`)
+      if (anchor) assert.ok((await textOf(target || path)).includes(`id="${anchor}"`), `${path} links ${link}`)
+    }
+  }
+})
+
+test('[reference.3] the type of a problem leads to its cause and cure, from whichever path it was answered', async (t) => {
+  const pix = await world(t)
+  const answered = [
+    await pix.call('GET', '/nothing'),
+    await pix.call('DELETE', '/organization/balance'),
+    await pix.call('GET', `/api/pix/cash-in/${'0'.repeat(8)}-0000-7000-8000-000000000000`),
+    await pix.call('POST', '/api/pix/cash-in', { transaction: { value: 0, externalId: 'a' } }),
+    await pix.call('GET', '/api/pix/cash-in', undefined, { authorization: 'none' }),
+  ]
+  assert.deepEqual(
+    answered.map(({ status }) => status),
+    [404, 405, 404, 422, 401],
+  )
+  for (const { body } of answered) {
+    const address = new URL(body.type, `${pix.url}/api/pix/cash-in`)
+    const text = await (await fetch(address)).text()
+    assert.ok(text.includes(`<section id="${address.hash.slice(1)}">`), body.type)
+    assert.equal(address.hash.slice(1), body.code)
+  }
+})
+
+test('[reference.3] the page of errors has a section for every code', async (t) => {
+  const { read } = await served(t)
+  const { text } = await read('/docs/errors')
+  for (const code of Object.keys(errors)) assert.ok(text.includes(`<section id="${code}">`), code)
+})
+
+test('[reference.4] the reference shows every endpoint and every notification, of production none that it has not', async (t) => {
+  const ids = Object.keys(endpoints)
+  const sandbox = (await (await served(t)).read('/docs')).text
+  for (const id of [...ids, ...eventTypes]) assert.ok(sandbox.includes(`<section id="${id}">`), id)
+  const production = await served(t, false)
+  const { text } = await production.read('/docs')
+  assert.ok(text.includes('<section id="createCashIn">'))
+  assert.ok(!text.includes('<section id="payCashIn">'))
+  assert.match((await production.read('/')).text, /production/)
+})
+
+test('[reference.4] the document that is served has no fault, and names what this process answers', async (t) => {
+  for (const isSandbox of [true, false]) {
+    const { read } = await served(t, isSandbox)
+    const { text } = await read('/openapi.json')
+    const found = await lintFromString({ source: text, config: await createConfig({ extends: ['recommended'] }) })
+    assert.deepEqual(found, [])
+    assert.equal('/sandbox/behavior' in JSON.parse(text).paths, isSandbox)
+  }
+})
+
+test('[reference.5] the first steps work as they stand, and end with a payment', async (t) => {
+  const pix = await world(t)
+  const { stdout } = await promisify(execFile)('sh', ['-euc', firstSteps(pix.url, ADMIN_TOKEN)])
+  const lines = stdout.trim().split('\n')
+  assert.match(lines[0] ?? '', /^pix_test_/)
+  assert.equal(JSON.parse(lines.at(-1) ?? '').status, 'PAID')
+})
+
+test('[reference.1] a key that is sent along is no fault', async (t) => {
+  const { read } = await served(t)
+  assert.equal((await read('/docs', { headers: good })).status, 200)
+})
