@@ -14,7 +14,11 @@ import {
 } from '../shapes.ts'
 import { cashIn } from './machine.ts'
 
-/** What a client sends. @source rules#cash-in.create.1 */
+/**
+ * What a client sends. What is taken where a field is absent stands in its description: of a `default` generators of
+ * clients make a field that must be there.
+ * @source rules#cash-in.create.1
+ */
 export const createCashInBody = Type.Object(
   {
     transaction: Type.Object(
@@ -26,11 +30,10 @@ export const createCashInBody = Type.Object(
           Type.Integer({
             minimum: limits.expirationMinSeconds,
             maximum: limits.expirationMaxSeconds,
-            default: limits.expirationDefaultSeconds,
-            description: 'Seconds until the charge expires',
+            description: `Seconds until the charge expires; ${limits.expirationDefaultSeconds} where absent`,
           }),
         ),
-        generateQrCode: optional(Type.Boolean({ default: true, description: 'Whether to return `pixCode`' })),
+        generateQrCode: optional(Type.Boolean({ description: 'Whether to return `pixCode`; true where absent' })),
       },
       { additionalProperties: false },
     ),

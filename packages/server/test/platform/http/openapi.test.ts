@@ -174,6 +174,15 @@ test('[reference.4] every body has an example, and every example in the document
   assert.ok(count > 300, String(count))
 })
 
+test('[reference.4] no field of a request has a default: generators would make it one that must be there', () => {
+  const { paths } = withoutReferences(written(endpoints)) as ReturnType<typeof written>
+  for (const { operationId, requestBody } of Object.values(paths).flatMap((methods) =>
+    Object.values(methods as object),
+  )) {
+    assert.doesNotMatch(JSON.stringify(requestBody ?? {}), /"default":/, operationId)
+  }
+})
+
 test('[reference.4] every operation has a name of its own, a description and a group that is described', () => {
   const { paths, webhooks, tags } = written(endpoints)
   const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods) =>
