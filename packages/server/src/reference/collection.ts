@@ -4,7 +4,8 @@ import { apiInfo } from './info.ts'
 
 /**
  * Every operation that a client may call as a collection of Postman 2.1, which Bruno, Insomnia and Hoppscotch read too. What
- * an answer tells is kept in variables, so that the requests work one after the other, from the administrative token on.
+ * an answer tells is kept in variables, which the requests after it are made of; only the administrative token is to be filled
+ * in.
  * @source rules#reference.4
  */
 export function collectionOf(endpoints: readonly Endpoint[]): object {
@@ -21,11 +22,28 @@ export function collectionOf(endpoints: readonly Endpoint[]): object {
       { key: 'baseUrl', value: `http://${apiInfo.defaultHost}` },
       ...['adminToken', 'apiKey', ...ids].map((key) => ({ key, value: '' })),
     ],
-    item: Object.entries(tags).flatMap(([name, description]) => {
-      const item = callable.filter(({ tag }) => tag === name).map(requestOf)
-      return item.length === 0 ? [] : [{ name, description, item }]
-    }),
+    item: [
+      ...Object.entries(tags).map(([name, description]) =>
+        folder(
+          name,
+          description,
+          callable.filter(({ id, tag }) => tag === name && !ENDS.includes(id)),
+        ),
+      ),
+      folder(
+        'Ends',
+        'What the other requests need is ended by these, so that they stand last.',
+        ENDS.flatMap((id) => callable.filter((endpoint) => endpoint.id === id)),
+      ),
+    ].filter(({ item }) => item.length > 0),
   }
+}
+
+/** Whoever runs the whole collection has these at its end. */
+const ENDS: readonly string[] = ['deleteWebhook', 'setCashOutSwitch', 'deactivateApiKey']
+
+function folder(name: string, description: string, endpoints: readonly Endpoint[]) {
+  return { name, description, item: endpoints.map(requestOf) }
 }
 
 /** Where an answer tells what later requests need. */

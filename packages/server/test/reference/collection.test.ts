@@ -49,6 +49,13 @@ test('[reference.4] every variable of the collection is known, and every id of a
   )
 })
 
+test('[reference.4] what ends the key, the receiver or the payouts stands last, for who runs it all', () => {
+  assert.deepEqual(
+    requests.slice(-3).map(({ name }) => name),
+    [endpoints.deleteWebhook, endpoints.setCashOutSwitch, endpoints.deactivateApiKey].map(({ summary }) => summary),
+  )
+})
+
 test('[reference.4] a body of the collection is the example, under a new reference each time', () => {
   const create = requests.find(({ name }) => name === endpoints.createCashIn.summary)
   const { transaction } = JSON.parse(create?.request?.body?.raw ?? '')
