@@ -2,7 +2,7 @@ import { releasesDocument, reportsDocument, sendingDocument } from './answers.ts
 import { collectionDocument, llmsDocument } from './collection.ts'
 import { configurationDocument, environmentExample } from './configuration.ts'
 import type { GeneratedDocument } from './document.ts'
-import { errorsDocument } from './errors.ts'
+import { errorsDocuments } from './errors.ts'
 import { eventSchemaDocuments } from './event-schemas.ts'
 import { ledgerDocument } from './ledger.ts'
 import { openApi } from './openapi.ts'
@@ -16,7 +16,7 @@ export function documents(): GeneratedDocument[] {
     sendingDocument(),
     reportsDocument(),
     ledgerDocument(),
-    errorsDocument(),
+    ...errorsDocuments(),
     ...eventSchemaDocuments(),
     openApi(),
     collectionDocument(),

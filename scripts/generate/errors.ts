@@ -1,30 +1,30 @@
 import { endpoints } from '@pixgate/spec'
 import { type ErrorEntry, errorEntries } from '../../packages/server/src/reference/error-entries.ts'
+import { type ErrorWords, errorWords, type Language } from '../../packages/server/src/reference/error-words.ts'
 import { code, type GeneratedDocument, markdown, table } from './document.ts'
 
-/** Every error the service answers: its cause, its cure, and which endpoints answer it. The service serves the same. */
-export function errorsDocument(): GeneratedDocument {
-  const entries = errorEntries(Object.values(endpoints))
-  return markdown(
-    'docs/generated/errors.md',
-    'Errors',
-    'Every error is `application/problem+json`; `code` is stable, `message` (also in `detail`) is exactly this text ' +
-      'unless it names the faulty field. `type` is the address of the error’s section at the service itself: ' +
-      '`/docs/errors#duplicate_external_id`.',
-    table(
-      ['code', 'HTTP', 'message'],
-      entries.map((entry) => [`[${code(entry.code)}](#${entry.code})`, entry.status, entry.message]),
-    ),
-    ...entries.flatMap(errorSection),
-  )
+/** Every error the service answers, in each language: its cause, its cure, and which endpoints answer it. The service serves the same. */
+export function errorsDocuments(): GeneratedDocument[] {
+  return [
+    errorsDocument('docs/generated/errors.md', 'en', '[Em português](errors.pt-BR.md)'),
+    errorsDocument('docs/generated/errors.pt-BR.md', 'pt-BR', '[English](errors.md)'),
+  ]
 }
 
-function errorSection({ code: name, status, title, cause, cure, answeredBy }: ErrorEntry): string[] {
+function errorsDocument(path: string, language: Language, otherLanguage: string): GeneratedDocument {
+  const entries = errorEntries(Object.values(endpoints), language)
+  const words = errorWords[language]
+  const rows = entries.map((entry) => [`[${code(entry.code)}](#${entry.code})`, entry.status, entry.message])
+  const sections = entries.flatMap((entry) => errorSection(entry, words))
+  return markdown(path, words.title, otherLanguage, words.intro, table(words.columns, rows), ...sections)
+}
+
+function errorSection({ code: name, status, title, cause, cure, answeredBy }: ErrorEntry, words: ErrorWords): string[] {
   return [
     `## ${name}`,
     `**${status} ${title}.** ${cause}`,
-    `**What to do:** ${cure}`,
-    `Answered by ${typeof answeredBy === 'string' ? answeredBy : answeredBy.map(operationText).join(', ')}.`,
+    `**${words.whatToDo}** ${cure}`,
+    `${words.answeredBy} ${typeof answeredBy === 'string' ? answeredBy : answeredBy.map(operationText).join(', ')}.`,
   ]
 }
 

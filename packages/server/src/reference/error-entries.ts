@@ -1,4 +1,5 @@
-import { type Endpoint, type ErrorCode, errorHelp, errors, errorsOf } from '@pixgate/spec'
+import { type Endpoint, type ErrorCode, errorHelp, errorHelpPtBr, errors, errorsOf } from '@pixgate/spec'
+import { type EndpointGroup, type ErrorWords, errorWords, type Language } from './error-words.ts'
 
 /** Everything that a reader is told of an error. */
 export interface ErrorEntry {
@@ -13,41 +14,45 @@ export interface ErrorEntry {
   readonly answeredBy: readonly string[] | string
 }
 
+const HELP = { en: errorHelp, 'pt-BR': errorHelpPtBr }
+
 /**
- * Every error, as a page or a document tells it.
+ * Every error, as a page or a document tells it. Title and message are the service's own, in any language.
  * @param all the endpoints that may answer them
  * @source rules#reference.3
  */
-export function errorEntries(all: readonly Endpoint[]): readonly ErrorEntry[] {
+export function errorEntries(all: readonly Endpoint[], language: Language): readonly ErrorEntry[] {
   return (Object.keys(errors) as ErrorCode[]).map((code) => {
     const { status, title, message } = errors[code]
-    return { code, status, title, message, ...errorHelp[code], answeredBy: answeredBy(code, all) }
+    return {
+      code,
+      status,
+      title,
+      message,
+      ...HELP[language][code],
+      answeredBy: answeredBy(code, all, errorWords[language]),
+    }
   })
 }
 
-/** Sets of endpoints that answer the same error for the same reason. */
-const GROUPS: readonly (readonly [name: string, isMember: (endpoint: Endpoint) => boolean])[] = [
-  ['every endpoint', () => true],
-  ['every endpoint that asks for credentials', ({ auth }) => auth !== 'none'],
-  ['every endpoint that asks for a token', ({ auth }) => auth === 'api-key' || auth === 'admin'],
-  ['every endpoint that takes a body', ({ body }) => body !== undefined],
-  [
-    'every endpoint that takes a body, but for the bank’s events',
-    ({ body, auth }) => body !== undefined && auth !== 'partner',
-  ],
+/** Who belongs to a set; the first one that fits is told. */
+const GROUPS: readonly (readonly [EndpointGroup, isMember: (endpoint: Endpoint) => boolean])[] = [
+  ['all', () => true],
+  ['withCredentials', ({ auth }) => auth !== 'none'],
+  ['withToken', ({ auth }) => auth === 'api-key' || auth === 'admin'],
+  ['withBody', ({ body }) => body !== undefined],
+  ['withBodyOfClients', ({ body, auth }) => body !== undefined && auth !== 'partner'],
 ]
 
-/** What does not depend on an endpoint. */
-const OF_ANY_PATH: Partial<Record<ErrorCode, string>> = {
-  not_found: 'paths that do not exist',
-  method_not_allowed: 'every path, for the methods that it does not have',
-}
-
-function answeredBy(code: ErrorCode, all: readonly Endpoint[]): readonly string[] | string {
+function answeredBy(code: ErrorCode, all: readonly Endpoint[], words: ErrorWords): readonly string[] | string {
   const answering = all.filter((endpoint) => errorsOf(endpoint).includes(code))
   const [group] =
     GROUPS.find(([, isMember]) => all.every((endpoint) => isMember(endpoint) === answering.includes(endpoint))) ?? []
-  if (group !== undefined && answering.length > 0) return group
-  const elsewhere = OF_ANY_PATH[code]
-  return [...answering.map(({ method, path }) => `${method} ${path}`), ...(elsewhere === undefined ? [] : [elsewhere])]
+  if (group !== undefined && answering.length > 0) return words.everyEndpoint[group]
+  // What does not depend on an endpoint.
+  const elsewhere: Partial<Record<ErrorCode, string>> = {
+    not_found: words.unknownPaths,
+    method_not_allowed: words.everyPath,
+  }
+  return [...answering.map(({ method, path }) => `${method} ${path}`), elsewhere[code] ?? []].flat()
 }

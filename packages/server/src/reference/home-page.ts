@@ -29,6 +29,7 @@ ${
 const PLACES = [
   ['/docs', 'The reference: every endpoint, its fields and answers, with commands to try'],
   ['/docs/errors', 'Every error: its cause and its cure'],
+  ['/docs/erros', 'The same in Portuguese'],
   ['/openapi.json', 'The OpenAPI document, for generators of clients, viewers and tests'],
   ['/collection.json', 'The same as a collection for Postman, Bruno or Insomnia'],
   ['/llms.txt', 'What a language model needs to know before it writes a client'],

@@ -5,7 +5,7 @@ import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import { hasCurrent } from '../platform/http/etag.ts'
 import { openApiDocument } from '../platform/http/openapi.ts'
 import { collectionOf } from './collection.ts'
-import { errorsPage } from './errors-page.ts'
+import { ERRORS_PAGES, errorsPage } from './errors-page.ts'
 import { homePage } from './home-page.ts'
 import { apiInfo } from './info.ts'
 import { llmsText } from './llms.ts'
@@ -24,7 +24,7 @@ const JSON_TEXT = 'application/json; charset=utf-8'
 const PLAIN = 'text/plain; charset=utf-8'
 
 /** Where the pages are, for those that name each other. */
-const PLACES = { reference: '/docs', errors: '/docs/errors', openapi: '/openapi.json', collection: '/collection.json' }
+const PLACES = { reference: '/docs', errors: ERRORS_PAGES.en, openapi: '/openapi.json', collection: '/collection.json' }
 
 /**
  * The endpoints by which the service describes itself, to anyone: pages, the OpenAPI document, a collection, llms.txt. Each
@@ -40,7 +40,8 @@ export function createReferenceRoutes({ endpoints, isSandbox }: Described): Boun
   return [
     route('getHomePage', '/', HTML, () => homePage(isSandbox)),
     route('getReference', PLACES.reference, HTML, () => referencePage(endpoints)),
-    route('getErrorsPage', PLACES.errors, HTML, () => errorsPage(endpoints)),
+    route('getErrorsPage', ERRORS_PAGES.en, HTML, () => errorsPage(endpoints, 'en')),
+    route('getErrorsPageInPortuguese', ERRORS_PAGES['pt-BR'], HTML, () => errorsPage(endpoints, 'pt-BR')),
     route('getOpenApiDocument', PLACES.openapi, JSON_TEXT, openApi),
     route('getCollection', PLACES.collection, JSON_TEXT, () => JSON.stringify(collectionOf(endpoints))),
     route('getLlmsText', '/llms.txt', PLAIN, () => llmsText(endpoints, PLACES)),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Language } from './error-words.ts'
 import { type Html, html } from './html.ts'
 
 /** Shown on every page; the one thing that a page loads, and it stands in the page itself. */
@@ -29,9 +30,9 @@ summary { cursor: pointer }
 `
 
 /** A page: the same head for all of them, and nothing that is loaded from anywhere. */
-export function page(title: string, body: Html): string {
+export function page(title: string, body: Html, language: Language = 'en'): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -3,7 +3,8 @@ import test from 'node:test'
 import { endpoints, errors } from '@pixgate/spec'
 import { errorEntries } from '../../src/reference/error-entries.ts'
 
-const entries = errorEntries(Object.values(endpoints))
+const entries = errorEntries(Object.values(endpoints), 'en')
+const inPortuguese = errorEntries(Object.values(endpoints), 'pt-BR')
 const entryOf = (code: string) => entries.find((entry) => entry.code === code)
 
 test('[reference.3] every code has its cause and its cure, in whole sentences', () => {
@@ -11,12 +12,23 @@ test('[reference.3] every code has its cause and its cure, in whole sentences', 
     entries.map(({ code }) => code),
     Object.keys(errors),
   )
-  for (const { code, cause, cure } of entries) {
+  for (const { code, cause, cure } of [...entries, ...inPortuguese]) {
     for (const text of [cause, cure]) {
-      assert.match(text, /^[A-Z0-9`].*\.$/, code)
+      assert.match(text, /^[\p{Lu}0-9`].*\.$/u, code)
       assert.equal((text.match(/`/g) ?? []).length % 2, 0, `${code}: code that does not end`)
     }
     assert.notEqual(cause, cure)
+  }
+})
+
+test('[reference.3] both languages name the same code, and nothing is left in the other one', () => {
+  const codeOf = (text: string) => (text.match(/`[^`]+`/g) ?? []).sort()
+  for (const [index, { code, cause, cure, status, answeredBy }] of entries.entries()) {
+    const other = inPortuguese[index]
+    assert.deepEqual([other?.code, other?.status], [code, status])
+    assert.deepEqual(codeOf(`${other?.cause} ${other?.cure}`), codeOf(`${cause} ${cure}`), code)
+    assert.notEqual(other?.cause, cause)
+    if (typeof answeredBy === 'string') assert.notEqual(other?.answeredBy, answeredBy)
   }
 })
 

@@ -9,8 +9,8 @@ import { createReferenceRoutes } from '../../src/reference/index.ts'
 import { good, listen, thingServer } from '../platform/http/thing-server.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
-const PATHS = ['/', '/docs', '/docs/errors', '/openapi.json', '/collection.json', '/llms.txt'] as const
-const PAGES = PATHS.slice(0, 3)
+const PATHS = ['/', '/docs', '/docs/errors', '/docs/erros', '/openapi.json', '/collection.json', '/llms.txt'] as const
+const PAGES = PATHS.slice(0, 4)
 
 /** A server whose pages describe what the service answers, in the sandbox or in production. */
 async function served(t: TestContext, isSandbox = true) {
@@ -136,10 +136,17 @@ test('[reference.3] the type of a problem leads to its cause and cure, from whic
   }
 })
 
-test('[reference.3] the page of errors has a section for every code', async (t) => {
+test('[reference.3] the page of errors has a section for every code, in English and in Portuguese', async (t) => {
   const { read } = await served(t)
-  const { text } = await read('/docs/errors')
-  for (const code of Object.keys(errors)) assert.ok(text.includes(`<section id="${code}">`), code)
+  for (const [path, language, title] of [
+    ['/docs/errors', 'en', 'Errors'],
+    ['/docs/erros', 'pt-BR', 'Erros'],
+  ] as const) {
+    const { text } = await read(path)
+    assert.ok(text.includes(`<html lang="${language}">`), path)
+    assert.ok(text.includes(`<h1>${title}</h1>`), path)
+    for (const code of Object.keys(errors)) assert.ok(text.includes(`<section id="${code}">`), code)
+  }
 })
 
 test('[reference.4] the reference shows every endpoint and every notification, of production none that it has not', async (t) => {

@@ -1,0 +1,175 @@
+import type { ErrorHelp } from './error-help.ts'
+import type { ErrorCode } from './errors.ts'
+
+/**
+ * {@link ErrorHelp} of every error in Portuguese, code in backquotes the same.
+ * @source rules#reference.3
+ */
+export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
+  malformed_json: {
+    cause:
+      'O corpo está cortado, não é JSON ou não é UTF-8, repete uma chave no mesmo objeto ou tem níveis demais de aninhamento.',
+    cure: 'Envie o que uma biblioteca de JSON escreveu, em UTF-8. `message` diz o que foi encontrado.',
+  },
+  content_type_required: {
+    cause:
+      'A requisição tem corpo e não tem `Content-Type`, ou tem um que não é JSON. Alguns clientes enviam um formulário por padrão.',
+    cure: 'Envie `Content-Type: application/json`.',
+  },
+  validation_error: {
+    cause:
+      'Um campo ou parâmetro falta, é desconhecido, está repetido, é do tipo errado ou está fora dos limites. Nada é convertido: `"10"` não é um número. Onde um campo do corpo pode ser omitido, `null` é o mesmo que omitir.',
+    cure: 'Leia `errors`: cada item traz um campo e a regra que ele viola, e o nome conhecido mais próximo quando o campo é desconhecido. Corrija a requisição e envie de novo.',
+  },
+  invalid_pix_code: {
+    cause: '`pixCode` não é um BR Code, ou um caractere se perdeu ou mudou: o código de verificação (CRC) não confere.',
+    cure: 'Use o texto inteiro do QR Code, tal como foi copiado, sem quebras de linha. `errors` diz o que há de errado com ele.',
+  },
+  unauthorized: {
+    cause:
+      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário.',
+    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`.',
+  },
+  not_found: {
+    cause:
+      'O caminho não existe, ou nada tem esse id: foi enviado um id de outro tipo, como `transactionId`, ou de outro ambiente.',
+    cure: 'Compare o caminho com a referência. Use o `id` que o 201 informou; pela sua própria referência, uma lista o encontra: `?external_id=…`.',
+  },
+  method_not_allowed: {
+    cause: 'O caminho existe, mas não com este método.',
+    cure: 'Use um dos métodos que o cabeçalho `Allow` informa.',
+  },
+  duplicate_external_id: {
+    cause:
+      'Uma operação deste tipo já tem este `externalId`. Quase sempre é a nova tentativa de uma requisição cuja resposta se perdeu.',
+    cure: 'Não envie com outro `externalId`: seria uma segunda operação. `existing` informa o `id` e o `status` da primeira; se `samePayload` é verdadeiro, a requisição é a mesma, então continue com esse id.',
+  },
+  request_in_progress: {
+    cause: 'Uma requisição com este `Idempotency-Key` ainda não foi respondida.',
+    cure: 'Espere `Retry-After` segundos, ou um, e envie a mesma requisição com a mesma chave.',
+  },
+  duplicate_webhook: {
+    cause: 'Já existe um receptor com este endereço e estes eventos.',
+    cure: 'Não há nada a fazer. `GET /webhook` mostra o receptor.',
+  },
+  pix_code_in_use: {
+    cause: 'Este código Pix pede um único pagamento, e outro pagamento dele está em andamento ou concluído.',
+    cure: 'Leia o pagamento que `existing` informa. Para pagar de novo, peça um novo código ao recebedor.',
+  },
+  not_possible_in_state: {
+    cause:
+      'O banco simulado não pode fazer isso agora: a ordem ainda não chegou a ele, já foi liquidada, ou resta menos do que o valor pedido.',
+    cure: 'Leia a operação e tente de novo quando o status permitir.',
+  },
+  version_conflict: {
+    cause: 'Outra pessoa alterou o registro depois que você o leu.',
+    cure: 'Leia de novo, decida de novo e envie o `version` que você viu.',
+  },
+  body_too_large: {
+    cause: 'O corpo tem mais de 64 KiB.',
+    cure: 'Envie menos. Nenhuma requisição válida chega perto desse tamanho.',
+  },
+  value_not_positive: {
+    cause: 'O valor é zero ou negativo.',
+    cure: 'Envie reais acima de zero, com no máximo duas casas decimais: `150.00`.',
+  },
+  value_too_large: {
+    cause: 'O valor está acima do teto desta instalação. Muitas vezes foram enviados centavos em vez de reais.',
+    cure: 'Envie reais: `150.00` e não `15000`. Se o valor está certo, o operador pode aumentar `PIXGATE_MAX_VALUE_CENTS`.',
+  },
+  invalid_document: {
+    cause: 'Os dígitos verificadores do CPF ou do CNPJ estão errados.',
+    cure: 'Peça o documento de novo. Ele pode vir com ou sem pontuação.',
+  },
+  idempotency_key_reused: {
+    cause: 'Este `Idempotency-Key` foi enviado nas últimas 24 horas com outro corpo.',
+    cure: 'Use uma chave nova para uma requisição nova. Em uma nova tentativa, envie os mesmos bytes.',
+  },
+  pix_key_type_mismatch: {
+    cause: '`pixKey` não tem a forma do seu `pixKeyType`: por exemplo, um telefone com o tipo `cpf`.',
+    cure: 'Corrija um ou outro. Um telefone leva o código de área; um e-mail não tem espaços.',
+  },
+  pix_code_not_payable: {
+    cause:
+      'O banco diz que este código não pode ser pago: expirou, já foi pago, foi cancelado, é de um tipo não aceito ou é de um recebedor diferente de `recipient.document`.',
+    cure: 'Peça um novo código ao recebedor. `errors` diz o que o banco informou.',
+  },
+  pix_code_value_mismatch: {
+    cause: 'O código pede um valor e `value` é outro, ou o código não traz valor e nenhum `value` foi enviado.',
+    cure: 'Omita `value` quando o código traz o valor; envie-o quando o código não traz.',
+  },
+  insufficient_balance: {
+    cause:
+      'O valor e a tarifa passam do que está disponível agora. O que está reservado para outras operações não está disponível.',
+    cure: 'Leia `GET /organization/balance` e espere entrar dinheiro ou envie menos. Nada foi reservado, portanto o mesmo `externalId` pode ser usado de novo.',
+  },
+  receivable_outstanding: {
+    cause: 'O banco tomou de volta um pagamento que já tinha sido gasto; por isso sua empresa está devendo.',
+    cure: 'Espere até que os recebimentos quitem o `receivableCents` do saldo, ou peça ao operador que registre um aporte.',
+  },
+  limit_exceeded: {
+    cause: 'O pagamento passa de um teto que o operador definiu, para um pagamento ou para o dia inteiro.',
+    cure: '`message` diz qual é o teto. Envie menos, espere o dia seguinte ou peça ao operador que o aumente.',
+  },
+  refund_value_not_positive: {
+    cause: '`refundValue` é zero ou negativo.',
+    cure: 'Envie reais acima de zero, com no máximo duas casas decimais: `50.00`.',
+  },
+  refund_exceeds_available: {
+    cause: 'As devoluções deste pagamento, incluídas as pendentes, passariam do valor pago.',
+    cure: 'Leia o cash-in: `refundableCents` é o que ainda pode ser devolvido. Atenção: `refundValue` é em reais.',
+  },
+  refund_deadline_exceeded: {
+    cause: 'O pagamento foi recebido há mais de 89 dias; depois disso o Pix não aceita devolução.',
+    cure: 'Pague o cliente com um cash-out. `refundDeadline` do cash-in informa o dia com antecedência.',
+  },
+  cash_in_not_paid: {
+    cause: 'O cash-in não está `PAID`; não há o que devolver.',
+    cure: 'Leia o cash-in. Envie a devolução quando ele estiver pago.',
+  },
+  cash_in_not_found: {
+    cause:
+      'O id do caminho não é de nenhum cash-in. Muitas vezes é o id de uma devolução ou o `transactionId` do banco.',
+    cure: 'Envie o `id` que a criação da cobrança informou.',
+  },
+  not_supported_by_bank: {
+    cause: 'O banco por trás deste serviço não oferece este tipo de operação.',
+    cure: 'Não tente de novo. O operador sabe o que o banco configurado faz.',
+  },
+  partner_refused: {
+    cause: 'O banco se recusou a criar a cobrança, com certeza.',
+    cure: 'Leia o cash-in que `existing` informa: `failureCode` e `failureReason` dizem por quê. Uma nova cobrança precisa de um novo `externalId`.',
+  },
+  too_many_webhooks: {
+    cause: 'Há 20 receptores registrados, que é o máximo.',
+    cure: 'Veja a lista com `GET /webhook` e remova um que ninguém usa.',
+  },
+  webhook_url_not_allowed: {
+    cause:
+      'O endereço não é https, não é público, o nome não pode ser resolvido, ou ele tem senha, fragmento ou uma porta abaixo de 1024 que não é a 443. Notificações nunca são enviadas a redes privadas.',
+    cure: 'Registre um endereço `https://` público. `errors` diz o que há de errado com este.',
+  },
+  rate_limited: {
+    cause:
+      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou tokens administrativos errados demais.',
+    cure: 'Espere quantos segundos `Retry-After` disser. Prefira notificações a consultas repetidas.',
+  },
+  internal_error: {
+    cause:
+      'Aconteceu no serviço algo que ninguém previu. Uma requisição que altera algo pode ter sido executada ou não.',
+    cure: 'Envie a mesma requisição de novo com o mesmo `externalId`: ela não pode ser executada duas vezes. Se o erro persistir, passe o `correlationId` ao operador: o log registra a causa com ele.',
+  },
+  partner_unavailable: {
+    cause: 'O banco não responde, e sem ele esta requisição não pode ser decidida. Nada foi alterado.',
+    cure: 'Espere `Retry-After` segundos e envie a mesma requisição de novo.',
+  },
+  cash_out_suspended: {
+    cause: 'O operador, ou uma proteção do serviço, suspendeu os pagamentos. Nada foi alterado.',
+    cure: 'Espere até que sejam liberados de novo. O que foi enviado antes segue seu curso.',
+  },
+  overloaded: {
+    cause:
+      'O serviço não pode atender à requisição agora: a fila está cheia, o banco de dados não responde ou a requisição esperou demais. Ela não foi executada.',
+    cure: 'Espere `Retry-After` segundos e envie a mesma requisição de novo, com o mesmo `externalId`.',
+  },
+}
