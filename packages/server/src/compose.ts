@@ -13,7 +13,13 @@ import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
-import { createHealthHandlers, createHealthStore, createMetrics, type Metrics } from './health/index.ts'
+import {
+  createHealthHandlers,
+  createHealthStore,
+  createLateWorkWatch,
+  createMetrics,
+  type Metrics,
+} from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
 import { createOperatorModule } from './operator/index.ts'
@@ -39,6 +45,8 @@ export interface Service {
   readonly engine: Engine
   /** Starts the workers. */
   startWorkers(): void
+  /** Starts telling of work that no worker takes up, of this process or of another. */
+  watchWork(): void
   /** Does once what is due, for whoever steps the work instead of starting workers. Deliveries are not part of it. */
   processNext(): Promise<void>
   /** Finishes what is under way, takes nothing new, and lets go of everything. */
@@ -117,6 +125,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     http,
     engine: modules.engine,
     startWorkers: () => startWorkers(base, modules, workers),
+    watchWork: () => watchWork(base, workers),
     processNext: () => processNext(modules),
     stop: async () => {
       const { logger } = base
@@ -295,6 +304,15 @@ function startWorkers({ databases, logger }: Base, modules: Modules, workers: Wo
   start('engine-batches', FORGET_EVERY_MS, () => forgetBatches(databases.work).then(() => false))
   webhooks.start()
   verifier.start()
+}
+
+/** How often late work is looked for. */
+const LATE_WORK_EVERY_MS = 60_000
+
+function watchWork({ databases, logger }: Base, workers: Workers): void {
+  const look = createLateWorkWatch({ ...createHealthStore(databases.api), logger })
+  const processNext = () => look().then(() => false)
+  workers.set('late-work', startWorker({ name: 'late-work', idleMs: LATE_WORK_EVERY_MS, logger, processNext }))
 }
 
 async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {

@@ -117,67 +117,69 @@ function remembered(read: () => Promise<Backlog>, clock: Clock): () => Promise<B
   }
 }
 
+type Label = 'kind' | 'state'
+
+/** What waits: two gauges each, how many and how long the oldest. */
+const WAITING: Readonly<
+  Record<
+    keyof Backlog,
+    { readonly what: string; readonly names: readonly [count: string, age: string]; readonly labels: readonly Label[] }
+  >
+> = {
+  cases: {
+    what: 'Open cases, which require operator action',
+    names: ['pixgate_cases_open', 'pixgate_cases_oldest_age_seconds'],
+    labels: ['kind'],
+  },
+  operations: {
+    what: 'Operations that have not ended',
+    names: ['pixgate_operations', 'pixgate_operations_oldest_age_seconds'],
+    labels: ['kind', 'state'],
+  },
+  events: {
+    what: 'Events of the bank that wait',
+    names: ['pixgate_inbox_events', 'pixgate_inbox_oldest_age_seconds'],
+    labels: ['state'],
+  },
+  deliveries: {
+    what: 'Deliveries that are pending, and notifications to fan out',
+    names: ['pixgate_deliveries', 'pixgate_deliveries_oldest_age_seconds'],
+    labels: ['state'],
+  },
+  late: {
+    what: 'Work that was due more than a minute ago and that nobody has taken up, whatever the reason',
+    names: ['pixgate_work_late', 'pixgate_work_late_seconds'],
+    labels: ['kind'],
+  },
+}
+
 function backlog(registry: Registry, read: () => Promise<Backlog | undefined>): void {
-  const registers = [registry]
   new Gauge({
     name: 'pixgate_database_up',
     help: 'Whether the figures of the database could be read: while it is 0 they are left out',
-    registers,
+    registers: [registry],
     async collect() {
       this.set((await read()) ? 1 : 0)
     },
   })
-  const gauge = (name: string, help: string, labelNames: Label[], of: keyof Backlog, value: Value) =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      async collect() {
-        const counts = (await read())?.[of] ?? []
-        this.reset()
-        for (const count of counts) this.set(labelsOf(count, labelNames), value(count))
-      },
-    })
-  const each = (of: keyof Backlog, what: string, names: readonly [string, string], labelNames: Label[]) => {
-    gauge(names[0], `${what}, of all processes; 10000 is that many or more`, labelNames, of, ({ count }) => count)
-    gauge(
-      names[1],
-      `How long the oldest has waited: ${what}`,
-      labelNames,
-      of,
-      ({ oldestSeconds }) => oldestSeconds ?? 0,
-    )
+  for (const of of Object.keys(WAITING) as (keyof Backlog)[]) {
+    const { what, names, labels } = WAITING[of]
+    const gauge = (name: string, help: string, value: (count: Count) => number) =>
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [registry],
+        async collect() {
+          const counts = (await read())?.[of] ?? []
+          this.reset()
+          for (const count of counts) this.set(labelsOf(count, labels), value(count))
+        },
+      })
+    gauge(names[0], `${what}, of all processes; 10000 is that many or more`, ({ count }) => count)
+    gauge(names[1], `How long the oldest has waited: ${what}`, ({ oldestSeconds }) => oldestSeconds ?? 0)
   }
-  each(
-    'cases',
-    'Open cases, which require operator action',
-    ['pixgate_cases_open', 'pixgate_cases_oldest_age_seconds'],
-    ['kind'],
-  )
-  each(
-    'operations',
-    'Operations that have not ended',
-    ['pixgate_operations', 'pixgate_operations_oldest_age_seconds'],
-    ['kind', 'state'],
-  )
-  each(
-    'events',
-    'Events of the bank that wait',
-    ['pixgate_inbox_events', 'pixgate_inbox_oldest_age_seconds'],
-    ['state'],
-  )
-  each(
-    'deliveries',
-    'Deliveries that are pending, and notifications to fan out',
-    ['pixgate_deliveries', 'pixgate_deliveries_oldest_age_seconds'],
-    ['state'],
-  )
 }
-
-type Label = 'kind' | 'state'
-
-type Value = (count: Count) => number
 
 function labelsOf(count: Count, names: readonly Label[]): Partial<Record<Label, string>> {
   return Object.fromEntries(names.map((name) => [name, count[name]]))

@@ -21,13 +21,20 @@ export interface Backlog {
   readonly events: readonly Count[]
   /** Pending deliveries, and notifications that are no deliveries yet; by `state`. */
   readonly deliveries: readonly Count[]
+  /** Work of any kind that was due more than {@link LATE_SECONDS} ago and that nobody has taken up; the age is since it was due. */
+  readonly late: readonly Count[]
 }
 
 /** All SQL of the metrics. */
 export interface HealthStore {
   /** What waits. @throws DatabaseUnavailable */
   backlog(): Promise<Backlog>
+  /** That part of {@link Backlog}. @throws DatabaseUnavailable */
+  late(): Promise<Backlog['late']>
 }
+
+/** A worker looks each second, and a claim that it makes moves what it takes up. @source rules#logs.5 */
+const LATE_SECONDS = 60
 
 /** What is counted at most of anything, so that a reading costs little however much there is. */
 const COUNTED_MAX = 10_000
@@ -80,6 +87,35 @@ const countDeliveries = statement<[limit: number], Count>(
             WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT $1) AS fresh`,
 )
 
+/** By `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`. */
+const countLate = statement<[kinds: readonly string[], lateSeconds: number, limit: number], Count>(
+  'health.late',
+  `SELECT kind, '' AS state, count(*)::integer AS count, ${AGE}
+     FROM ((SELECT 'event' AS kind, due_at AS since FROM inbox_event
+             WHERE due_at < clock_timestamp() - make_interval(secs => $2) ORDER BY due_at LIMIT $3)
+           UNION ALL
+           (SELECT 'notification', created_at FROM notification
+             WHERE fanned_out_at IS NULL AND created_at < clock_timestamp() - make_interval(secs => $2)
+             ORDER BY created_at LIMIT $3)
+           UNION ALL
+           SELECT 'delivery', pending.next_attempt_at
+             FROM subscription s
+            CROSS JOIN LATERAL (
+              SELECT next_attempt_at FROM delivery
+               WHERE state = 'PENDING' AND subscription_id = s.id
+                 AND next_attempt_at < clock_timestamp() - make_interval(secs => $2)
+               ORDER BY next_attempt_at LIMIT $3) AS pending
+            WHERE s.deleted_at IS NULL
+           UNION ALL
+           SELECT asked.kind, waiting.due_at
+             FROM unnest($1::text[]) AS asked (kind)
+            CROSS JOIN LATERAL (
+              SELECT due_at FROM operation
+               WHERE kind = asked.kind AND due_at < clock_timestamp() - make_interval(secs => $2)
+               ORDER BY due_at LIMIT $3) AS waiting) AS late
+    GROUP BY kind`,
+)
+
 /** Whether an operation of a kind has ended in a state. Of those that have there may be millions. */
 const HAS_ENDED: Readonly<{
   cash_in: Record<CashInStatus, boolean>
@@ -115,7 +151,9 @@ const ASKED = Object.entries(HAS_ENDED).flatMap(([kind, states]) =>
 
 /** Makes the store of a database. */
 export function createHealthStore(database: Database): HealthStore {
+  const late = () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX])
   return {
+    late,
     backlog: async () => ({
       cases: await database.rows(countCases, [COUNTED_MAX]),
       operations: await database.rows(countOperations, [
@@ -125,6 +163,7 @@ export function createHealthStore(database: Database): HealthStore {
       ]),
       events: await database.rows(countEvents, [COUNTED_MAX]),
       deliveries: await database.rows(countDeliveries, [COUNTED_MAX]),
+      late: await late(),
     }),
   }
 }

@@ -159,7 +159,7 @@ function metricsOf(given: Partial<Measured>, clock = { now: () => WALL_AT }) {
   return { metrics, series: async () => seriesIn(await metrics.text()) }
 }
 
-const NOTHING_WAITS: Backlog = { cases: [], operations: [], events: [], deliveries: [] }
+const NOTHING_WAITS: Backlog = { cases: [], operations: [], events: [], deliveries: [], late: [] }
 
 test('[health.4] the metrics show the state at the time of the scrape', async () => {
   let last: { at: number; faults: number } | undefined
