@@ -11,6 +11,7 @@ import { places } from './check/places.ts'
 import { rules } from './check/rules.ts'
 import { sizes } from './check/sizes.ts'
 import { timeAndChance } from './check/time-and-chance.ts'
+import { translations } from './check/translations.ts'
 import { types } from './check/types.ts'
 import { unused } from './check/unused.ts'
 import { words } from './check/words.ts'
@@ -33,6 +34,7 @@ const checks: readonly Check[] = [
   rules,
   citations,
   links,
+  translations,
   generated,
   openapi,
 ]

@@ -1,10 +1,9 @@
 import { posix } from 'node:path'
 import type { Check } from './check.ts'
+import { CODE_BLOCK, LINK, slugOf } from './markdown.ts'
 import { repositoryFiles, repositoryPaths, type SourceFile } from './repository.ts'
 
 const CODE = /```[\s\S]*?```|`[^`\n]*`/g
-
-const LINK = /\]\(([^\s)]+)\)/g
 
 /** Relative links that lead to no file or folder of the repository, or to an anchor that its document does not have. */
 export function linkProblems(documents: readonly SourceFile[], paths: readonly string[]): string[] {
@@ -39,7 +38,7 @@ function linksIn(text: string): { readonly target: string; readonly line: number
 /** What a link may name in a document: anchors that are written, and those that GitHub makes of headings. */
 function anchorsIn(text: string): Set<string> {
   const written = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)
-  const headings = text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} +(.+)$/gm)
+  const headings = text.replace(CODE_BLOCK, '').matchAll(/^#{1,6} +(.+)$/gm)
   const slugs: string[] = []
   for (const [, heading = ''] of headings) {
     const slug = slugOf(heading)
@@ -48,16 +47,6 @@ function anchorsIn(text: string): Set<string> {
     written.push(repeated === 0 ? slug : `${slug}-${repeated}`)
   }
   return new Set(written)
-}
-
-function slugOf(heading: string): string {
-  return heading
-    .replace(/<[^>]*>/g, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}_ -]/gu, '')
-    .trim()
-    .replaceAll(' ', '-')
 }
 
 /** The text with its code emptied and every line where it was. */

@@ -21,7 +21,7 @@ import { endOf } from './installation.ts'
 /** The lines of the operator's guide, on a real PostgreSQL: what was backed up is restored, and its books are right. */
 const HEADING = 'Backup and restore'
 
-const [coldCopy = '', baseCopy = '', restore = ''] = blocksOf(HEADING, 'sh')
+const [coldCopy = '', makePlaceForWal = '', baseCopy = '', restore = ''] = blocksOf(HEADING, 'sh')
 const [startBackup = '', stopBackup = ''] = blocksOf(HEADING, 'sql')
 const [archiving = '', recovering = ''] = blocksOf(HEADING, 'ini')
 
@@ -44,6 +44,7 @@ test('a cold copy has the books as they were', async (t) => {
 
 test('a base backup that was taken while payments were booked is recovered to an instant, with the books of that instant', async (t) => {
   const place = await backupPlace(t)
+  await place.run(makePlaceForWal, 'live')
   const postgres = await place.start('live', place.settingsOf(archiving), migratedPostgres)
   await pay(t, postgres.url, 3)
   const session = await sessionOf(t, postgres.url)
@@ -83,7 +84,7 @@ async function backupPlace(t: TestContext) {
     rmSync(folder, { recursive: true })
   })
   chmodSync(folder, 0o711)
-  for (const name of ['live', 'restored', 'backup', 'backup/wal']) {
+  for (const name of ['live', 'restored', 'backup']) {
     mkdirSync(path(name), { mode: 0o711 })
     if (account.uid !== undefined && account.gid !== undefined) chownSync(path(name), account.uid, account.gid)
   }
