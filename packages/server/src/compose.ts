@@ -14,6 +14,7 @@ import type { Config } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
 import {
+  createClockWatch,
   createHealthHandlers,
   createHealthStore,
   createLateWorkWatch,
@@ -45,8 +46,8 @@ export interface Service {
   readonly engine: Engine
   /** Starts the workers. */
   startWorkers(): void
-  /** Starts telling of work that no worker takes up, of this process or of another. */
-  watchWork(): void
+  /** Starts looking, each minute, at what no request shows: work that no worker takes up, and this machine's clock. */
+  startWatch(): void
   /** Does once what is due, for whoever steps the work instead of starting workers. Deliveries are not part of it. */
   processNext(): Promise<void>
   /** Finishes what is under way, takes nothing new, and lets go of everything. */
@@ -125,7 +126,7 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
     http,
     engine: modules.engine,
     startWorkers: () => startWorkers(base, modules, workers),
-    watchWork: () => watchWork(base, workers),
+    startWatch: () => startWatch(base, workers),
     processNext: () => processNext(modules),
     stop: async () => {
       const { logger } = base
@@ -306,13 +307,18 @@ function startWorkers({ databases, logger }: Base, modules: Modules, workers: Wo
   verifier.start()
 }
 
-/** How often late work is looked for. */
-const LATE_WORK_EVERY_MS = 60_000
+/** @source rules#logs.5 */
+const WATCH_EVERY_MS = 60_000
 
-function watchWork({ databases, logger }: Base, workers: Workers): void {
-  const look = createLateWorkWatch({ ...createHealthStore(databases.api), logger })
-  const processNext = () => look().then(() => false)
-  workers.set('late-work', startWorker({ name: 'late-work', idleMs: LATE_WORK_EVERY_MS, logger, processNext }))
+function startWatch({ databases, clock, databaseNow, logger }: Base, workers: Workers): void {
+  const lookAtWork = createLateWorkWatch({ ...createHealthStore(databases.api), logger })
+  const lookAtClock = createClockWatch({ clock, databaseNow, logger })
+  const processNext = async () => {
+    await lookAtClock()
+    await lookAtWork()
+    return false
+  }
+  workers.set('watch', startWorker({ name: 'watch', idleMs: WATCH_EVERY_MS, logger, processNext }))
 }
 
 async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {

@@ -83,7 +83,7 @@ export async function serve(
   })
   stops.push(() => service.stop())
   if (role !== 'api') service.startWorkers()
-  service.watchWork()
+  service.startWatch()
   if (role !== 'worker') await service.http.listen(address)
   announce?.()
   dependencies.logger.info({ role, mode: dependencies.config.mode, port: address.port }, 'ready')

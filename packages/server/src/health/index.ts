@@ -1,3 +1,4 @@
+export { createClockWatch } from './clock-watch.ts'
 export { createLateWorkWatch } from './late-work.ts'
 export { createMetrics, type Metrics } from './metrics.ts'
 export { clockProblem, createHealthHandlers, type HealthHandlers, type ReadinessSources } from './routes.ts'

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { createHealthStore, createLateWorkWatch } from '../../src/health/index.ts'
 import type { Count } from '../../src/health/store.ts'
+import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Stop } from '../../src/process.ts'
 import { start } from '../../src/start.ts'
@@ -53,7 +54,7 @@ test('[logs.5] [metrics.1] a process without workers tells what nobody takes up,
     PORT: '0',
     PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
   }
-  const clock = { now: pix.clock.now, observe: () => undefined } as unknown as Parameters<typeof start>[2]['clock']
+  const clock = createDatabaseClock()
   await start(
     'api',
     readConfig(environment),
