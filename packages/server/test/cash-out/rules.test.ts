@@ -326,6 +326,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { facts: { notFoundSince: NOW, notFoundAt: NOW, unknownSince: NOW, questions: 1 } },
   },
   'CONFIRMED partner.failed': {
+    input: { ...INPUTS['partner.failed'], isVerified: false },
+    learns: { transactionId: 'tx', facts: WANTED },
+    dueAt: NOW,
+  },
+  'CONFIRMED partner.failed partner agrees when asked': {
     learns: { facts: { ...reasonFact('conflict'), ...WANTED } },
     dueAt: NOW,
     evidence: FAILURE_EVIDENCE,

@@ -236,6 +236,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     counts: { returns: { D0: 30_00, D1: 30_00 } },
   },
   'CONFIRMED partner.failed': {
+    input: UNVERIFIED,
+    learns: { transactionId: 'tx-r', facts: WANTED },
+    dueAt: NOW,
+  },
+  'CONFIRMED partner.failed partner agrees when asked': {
     learns: { transactionId: 'tx-r', facts: reasonFact('conflict') },
     evidence: { errorCode: 'AC07', errorMessage: 'account closed', isVerified: true },
   },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
-import { cases, notifiedStatuses } from '../support/evidence.ts'
+import { cases, movesBy, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
 import { type World, world } from '../support/world.ts'
@@ -250,10 +250,24 @@ test('[cash-out.ended.2] [EV-20] money that leaves after a failure is held again
   await pix.assertBooksAgree()
 })
 
+test('[cash-out.states.14] [EV-21] [CO-26] an event of a failure after the confirmation is asked about and changes nothing', async (t) => {
+  const pix = await funded(t)
+  const { id } = (await pix.payout()).body
+  const { transactionId } = await pix.becomes(id, 'CONFIRMED')
+  const asked = (await movesBy(pix.database, 'work.claimed'))?.moves ?? 0n
+  await sendByHand(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
+  await pix.work()
+  await pix.later(60_000)
+  assert.equal((await pix.detail(id)).status, 'CONFIRMED')
+  assert.deepEqual(await cases(pix.database), [])
+  assert.equal((await movesBy(pix.database, 'work.claimed'))?.moves, asked + 1n, 'the bank was asked, once')
+})
+
 test('[cash-out.confirmed.4] [EV-21] [CO-26] a failure after the confirmation releases nothing', async (t) => {
   const pix = await funded(t)
   const { id } = (await pix.payout()).body
   const { transactionId } = await pix.becomes(id, 'CONFIRMED')
+  await pix.bank('PUT', '/control/lies', { perThousand: { falseFailure: 1_000 } })
   await sendByHand(pix, { event: 'CashOut', transactionId, externalId: id, status: 'FAILED', valueCents: 3000 })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED')
   assert.deepEqual(await cases(pix.database), ['failed_after_confirmation'])

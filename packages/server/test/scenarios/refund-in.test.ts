@@ -327,10 +327,22 @@ test('[RF-8] [refund-in.ended.6] money that leaves after the failure is held aga
   await pix.assertBooksAgree()
 })
 
+test('[RF-9] [refund-in.states.9] an event of a failure after the confirmation is asked about and changes nothing', async (t) => {
+  const pix = await funded(t)
+  const { id } = await pix.refundIn(pix.cashIn.id, 30)
+  const { transactionId } = await pix.ends(id, 'CONFIRMED')
+  await pix.bankSays({ transactionId, externalId: id, status: 'FAILED', valueCents: 3_000 })
+  await pix.pass(3, 1_000)
+  assert.deepEqual(await cases(pix.database), [])
+  assert.equal((await pix.detail(id)).status, 'CONFIRMED')
+  assert.deepEqual(await balances(pix.database), GONE)
+})
+
 test('[RF-9] [refund-in.ended.4] a failure after the confirmation releases nothing', async (t) => {
   const pix = await funded(t)
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   const { transactionId } = await pix.ends(id, 'CONFIRMED')
+  await pix.bank('PUT', '/control/lies', { perThousand: { falseFailure: 1_000 } })
   await pix.bankSays({ transactionId, externalId: id, status: 'FAILED', valueCents: 3_000 })
   await pix.pass(3, 1_000)
   assert.deepEqual(await cases(pix.database), ['failed_after_confirmation'])

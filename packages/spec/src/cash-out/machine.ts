@@ -95,7 +95,7 @@ export const cashOut = machine({
 
     // What does not free it.
     { from: OPEN, on: 'send.rejected', to: 'same', asks: true, rule: 'cash-out.unknown.8', says: 'Any other refusal frees nothing: of an attempt that another one followed, of what the bank has, or while another attempt may have arrived or may still arrive, as that one may be carried out. It is not sent again; what the bank reports when asked ends it, or the proof that it never arrived.' },
-    { from: [...AWAITED, DOUBT], on: 'partner.failed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-out.states.14', says: 'A failure that only an event reports changes no state and no money: the bank is asked.' },
+    { from: [...AWAITED, 'CONFIRMED', DOUBT], on: 'partner.failed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-out.states.14', says: 'A failure that only an event reports changes no state and no money, also after the confirmation: the bank is asked.' },
     { from: AWAITED, on: ['send.unknown', 'partner.not_found'], when: 'no answer for 15 minutes', unless: 'the bank has it', to: NO_ANSWER, opens: 'result_missing', rule: 'cash-out.unknown.5', says: 'After 15 minutes without an outcome it is in doubt, with a case. A timeout never releases money.' },
     { from: AWAITED, on: 'send.unknown', when: 'the bank has it', to: 'ignored', rule: 'cash-out.unknown.9', says: 'A question that fails casts no doubt on an order that the bank has.' },
     { from: AWAITED, on: 'send.unknown', to: 'PROVIDER_RESULT_UNKNOWN', rule: 'cash-out.unknown.3', says: 'Of a call whose outcome is not known no notification is sent, and the bank is asked. A timeout never releases money.' },
@@ -144,7 +144,7 @@ export const cashOut = machine({
     { from: 'CONFIRMED', on: 'send.accepted', to: 'same', rule: 'cash-out.confirmed.1', says: 'A late answer to our call only fills in what was missing.' },
     { from: 'CONFIRMED', on: ['send.rejected', 'partner.not_found'], to: 'same', opens: 'answer_after_end', rule: 'cash-out.confirmed.2', says: 'So is a refusal, and a «not found».' },
     { from: LEFT, on: 'send.contradicted', to: 'same', opens: 'answer_after_end', rule: 'cash-out.confirmed.2', says: 'So is an answer that contradicts what was sent.' },
-    { from: 'CONFIRMED', on: 'partner.failed', to: CONFLICT, opens: 'failed_after_confirmation', asks: true, rule: 'cash-out.confirmed.4', says: 'A failure reported after the confirmation is a case; nothing is released, and the bank is asked.' },
+    { from: 'CONFIRMED', on: 'partner.failed', to: CONFLICT, opens: 'failed_after_confirmation', asks: true, rule: 'cash-out.confirmed.4', says: 'A failure after the confirmation, reported when the bank is asked, is a case; nothing is released, and the bank is asked again. An event is enough where the bank cannot be asked.' },
     { from: GIVEN_BACK, on: ['send.accepted', 'send.contradicted'], to: CONFLICT, opens: 'answer_after_end', asks: true, rule: 'cash-out.ended.1', says: 'A late acceptance, or an answer that contradicts what was sent, is a case. The bank is asked.' },
 
     // Work.

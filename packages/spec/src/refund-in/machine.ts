@@ -108,7 +108,8 @@ export const refundIn = machine({
     { from: 'CONFIRMED:*', on: 'send.accepted', when: 'reference differs', to: 'same', opens: 'answer_after_end', rule: 'refund-in.ended.2', says: 'After the confirmation another reference is a case.' },
     { from: 'CONFIRMED:*', on: 'send.accepted', to: 'same', rule: 'refund-in.ended.1', says: 'A late answer to our call only fills in what was missing.' },
     { from: 'CONFIRMED:*', on: ['send.rejected', 'send.contradicted', 'partner.not_found'], to: 'same', opens: 'answer_after_end', rule: 'refund-in.ended.2', says: 'So is a refusal, a «not found», or an answer that contradicts what was sent.' },
-    { from: 'CONFIRMED:*', on: 'partner.failed', to: 'same:conflict', opens: 'failed_after_confirmation', rule: 'refund-in.ended.4', says: 'A failure reported after the confirmation is a case; nothing is released.' },
+    { from: 'CONFIRMED:*', on: 'partner.failed', when: 'only an event reports it', unless: 'the bank made it by itself', to: 'same', asks: true, rule: 'refund-in.states.9', says: 'So does one after the confirmation.' },
+    { from: 'CONFIRMED:*', on: 'partner.failed', to: 'same:conflict', opens: 'failed_after_confirmation', rule: 'refund-in.ended.4', says: 'A failure after the confirmation, reported when the bank is asked, or by an event where it cannot be asked, is a case; nothing is released.' },
     { from: 'FAILED:*', on: ['send.accepted', 'send.contradicted'], to: 'same', opens: 'answer_after_end', rule: 'refund-in.ended.5', says: 'An acceptance after the failure, or an answer that contradicts what was sent, is a case.' },
 
     // Work.
