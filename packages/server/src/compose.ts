@@ -261,6 +261,7 @@ function measure({ metrics, databases, clock }: Base, modules: Modules, eventLoo
   const breakers = () => ({
     orders: breakerStateOf(partner.sendsWanted()),
     charges: breakerStateOf(partner.chargesWanted()),
+    qr_codes: breakerStateOf(partner.qrCodesWanted()),
   })
   const pools = () => Object.fromEntries(Object.entries(databases).map(([pool, database]) => [pool, database.use()]))
   metrics.measure(

@@ -1,16 +1,17 @@
 import type { Clock } from '../platform/clock.ts'
-import type { Availability, ChargeAvailability, Partner } from './port.ts'
+import type { Availability, ChargeAvailability, Partner, QrCodeAvailability } from './port.ts'
 
 /**
  * Puts a breaker between us and a bank: every answer is noted, no call is held back. Who claims payouts and refunds asks
  * {@link Availability.sendsWanted} first, so that during an outage they wait unclaimed; who asks for a charge asks
- * {@link ChargeAvailability.chargesWanted}, so that its client does not wait.
+ * {@link ChargeAvailability.chargesWanted}, and for a QR code {@link QrCodeAvailability.qrCodesWanted}, so that its client
+ * does not wait.
  */
 export function withBreaker(
   partner: Partner,
   clock: Clock,
   breaker = createBreaker(),
-): Partner & Availability & ChargeAvailability {
+): Partner & Availability & ChargeAvailability & QrCodeAvailability {
   function noted<Answer extends Noted>(answer: Answer): Answer {
     breaker.note(answer, clock.now())
     return answer
@@ -24,6 +25,7 @@ export function withBreaker(
     idempotencyWindowMs: partner.idempotencyWindowMs,
     sendsWanted: () => breaker.sendsWanted(clock.now()),
     chargesWanted: () => breaker.chargesWanted(clock.now()),
+    qrCodesWanted: () => breaker.qrCodesWanted(clock.now()),
     createCharge: async (...call) => {
       breaker.beginCharge(clock.now())
       const answer = await partner.createCharge(...call)
@@ -34,7 +36,12 @@ export function withBreaker(
     cancelCharge: async (...call) => noted(await partner.cancelCharge(...call)),
     sendPayout: async (...call) => notedSend(await partner.sendPayout(...call)),
     getPayout: async (...call) => noted(await partner.getPayout(...call)),
-    decodeQrCode: async (...call) => noted(await partner.decodeQrCode(...call)),
+    decodeQrCode: async (...call) => {
+      breaker.beginQrCode(clock.now())
+      const answer = await partner.decodeQrCode(...call)
+      breaker.noteQrCode(answer, clock.now())
+      return answer
+    },
     sendRefund: async (...call) => notedSend(await partner.sendRefund(...call)),
     getRefund: async (...call) => noted(await partner.getRefund(...call)),
     // Not noted: a statement that we may not read says nothing of payouts.
@@ -54,6 +61,8 @@ export interface Breaker {
   sendsWanted(now: number): number
   /** As {@link ChargeAvailability.chargesWanted}. */
   chargesWanted(now: number): number
+  /** As {@link QrCodeAvailability.qrCodesWanted}. */
+  qrCodesWanted(now: number): number
   /**
    * Takes the answer to a payout or refund that was sent. Only these are counted for {@link sendsWanted}: a bank may well
    * make charges and answer questions while it pays nothing out.
@@ -63,6 +72,10 @@ export interface Breaker {
   beginCharge(now: number): void
   /** Takes the answer to asking for a charge: only these are counted for {@link chargesWanted}. */
   noteCharge(answer: Noted, now: number): void
+  /** As {@link Breaker.beginCharge}, of a QR code that is asked about. */
+  beginQrCode(now: number): void
+  /** Takes the answer about a QR code: only these are counted for {@link qrCodesWanted}. */
+  noteQrCode(answer: Noted, now: number): void
   /** Takes the answer to any other call: of interest only where the bank refuses calls as such. */
   note(answer: Noted, now: number): void
 }
@@ -82,13 +95,14 @@ const OUTAGE_WAIT_MS = 30_000
 /** How long it stays open after a 401 or 429: about as long as a bank's limits are counted for. */
 const REFUSAL_WAIT_MS = 60_000
 
-/** The same for charges: shorter, as a payer waits. */
-const CHARGE_WAIT_MS = 5_000
+/** The same for charges and QR codes: shorter, as somebody waits. */
+const SHORT_WAIT_MS = 5_000
 
 /** Makes a breaker, closed. It lives in this process and is forgotten with it. */
 export function createBreaker(): Breaker {
   const sends = createCount(OUTAGE_WAIT_MS)
-  const charges = createCount(CHARGE_WAIT_MS)
+  const charges = createCount(SHORT_WAIT_MS)
+  const qrCodes = createCount(SHORT_WAIT_MS)
   let refusedUntil = 0
 
   function note({ httpStatus }: Noted, now: number): void {
@@ -98,6 +112,7 @@ export function createBreaker(): Breaker {
     sendsWanted: (now) => (now < refusedUntil ? 0 : sends.wanted(now)),
     // A bank that refuses another call as such may well make charges; what it says to charges is counted.
     chargesWanted: charges.wanted,
+    qrCodesWanted: qrCodes.wanted,
     note,
     noteSend: (answer, now) => {
       note(answer, now)
@@ -107,6 +122,11 @@ export function createBreaker(): Breaker {
     noteCharge: (answer, now) => {
       note(answer, now)
       charges.note(answer, now)
+    },
+    beginQrCode: qrCodes.begin,
+    noteQrCode: (answer, now) => {
+      note(answer, now)
+      qrCodes.note(answer, now)
     },
   }
 }

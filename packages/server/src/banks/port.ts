@@ -91,6 +91,12 @@ export interface ChargeAvailability {
   chargesWanted(): number
 }
 
+/** Whether it is worth while to have a QR code decoded now, or better to answer clients without waiting. */
+export interface QrCodeAvailability {
+  /** How many QR codes to ask about at once, as {@link ChargeAvailability.chargesWanted}. */
+  qrCodesWanted(): number
+}
+
 interface Capable {
   readonly capabilities: ReadonlySet<PartnerCapability>
 }

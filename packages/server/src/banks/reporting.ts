@@ -1,7 +1,7 @@
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
 import { type AnyAnswer, aroundCalls, type BankCall } from './around-calls.ts'
-import type { Availability, ChargeAvailability, Partner } from './port.ts'
+import type { Availability, ChargeAvailability, Partner, QrCodeAvailability } from './port.ts'
 
 /**
  * What the operator sees of the calls to a bank: each is counted and timed, and one that failed or was refused is a line of
@@ -117,8 +117,8 @@ function reasonOf({ reason, errorCode = '' }: AnyAnswer): string {
   return reason ?? (CODE.test(errorCode) ? errorCode : 'a code that is none')
 }
 
-/** What the breaker holds back: payouts and refunds, or charges. */
-export type BreakerName = 'orders' | 'charges'
+/** What the breaker holds back: payouts and refunds, charges, or questions about QR codes. */
+export type BreakerName = 'orders' | 'charges' | 'qr_codes'
 
 /** Where a breaker stands. `half_open`: one call is to show whether the bank is back. */
 export type BreakerState = 'closed' | 'open' | 'half_open'
@@ -132,15 +132,18 @@ export function breakerStateOf(wanted: number): BreakerState {
 const OPENED: Readonly<Record<BreakerName, string>> = {
   orders: 'the breaker opened: payouts and refunds wait until one that is sent shows that the bank is back',
   charges: 'the breaker opened: charges are answered without a code until one shows that the bank is back',
+  qr_codes:
+    'the breaker opened: payouts of QR codes that the bank has to decode are refused until it decodes one again',
 }
 
 const CLOSED: Readonly<Record<BreakerName, string>> = {
   orders: 'the breaker closed: payouts and refunds are sent again',
   charges: 'the breaker closed: the bank is asked for charges again',
+  qr_codes: 'the breaker closed: the bank is asked to decode QR codes again',
 }
 
 /** Logs that a breaker opened or closed: after each call that it counts, and when somebody asks whether calls are wanted. */
-export function withBreakerLog<Guarded extends Partner & Availability & ChargeAvailability>(
+export function withBreakerLog<Guarded extends Partner & Availability & ChargeAvailability & QrCodeAvailability>(
   partner: Guarded,
   logger: Logger,
 ): Guarded {
@@ -155,11 +158,14 @@ export function withBreakerLog<Guarded extends Partner & Availability & ChargeAv
   }
   const sendsWanted = () => watched('orders', partner.sendsWanted())
   const chargesWanted = () => watched('charges', partner.chargesWanted())
+  const qrCodesWanted = () => watched('qr_codes', partner.qrCodesWanted())
   return {
     ...partner,
     sendsWanted,
     chargesWanted,
+    qrCodesWanted,
     createCharge: (...call) => partner.createCharge(...call).finally(chargesWanted),
+    decodeQrCode: (...call) => partner.decodeQrCode(...call).finally(qrCodesWanted),
     sendPayout: (...call) => partner.sendPayout(...call).finally(sendsWanted),
     sendRefund: (...call) => partner.sendRefund(...call).finally(sendsWanted),
   }

@@ -1,4 +1,4 @@
-import type { Availability, PayoutPartner } from '../banks/port.ts'
+import type { Availability, PayoutPartner, QrCodeAvailability } from '../banks/port.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { isDueNow } from '../operations/schedule.ts'
 import { bookedMovement, bookedReturn, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
@@ -18,7 +18,7 @@ export interface CashOutModule extends OrderModule<CashOutInput, CashOutOutcome>
 
 /** What the module needs. */
 export interface CashOutOptions extends OrderModuleOptions {
-  readonly partner: PayoutPartner & Availability
+  readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly terms: CashOutTerms
 }
 

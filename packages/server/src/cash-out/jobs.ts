@@ -7,6 +7,7 @@ import type {
   PayoutQueryAnswer,
   PayoutRequest,
   QrCode,
+  QrCodeAvailability,
   ReportedPayout,
   SettledPayout,
 } from '../banks/port.ts'
@@ -32,7 +33,7 @@ export interface CashOutJobs extends Dispatcher {
 export interface CashOutJobsOptions {
   readonly commands: CashOutCommands
   readonly store: CashOutStore
-  readonly partner: PayoutPartner & Availability
+  readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly clock: Clock
   readonly bounds: DispatchBounds
 }
@@ -63,6 +64,7 @@ export function createCashOutJobs({ commands, store, partner, clock, bounds }: C
     ...createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds),
     decode: async (pixCode) => {
       if (!canDecode) throw new Refusal('not_supported_by_bank')
+      if (partner.qrCodesWanted() === 0) throw unavailable()
       const answer = await partner.decodeQrCode(pixCode)
       if (answer.kind === 'DECODED') return answer.qrCode
       if (answer.kind === 'REJECTED') {
@@ -70,9 +72,13 @@ export function createCashOutJobs({ commands, store, partner, clock, bounds }: C
           fields: [{ field: 'transaction.pixCode', code: 'not_payable', message: `the bank: ${answer.errorCode}` }],
         })
       }
-      throw new Refusal('partner_unavailable', { retryAfterSeconds: DECODE_RETRY_SECONDS })
+      throw unavailable()
     },
   }
+}
+
+function unavailable(): Refusal {
+  return new Refusal('partner_unavailable', { retryAfterSeconds: DECODE_RETRY_SECONDS })
 }
 
 /** What the answer to a try means. @source failure-modes#P5 */

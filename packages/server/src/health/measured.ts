@@ -62,7 +62,7 @@ const BREAKER_STATES = ['closed', 'half_open', 'open'] as const
 function breakers(registry: Registry, measured: Measured): void {
   new Gauge({
     name: 'pixgate_bank_breaker_state',
-    help: 'Where the breaker stands that holds back orders (payouts and refunds) or charges: 1 at its state',
+    help: 'Where the breaker stands that holds back orders (payouts and refunds), charges or qr_codes: 1 at its state',
     labelNames: ['breaker', 'state'],
     registers: [registry],
     collect() {

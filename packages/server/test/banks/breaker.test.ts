@@ -171,6 +171,17 @@ test('[partner.9] [CI-16] five charges in a row without a definite answer open i
   assert.equal(breaker.chargesWanted(5_100), ANY)
 })
 
+test('[partner.9] [QR-2] questions about QR codes have a count of their own', () => {
+  const breaker = createBreaker()
+  for (let failures = 0; failures < 5; failures++) breaker.noteQrCode(TIMEOUT, 0)
+  assert.deepEqual([breaker.qrCodesWanted(4_999), breaker.chargesWanted(0), breaker.sendsWanted(0)], [0, ANY, ANY])
+  assert.equal(breaker.qrCodesWanted(5_000), 1)
+  breaker.beginQrCode(5_000)
+  assert.equal(breaker.qrCodesWanted(5_000), 0, 'one shows whether the bank is back')
+  breaker.noteQrCode(REJECTED, 5_100)
+  assert.equal(breaker.qrCodesWanted(5_100), ANY)
+})
+
 test('[partner.9] [CI-16] payouts and charges are counted apart, and other calls are not counted at all', () => {
   assert.equal(openBreaker().chargesWanted(0), ANY)
   const breaker = createBreaker()

@@ -9,6 +9,7 @@ import type {
   PayoutQueryAnswer,
   PayoutRequest,
   QrCodeAnswer,
+  QrCodeAvailability,
   SendWindow,
 } from '../../src/banks/port.ts'
 import { createCashInCommands } from '../../src/cash-in/commands.ts'
@@ -32,7 +33,7 @@ import { cashOutRequest, TERMS } from './situations.ts'
 export const BOUNDS = { callTimeoutMs: 3_000, eventQueries: { take: (wanted: number) => wanted } }
 
 /** A bank that answers by script and notes what it was asked. */
-export interface ScriptedPartner extends PayoutPartner, Availability {
+export interface ScriptedPartner extends PayoutPartner, Availability, QrCodeAvailability {
   /** `PUT`, `GET` or `DECODE`, in order. */
   readonly asked: string[]
   /** The payouts it was asked to send, in order. */
@@ -59,6 +60,7 @@ function scriptedPartner(answers: Partial<ScriptedPartner> = {}): ScriptedPartne
     qrCode: { kind: 'DECODED', qrCode: QR_CODE },
     whileCalled: async () => undefined,
     sendsWanted: () => 64,
+    qrCodesWanted: () => 64,
     sendPayout: async (id, request, window) => {
       partner.windows.push(window)
       partner.asked.push('PUT')

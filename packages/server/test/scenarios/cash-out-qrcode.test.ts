@@ -126,6 +126,17 @@ test('[cash-out.qrcode.3] [QR-2] a bank that does not decode is 503, and nothing
   assert.equal((await pix.pay(code, { externalId: 'again' })).status, 201)
 })
 
+test('[partner.9] [QR-2] a bank that has decoded nothing five times is not asked, and the client does not wait; 5 s later it is', async (t) => {
+  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const code = await pix.dynamicCode({ valueCents: 2_500 })
+  await pix.bank('PUT', '/control/behavior', { latencyMs: 400 })
+  for (let asked = 0; asked < 5; asked++) assert.equal((await pix.pay(code)).status, 503)
+  await pix.bank('PUT', '/control/behavior', { latencyMs: 0 })
+  assert.deepEqual(codeOf(await pix.pay(code)), [503, 'partner_unavailable'], 'it would have answered')
+  pix.clock.advance(5_000)
+  assert.equal((await pix.pay(code)).status, 201)
+})
+
 test('[cash-out.qrcode.3] [QR-6] the same request again is answered without asking the bank', async (t) => {
   const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
   const code = await pix.dynamicCode({ valueCents: 2_500 })
