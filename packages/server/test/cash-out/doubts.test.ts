@@ -78,7 +78,7 @@ test('[EV-21] [cash-out.work.4] a return that comes while the bank is asked abou
   const fixture = await cashOutFixture(t, { put: CONFIRMED, query: CONFIRMED })
   const id = await fixture.reserve()
   await fixture.later(0)
-  await apply(fixture, id, fails)
+  await apply(fixture, id, { ...fails, isVerified: true })
   fixture.partner.whileCalled = async () => {
     fixture.partner.whileCalled = async () => undefined
     await apply(fixture, id, comesBack)
