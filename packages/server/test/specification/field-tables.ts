@@ -20,10 +20,7 @@ const CASH_IN_STATES = [
   ...['PENDING', 'PAID', 'EXPIRED', 'FAILED'],
   ...['PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
 ]
-const CASH_OUT_STATES = [
-  ...['RESERVED', 'DISPATCHED', 'CONFIRMED', 'FAILED', 'REVERSED', 'RELEASED'],
-  ...['PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
-]
+const CASH_OUT_STATES = ['RESERVED', 'DISPATCHED', 'CONFIRMED', 'FAILED', 'REVERSED', 'RELEASED']
 
 const cashInDetail = Type.Object({ id: uuid, externalId: text, status: Type.Enum(CASH_IN_STATES) })
 const cashOutDetail = Type.Object({
@@ -75,7 +72,7 @@ export const bodies = {
   'GET /api/pix/refund/{id}': refundDetail,
   'GET /api/pix/refund': listOf(refundDetail),
   'GET /organization/balance': Type.Array(
-    Type.Object({
+    whole({
       id: uuid,
       amount: Type.Number(),
       code: Type.String({ pattern: '^[A-Z]{3}$' }),

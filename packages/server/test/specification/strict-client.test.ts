@@ -65,9 +65,23 @@ test('[cash-in.create.5] [cash-out.create.5] [balance.1] every success body is a
   const refund = await client('POST /api/pix/refund-in/{id}', charge.id, { refundValue: 10, reason: null })
   await client('GET /api/pix/refund/{id}', refund.id)
   await client('GET /api/pix/refund')
-  await client('GET /organization/balance')
   const { data } = await client('GET /api/pix/ledger')
   await client('GET /api/pix/ledger/{id}', data[0].id)
+})
+
+test('[balance.1] [cash-out.unknown.3] the balance has two fields more, and a cash-out two states more, than the tables', async (t) => {
+  const pix = await world(t, { PIXGATE_PARTNER_TIMEOUT_MS: '100' })
+  await pix.balance(100_00)
+  assert.deepEqual(differences(bodies['GET /organization/balance'], await pix.get('/organization/balance')), [
+    '/0 must NOT have additional properties: reservedCents',
+    '/0 must NOT have additional properties: receivableCents',
+  ])
+  await pix.behave({ cashOut: 'timeout' })
+  const { id } = await pix.cashOut()
+  await ended(pix, `/api/pix/cash-out/${id}`, 'PROVIDER_RESULT_UNKNOWN')
+  assert.deepEqual(differences(bodies['GET /api/pix/cash-out/{id}'], await pix.get(`/api/pix/cash-out/${id}`)), [
+    '/status must be equal to one of the allowed values',
+  ])
 })
 
 test('[events.2] [events.5] every notification of what succeeded is as the specification’s tables show it', async (t) => {
