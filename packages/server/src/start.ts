@@ -7,6 +7,7 @@ import { checkDatabase } from './platform/db/self-check.ts'
 import type { Logger } from './platform/log.ts'
 import { probePort } from './platform/ports.ts'
 import { StartupError } from './platform/startup-error.ts'
+import { keepRunning } from './platform/timer.ts'
 import type { ProcessDependencies, Role, Stop } from './process.ts'
 
 /** Where the API listens. */
@@ -81,6 +82,8 @@ export async function serve(
   const service = await compose(dependencies, addEndpoints).catch((error: unknown) => {
     throw databaseStartupError(error, dependencies.config.databaseUrl)
   })
+  const letEnd = keepRunning()
+  stops.push(async () => letEnd())
   stops.push(() => service.stop())
   if (role !== 'api') service.startWorkers()
   service.startWatch()

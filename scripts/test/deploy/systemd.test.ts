@@ -45,7 +45,7 @@ test('each unit is hardened, starts again, and has time to end what is under way
       PrivateTmp: 'yes',
       CapabilityBoundingSet: '',
       KillSignal: 'SIGTERM',
-      Restart: 'on-failure',
+      Restart: settings.Type === 'oneshot' ? 'on-failure' : 'always',
       RestartPreventExitStatus: '2',
     }
     for (const [name, value] of Object.entries(wanted)) assert.equal(settings[name], value, `${file}: ${name}`)

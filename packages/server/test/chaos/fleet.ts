@@ -81,7 +81,7 @@ export async function startFleet({ directory, databaseUrl, bankKind, onBankReady
       })
     void process.gone.then(async () => {
       for (const complaint of process.complaints) count(complaints, messageOf(complaint))
-      if (isOver) return
+      if (!isOver) expectKilled(name, process)
       await realPause.for(RESTART_MS)
       if (isOver) return
       restarts += 1
@@ -123,6 +123,11 @@ export async function startFleet({ directory, databaseUrl, bankKind, onBankReady
       door.close()
     },
   }
+}
+
+/** Chaos kills, and asks nobody to stop; who ends with status 0 would not be started again by whoever runs it. */
+function expectKilled(name: ProcessName, process: KillableProcess): void {
+  if (process.status() === 0) throw new Error(`${name} ended by itself, with status 0`)
 }
 
 function count(counts: Map<string, number>, what: string): void {

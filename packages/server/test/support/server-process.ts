@@ -18,6 +18,8 @@ export interface KillableProcess {
   readonly ready: Promise<boolean>
   /** Resolves when the process is gone. */
   readonly gone: Promise<unknown>
+  /** What it ended with; `null` before, and where it was killed. */
+  status(): number | null
   /** What it logged above `info`, and all it said on standard error. */
   readonly complaints: readonly string[]
   /** Ends it the hard way: from here on it does nothing more. */
@@ -85,6 +87,7 @@ export function spawnProgram(
     pid: child.pid,
     ready,
     gone,
+    status: () => child.exitCode,
     complaints,
     kill: () => void child.kill('SIGKILL'),
     pause: async () => {

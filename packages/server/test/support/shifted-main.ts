@@ -17,6 +17,8 @@ process.on('message', (ms) => {
   process.send?.('advanced')
 })
 process.on('disconnect', () => process.exit(1))
+// The service itself has no channel that would keep it running.
+process.channel?.unref()
 const role = ROLES.find((name) => name === process.argv[3]) ?? 'all'
 const clock = createDatabaseClock()
 const config = readConfig(process.env)
