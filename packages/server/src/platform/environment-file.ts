@@ -1,29 +1,38 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { own } from './own.ts'
 import { fileErrorReason } from './secret-files.ts'
 import { ConfigError, type Environment } from './variables.ts'
+
+/** Where a file sets each name, in words: «.env, line 2». */
+export type SettingPlaces = ReadonlyMap<string, string>
 
 /** An environment, with what a file adds. */
 export interface EnvironmentWithFile {
   readonly environment: Environment
   /** What was taken from the file, by name; `undefined` where there is no file. */
   readonly fromFile: readonly string[] | undefined
+  /** All that the file sets, also what the environment sets otherwise. */
+  readonly places: SettingPlaces
 }
 
 /**
  * Adds the settings of a file such as `.env` to an environment. What the environment sets counts, also where it sets it
  * empty.
- * @throws ConfigError where the file cannot be read or a line of it is no setting: each by its number, none repeating a value
+ * @throws ConfigError where the file cannot be read or a line of it is no setting: each by its number, none repeating a name
+ * or a value, as either may be half a secret
  * @source rules#config.6
  */
 export function withEnvironmentFile(path: string, environment: Environment): EnvironmentWithFile {
   const text = readText(path)
-  if (text === undefined) return { environment, fromFile: undefined }
-  const faults = lineFaults(text)
+  if (text === undefined) return { environment, fromFile: undefined, places: new Map() }
+  const { settings, lines, faults } = readSettings(text)
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}, ${fault}`))
-  const settings = parseEnv(text)
-  const fromFile = Object.keys(settings).filter((name) => environment[name] === undefined)
-  return { environment: { ...settings, ...environment }, fromFile }
+  return {
+    environment: { ...settings, ...environment },
+    fromFile: [...lines.keys()].filter((name) => environment[name] === undefined),
+    places: new Map([...lines].map(([name, line]) => [name, `${path}, line ${line}`])),
+  }
 }
 
 /** How many settings were taken from a file, in words. */
@@ -40,28 +49,58 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Node reads such a file, but passes over what it cannot read, and cuts a value at a `#`. */
-function lineFaults(text: string): string[] {
-  const lines = new Map<string, number>()
-  return text.split(/\r?\n/).flatMap((line, index) => {
-    if (/^\s*(#|$)/.test(line)) return []
-    const at = index + 1
-    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/.exec(line) ?? []
-    if (name === undefined || value === undefined) return [`line ${at}: is not NAME=value`]
-    const fault = valueFault(value) ?? repetition(lines.get(name))
-    lines.set(name, at)
-    return fault === undefined ? [] : [`line ${at}: ${name} ${fault}`]
-  })
+/** What a file of settings says. */
+interface Settings {
+  readonly settings: Readonly<Record<string, string>>
+  /** The line of each, by name. */
+  readonly lines: ReadonlyMap<string, number>
+  readonly faults: readonly string[]
 }
 
-const QUOTED = /^(["'`])(?:(?!\1).)*\1\s*(?:#.*)?$/
+/**
+ * Reads it line by line. Node reads a whole file too, but passes over what it cannot read, cuts a value at a `#`, takes the
+ * line after an empty value for that value, and a blank that is none of ours for part of a name.
+ * @source rules#config.6
+ */
+export function readSettings(text: string): Settings {
+  const settings = new Map<string, string>()
+  const lines = new Map<string, number>()
+  const faults: string[] = []
+  for (const [index, line] of text
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (/^[ \t]*(#|$)/.test(line)) continue
+    const setting = readSetting(line)
+    const fault = 'fault' in setting ? setting.fault : repetition(lines.get(setting.name))
+    if (fault !== undefined) faults.push(`line ${index + 1}: ${fault}`)
+    if ('fault' in setting) continue
+    lines.set(setting.name, index + 1)
+    settings.set(setting.name, setting.value)
+  }
+  return { settings: Object.fromEntries(settings), lines, faults }
+}
+
+const NO_SETTING = { fault: 'is not NAME=value' }
+
+function readSetting(line: string): { readonly name: string; readonly value: string } | { readonly fault: string } {
+  const [, name, text] = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=(.*)$/.exec(line) ?? []
+  if (name === undefined || text === undefined) return NO_SETTING
+  const fault = valueFault(text)
+  if (fault !== undefined) return { fault }
+  const read = parseEnv(line)
+  const value = own(read, name)
+  return value === undefined || Object.keys(read).length !== 1 ? NO_SETTING : { name, value }
+}
+
+const QUOTED = /^(["'`])(?:(?!\1).)*\1[ \t]*(?:#.*)?$/
 
 function valueFault(value: string): string | undefined {
-  const text = value.trimStart()
+  const text = value.replace(/^[ \t]+/, '')
   if (/^["'`]/.test(text)) return QUOTED.test(text) ? undefined : 'has no closing quote at the end of its line'
-  return /^#|^[^#]*[^#\s]#/.test(value) ? 'has a #: put the value in quotes' : undefined
+  return /^#|^[^#]*[^# \t]#/.test(value) ? 'has a #: put the value in quotes' : undefined
 }
 
 function repetition(line: number | undefined): string | undefined {
-  return line === undefined ? undefined : `was set in line ${line} already`
+  return line === undefined ? undefined : `sets what line ${line} sets already`
 }
