@@ -9,7 +9,8 @@ import { type OpenDatabase, verifyLedger } from '../packages/server/src/verify-l
  * @source rules#ledger.verify.3
  */
 async function findDatabase(): Promise<OpenDatabase> {
-  const { given, dataDirectory } = readSandboxConfig(readEnvironment().environment)
+  const { environment, places } = readEnvironment()
+  const { given, dataDirectory } = readSandboxConfig(environment, places)
   const url = given.DATABASE_URL ?? (await runningPostgres(dataDirectory))
   if (url === undefined)
     throw new Error(`there is no database in ${dataDirectory}; set DATABASE_URL or PIXGATE_DATA_DIR`)

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { environmentFaults, isProduction, pixgate, serviceVariables } from '@pixgate/server/config'
+import { environmentFaults, isProduction, pixgate, type SettingPlaces, serviceVariables } from '@pixgate/server/config'
 import { type Environment, integer, readVariables, text, type Values, variables } from '@pixgate/server/variables'
 
 /** The sandbox's own variables. */
@@ -45,15 +45,16 @@ export interface SandboxConfig {
 
 /**
  * Reads it. In production all that the server requires must be set.
+ * @param places of what a file sets
  * @throws ConfigError every fault at once, each naming its variable
  * @source rules#config.2, rules#config.3
  */
-export function readSandboxConfig(environment: Environment): SandboxConfig {
+export function readSandboxConfig(environment: Environment, places: SettingPlaces = new Map()): SandboxConfig {
   const table = { ...serverVariables, ...sandboxVariables }
   const { PIXGATE_DATA_DIR, PIXGATE_SIMULATOR_PORT, ...given } = readVariables(table, environment, {
     isProduction: isProduction(environment),
     supplied: MADE,
-    otherFaults: environmentFaults(environment, table),
+    otherFaults: environmentFaults({ environment, places }, table),
   })
   return { given, dataDirectory: resolve(PIXGATE_DATA_DIR), simulatorPort: PIXGATE_SIMULATOR_PORT }
 }

@@ -10,8 +10,8 @@ import { urlOf } from './start.ts'
  * what runs now.
  * @source rules#doctor.1
  */
-process.exitCode = await runDoctor(async (environment) => {
-  const config = readSandboxConfig(environment)
+process.exitCode = await runDoctor(async (environment, places) => {
+  const config = readSandboxConfig(environment, places)
   const { PIXGATE_MODE: mode, PIXGATE_WEBHOOK_ALLOW_PRIVATE: webhookAllowPrivate } = config.given
   return { mode, webhookAllowPrivate, database: await databaseOf(config), bank: await bankOf(config) }
 })

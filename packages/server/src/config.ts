@@ -3,6 +3,7 @@ import { limits } from '@pixgate/spec'
 import { Type } from 'typebox'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { ConfiguredBank, Connector } from './banks/connector.ts'
+import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
 import { nearestName } from './platform/nearest-name.ts'
 import { fileVariable } from './platform/secret-files.ts'
 import {
@@ -23,6 +24,7 @@ import {
 /** Who composes the server with a simulated bank reads what that needs. */
 export { pixgate } from './banks/banks.ts'
 export { pixgateBankConfig } from './banks/pixgate/config.ts'
+export type { SettingPlaces } from './platform/environment-file.ts'
 
 /**
  * Configuration: tables of variables, read once into one frozen object. Nothing else reads the environment.
@@ -207,17 +209,25 @@ export interface Config {
   readonly logLevel: string
 }
 
+/** What no file sets. */
+const NO_PLACES: SettingPlaces = new Map()
+
 /**
  * Reads the configuration of a server that stands alone: its own variables and those of the bank that is chosen.
+ * @param places of what a file sets
  * @param connectors that may be chosen
  * @throws ConfigError every fault at once, each naming its variable, none repeating a secret
  * @source rules#config.1, rules#config.2, rules#config.5
  */
-export function readConfig(environment: Environment, connectors: Connectors = banks): Config {
+export function readConfig(
+  environment: Environment,
+  places: SettingPlaces = NO_PLACES,
+  connectors: Connectors = banks,
+): Config {
   const PIXGATE_BANK = { ...serviceVariables.PIXGATE_BANK, shape: oneOf(...Object.keys(connectors)) }
   const chosen: Connector = connectors[environment.PIXGATE_BANK || DEFAULT_BANK] ?? pixgate
   const table = { ...serviceVariables, PIXGATE_BANK, ...chosen.variables }
-  const otherFaults = environmentFaults(environment, table, connectors)
+  const otherFaults = environmentFaults({ environment, places }, table, connectors)
   const values = readVariables(table, environment, { isProduction: isProduction(environment), otherFaults })
   return configOf(values, chosen.configure(values))
 }
@@ -233,12 +243,17 @@ export function isProduction({ PIXGATE_MODE }: Environment): boolean {
  * @param connectors whose variables are known, whichever is chosen
  */
 export function environmentFaults(
-  environment: Environment,
+  { environment, places }: Pick<EnvironmentWithFile, 'environment' | 'places'>,
   table: Variables,
   connectors: Connectors = banks,
 ): readonly string[] {
   const tables = [table, ...Object.values(connectors).map(({ variables }) => variables)]
-  return [...unknownNames(environment, tables), ...unchosenMode(environment, table)]
+  const known = knownNames(tables)
+  return [
+    ...unknownNames(environment, places, known),
+    ...unreadLines(places, known),
+    ...unchosenMode(environment, table),
+  ]
 }
 
 /** Variables of the sandbox, of the simulated bank and of clients: one file may hold the settings of all. */
@@ -252,19 +267,31 @@ const READ_ELSEWHERE = [
 ]
 
 /** What begins with `PIXGATE_TEST_` belongs to the tests. */
-const OURS = /^PIXGATE_(?!TEST_)/i
+const REFUSED = /^PIXGATE_(?!TEST_)/i
+const OURS = /^PIXGATE_/i
+
+function knownNames(tables: readonly Variables[]): string[] {
+  const rows = tables.flatMap((table) => Object.entries(table))
+  return [...rows.flatMap(([name, { secret }]) => (secret ? [name, fileVariable(name)] : [name])), ...READ_ELSEWHERE]
+}
 
 /** A mistyped cap would be no cap. @source rules#config.7 */
-function unknownNames(environment: Environment, tables: readonly Variables[]): string[] {
-  const rows = tables.flatMap((table) => Object.entries(table))
-  const read = rows.flatMap(([name, { secret }]) => (secret ? [name, fileVariable(name)] : [name]))
-  const known = [...read, ...READ_ELSEWHERE]
+function unknownNames(environment: Environment, places: SettingPlaces, known: readonly string[]): string[] {
   return Object.keys(environment)
-    .filter((name) => OURS.test(name) && environment[name] && !known.includes(name))
-    .map((name) => {
-      const nearest = nearestName(name, known)
-      return `${name} is unknown${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
-    })
+    .filter((name) => REFUSED.test(name) && (environment[name] || places.has(name)) && !known.includes(name))
+    .map((name) => `${name} is unknown${suggestion(name, known)}`)
+}
+
+/** What is no name of ours may be the second half of a secret: it is not repeated. @source rules#config.7 */
+function unreadLines(places: SettingPlaces, known: readonly string[]): string[] {
+  return [...places]
+    .filter(([name]) => !OURS.test(name) && !known.includes(name))
+    .map(([name, place]) => `${place}: sets what nothing reads${suggestion(name, known)}`)
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known)
+  return nearest === undefined ? '' : `; did you mean ${nearest}?`
 }
 
 /** Nobody talks to a real bank because they forgot to say so. @source rules#config.9 */

@@ -1,5 +1,10 @@
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts'
-import { type EnvironmentWithFile, settingsCount, withEnvironmentFile } from './platform/environment-file.ts'
+import {
+  type EnvironmentWithFile,
+  type SettingPlaces,
+  settingsCount,
+  withEnvironmentFile,
+} from './platform/environment-file.ts'
 import { type Pause, realPause } from './platform/jobs/pause.ts'
 import { createLogger, type Logger } from './platform/log.ts'
 import { StartupError } from './platform/startup-error.ts'
@@ -25,8 +30,8 @@ export interface ProcessDependencies {
 
 /** What runs in a process: the server alone, or with what another package brings. */
 export interface Program<Config> {
-  /** Reads the environment. @throws ConfigError */
-  readonly configure: (environment: Environment) => Config
+  /** Reads the environment. @param places of what a file adds to it. @throws ConfigError */
+  readonly configure: (environment: Environment, places: SettingPlaces) => Config
   readonly openLog: (config: Config) => Logger
   /**
    * Starts what a role needs; `migrate` is done when it returns.
@@ -97,7 +102,7 @@ export function readEnvironment(): EnvironmentWithFile {
 function configOf<Config>(configure: Program<Config>['configure']): { config: Config } & EnvironmentWithFile {
   try {
     const read = readEnvironment()
-    return { ...read, config: configure(read.environment) }
+    return { ...read, config: configure(read.environment, read.places) }
   } catch (error) {
     return refuse(startupMessage(error))
   }

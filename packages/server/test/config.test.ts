@@ -194,7 +194,8 @@ test('[config.5] the variables of the chosen bank are read, and those of no othe
       return MUTE
     },
   })
-  const choose = (environment: Environment) => readConfig({ ...service, ...environment }, { ...banks, other })
+  const choose = (environment: Environment) =>
+    readConfig({ ...service, ...environment }, new Map(), { ...banks, other })
   const { bank } = choose({ PIXGATE_BANK: 'other', OTHER_KEY: 'abc' })
   bank.open()
   assert.deepEqual([bank.timeoutMs, bank.createBudgetMs, opened], [1, 2, ['abc']])
@@ -398,8 +399,36 @@ test('[config.7] what another program of this project reads is known; so are oth
     open: () => MUTE,
   })
   const set = { ...ALONE, PIXGATE_OTHER_KEY: CANARY }
-  assert.doesNotThrow(() => readConfig(set, { ...banks, other }))
+  assert.doesNotThrow(() => readConfig(set, new Map(), { ...banks, other }))
   assert.deepEqual(faulty(set), ['PIXGATE_OTHER_KEY'])
+})
+
+test('[config.7] a name in the file that nothing reads is refused, and only what begins with PIXGATE_ is repeated', () => {
+  const lines = {
+    PIXGATE_CASH_OUT_MAX_CENT: '1',
+    DATABSE_URL: 'postgres://db.example/pixgate',
+    PRT: '1',
+    bXktc2VjcmV0LW15LXNlY3JldC1teS1zZWNyZXQ: '',
+    NODE_OPTIONS: '--trace-warnings',
+    PIXGATE_PARTNER_TOKNE: '',
+    ...Object.fromEntries(Object.keys({ ...table, ...sandboxVariables }).map((name) => [name, ''])),
+    PIXGATE_ADMIN_TOKEN_FILE: '',
+    PIXGATE_SIMULATOR_DATA_DIR: 'bank',
+    PIXGATE_URL: 'http://127.0.0.1:8080',
+    PIXGATE_TEST_ANYTHING: '1',
+  }
+  const places = new Map(Object.keys(lines).map((name, index) => [name, `.env, line ${index + 1}`]))
+  const faults = configFaults((environment) => readConfig(environment, places), { ...lines, ...ALONE })
+  assert.deepEqual(faults, [
+    'PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
+    'PIXGATE_PARTNER_TOKNE is unknown; did you mean PIXGATE_PARTNER_TOKEN?',
+    '.env, line 2: sets what nothing reads; did you mean DATABASE_URL?',
+    '.env, line 3: sets what nothing reads; did you mean PORT?',
+    '.env, line 4: sets what nothing reads',
+    '.env, line 5: sets what nothing reads',
+  ])
+  const { DATABSE_URL, NODE_OPTIONS } = lines
+  assert.deepEqual(faulty({ ...ALONE, DATABSE_URL, NODE_OPTIONS }), [], 'the environment is not ours alone')
 })
 
 test('[config.9] a bank on another machine needs a mode that was chosen', () => {

@@ -1,6 +1,6 @@
 import type { ConfiguredBank } from '../banks/connector.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
-import { settingsCount } from '../platform/environment-file.ts'
+import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
 import { readEnvironment } from '../process.ts'
 import { examineBank } from './bank.ts'
@@ -18,22 +18,24 @@ export interface Examined {
 
 /**
  * Examines everything that the service depends on, prints a line for each check and changes nothing.
- * @param configure reads the environment. @throws ConfigError
+ * @param configure reads the environment, and is told the places of what `.env` adds to it. @throws ConfigError
  * @returns the exit status: 0 where all is well, 1 where anything is not
  * @source rules#doctor.1
  */
 export async function runDoctor(
-  configure: (environment: Environment) => Examined | Promise<Examined>,
+  configure: (environment: Environment, places: SettingPlaces) => Examined | Promise<Examined>,
 ): Promise<number> {
   const findings = await findingsOf(configure)
   process.stdout.write(`${reportOf(findings)}\n`)
   return findings.every(({ isOk }) => isOk) ? 0 : 1
 }
 
-async function findingsOf(configure: (environment: Environment) => Examined | Promise<Examined>): Promise<Finding[]> {
+async function findingsOf(
+  configure: (environment: Environment, places: SettingPlaces) => Examined | Promise<Examined>,
+): Promise<Finding[]> {
   try {
-    const { environment, fromFile } = readEnvironment()
-    const examined = await configure(environment)
+    const { environment, fromFile, places } = readEnvironment()
+    const examined = await configure(environment, places)
     const origin = fromFile === undefined ? '' : `, with ${settingsCount(fromFile)} from .env`
     return [good('configuration', `is complete, in ${examined.mode} mode${origin}`), ...(await examine(examined))]
   } catch (error) {
