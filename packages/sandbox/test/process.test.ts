@@ -172,8 +172,9 @@ test('[PL-1] an unexpected error is logged and ends the process at once; the nex
     await once(child, 'exit')
     assert.ok(performance.now() - at < 1_000)
     assert.deepEqual(await exited, [1, null])
-    const { level, msg, error } = JSON.parse(log.at(-1) ?? '')
-    assert.deepEqual([level, msg], ['fatal', event])
+    const { level, msg, error, ...fields } = JSON.parse(log.at(-1) ?? '')
+    assert.deepEqual([level, fields.event], ['fatal', event])
+    assert.match(msg, /^nobody foresaw this error: /)
     assert.match(error, /unforeseen\n\s+at /)
   }
   const { url } = await start()

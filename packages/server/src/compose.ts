@@ -81,7 +81,7 @@ const POLL_MS = 1_000
 interface Base extends Dependencies {
   readonly ids: Ids
   readonly metrics: Metrics
-  readonly databases: ReturnType<typeof openDatabases>
+  readonly databases: Databases
   readonly databaseNow: () => Promise<number>
 }
 
@@ -93,7 +93,18 @@ type Workers = Map<string, Worker>
  * @source failure-modes#P10
  */
 export async function compose(dependencies: Dependencies, addEndpoints?: AddEndpoints): Promise<Service> {
-  const base = await openBase(dependencies)
+  const metrics = createMetrics()
+  const databases = openDatabases(dependencies.config.databaseUrl, dependencies.logger, metrics)
+  try {
+    return await composeOn(await openBase(dependencies, metrics, databases), addEndpoints)
+  } catch (error) {
+    // Nobody else knows them yet, and an open connection keeps a process alive.
+    await closeDatabases(databases)
+    throw error
+  }
+}
+
+async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined): Promise<Service> {
   const workers: Workers = new Map()
   const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
   const eventLoop = watchEventLoop((ms) =>
@@ -145,10 +156,8 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
   }
 }
 
-async function openBase(dependencies: Dependencies): Promise<Base> {
-  const { config, clock, logger } = dependencies
-  const metrics = createMetrics()
-  const databases = openDatabases(config.databaseUrl, logger, metrics)
+async function openBase(dependencies: Dependencies, metrics: Metrics, databases: Databases): Promise<Base> {
+  const { clock } = dependencies
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
   // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
   clock.observe(await databaseNow())
@@ -341,8 +350,14 @@ async function close({ databases, logger }: Base, { inbox, cashIns, engine, webh
   await webhooks.stop()
   logger.info('stopping: the events, commands and deliveries under way have ended')
   await bank.close()
+  await closeDatabases(databases)
+}
+
+async function closeDatabases(databases: Databases): Promise<void> {
   await Promise.all(Object.values(databases).map((database) => database.close()))
 }
+
+type Databases = ReturnType<typeof openDatabases>
 
 /** Pools of their own: a flood at one door must not starve the others. */
 function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics) {

@@ -71,7 +71,7 @@ export async function runProcess<Config>({ configure, openLog, start }: Program<
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => {
       // Nobody knows what state this is: the database does, and the next start reads it.
-      logger.fatal({ error: String((error as Error | undefined)?.stack ?? error) }, event)
+      logger.fatal({ event, error: String((error as Error | undefined)?.stack ?? error) }, UNFORESEEN)
       process.exit(1)
     })
   }
@@ -85,6 +85,8 @@ export async function runProcess<Config>({ configure, openLog, start }: Program<
     await shutDown(1)
   }
 }
+
+const UNFORESEEN = 'nobody foresaw this error: the process ends, and the next start goes on with what was under way'
 
 function roleOf(text: string | undefined): Role {
   const role = ROLES.find((candidate) => candidate === (text ?? 'all'))
@@ -124,12 +126,16 @@ function startupMessage(error: unknown): string {
   return error instanceof StartupError ? error.message : String((error as Error).stack ?? error)
 }
 
-async function stopAll(stops: Stop[]): Promise<void> {
-  for (const stop of stops.splice(0).reverse()) await stop()
+/** Stops what was started last first; what cannot be stopped keeps nothing else from it. */
+async function stopAll(stops: Stop[], logger: Logger): Promise<void> {
+  for (const stop of stops.splice(0).reverse()) {
+    await stop().catch((error) => logger.error({ error: String(error) }, 'the shutdown was not clean'))
+  }
 }
 
 /**
- * Stops everything once, whoever asks how often; a second signal does not make it less orderly. A start under way is
+ * Stops everything once, whoever asks how often, and ends the process: what is still open then, as a connection to a
+ * database that does not answer, would only hold it up. A second signal does not make it less orderly. A start under way is
  * let finish first: what it has half started could not be stopped.
  */
 function shutDownOnce(starting: Promise<void>, stops: Stop[], logger: Logger): (code: number) => Promise<void> {
@@ -137,12 +143,12 @@ function shutDownOnce(starting: Promise<void>, stops: Stop[], logger: Logger): (
   return async (code) => {
     if (isShuttingDown) return
     isShuttingDown = true
-    process.exitCode = code
     setTimeout(() => {
       logger.fatal('what was under way did not end within 20 seconds; the next start goes on with it')
       process.exit(1)
     }, DRAIN_MS).unref()
     await starting.catch(() => undefined)
-    await stopAll(stops).catch((error) => logger.error({ error: String(error) }, 'the shutdown was not clean'))
+    await stopAll(stops, logger)
+    process.exit(code)
   }
 }

@@ -53,6 +53,16 @@ export async function administer(url: string, sql: string): Promise<void> {
   }
 }
 
+/** Resolves when nobody of that name, as `LIKE` reads it, is connected to a database any more. */
+export async function connectionsEnd(url: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const connected = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE $1 AND application_name <> 'pixgate test'`
+  while ((await client.query(connected, [name])).rowCount !== 0);
+  await client.end()
+}
+
 /** The plan that PostgreSQL makes of a statement for any values: the one that is kept. */
 export async function planOf(url: string, text: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
