@@ -16,6 +16,7 @@ import {
   readVariables,
   secret,
   text,
+  token,
   type Values,
   type Variables,
   variables,
@@ -70,13 +71,13 @@ export const serviceVariables = variables({
     description: 'The connector of the bank; each has variables of its own.',
   },
   PIXGATE_ADMIN_TOKEN: {
-    shape: secret(SECRET_MIN_LENGTH),
+    shape: token(SECRET_MIN_LENGTH),
     required: 'always',
     secret: true,
     description: 'Lets the operator in: API keys, the switch of payouts, adjustments.',
   },
   PIXGATE_METRICS_TOKEN: {
-    shape: secret(SECRET_MIN_LENGTH),
+    shape: token(SECRET_MIN_LENGTH),
     secret: true,
     description:
       'Lets whoever scrapes read `/metrics`, and nothing else. Unset: only the administrative token, which may read it too.',

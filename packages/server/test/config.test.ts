@@ -174,7 +174,7 @@ test('[config.1] a fault says what is accepted, and never what was given', () =>
       'DATABASE_URL must be an address with sslmode=verify-full, or one on this machine',
       'PIXGATE_WEBHOOK_ALLOW_PRIVATE must be false: webhooks could reach private addresses',
       'PIXGATE_TRUST_PROXY must be without a prefix of length 0, which takes any address',
-      'PIXGATE_PARTNER_TOKEN must be at least 32 characters long',
+      'PIXGATE_PARTNER_TOKEN must be at least 32 characters of printable ASCII, with no blank at its ends',
     ],
   )
 })
@@ -460,6 +460,47 @@ test('[config.8] every secret may stand in a file, and line breaks at its end do
   assert.deepEqual(faultsOf(same), [
     'PIXGATE_ENCRYPTION_KEY has the value of PIXGATE_ADMIN_TOKEN: every secret needs one of its own',
   ])
+})
+
+test('[config.1] [config.8] a secret that no header can carry is refused by its name, wherever it stands', (t) => {
+  const path = join(temporaryDirectory(t), 'secret')
+  const [TOKEN, ANY] = ['of printable ASCII, without blanks', 'printable ASCII, with no blank at its ends']
+  const carried = {
+    PIXGATE_ADMIN_TOKEN: `at least 32 characters ${TOKEN}`,
+    PIXGATE_METRICS_TOKEN: `at least 32 characters ${TOKEN}`,
+    PIXGATE_PARTNER_TOKEN: ANY,
+    PIXGATE_PARTNER_INBOUND_API_KEY: ANY,
+  }
+  for (const [name, accepted] of Object.entries(carried)) {
+    const { [name]: _, ...others } = ALONE
+    const good = `${CANARY}-${name}`
+    const unsendable = [
+      `${good}\n${good}`,
+      `\ufeff${good}`,
+      `${good} `,
+      ` ${good}`,
+      `${good}\t`,
+      `${good}\r\n`,
+      `${good}é`,
+      `${good}\0`,
+    ]
+    for (const value of unsendable) {
+      assert.deepEqual(faultsOf({ ...others, [name]: value }), [`${name} must be ${accepted}`], JSON.stringify(value))
+    }
+    for (const text of [
+      `${good}\n${good}\n`,
+      `\ufeff${good}\n`,
+      `${good} \n`,
+      Buffer.from([...Buffer.from(good), 0xff]),
+    ]) {
+      writeFileSync(path, text)
+      assert.deepEqual(faultsOf({ ...others, [`${name}_FILE`]: path }), [`${name} must be ${accepted}`])
+    }
+    assert.deepEqual(faultsOf({ ...others, [name]: good }), [])
+  }
+  assert.deepEqual(faulty({ ...ALONE, PIXGATE_ADMIN_TOKEN: `${CANARY} ${CANARY}` }), ['PIXGATE_ADMIN_TOKEN'])
+  const rest = { PIXGATE_PARTNER_TOKEN: `${CANARY} ${CANARY}`, PIXGATE_ENCRYPTION_KEY: ` é ${CANARY} ` }
+  assert.deepEqual(faulty({ ...ALONE, ...rest }), [], 'what can be sent, and what is not')
 })
 
 test('[config.8] a secret that is set twice, or whose file is missing, unreadable or empty, is refused by its path', (t) => {

@@ -81,6 +81,21 @@ export function secret(minLength = 1) {
   return Type.String({ minLength, ...(minLength > 1 && { description: `at least ${minLength} characters long` }) })
 }
 
+/** A secret of at least so many characters that a client sends as a bearer token. */
+export function token(minLength = 1) {
+  return sendable(minLength, '^[!-~]*$', 'without blanks')
+}
+
+/** A secret of at least so many characters that is sent in a header: what else is in it, no header can carry. */
+export function headerSecret(minLength = 1) {
+  return sendable(minLength, '^(?! )[ -~]*(?<! )$', 'with no blank at its ends')
+}
+
+function sendable(minLength: number, pattern: string, blanks: string) {
+  const atLeast = minLength > 1 ? `at least ${minLength} characters of ` : ''
+  return Type.String({ minLength, pattern, description: `${atLeast}printable ASCII, ${blanks}` })
+}
+
 /** An address of one of these protocols, such as `https:`. */
 export function address(...protocols: readonly string[]) {
   const description = `an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`

@@ -1,4 +1,4 @@
-import { address, flag, integer, secret, type Values, variables } from '../../platform/variables.ts'
+import { address, flag, headerSecret, integer, secret, type Values, variables } from '../../platform/variables.ts'
 
 /** How a bank that speaks our own partner protocol is reached. */
 
@@ -14,8 +14,8 @@ export const pixgateBankVariables = variables({
     description: 'Address of the bank.',
   },
   PIXGATE_PARTNER_TOKEN: {
-    shape: secret(),
-    productionShape: secret(SECRET_MIN_LENGTH),
+    shape: headerSecret(),
+    productionShape: headerSecret(SECRET_MIN_LENGTH),
     required: 'always',
     secret: true,
     description: 'Bearer token we send to the bank.',
@@ -34,8 +34,8 @@ export const pixgateBankVariables = variables({
     description: 'The HMAC secret before it; accepted too, while the bank changes over.',
   },
   PIXGATE_PARTNER_INBOUND_API_KEY: {
-    shape: secret(),
-    productionShape: secret(SECRET_MIN_LENGTH),
+    shape: headerSecret(),
+    productionShape: headerSecret(SECRET_MIN_LENGTH),
     secret: true,
     description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
   },
