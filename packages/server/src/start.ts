@@ -49,7 +49,7 @@ export async function prepareDatabase(databaseUrl: string, logger: Logger): Prom
 async function checkAndMigrate(databaseUrl: string, logger: Logger): Promise<void> {
   const faults = await checkDatabase(databaseUrl)
   if (faults.length > 0) throw new StartupError(faults.join('\n'))
-  const applied = await migrate(databaseUrl, [cashIn, cashOut, refundIn, adjustment])
+  const applied = await migrate(databaseUrl, [cashIn, cashOut, refundIn, adjustment], { logger })
   if (applied.length > 0) logger.info({ migrations: applied }, 'the schema was brought up to date')
 }
 

@@ -3,7 +3,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Machine } from '@pixgate/spec'
 import pg from 'pg'
+import type { Logger } from '../log.ts'
 import { StartupError } from '../startup-error.ts'
+import { startTimer } from '../timer.ts'
 import { type Queries, statement } from './database.ts'
 
 /**
@@ -27,21 +29,39 @@ interface Migration {
   readonly hash: string
 }
 
+/** Who is told of a wait, and by which timers. */
+export interface MigrateOptions {
+  readonly logger?: Logger
+  /** Calls back once, after a while. @returns calls it off */
+  readonly start?: (ms: number, run: () => void) => () => void
+}
+
 /**
- * Brings the schema up to date and writes the machines' moves into the database's guard.
+ * Brings the schema up to date and writes the machines' moves into the database's guard. Waits for as long as another
+ * process does, which may take as long as its migrations.
  * @param url as a role that may create tables and roles
  * @returns the names of the migrations applied
  * @throws SchemaError where the schema is newer than this version or a landed migration was edited
  * @source failure-modes#DB-11
  */
-export async function migrate(url: string, machines: readonly Machine[]): Promise<string[]> {
+export async function migrate(
+  url: string,
+  machines: readonly Machine[],
+  options: MigrateOptions = {},
+): Promise<string[]> {
   const migrations = await readMigrations()
-  const client = new pg.Client({ connectionString: url, application_name: 'pixgate migrate' })
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'pixgate migrate',
+    connectionTimeoutMillis: 5_000,
+  })
+  // Whoever waits for an answer is told; without a listener the error would also end the process.
+  client.on('error', () => undefined)
   await client.connect()
   try {
     const applied: string[] = []
     await client.query('BEGIN')
-    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
+    await lock(client, options)
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migration (
       version integer PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
     for (const migration of pending(migrations, await readApplied(client))) {
@@ -58,6 +78,23 @@ export async function migrate(url: string, machines: readonly Machine[]): Promis
     return applied
   } finally {
     await client.end()
+  }
+}
+
+const SAID_AFTER_MS = 2_000
+const SAID_EVERY_MS = 60_000
+
+/** @source rules#database.9 */
+async function lock(client: pg.Client, { logger, start = startTimer }: MigrateOptions): Promise<void> {
+  let callOff = start(SAID_AFTER_MS, say)
+  function say(): void {
+    logger?.info('another process is bringing the schema up to date; waiting for it')
+    callOff = start(SAID_EVERY_MS, say)
+  }
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
+  } finally {
+    callOff()
   }
 }
 

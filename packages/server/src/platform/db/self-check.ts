@@ -21,6 +21,8 @@ export async function checkDatabase(url: string): Promise<string[]> {
     application_name: 'pixgate self-check',
     connectionTimeoutMillis: 5_000,
   })
+  // Whoever waits for an answer is told; without a listener the error would also end the process.
+  client.on('error', () => undefined)
   await client.connect()
   try {
     const { rows } = await client.query<{ name: string; setting: string }>(

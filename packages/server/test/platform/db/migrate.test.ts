@@ -5,8 +5,10 @@ import { cashIn, cashOut, machine, refundIn } from '@pixgate/spec'
 import pg from 'pg'
 import { APPLICATION_ROLE } from '../../../src/platform/db/database.ts'
 import { migrate, SchemaError } from '../../../src/platform/db/migrate.ts'
+import { capturedLog } from '../../support/captured-log.ts'
 import { administer, openTestDatabase, testDatabase } from '../../support/database.ts'
 import { databaseAt, emptyDatabase } from '../../support/migrations.ts'
+import { openHolder } from '../../support/waiting-backends.ts'
 
 const MACHINES = [cashIn, cashOut, refundIn]
 
@@ -36,6 +38,44 @@ test('[DB-11] of many processes that start at the same moment one migrates and a
   assert.ok(first?.includes('0001-foundation.sql'))
   assert.deepEqual(await migrate(url, MACHINES), [])
   assert.ok((await tables(url)).includes('operation'))
+})
+
+test('[DB-11] [database.9] who waits for another process to migrate says so after two seconds, then each minute, until it is over', async (t) => {
+  const url = await emptyDatabase(t)
+  const holder = await openHolder(url)
+  await holder.hold('SELECT pg_advisory_xact_lock(7046741001)')
+  const { logger, lines } = capturedLog()
+  const timers: { ms: number; run: () => void; isOff: boolean }[] = []
+  const start = (ms: number, run: () => void) => {
+    const timer = { ms, run, isOff: false }
+    timers.push(timer)
+    return () => {
+      timer.isOff = true
+    }
+  }
+  const migrating = migrate(url, MACHINES, { logger, start })
+  await holder.waiting(1)
+  assert.deepEqual(lines, [])
+  timers[0]?.run()
+  timers[1]?.run()
+  const waiting = 'another process is bringing the schema up to date; waiting for it'
+  assert.deepEqual(
+    lines.map(({ level, msg }) => [level, msg]),
+    [
+      ['info', waiting],
+      ['info', waiting],
+    ],
+  )
+  await holder.release()
+  assert.ok((await migrating).length > 0)
+  assert.deepEqual(
+    timers.map(({ ms, isOff }) => [ms, isOff]),
+    [
+      [2_000, false],
+      [60_000, false],
+      [60_000, true],
+    ],
+  )
 })
 
 test('[DB-11] a schema of a newer version is refused, and says so', async (t) => {

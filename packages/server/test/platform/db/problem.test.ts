@@ -7,6 +7,7 @@ import { databaseProblem, databaseStartupError } from '../../../src/platform/db/
 import { StartupError } from '../../../src/platform/startup-error.ts'
 import { prepareDatabase } from '../../../src/start.ts'
 import { testDatabase } from '../../support/database.ts'
+import { reachJudged } from '../../support/tcp-proxy.ts'
 
 const silent = pino({ level: 'silent' })
 
@@ -51,6 +52,17 @@ test('[config.10] a start says why the database cannot be used, in its own words
     `DATABASE_URL: the database at ${new URL(url).host} does not speak TLS`,
   )
 })
+
+for (const statement of ['SELECT name, setting', 'INSERT INTO allowed_move']) {
+  test(`[config.10] a connection that is cut at «${statement}» is told as a sentence`, async (t) => {
+    const { url } = await testDatabase(t)
+    const reached = await reachJudged(t, (direction, bytes) =>
+      direction === 'request' && bytes.includes(statement) ? 'cut' : 'pass',
+    )(url)
+    const place = new URL(reached).host
+    assert.equal(await startOn(reached), `DATABASE_URL: the database at ${place} cuts the connection`)
+  })
+}
 
 test('[config.10] a refusal that came through a pool is told as one that did not', () => {
   const refusal = Object.assign(new pg.DatabaseError('permission denied to set role', 0, 'error'), { code: '42501' })
