@@ -1,8 +1,9 @@
-import { type Examined, type Finding, openPartnerLink, runDoctor } from '@pixgate/server'
+import { bad, type Examined, type Finding, good, runDoctor } from '@pixgate/server'
 import { pixgate } from '@pixgate/server/config'
-import type { Readiness } from '@pixgate/spec'
 import { readSandboxConfig, type SandboxConfig } from './config.ts'
 import { runningPostgres } from './postgres/running.ts'
+import { type Running, runningSandbox } from './running-sandbox.ts'
+import { readSecrets } from './secrets.ts'
 import { urlOf } from './start.ts'
 
 /**
@@ -12,38 +13,50 @@ import { urlOf } from './start.ts'
  */
 process.exitCode = await runDoctor(async (environment, places) => {
   const config = readSandboxConfig(environment, places)
-  const { PIXGATE_MODE: mode, PIXGATE_WEBHOOK_ALLOW_PRIVATE: webhookAllowPrivate } = config.given
-  return { mode, webhookAllowPrivate, database: await databaseOf(config), bank: await bankOf(config) }
+  const { given, dataDirectory } = config
+  const url = urlOf({ host: given.HOST, port: given.PORT })
+  const running = given.DATABASE_URL && given.PIXGATE_PARTNER_URL ? { url } : await runningSandbox(url)
+  return {
+    mode: given.PIXGATE_MODE,
+    webhookAllowPrivate: given.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
+    database: given.DATABASE_URL ?? (await embeddedDatabase(config, running).catch(cannotBeRead)),
+    encryptionKey: given.PIXGATE_ENCRYPTION_KEY ?? (await readSecrets(dataDirectory))?.encryptionKey,
+    bank: bankOf(config, running),
+  }
 })
 
-async function databaseOf({ given, dataDirectory }: SandboxConfig): Promise<string | Finding> {
-  if (given.DATABASE_URL !== undefined) return given.DATABASE_URL
+/** The address of the sandbox's own, or what is to be said where it does not run. */
+async function embeddedDatabase({ dataDirectory }: SandboxConfig, running: Running): Promise<string | Finding> {
   const url = await runningPostgres(dataDirectory)
   if (url !== undefined && url !== 'stopped') return url
-  return { isOk: true, check: 'database', says: "the sandbox's own does not run now; npm start starts it" }
+  const reason = running.readiness?.dependencies.database.reason
+  const problem = running.problem ?? (reason && `says: ${reason}`)
+  if (problem === undefined) return good('database', "the sandbox's own does not run now; npm start starts it")
+  return bad('database', `the sandbox's own does not run, and the sandbox at ${running.url} ${problem}`)
 }
 
-async function bankOf({ given }: SandboxConfig): Promise<Examined['bank']> {
+/** As where it belongs to another user. */
+function cannotBeRead(error: Error): Finding {
+  return bad('database', `the sandbox's own cannot be examined: ${error.message}`)
+}
+
+function bankOf({ given }: SandboxConfig, running: Running): Examined['bank'] {
   const { PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET = '' } = given
-  if (PIXGATE_PARTNER_URL === undefined) return simulatedBank(urlOf({ host: given.HOST, port: given.PORT }))
+  if (PIXGATE_PARTNER_URL === undefined) return simulatedBank(running)
   if (PIXGATE_PARTNER_TOKEN !== undefined) {
     return pixgate.configure({ ...given, PIXGATE_PARTNER_URL, PIXGATE_PARTNER_TOKEN, PIXGATE_PARTNER_SECRET })
   }
-  const says = 'PIXGATE_PARTNER_TOKEN is not set: a bank of yours does not know the one that the sandbox makes'
-  return { isOk: false, check: 'bank', says }
+  return bad('bank', 'PIXGATE_PARTNER_TOKEN is not set: a bank of yours does not know the one that the sandbox makes')
 }
 
-/** The sandbox's own bank, as the sandbox sees it that runs at an address: nobody else knows its port. */
-async function simulatedBank(url: string): Promise<Finding> {
-  const link = openPartnerLink({ url, token: '', timeoutMs: 2_000 })
-  const answer = await link.exchange({ method: 'GET', path: '/readyz' }).finally(() => link.close())
-  const { dependencies } = ((answer.kind === 'answered' && answer.json) || {}) as Partial<Readiness>
-  const { status, reason } = dependencies?.bank ?? {}
-  if (reason !== undefined) return { isOk: false, check: 'bank', says: `the sandbox at ${url} says: ${reason}` }
-  const says = {
-    ok: 'the simulated one answers the sandbox',
-    unknown: 'the simulated one was not called yet by the sandbox',
-  }
-  const known = status === 'ok' || status === 'unknown' ? says[status] : undefined
-  return { isOk: true, check: 'bank', says: known ?? 'the simulated one does not run now; npm start starts it' }
+/** The sandbox's own bank, as the sandbox sees it that runs: nobody else knows its port. */
+function simulatedBank({ url, problem, readiness }: Running): Finding {
+  if (problem !== undefined) return bad('bank', `the sandbox at ${url} ${problem}`)
+  if (readiness === undefined) return good('bank', 'the simulated one does not run now; npm start starts it')
+  const { status, reason } = readiness.dependencies.bank
+  if (reason !== undefined) return bad('bank', `the sandbox at ${url} says: ${reason}`)
+  return good(
+    'bank',
+    status === 'ok' ? 'the simulated one answers the sandbox' : 'the simulated one was not called yet by the sandbox',
+  )
 }

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StartupError } from '@pixgate/server'
 import type { SandboxConfig } from './config.ts'
 import { publishFile, unlessMissing } from './postgres/durable-files.ts'
 
@@ -37,17 +38,30 @@ export async function secretsOf({ given, dataDirectory }: SandboxConfig): Promis
 
 async function keptSecrets(dataDirectory: string): Promise<Secrets> {
   await mkdir(dataDirectory, { recursive: true })
-  const path = join(dataDirectory, 'sandbox-secrets.json')
-  const text = (await unlessMissing(readFile(path, 'utf8'))) ?? (await makeSecrets(path))
+  return (await readSecrets(dataDirectory)) ?? (await makeSecrets(dataDirectory))
+}
+
+/** What a start has made and kept; `undefined` where none has. Makes nothing. */
+export async function readSecrets(dataDirectory: string): Promise<Secrets | undefined> {
+  const path = secretsIn(dataDirectory)
+  const text = await unlessMissing(readFile(path, 'utf8'))
+  if (text === undefined) return undefined
   try {
     return JSON.parse(text) as Secrets
   } catch (cause) {
-    throw new Error(`${path} is not as it was written: restore it, or remove it and lose the signing key`, { cause })
+    throw new StartupError(`${path} is not as it was written: restore it, or remove it and lose the signing key`, {
+      cause,
+    })
   }
 }
 
+function secretsIn(dataDirectory: string): string {
+  return join(dataDirectory, 'sandbox-secrets.json')
+}
+
 /** Of several starts at the same moment one makes them, and all read what it made. */
-async function makeSecrets(path: string): Promise<string> {
+async function makeSecrets(dataDirectory: string): Promise<Secrets> {
+  const path = secretsIn(dataDirectory)
   const secrets: Secrets = {
     adminToken: secretText(),
     encryptionKey: secretText(),
@@ -57,7 +71,7 @@ async function makeSecrets(path: string): Promise<string> {
   const finished = `${path}.${randomUUID()}`
   await writeFile(finished, `${JSON.stringify(secrets, null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
   await publishFile(finished, path).finally(() => unlink(finished))
-  return readFile(path, 'utf8')
+  return JSON.parse(await readFile(path, 'utf8')) as Secrets
 }
 
 function secretText(): string {

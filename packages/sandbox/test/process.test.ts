@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -211,4 +213,55 @@ test('[doctor.1] of what the sandbox brings the doctor examines what runs, and s
   assert.match(lines[1] ?? '', /^✔ database +PostgreSQL .* answers, and keeps what it commits$/)
   assert.match(lines.at(-1) ?? '', /^✔ bank +the simulated one (answers|was not called yet by) the sandbox$/)
   assert.deepEqual([status, lines.length], [0, 5])
+})
+
+test('[doctor.1] what does not answer, or answers that its database has gone, is no sandbox that does not run', async (t) => {
+  const { directory, start } = await place(t)
+  const { child, url: starting } = await start()
+  const url = await starting
+  const environment = { PORT: new URL(url).port }
+  child.kill('SIGSTOP')
+  const standing = await doctor(directory, environment)
+  child.kill('SIGCONT')
+  assert.match(standing.lines[1] ?? '', /^✔ database +PostgreSQL /)
+  assert.match(standing.lines.at(-1) ?? '', new RegExp(`^✘ bank +the sandbox at ${url} does not answer in time$`))
+  assert.equal(standing.status, 1)
+
+  const [postmaster] = (await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8')).split('\n')
+  process.kill(Number(postmaster), 'SIGKILL')
+  while ((await fetch(`${url}/readyz`)).status === 200);
+  const { status, lines } = await doctor(directory, environment)
+  assert.match(
+    lines[1] ?? '',
+    new RegExp(`^✘ database +the sandbox's own does not run, and the sandbox at ${url} says: the database .*$`),
+  )
+  assert.equal(status, 1)
+})
+
+test('[doctor.1] a port that another program has, and files that are missing or cannot be read, are a ✘ each', async (t) => {
+  const { directory } = await place(t)
+  const other = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.after(() => other.close())
+  const { port } = other.address() as AddressInfo
+  await mkdir(join(directory, 'postgres'))
+  const examined = await doctor(directory, { PORT: String(port) })
+  const [configuration, database, bank, ...more] = examined.lines
+  assert.match(configuration ?? '', /^✔ configuration /)
+  assert.match(
+    database ?? '',
+    /^✘ database +the sandbox's own cannot be examined: The database's password is missing: /,
+  )
+  assert.match(bank ?? '', /^✘ bank +the sandbox at .* is no Pixgate: set PORT to a port that is free$/)
+  assert.deepEqual([examined.status, more], [1, []])
+
+  await mkdir(join(directory, 'postgres.password'))
+  const { status, lines } = await doctor(directory, { PORT: String(port) })
+  assert.match(lines[1] ?? '', /^✘ database +the sandbox's own cannot be examined: EISDIR: /)
+  assert.equal(status, 1)
+
+  await mkdir(join(directory, 'sandbox-secrets.json'))
+  const unread = await doctor(directory, { PORT: String(port) })
+  assert.match(unread.lines.join('\n'), /^✘ configuration +cannot be examined: EISDIR: /)
+  assert.equal(unread.status, 1)
 })

@@ -1,13 +1,16 @@
 import { clockProblem } from '../health/index.ts'
 import type { DatabaseClock } from '../platform/clock.ts'
+import { unseal } from '../platform/crypto.ts'
 import type { Queries } from '../platform/db/database.ts'
 import { pendingMigrations } from '../platform/db/migrate.ts'
 import { databaseStartupError } from '../platform/db/problem.ts'
 import { checkDatabase } from '../platform/db/self-check.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
-import { listSubscriptions, type Subscription } from '../webhooks/store.ts'
+import { StartupError } from '../platform/startup-error.ts'
+import { currentSigningKey, listSubscriptions, type Subscription } from '../webhooks/store.ts'
 import { bad, type Finding, good } from './finding.ts'
-import { readAbout } from './store.ts'
+import { permissionFaults } from './permissions.ts'
+import { readAbout, readPermissions } from './store.ts'
 
 /** What was found at the database. */
 export interface DatabaseExamination {
@@ -19,35 +22,68 @@ export interface DatabaseExamination {
 /**
  * Looks whether the service could work there, and changes nothing.
  * @param clock is told the database's time
+ * @param encryptionKey that has to open what is sealed there; `undefined` where it is not known
  * @source rules#doctor.2, rules#doctor.4
  */
-export async function examineDatabase(url: string, clock: DatabaseClock): Promise<DatabaseExamination> {
+export async function examineDatabase(
+  url: string,
+  clock: DatabaseClock,
+  encryptionKey: string | undefined,
+): Promise<DatabaseExamination> {
   try {
     const faults = await checkDatabase(url)
-    const settings = faults.map((fault) => bad('database', fault))
-    return await withSnapshot({ url, name: 'pixgate doctor' }, (queries) => examineContents(queries, clock, settings))
+    return await withSnapshot({ url, name: 'pixgate doctor' }, (queries) =>
+      examineContents(queries, clock, encryptionKey, faults),
+    )
   } catch (error) {
-    const { message } = databaseStartupError(error, url) as Error
-    return { findings: [bad('database', message)], receivers: [] }
+    const problem = databaseStartupError(error, url)
+    if (problem instanceof StartupError) return { findings: [bad('database', problem.message)], receivers: [] }
+    throw error
   }
 }
 
 async function examineContents(
   queries: Queries,
   clock: DatabaseClock,
-  settings: readonly Finding[],
+  encryptionKey: string | undefined,
+  settings: readonly string[],
 ): Promise<DatabaseExamination> {
-  const { version, now } = await readAbout(queries)
+  const { version, now, isReadOnly } = await readAbout(queries)
   clock.observe(now)
   const pending = await pendingMigrations(queries)
+  const isCurrent = pending.length === 0
+  const faults = [
+    ...settings,
+    ...(isReadOnly ? [READ_ONLY] : []),
+    ...permissionFaults(await readPermissions(queries), pending),
+  ]
   const findings = [
-    ...(settings.length > 0
-      ? settings
+    ...(faults.length > 0
+      ? faults.map((fault) => bad('database', fault))
       : [good('database', `PostgreSQL ${version} answers, and keeps what it commits`)]),
-    good('migrations', pending.length === 0 ? 'all are applied' : `the next start applies ${pending.join(', ')}`),
+    good('migrations', isCurrent ? 'all are applied' : `the next start applies ${pending.join(', ')}`),
+    ...(isCurrent && encryptionKey !== undefined ? await examineKey(queries, encryptionKey) : []),
     examineClock(clock),
   ]
-  return { findings, receivers: pending.length === 0 ? await listSubscriptions(queries) : [] }
+  return { findings, receivers: isCurrent ? await listSubscriptions(queries) : [] }
+}
+
+const READ_ONLY = 'the database can only be read: it is a standby, or default_transaction_read_only is on'
+
+async function examineKey(queries: Queries, encryptionKey: string): Promise<Finding[]> {
+  const stored = await currentSigningKey(queries)
+  if (stored === undefined || opens(encryptionKey, stored.privateKey)) return []
+  const says = 'PIXGATE_ENCRYPTION_KEY is not the one that the webhook signing key was stored with: put that one back'
+  return [bad('encryption key', says)]
+}
+
+function opens(encryptionKey: string, sealed: Buffer): boolean {
+  try {
+    unseal(encryptionKey, sealed)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function examineClock(clock: DatabaseClock): Finding {

@@ -4,7 +4,7 @@ import { type SettingPlaces, settingsCount } from '../platform/environment-file.
 import { ConfigError, type Environment } from '../platform/variables.ts'
 import { readEnvironment } from '../process.ts'
 import { examineBank } from './bank.ts'
-import { examineDatabase } from './database.ts'
+import { type DatabaseExamination, examineDatabase } from './database.ts'
 import { bad, type Finding, good, reportOf } from './finding.ts'
 import { examineReceivers } from './receivers.ts'
 
@@ -12,27 +12,27 @@ import { examineReceivers } from './receivers.ts'
 export interface Examined {
   readonly mode: string
   readonly database: string | Finding
+  /** `undefined`: not known, as nobody made it yet. */
+  readonly encryptionKey: string | undefined
   readonly bank: ConfiguredBank | Finding
   readonly webhookAllowPrivate: boolean
 }
 
+/** Reads the environment, told the places of what `.env` adds to it. @throws ConfigError */
+export type Configure = (environment: Environment, places: SettingPlaces) => Examined | Promise<Examined>
+
 /**
  * Examines everything that the service depends on, prints a line for each check and changes nothing.
- * @param configure reads the environment, and is told the places of what `.env` adds to it. @throws ConfigError
  * @returns the exit status: 0 where all is well, 1 where anything is not
  * @source rules#doctor.1
  */
-export async function runDoctor(
-  configure: (environment: Environment, places: SettingPlaces) => Examined | Promise<Examined>,
-): Promise<number> {
+export async function runDoctor(configure: Configure): Promise<number> {
   const findings = await findingsOf(configure)
   process.stdout.write(`${reportOf(findings)}\n`)
   return findings.every(({ isOk }) => isOk) ? 0 : 1
 }
 
-async function findingsOf(
-  configure: (environment: Environment, places: SettingPlaces) => Examined | Promise<Examined>,
-): Promise<Finding[]> {
+async function findingsOf(configure: Configure): Promise<Finding[]> {
   try {
     const { environment, fromFile, places } = readEnvironment()
     const examined = await configure(environment, places)
@@ -40,18 +40,31 @@ async function findingsOf(
     return [good('configuration', `is complete, in ${examined.mode} mode${origin}`), ...(await examine(examined))]
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((fault) => bad('configuration', fault))
-    throw error
+    return [unforeseen('configuration', error)]
   }
 }
 
 /** Examines the database, the clock, the bank and the receivers, in this order. */
-async function examine({ database, bank, webhookAllowPrivate }: Examined): Promise<Finding[]> {
+async function examine({ database, encryptionKey, bank, webhookAllowPrivate }: Examined): Promise<Finding[]> {
   const clock = createDatabaseClock()
   const { findings, receivers } =
-    typeof database === 'string' ? await examineDatabase(database, clock) : { findings: [database], receivers: [] }
+    typeof database === 'string'
+      ? await examineDatabase(database, clock, encryptionKey).catch((error: unknown) =>
+          withoutReceivers(unforeseen('database', error)),
+        )
+      : withoutReceivers(database)
   const [ofBank, ofReceivers] = await Promise.all([
-    'check' in bank ? [bank] : examineBank(bank, clock),
-    examineReceivers(receivers, webhookAllowPrivate),
+    'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
+    examineReceivers(receivers, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook receiver', error)]),
   ])
   return [...findings, ...ofBank, ...ofReceivers]
+}
+
+function withoutReceivers(finding: Finding): DatabaseExamination {
+  return { findings: [finding], receivers: [] }
+}
+
+/** A check that failed says so and hides no other. */
+function unforeseen(check: string, error: unknown): Finding {
+  return bad(check, `cannot be examined: ${error instanceof Error ? error.message : error}`)
 }

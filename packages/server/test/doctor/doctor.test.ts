@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
@@ -9,17 +10,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
 import { pixgate } from '../../src/banks/banks.ts'
 import type { ConfiguredBank } from '../../src/banks/connector.ts'
 import { examineBank } from '../../src/doctor/bank.ts'
 import { examineDatabase } from '../../src/doctor/database.ts'
 import { type Finding, reportOf } from '../../src/doctor/finding.ts'
+import { permissionFaults } from '../../src/doctor/permissions.ts'
 import { examineReceivers } from '../../src/doctor/receivers.ts'
+import type { Permissions } from '../../src/doctor/store.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { openGate, publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
 import { readVariables } from '../../src/platform/variables.ts'
+import { prepareDatabase } from '../../src/start.ts'
+import { openSigner } from '../../src/webhooks/signer.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { emptyDatabase } from '../support/migrations.ts'
+import { reachJudged } from '../support/tcp-proxy.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { ENVIRONMENT } from '../support/world.ts'
 
@@ -54,6 +61,12 @@ function configured(url: string): ConfiguredBank {
 }
 
 const examined = async (url: string) => lines(await examineBank(configured(url), { now: wallNow }))
+
+/** What is wrong with a database, by `check`. */
+async function wrong(url: string, encryptionKey?: string): Promise<string[]> {
+  const { findings } = await examineDatabase(url, createDatabaseClock(), encryptionKey)
+  return findings.filter(({ isOk }) => !isOk).map(({ check, says }) => `${check}: ${says}`)
+}
 
 /** Runs the program of the server alone. */
 function doctor(environment: Record<string, string>): Promise<{ status: number; output: string }> {
@@ -133,7 +146,7 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
 
 test('[doctor.2] the database is examined as a start would, and pending migrations are no fault', async (t) => {
   const { url } = await testDatabase(t)
-  const examine = async (of: string) => lines((await examineDatabase(of, createDatabaseClock())).findings)
+  const examine = async (of: string) => lines((await examineDatabase(of, createDatabaseClock(), undefined)).findings)
   await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)
   assert.match((await examine(url))[0] ?? '', /^✘ database +PostgreSQL runs with synchronous_commit = off;/)
   await administer(url, `INSERT INTO schema_migration (version, name, hash) VALUES (9999, '9999-future.sql', 'x')`)
@@ -163,6 +176,124 @@ test('[doctor.3] the bank is named with what is wrong and what to look at', asyn
   ])
   const page = await bankThat(t, (response) => response.writeHead(200).write('<html>'))
   assert.equal((await examined(page.url))[0], '✘ bank   the bank answers what cannot be read')
+})
+
+const cluster = process.env.PIXGATE_TEST_DATABASE_URL ?? ''
+
+/** A login of the cluster's. */
+async function login(options = ''): Promise<{ role: string; password: string }> {
+  const role = `login_${randomBytes(8).toString('hex')}`
+  await administer(cluster, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${options}`)
+  return { role, password: 'secret' }
+}
+
+function as(url: string, { role, password }: { role: string; password: string }): string {
+  return Object.assign(new URL(url), { username: role, password }).href
+}
+
+const startOn = (url: string) => prepareDatabase(url, pino({ level: 'silent' }))
+
+test('[doctor.2] a login that may not do what the start does is a ✘, and the start is refused', async (t) => {
+  const { url } = await testDatabase(t)
+  const reader = await login('IN ROLE pg_read_all_data')
+  const may = `DATABASE_URL: the user "${reader.role}" may not`
+  assert.deepEqual(await wrong(as(url, reader)), [
+    `database: ${may} create tables in the schema public: it must own the database`,
+    `database: ${may} write to the tables that are there: they must belong to it`,
+    `database: ${may} work as pixgate_app: GRANT pixgate_app TO "${reader.role}"`,
+  ])
+  await assert.rejects(startOn(as(url, reader)), /permission denied for schema public/)
+
+  const owner = await login()
+  const empty = await emptyDatabase(t, owner)
+  // After its database.
+  t.after(() => administer(cluster, `DROP ROLE ${owner.role}, ${reader.role}`))
+  assert.deepEqual(await wrong(empty), [
+    `database: DATABASE_URL: the user "${owner.role}" may not work as pixgate_app: GRANT pixgate_app TO "${owner.role}"`,
+  ])
+  await assert.rejects(startOn(empty), /permission denied/)
+  await administer(url, `GRANT pixgate_app TO ${owner.role}`)
+  assert.deepEqual(await wrong(empty), [])
+  await startOn(empty)
+  assert.deepEqual(await wrong(empty), [])
+})
+
+const MAY_ALL: Permissions = {
+  user: 'pix',
+  mayCreateTables: true,
+  mayWriteTables: true,
+  ownsTables: true,
+  mayCreateRoles: true,
+  isRoleThere: true,
+  maySetRole: true,
+  mayGrantRole: true,
+}
+
+test('[doctor.2] whether the role that the service works as can be made, granted and used', () => {
+  const faults = (may: Partial<Permissions>, pending: readonly string[] = ['0001-foundation.sql']) =>
+    permissionFaults({ ...MAY_ALL, ...may }, pending)
+  const none = { isRoleThere: false, maySetRole: false, mayGrantRole: false }
+  const create =
+    'DATABASE_URL: the user "pix" may not create the role pixgate_app, as which the service works: ALTER ROLE "pix" CREATEROLE'
+  const missing = 'the role pixgate_app is missing: CREATE ROLE pixgate_app NOLOGIN; GRANT pixgate_app TO "pix"'
+  const set = 'DATABASE_URL: the user "pix" may not work as pixgate_app: GRANT pixgate_app TO "pix"'
+  assert.deepEqual(faults({}), [])
+  assert.deepEqual(faults(none), [])
+  assert.deepEqual(faults({ ...none, mayCreateRoles: false }), [create])
+  assert.deepEqual(faults(none, []), [missing])
+  assert.deepEqual(faults({ maySetRole: false }), [])
+  assert.deepEqual(faults({ maySetRole: false }, ['0010-owner-sets-role.sql']), [])
+  assert.deepEqual(faults({ maySetRole: false }, []), [set])
+  assert.deepEqual(faults({ maySetRole: false, mayGrantRole: false }), [set])
+  const owns = 'DATABASE_URL: the user "pix" may not change the tables that are there: they must belong to it'
+  assert.deepEqual(faults({ ownsTables: false }, []), [])
+  assert.deepEqual(faults({ ownsTables: false }, ['0010-owner-sets-role.sql']), [owns])
+})
+
+test('[doctor.2] a database that can only be read is a ✘', async (t) => {
+  const { url } = await testDatabase(t)
+  await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`)
+  const why = 'the database can only be read: it is a standby, or default_transaction_read_only is on'
+  assert.deepEqual(await wrong(url), [`database: ${why}`])
+  await assert.rejects(startOn(url), /read-only/)
+})
+
+test('[doctor.2] an encryption key that does not open what was sealed is a ✘', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const key = (text: string) => `${text}, of 32 characters or more than that`
+  assert.deepEqual(await wrong(url, key('any')), [], 'nothing is sealed yet')
+  await openSigner({ database, clock: { now: wallNow }, encryptionKey: key('right') })
+  assert.deepEqual(await wrong(url, key('right')), [])
+  assert.deepEqual(await wrong(url), [], 'no key is known')
+  assert.deepEqual(await wrong(url, key('wrong')), [
+    'encryption key: PIXGATE_ENCRYPTION_KEY is not the one that the webhook signing key was stored with: put that one back',
+  ])
+})
+
+test('[doctor.1] what nobody foresaw is a ✘ of its check, and the others are made', async (t) => {
+  const { url } = await testDatabase(t)
+  await administer(url, 'ALTER TABLE subscription RENAME TO mislaid')
+  const bank = await bankThat(t)
+  const { status, output } = await doctor({ ...ENVIRONMENT, DATABASE_URL: url, PIXGATE_PARTNER_URL: bank.url })
+  assert.match(
+    output,
+    /^✔ configuration .*\n✘ database +cannot be examined: .*subscription.*\n✔ bank .*\n✔ clock .*\n$/,
+  )
+  assert.equal(status, 1)
+})
+
+test('[doctor.1] a database that cuts the connection is a ✘', async (t) => {
+  const { url } = await testDatabase(t)
+  const cut = await reachJudged(t, (direction, bytes) =>
+    direction === 'request' && bytes.includes('SELECT name, setting') ? 'cut' : 'pass',
+  )(url)
+  const { status, output } = await doctor({
+    ...ENVIRONMENT,
+    DATABASE_URL: cut,
+    PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
+  })
+  assert.match(output, /\n✘ database +DATABASE_URL: the database at 127\.0\.0\.1:\d+ cuts the connection\n✘ bank /)
+  assert.equal(status, 1)
 })
 
 /** The key and the certificate of a machine called localhost, which ended years ago; `undefined` without openssl. */
@@ -219,6 +350,7 @@ test('[doctor.4] a machine whose clock is off the database’s is a ✘', async 
   const { findings } = await examineDatabase(
     url,
     createDatabaseClock(() => wallNow() + 600_000),
+    undefined,
   )
   const clock = findings.find(({ check }) => check === 'clock')
   assert.match(
@@ -228,8 +360,8 @@ test('[doctor.4] a machine whose clock is off the database’s is a ✘', async 
 })
 
 test('[doctor.5] each receiver is connected to, sent nothing, and named with what is wrong, without its path', async (t) => {
-  let bytes = 0
-  const server = net.createServer((socket) => socket.on('data', (chunk) => (bytes += chunk.length)))
+  const server = net.createServer()
+  const heard = once(server, 'connection').then(([socket]) => socket.toArray())
   const port = await listening(t, server)
   const gone = net.createServer()
   const gonePort = await listening(t, gone)
@@ -242,7 +374,7 @@ test('[doctor.5] each receiver is connected to, sent nothing, and named with wha
   const advice = `: repair it, or remove it with DELETE /webhook/${id}`
 
   assert.equal(await examine(`http://127.0.0.1:${port}/canary`, true), `✔ http://127.0.0.1:${port} takes connections`)
-  assert.equal(bytes, 0)
+  assert.deepEqual(await heard, [])
   assert.equal(
     await examine(`http://127.0.0.1:${gonePort}/canary`, true),
     `✘ http://127.0.0.1:${gonePort} refuses connections${advice}`,
