@@ -5,7 +5,7 @@ import { migrate } from './platform/db/migrate.ts'
 import { databaseStartupError } from './platform/db/problem.ts'
 import { checkDatabase } from './platform/db/self-check.ts'
 import type { Logger } from './platform/log.ts'
-import { probePort } from './platform/ports.ts'
+import { listeningError, probePort } from './platform/ports.ts'
 import { StartupError } from './platform/startup-error.ts'
 import { keepRunning } from './platform/timer.ts'
 import type { ProcessDependencies, Role, Stop } from './process.ts'
@@ -55,12 +55,14 @@ async function checkAndMigrate(databaseUrl: string, logger: Logger): Promise<voi
 
 /**
  * Finds out the port before anything listens: the simulated bank must be told where to send its events.
- * @throws StartupError where it is taken
+ * @throws StartupError where it cannot be listened on
  */
 export async function reserveAddress(role: Role, { host, port }: Address): Promise<Address> {
   if (role === 'worker') return { host, port }
-  const free = await probePort(port, host)
-  if (free === undefined) throw new StartupError(`port ${port} is taken; set PORT to another one`)
+  const free = await probePort(port, host).catch((error: unknown) => {
+    throw listeningError(error, { host, port })
+  })
+  if (free === undefined) throw listeningError({ code: 'EADDRINUSE' }, { host, port })
   return { host, port: free }
 }
 
@@ -87,7 +89,13 @@ export async function serve(
   stops.push(() => service.stop())
   if (role !== 'api') service.startWorkers()
   service.startWatch()
-  if (role !== 'worker') await service.http.listen(address)
+  const isListening = role !== 'worker'
+  if (isListening) {
+    await service.http.listen(address).catch((error: unknown) => {
+      throw listeningError(error, address)
+    })
+  }
   announce?.()
-  dependencies.logger.info({ role, mode: dependencies.config.mode, port: address.port }, 'ready')
+  const { mode } = dependencies.config
+  dependencies.logger.info({ role, mode, ...(isListening && { port: address.port }) }, 'ready')
 }

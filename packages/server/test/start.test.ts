@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import net from 'node:net'
 import test from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import { createDatabaseClock } from '../src/platform/clock.ts'
 import { realPause } from '../src/platform/jobs/pause.ts'
 import type { Stop } from '../src/process.ts'
-import { start } from '../src/start.ts'
+import { reserveAddress, start } from '../src/start.ts'
+import { capturedLog } from './support/captured-log.ts'
 import { connectionsEnd, testDatabase } from './support/database.ts'
 import { wallNow } from './support/wall-clock.ts'
 import { ADMIN_TOKEN, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from './support/world.ts'
@@ -56,4 +59,34 @@ test('[health.3] [config.10] a start that is refused leaves nothing open at the 
   await assert.rejects(start('api', wrong, dependencies, stops), /PIXGATE_ENCRYPTION_KEY is not the one/)
   assert.deepEqual(stops, [])
   await connectionsEnd(url, 'pixgate %')
+})
+
+test('[config.10] an address that cannot be listened on is told by its setting', async () => {
+  const refused = (host: string, port = 0) => reserveAddress('all', { host, port })
+  await assert.rejects(refused('192.0.2.1'), {
+    name: 'StartupError',
+    message: 'HOST is 192.0.2.1, which is no address of this machine',
+  })
+  await assert.rejects(refused('host.invalid'), {
+    name: 'StartupError',
+    message: 'HOST is host.invalid, which is a name that does not resolve',
+  })
+  const taken = net.createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as net.AddressInfo
+  await assert.rejects(refused('127.0.0.1', port), { message: `port ${port} is taken; set PORT to another one` })
+  taken.close()
+})
+
+test('[config.10] only a process that listens names a port when it is ready', async (t) => {
+  const { url } = await testDatabase(t)
+  for (const role of ['worker', 'api'] as const) {
+    const log = capturedLog()
+    const dependencies = { clock: createDatabaseClock(), pause: realPause, random: Math.random, logger: log.logger }
+    const stops: Stop[] = []
+    await start(role, { ...configured(url), port: 0 }, dependencies, stops)
+    const ready = await log.line('ready', { role })
+    for (const stop of stops.reverse()) await stop()
+    assert.deepEqual(['port' in ready, ready.port !== 0], [role === 'api', true])
+  }
 })

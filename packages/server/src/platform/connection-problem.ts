@@ -1,4 +1,8 @@
+import { limits } from '@pixgate/spec'
 import { own } from './own.ts'
+
+/** Our own code for the file of a socket that is not there: `ENOENT` may be of any file. */
+const NO_SOCKET = 'no socket'
 
 /** Codes of Node, of undici and of our own calls, and what they mean for whoever called. */
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -8,6 +12,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ECONNRESET: 'cuts the connection',
   EPIPE: 'cuts the connection',
   UND_ERR_SOCKET: 'cuts the connection',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: `answers more than ${limits.bodyMaxBytes / 1_024} KiB`,
+  [NO_SOCKET]: 'cannot be found: its socket is not there',
   timeout: 'does not answer in time',
   ETIMEDOUT: 'does not answer in time',
   UND_ERR_CONNECT_TIMEOUT: 'does not answer in time',
@@ -22,6 +28,15 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an authority that is not trusted here',
 }
 
+/** What TLS fails at, the first that fits. Its codes differ between versions of OpenSSL. */
+const TLS_PROBLEMS: readonly (readonly [pattern: RegExp, problem: string])[] = [
+  [/CERTIFICATE_REQUIRED/, 'wants a certificate of ours, and we have none'],
+  [/ALERT_HANDSHAKE_FAILURE/, 'refuses our TLS handshake: it may want a certificate of ours, and we have none'],
+  [/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/, 'speaks no version of TLS that we do: TLS 1.2 or newer is needed'],
+  [/^EPROTO|^ERR_SSL_$|WRONG_VERSION_NUMBER|PACKET_LENGTH|HTTP_REQUEST/, 'does not speak TLS'],
+  [/^ERR_SSL_/, 'does not agree with us on TLS'],
+]
+
 /**
  * Why a call to another machine failed, for a sentence that begins with who that is: «the bank refuses connections».
  * There is no name, address or secret in it.
@@ -34,14 +49,18 @@ export function connectionProblem(code: string | undefined): string {
 
 /** The same, or `undefined` where a code is not known to be of a connection. */
 export function knownProblem(code: string): string | undefined {
-  if (/^(EPROTO|ERR_SSL_)/.test(code)) return 'does not speak TLS'
+  const ofTls = /^(EPROTO|ERR_SSL_)/.test(code) && TLS_PROBLEMS.find(([pattern]) => pattern.test(code))
+  if (ofTls) return ofTls[1]
   if (/^HPE_/.test(code)) return 'answers what is not HTTP'
   return own(PROBLEMS, code)
 }
 
 /** The code of an error or of what caused it. */
 export function errorCode(error: unknown): string | undefined {
-  const { code, cause, name } = (error ?? {}) as { code?: unknown; cause?: unknown; name?: unknown }
+  const { code, cause, name, syscall } = (error ?? {}) as Partial<
+    Record<'code' | 'cause' | 'name' | 'syscall', unknown>
+  >
+  if (code === 'ENOENT' && syscall === 'connect') return NO_SOCKET
   if (typeof code === 'string') return code
   if (name === 'TimeoutError') return 'timeout'
   return cause === undefined ? undefined : errorCode(cause)

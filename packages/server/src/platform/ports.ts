@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { StartupError } from './startup-error.ts'
 
 /** Whether a port of a host can be listened on; 0 asks for any. @returns the port, or `undefined` where it is taken */
 export async function probePort(port: number, host = '127.0.0.1'): Promise<number | undefined> {
@@ -15,6 +16,21 @@ export async function probePort(port: number, host = '127.0.0.1'): Promise<numbe
   server.close()
   await once(server, 'close')
   return typeof address === 'object' && address !== null ? address.port : undefined
+}
+
+/** Why an address cannot be listened on, by the setting that says so; another error stays what it is. */
+export function listeningError(
+  error: unknown,
+  { host, port }: { readonly host: string; readonly port: number },
+): unknown {
+  const message = {
+    EADDRNOTAVAIL: `HOST is ${host}, which is no address of this machine`,
+    ENOTFOUND: `HOST is ${host}, which is a name that does not resolve`,
+    EAI_AGAIN: `HOST is ${host}, which is a name that cannot be resolved right now`,
+    EACCES: `port ${port} is not for this user to listen on; set PORT to another one`,
+    EADDRINUSE: `port ${port} is taken; set PORT to another one`,
+  }[(error as NodeJS.ErrnoException).code ?? '']
+  return message === undefined ? error : new StartupError(message, { cause: error })
 }
 
 const PORT_MAX = 65_535

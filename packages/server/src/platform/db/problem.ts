@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { connectionProblem, errorCode, knownProblem } from '../connection-problem.ts'
+import { fileErrorReason } from '../secret-files.ts'
 import { StartupError } from '../startup-error.ts'
 
 /** What the database's own refusals mean, by SQLSTATE or its class. */
@@ -33,6 +34,8 @@ export function databaseStartupError(error: unknown, url: string): unknown {
     const isKnown = REFUSALS.some(([pattern]) => pattern.test(refused.code ?? ''))
     return isKnown ? new StartupError(`DATABASE_URL: ${refused.message}`, { cause: error }) : error
   }
+  const unreadable = unreadableFile(error, url)
+  if (unreadable !== undefined) return new StartupError(`DATABASE_URL: ${unreadable}`, { cause: error })
   if (!isOfConnection(error)) return error
   return new StartupError(`DATABASE_URL: the database${placeOf(url)} ${problemOf(error)}`, { cause: error })
 }
@@ -64,6 +67,14 @@ function messageCode(error: unknown): string | undefined {
 
 function isOfConnection(error: unknown): boolean {
   return knownProblem(messageCode(error) ?? errorCode(error) ?? '') !== undefined
+}
+
+/** Which file that the address names cannot be read, and why. */
+function unreadableFile(error: unknown, url: string): string | undefined {
+  const { path, syscall } = (error ?? {}) as NodeJS.ErrnoException
+  if (path === undefined || syscall !== 'open') return undefined
+  const named = [...(URL.parse(url)?.searchParams ?? [])].find(([, value]) => value === path)
+  return named && `${named[0]} names ${path}, which cannot be read: ${fileErrorReason(error)}`
 }
 
 /** The host is no secret; the rest of the address may be. */

@@ -51,6 +51,16 @@ test('[config.10] a start says why the database cannot be used, in its own words
     await startOn(changed((other) => other.searchParams.set('sslmode', 'verify-full'))),
     `DATABASE_URL: the database at ${new URL(url).host} does not speak TLS`,
   )
+  assert.equal(
+    await startOn('postgres:///pixgate?host=/nowhere/at/all'),
+    'DATABASE_URL: the database at /nowhere/at/all cannot be found: its socket is not there',
+  )
+  for (const file of ['sslrootcert', 'sslcert', 'sslkey']) {
+    assert.equal(
+      await startOn(changed((other) => (other.search = `?sslmode=verify-full&${file}=/nowhere/ca.pem`))),
+      `DATABASE_URL: ${file} names /nowhere/ca.pem, which cannot be read: no such file or directory`,
+    )
+  }
 })
 
 for (const statement of ['SELECT name, setting', 'INSERT INTO allowed_move']) {
