@@ -220,7 +220,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
  * when it was called last.
  */
 function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
-  const { partner, standing } = watchBank(bank, config.bank.settings, ({ problem }) => {
+  const { partner, standing } = watchBank(bank, config.bank, (problem) => {
     if (problem === undefined) logger.info('the bank answers')
     else logger.warn(problem)
   })

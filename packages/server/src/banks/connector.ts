@@ -18,6 +18,8 @@ export interface BankSettings {
 /** A bank whose variables were read: it can be connected. */
 export interface ConfiguredBank extends BankConfig {
   readonly settings: BankSettings
+  /** Of its address, where that is a URL. */
+  readonly host: string | undefined
   open(): Bank
 }
 
@@ -48,7 +50,8 @@ export function connector<Table extends Variables, Config extends BankConfig>(de
     configure: (values) => {
       const config = configOf(values)
       const { timeoutMs, createBudgetMs } = config
-      return { timeoutMs, createBudgetMs, settings, open: () => open(config) }
+      const host = URL.parse(String(values[settings.address]))?.hostname
+      return { timeoutMs, createBudgetMs, settings, host, open: () => open(config) }
     },
   }
 }

@@ -5,14 +5,23 @@ import type { BankSettings } from './connector.ts'
 /**
  * What an answer says about the way to the bank and about the bank itself, as a whole sentence that may be shown to
  * anyone: «the bank answers 401: check PIXGATE_PARTNER_TOKEN». `undefined` where the bank did answer, whatever it was.
+ * @param host of the bank, which is named where it cannot be found; not for a sentence that anyone is shown
  * @source rules#health.5
  */
-export function bankProblem(answer: AnyAnswer, settings: BankSettings): string | undefined {
+export function bankProblem(answer: AnyAnswer, settings: BankSettings, host?: string): string | undefined {
   const { kind, reason, httpStatus } = answer
   if (kind !== 'NOT_SENT' && kind !== 'UNKNOWN') return undefined
-  if (httpStatus === undefined) return `the bank ${connectionProblem(reason)}: check ${settings.address}`
+  if (httpStatus === undefined) {
+    const place = host !== undefined && isOfName(reason) ? ` at ${host}` : ''
+    const renewal = reason === 'CERT_HAS_EXPIRED' ? 'the bank has to renew it, or ' : ''
+    return `the bank${place} ${connectionProblem(reason)}: ${renewal}check ${settings.address}`
+  }
   if (httpStatus >= 200 && httpStatus < 300) return 'the bank answers what cannot be read'
   return `the bank answers ${httpStatus}${adviceFor(httpStatus, settings)}`
+}
+
+function isOfName(reason: string | undefined): boolean {
+  return reason === 'ENOTFOUND' || reason === 'EAI_AGAIN'
 }
 
 function adviceFor(httpStatus: number, { address, credentials }: BankSettings): string {

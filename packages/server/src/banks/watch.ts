@@ -1,5 +1,5 @@
 import { aroundCalls } from './around-calls.ts'
-import type { BankSettings } from './connector.ts'
+import type { ConfiguredBank } from './connector.ts'
 import type { Partner } from './port.ts'
 import { bankProblem } from './problem.ts'
 
@@ -19,13 +19,13 @@ export interface WatchedBank {
 
 /**
  * Looks at every answer of a bank, so that somebody can be told what is wrong without another call.
- * @param onFirst called with the first standing: what a start has to say about the bank
- * @source rules#health.5
+ * @param onFirst called with what was wrong with the first: what a start has to say about the bank, to its operator
+ * @source rules#health.5, rules#config.10
  */
 export function watchBank(
   partner: Partner,
-  settings: BankSettings,
-  onFirst: (standing: BankStanding) => void,
+  { settings, host }: Pick<ConfiguredBank, 'settings' | 'host'>,
+  onFirst: (problem: string | undefined) => void,
 ): WatchedBank {
   let standing: BankStanding = { isKnown: false, problem: undefined }
 
@@ -33,7 +33,7 @@ export function watchBank(
     const answer = await ask(...parameters)
     const isFirst = !standing.isKnown
     standing = { isKnown: true, problem: bankProblem(answer, settings) }
-    if (isFirst) onFirst(standing)
+    if (isFirst) onFirst(bankProblem(answer, settings, host))
     return answer
   })
   return { partner: watched, standing: () => standing }

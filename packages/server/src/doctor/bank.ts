@@ -20,7 +20,7 @@ export async function examineBank(configured: ConfiguredBank, clock: Clock): Pro
   try {
     const answer = await ask(bank, clock)
     if (answer === undefined) return [good('bank', 'is not asked: it answers no question that changes nothing')]
-    const problem = bankProblem(answer, configured.settings)
+    const problem = bankProblem(answer, configured.settings, configured.host)
     const answered = problem === undefined ? good('bank', 'answers, and takes our credentials') : bad('bank', problem)
     return [answered, ...examineClock(bank.latestDate?.(), clock.now())]
   } finally {

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { lacking } from '../../src/banks/lacking.ts'
 import type { StatementAnswer } from '../../src/banks/port.ts'
 import { bankProblem } from '../../src/banks/problem.ts'
-import { type BankStanding, watchBank } from '../../src/banks/watch.ts'
+import { watchBank } from '../../src/banks/watch.ts'
 
 const SETTINGS = { address: 'PIXGATE_PARTNER_URL', credentials: 'PIXGATE_PARTNER_TOKEN' }
 
@@ -13,7 +13,10 @@ test('[health.5] what is wrong with the way to the bank, or with what it answers
   assert.equal(notSent('ENOTFOUND'), 'the bank cannot be found: its name does not resolve: check PIXGATE_PARTNER_URL')
   assert.equal(notSent('ECONNREFUSED'), 'the bank refuses connections: check PIXGATE_PARTNER_URL')
   assert.equal(notSent('timeout'), 'the bank does not answer in time: check PIXGATE_PARTNER_URL')
-  assert.equal(notSent('CERT_HAS_EXPIRED'), 'the bank has a certificate that has expired: check PIXGATE_PARTNER_URL')
+  assert.equal(
+    notSent('CERT_HAS_EXPIRED'),
+    'the bank has a certificate that has expired: the bank has to renew it, or check PIXGATE_PARTNER_URL',
+  )
   assert.equal(notSent('constructor'), 'the bank does not answer: check PIXGATE_PARTNER_URL')
   const lost = { kind: 'UNKNOWN', reason: 'ECONNRESET', httpStatus: undefined }
   assert.equal(bankProblem(lost, SETTINGS), 'the bank cuts the connection: check PIXGATE_PARTNER_URL')
@@ -40,8 +43,8 @@ test('[health.5] [config.10] the bank stands as its last answer says, and the fi
     idempotencyWindowMs: 0,
     readStatement: async () => answers.shift() as StatementAnswer,
   }
-  const first: BankStanding[] = []
-  const { partner, standing } = watchBank(bank, SETTINGS, (known) => first.push(known))
+  const first: (string | undefined)[] = []
+  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: undefined }, (known) => first.push(known))
   const query = { from: 0, to: 1, cursor: null }
   assert.deepEqual(standing(), { isKnown: false, problem: undefined })
   assert.equal((await partner.readStatement(query)).kind, 'UNKNOWN')
@@ -49,5 +52,22 @@ test('[health.5] [config.10] the bank stands as its last answer says, and the fi
   assert.deepEqual(standing(), { isKnown: true, problem })
   assert.equal((await partner.readStatement(query)).kind, 'READ')
   assert.deepEqual(standing(), { isKnown: true, problem: undefined })
-  assert.deepEqual(first, [{ isKnown: true, problem }])
+  assert.deepEqual(first, [problem])
+})
+
+test('[health.5] [config.10] the log names a host that does not resolve; what anybody is told does not', async () => {
+  const answer: StatementAnswer = { kind: 'UNKNOWN', reason: 'ENOTFOUND', httpStatus: undefined }
+  const bank = {
+    ...lacking,
+    capabilities: new Set(['statement'] as const),
+    idempotencyWindowMs: 0,
+    readStatement: async () => answer,
+  }
+  const first: (string | undefined)[] = []
+  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: 'bank.invalid' }, (known) =>
+    first.push(known),
+  )
+  await partner.readStatement({ from: 0, to: 1, cursor: null })
+  const sentence = (who: string) => `${who} cannot be found: its name does not resolve: check PIXGATE_PARTNER_URL`
+  assert.deepEqual([standing().problem, first], [sentence('the bank'), [sentence('the bank at bank.invalid')]])
 })

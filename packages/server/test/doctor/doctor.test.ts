@@ -168,7 +168,7 @@ test('[doctor.3] the bank is named with what is wrong and what to look at', asyn
     '✘ bank  the bank refuses connections: check PIXGATE_PARTNER_URL',
   ])
   assert.deepEqual(await examined('https://bank.invalid'), [
-    '✘ bank  the bank cannot be found: its name does not resolve: check PIXGATE_PARTNER_URL',
+    '✘ bank  the bank at bank.invalid cannot be found: its name does not resolve: check PIXGATE_PARTNER_URL',
   ])
   const plain = await bankThat(t)
   assert.deepEqual(await examined(plain.url.replace('http:', 'https:')), [
@@ -322,9 +322,67 @@ test('[doctor.3] [doctor.5] a certificate that has expired is named as that', as
   const port = await listening(t, createTlsServer(certificate))
   const url = `https://localhost:${port}`
   const expired = 'has a certificate that has expired: '
-  assert.deepEqual(await examined(url), [`✘ bank  the bank ${expired}check PIXGATE_PARTNER_URL`])
+  assert.deepEqual(await examined(url), [
+    `✘ bank  the bank ${expired}the bank has to renew it, or check PIXGATE_PARTNER_URL`,
+  ])
   const [finding] = await examineReceivers([{ id: 'id', url }], true)
   assert.equal(finding?.says, `${url} ${expired}repair it, or remove it with DELETE /webhook/id`)
+})
+
+/** The key and the certificate of a machine called localhost, and its path; `undefined` without openssl. */
+function ownCertificate(t: TestContext): { key: string; cert: string; path: string } | undefined {
+  const cwd = mkdtempSync(join(tmpdir(), 'pixgate-certificate-'))
+  t.after(() => rmSync(cwd, { recursive: true }))
+  const words = 'req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=localhost'
+  try {
+    execFileSync('openssl', words.split(' '), { cwd, stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  const [key, cert] = ['key', 'cert'].map((name) => readFileSync(join(cwd, name), 'utf8')) as [string, string]
+  return { key, cert, path: join(cwd, 'cert') }
+}
+
+const WANTS_CERTIFICATE = { requestCert: true, rejectUnauthorized: true }
+
+for (const [title, options, says] of [
+  [
+    'wants a certificate of ours, in TLS 1.3',
+    { ...WANTS_CERTIFICATE, minVersion: 'TLSv1.3' },
+    'wants a certificate of ours, and we have none',
+  ],
+  [
+    'wants a certificate of ours, in TLS 1.2',
+    { ...WANTS_CERTIFICATE, maxVersion: 'TLSv1.2' },
+    'refuses our TLS handshake: it may want a certificate of ours, and we have none',
+  ],
+  [
+    'speaks TLS 1.1',
+    { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    'speaks no version of TLS that we do: TLS 1.2 or newer is needed',
+  ],
+] as const) {
+  test(`[doctor.3] a bank that ${title} is named as that`, async (t) => {
+    const certificate = ownCertificate(t)
+    if (certificate === undefined) return t.skip('openssl is not on this machine')
+    const { path, ...pem } = certificate
+    const port = await listening(
+      t,
+      createTlsServer({ ...pem, ...options }, (_, response) => response.end('{}')),
+    )
+    const { output } = await doctor({
+      ...ENVIRONMENT,
+      NODE_EXTRA_CA_CERTS: path,
+      DATABASE_URL: 'postgres://pixgate@127.0.0.1:9/pixgate',
+      PIXGATE_PARTNER_URL: `https://localhost:${port}`,
+    })
+    assert.equal(output.split('\n')[2], `✘ bank           the bank ${says}: check PIXGATE_PARTNER_URL`)
+  })
+}
+
+test('[doctor.3] a bank that answers too much is named as that', async (t) => {
+  const { url } = await bankThat(t, (response) => response.write(' '.repeat(70_000)))
+  assert.equal((await examined(url))[0], '✘ bank   the bank answers more than 64 KiB: check PIXGATE_PARTNER_URL')
 })
 
 test('[doctor.4] a bank whose clock is more than five seconds off ours is a ✘; one without a Date is not judged', async (t) => {

@@ -1,5 +1,5 @@
 import { limits } from '@pixgate/spec'
-import { type Dispatcher, Pool } from 'undici'
+import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { sleeplessClock } from '../../platform/stopwatch.ts'
 import { startTimer } from '../../platform/timer.ts'
 import type { SendWindow } from '../port.ts'
@@ -56,7 +56,7 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   const { origin, pathname } = new URL(options.url)
   const pool = new Pool(origin, {
     connections: options.connectionsMax ?? 64,
-    connectTimeout: options.timeoutMs,
+    connect: tellingConnector(options.timeoutMs),
     // HTTP/1.1 only: with several requests on one connection nobody could tell which of them were read.
     allowH2: false,
     maxResponseSize: limits.bodyMaxBytes,
@@ -85,6 +85,20 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
     },
     close: () => pool.close(),
   }
+}
+
+/**
+ * In TLS 1.3 a bank that wants a certificate of ours refuses after the handshake, and hangs up. The refusal is the first
+ * error of the socket; without this only the hanging up would be told.
+ */
+function tellingConnector(timeout: number): buildConnector.connector {
+  const dial = buildConnector({ timeout, allowH2: false })
+  return (options, callback) =>
+    dial(options, (error, socket) => {
+      if (error) return callback(error, null)
+      socket.once('error', (refusal) => socket.destroy(refusal))
+      callback(null, socket)
+    })
 }
 
 /** When a call ends that has no answer. */
