@@ -19,8 +19,11 @@ process.exitCode = await runDoctor(async (environment, places) => {
   return {
     mode: given.PIXGATE_MODE,
     webhookAllowPrivate: given.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
-    database: given.DATABASE_URL ?? (await embeddedDatabase(config, running).catch(cannotBeRead)),
-    encryptionKey: given.PIXGATE_ENCRYPTION_KEY ?? (await readSecrets(dataDirectory))?.encryptionKey,
+    database:
+      given.DATABASE_URL ?? (await embeddedDatabase(config, running).catch(unread('database', "the sandbox's own"))),
+    encryptionKey:
+      given.PIXGATE_ENCRYPTION_KEY ??
+      (await madeKey(dataDirectory).catch(unread('encryption key', 'the one that the sandbox made'))),
     bank: bankOf(config, running),
   }
 })
@@ -35,9 +38,17 @@ async function embeddedDatabase({ dataDirectory }: SandboxConfig, running: Runni
   return bad('database', `the sandbox's own does not run, and the sandbox at ${running.url} ${problem}`)
 }
 
-/** As where it belongs to another user. */
-function cannotBeRead(error: Error): Finding {
-  return bad('database', `the sandbox's own cannot be examined: ${error.message}`)
+/** The key that a sandbox has made there, if one has. */
+async function madeKey(dataDirectory: string): Promise<string | undefined> {
+  return (await readSecrets(dataDirectory))?.encryptionKey
+}
+
+/** What is to be said where the files of a sandbox cannot be read. */
+function unread(check: string, what: string): (error: NodeJS.ErrnoException) => Finding {
+  return ({ code, message }) => {
+    const advice = code === 'EACCES' || code === 'EPERM' ? ': run this as the user that runs the sandbox' : ''
+    return bad(check, `${what} cannot be read: ${message}${advice}`)
+  }
 }
 
 function bankOf({ given }: SandboxConfig, running: Running): Examined['bank'] {

@@ -248,20 +248,17 @@ test('[doctor.1] a port that another program has, and files that are missing or 
   const examined = await doctor(directory, { PORT: String(port) })
   const [configuration, database, bank, ...more] = examined.lines
   assert.match(configuration ?? '', /^✔ configuration /)
-  assert.match(
-    database ?? '',
-    /^✘ database +the sandbox's own cannot be examined: The database's password is missing: /,
-  )
+  assert.match(database ?? '', /^✘ database +the sandbox's own cannot be read: The database's password is missing: /)
   assert.match(bank ?? '', /^✘ bank +the sandbox at .* is no Pixgate: set PORT to a port that is free$/)
   assert.deepEqual([examined.status, more], [1, []])
 
   await mkdir(join(directory, 'postgres.password'))
   const { status, lines } = await doctor(directory, { PORT: String(port) })
-  assert.match(lines[1] ?? '', /^✘ database +the sandbox's own cannot be examined: EISDIR: /)
+  assert.match(lines[1] ?? '', /^✘ database +the sandbox's own cannot be read: EISDIR: /)
   assert.equal(status, 1)
 
   await mkdir(join(directory, 'sandbox-secrets.json'))
   const unread = await doctor(directory, { PORT: String(port) })
-  assert.match(unread.lines.join('\n'), /^✘ configuration +cannot be examined: EISDIR: /)
-  assert.equal(unread.status, 1)
+  assert.match(unread.lines[1] ?? '', /^✘ encryption key +the one that the sandbox made cannot be read: EISDIR: /)
+  assert.deepEqual([unread.status, unread.lines.length], [1, 4])
 })

@@ -13,7 +13,7 @@ export interface Examined {
   readonly mode: string
   readonly database: string | Finding
   /** `undefined`: not known, as nobody made it yet. */
-  readonly encryptionKey: string | undefined
+  readonly encryptionKey: string | Finding | undefined
   readonly bank: ConfiguredBank | Finding
   readonly webhookAllowPrivate: boolean
 }
@@ -44,12 +44,13 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
   }
 }
 
-/** Examines the database, the clock, the bank and the receivers, in this order. */
+/** Examines the encryption key, the database, the clock, the bank and the receivers, in this order. */
 async function examine({ database, encryptionKey, bank, webhookAllowPrivate }: Examined): Promise<Finding[]> {
   const clock = createDatabaseClock()
+  const [key, ofKey] = typeof encryptionKey === 'object' ? [undefined, [encryptionKey]] : [encryptionKey, []]
   const { findings, receivers } =
     typeof database === 'string'
-      ? await examineDatabase(database, clock, encryptionKey).catch((error: unknown) =>
+      ? await examineDatabase(database, clock, key).catch((error: unknown) =>
           withoutReceivers(unforeseen('database', error)),
         )
       : withoutReceivers(database)
@@ -57,7 +58,7 @@ async function examine({ database, encryptionKey, bank, webhookAllowPrivate }: E
     'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
     examineReceivers(receivers, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook receiver', error)]),
   ])
-  return [...findings, ...ofBank, ...ofReceivers]
+  return [...ofKey, ...findings, ...ofBank, ...ofReceivers]
 }
 
 function withoutReceivers(finding: Finding): DatabaseExamination {
