@@ -10,11 +10,17 @@ import { blocksOf } from './guide.ts'
 
 const FOLDER = join(ROOT, 'deploy/systemd')
 
-/** The settings of one unit. One that is set several times is not expected. */
-function settingsOf(file: string): Readonly<Record<string, string>> {
-  const lines = readFileSync(join(FOLDER, file), 'utf8').split('\n')
+/** The settings of one unit, by section. One that is set several times is not expected. */
+function sectionsOf(file: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const sections = readFileSync(join(FOLDER, file), 'utf8').split(/^(?=\[\w+\]$)/m)
   return Object.fromEntries(
-    lines.flatMap((line) => [...line.matchAll(/^(\w+)=(.*)$/g)].map(([, key, value]) => [key, value])),
+    sections.map((section) => {
+      const [head = '', ...lines] = section.split('\n')
+      const settings = lines.flatMap((line) =>
+        [...line.matchAll(/^(\w+)=(.*)$/g)].map(([, key, value]) => [key, value]),
+      )
+      return [head.slice(1, -1), Object.fromEntries(settings)]
+    }),
   )
 }
 
@@ -24,7 +30,7 @@ test('there is a unit for each role that runs by itself, with the program and th
   assert.deepEqual(files, ['pixgate-api.service', 'pixgate-migrate.service', 'pixgate-worker.service'])
   const guide = blocksOf('Starting it for real', 'sh').join('')
   for (const file of files) {
-    const { ExecStart = '', EnvironmentFile = '', Type } = settingsOf(file)
+    const { ExecStart = '', EnvironmentFile = '', Type } = sectionsOf(file).Service ?? {}
     const role = /^pixgate-(\w+)\.service$/.exec(file)?.[1]
     assert.ok(ROLES.some((known) => known === role))
     assert.equal(ExecStart, `/opt/pixgate/bin/pixgate ${role}`)
@@ -36,7 +42,7 @@ test('there is a unit for each role that runs by itself, with the program and th
 
 test('each unit is hardened, starts again, and has time to end what is under way', () => {
   for (const file of files) {
-    const settings = settingsOf(file)
+    const settings = sectionsOf(file).Service ?? {}
     const wanted = {
       DynamicUser: 'yes',
       NoNewPrivileges: 'yes',
@@ -46,11 +52,25 @@ test('each unit is hardened, starts again, and has time to end what is under way
       CapabilityBoundingSet: '',
       KillSignal: 'SIGTERM',
       Restart: settings.Type === 'oneshot' ? 'on-failure' : 'always',
-      RestartPreventExitStatus: '2',
+      // A wrong configuration; no Node.js that this user can run; none in its path.
+      RestartPreventExitStatus: '2 126 127',
     }
     for (const [name, value] of Object.entries(wanted)) assert.equal(settings[name], value, `${file}: ${name}`)
     assert.ok(Number(settings.TimeoutStopSec) * 1_000 > DRAIN_MS, file)
     assert.notEqual(settings.MemoryDenyWriteExecute, 'yes', 'V8 compiles')
+  }
+})
+
+test('what serves starts with the machine, after the network and the migration, which nothing else starts', () => {
+  for (const file of files) {
+    const { Unit, Install } = sectionsOf(file)
+    const serves = file !== 'pixgate-migrate.service'
+    const before = ['network-online.target', ...(serves ? ['pixgate-migrate.service'] : [])]
+    assert.deepEqual(Unit?.Wants?.split(' '), before, file)
+    assert.deepEqual(Unit?.After?.split(' ').sort(), [...before, 'postgresql.service'].sort(), file)
+    // As often as it takes: what it waits for comes back by itself.
+    assert.equal(Unit?.StartLimitIntervalSec, '0', file)
+    assert.equal(Install?.WantedBy, serves ? 'multi-user.target' : undefined, file)
   }
 })
 
