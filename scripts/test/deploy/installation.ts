@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -8,7 +8,9 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,37 +27,51 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** A machine for one test: a checkout, a Node.js and an npm, in folders that an unprivileged user can reach. */
+/** A machine for one test: a Node.js, an npm, and a checkout that only its user can read. */
 export interface Machine {
   readonly folder: string
-  /** Runs lines of a shell in the checkout, to their end. */
+  /** Lines of the guide, with the folders of this machine. */
+  readonly here: (lines: string) => string
+  /**
+   * Runs lines of a shell in the checkout, to their end, with a mask that keeps what they make from everybody else. Lines
+   * that begin with `sudo` run as who runs the tests, where that is root.
+   */
   readonly run: (lines: string, environment?: Readonly<Record<string, string>>) => Promise<Ended>
+  /** The same. @returns what they printed @throws Error where they do not end with status 0 */
+  readonly succeed: (lines: string, environment?: Readonly<Record<string, string>>) => Promise<string>
   /** Starts one command in the same way. It goes with the test. */
   readonly start: (lines: string) => ChildProcess
 }
 
-/** Lays the machine out. Of the checkout it has what builds the image, and the example of a configuration. What runs on it runs as the user that PostgreSQL would run as, where root runs the tests. */
+/**
+ * Lays the machine out. Of the checkout it has what builds the image, and the example of a configuration. What runs on it
+ * runs as the user that PostgreSQL would run as, where root runs the tests.
+ */
 export async function bareMachine(t: TestContext): Promise<Machine> {
   const account = await accountForNewCluster()
   const folder = mkdtempSync(join(tmpdir(), 'pixgate-machine-'))
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  for (const name of ['', 'bin', 'checkout', 'etc', 'home', 'opt']) makeFolder(join(folder, name), account)
+  chmodSync(folder, 0o755)
+  for (const name of ['bin', 'checkout', 'etc', 'home', 'opt', 'sbin']) mkdirSync(join(folder, name), { mode: 0o755 })
   for (const path of [...buildContext(), '.env.example']) {
     mkdirSync(join(folder, 'checkout', dirname(path)), { recursive: true })
     copyFileSync(join(ROOT, path), join(folder, 'checkout', path))
   }
+  for (const name of ['checkout', 'home']) giveAlone(join(folder, name), account)
   placeNode(join(folder, 'bin/node'))
   placeNpm(folder)
-  const shell = (lines: string, environment = {}) =>
-    spawn('/bin/sh', ['-euc', lines], {
-      ...account,
-      cwd: join(folder, 'checkout'),
-      env: { ...environmentOf(folder, account), ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+  placeProgram(join(folder, 'sbin/sudo'), 'exec "$@"')
+  const shell = shellOf(folder, account)
+  const run: Machine['run'] = (lines, environment) => endOf(shell(lines, environment))
   return {
     folder,
-    run: async (lines, environment) => endOf(shell(lines, environment)),
+    here: (lines) => lines.replaceAll(/(?<![\w.])\/(?=(?:opt|etc)\/)/g, `${folder}/`),
+    run,
+    succeed: async (lines, environment) => {
+      const { code, stdout, stderr } = await run(lines, environment)
+      if (code !== 0) throw new Error(`status ${code} of:\n${lines}\n${stdout}${stderr}`)
+      return stdout
+    },
     start: (lines) => {
       const child = shell(lines)
       t.after(() => child.kill('SIGKILL'))
@@ -64,10 +80,37 @@ export async function bareMachine(t: TestContext): Promise<Machine> {
   }
 }
 
-function makeFolder(path: string, { uid, gid }: Account): void {
-  mkdirSync(path, { recursive: true })
-  chmodSync(path, 0o755)
-  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid)
+function shellOf(folder: string, account: Account) {
+  const environment = environmentOf(folder, account)
+  const administration = { ...environment, PATH: `${join(folder, 'sbin')}:${environment.PATH}` }
+  return (lines: string, given: Readonly<Record<string, string>> = {}) => {
+    const isAdministration = lines.startsWith('sudo ')
+    return spawn('/bin/sh', ['-euc', `umask 077\n${lines}`], {
+      ...(!isAdministration && account),
+      cwd: join(folder, 'checkout'),
+      env: { ...(isAdministration ? administration : environment), ...given },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  }
+}
+
+/** Makes a user the owner of a folder and of all in it, which nobody else can then read. */
+function giveAlone(folder: string, { uid, gid }: Account): void {
+  for (const name of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+    const path = join(folder, name)
+    chmodSync(path, statSync(path).isDirectory() ? 0o700 : 0o600)
+    if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid)
+  }
+}
+
+/** A program of a machine that is these lines of a shell. */
+export function placeProgram(path: string, lines: string): void {
+  writeFileSync(path, `#!/bin/sh\n${lines}\n`, { mode: 0o755 })
+}
+
+/** What the user of an account is called. */
+function nameOf({ uid }: Account): string {
+  return execFileSync('id', ['-un', ...(uid === undefined ? [] : [`${uid}`])], { encoding: 'utf8' }).trim()
 }
 
 /** The one that runs the tests may be where nobody else can reach it. */
@@ -84,17 +127,18 @@ function placeNpm(folder: string): void {
   const program = process.env.npm_execpath
   if (program === undefined) throw new Error('no npm: run the tests with `npm test`')
   cpSync(dirname(dirname(program)), join(folder, 'npm'), { recursive: true })
-  writeFileSync(join(folder, 'bin/npm'), `#!/bin/sh\nexec node "${folder}/npm/bin/npm-cli.js" "$@"\n`, { mode: 0o755 })
+  placeProgram(join(folder, 'bin/npm'), `exec node "${folder}/npm/bin/npm-cli.js" "$@"`)
 }
 
 /** Nothing of ours but how the registry is reached; an unprivileged tester's own cache spares the downloads. */
-function environmentOf(folder: string, { uid }: Account): Record<string, string> {
+function environmentOf(folder: string, account: Account) {
   const passed = Object.entries(process.env).filter(([name]) => /proxy|registry|cafile|extra_ca_certs/i.test(name))
-  const cache = uid === undefined ? process.env.npm_config_cache : undefined
+  const cache = account.uid === undefined ? process.env.npm_config_cache : undefined
   return {
     ...(Object.fromEntries(passed) as Record<string, string>),
     ...(cache && { npm_config_cache: cache, npm_config_prefer_offline: 'true' }),
     HOME: join(folder, 'home'),
+    USER: nameOf(account),
     PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
   }
 }
