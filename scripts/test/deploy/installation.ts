@@ -109,7 +109,7 @@ export function placeProgram(path: string, lines: string): void {
 }
 
 /** What the user of an account is called. */
-function nameOf({ uid }: Account): string {
+export function nameOf({ uid }: Account): string {
   return execFileSync('id', ['-un', ...(uid === undefined ? [] : [`${uid}`])], { encoding: 'utf8' }).trim()
 }
 
