@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -14,7 +14,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { parseEnv } from 'node:util'
 import { startEmbeddedPostgres } from '../../../packages/sandbox/src/postgres/embedded-postgres.ts'
@@ -22,7 +21,7 @@ import { administer } from '../../../packages/server/test/support/database.ts'
 import { testPort } from '../../../packages/server/test/support/port.ts'
 import { ROOT } from '../../check/repository.ts'
 import { blocksOf } from './guide.ts'
-import { bareMachine, endOf, type Machine, placeProgram } from './installation.ts'
+import { bareMachine, endOf, type Machine, placeProgram, ready, settingsFile } from './installation.ts'
 
 /**
  * The production path of the operator's guide, line by line, in an empty folder, as an unprivileged user, on a PostgreSQL
@@ -47,7 +46,7 @@ test('the guide’s lines install, migrate, start, check and stop the server, on
   await succeed(configure)
   const file = join(machine.folder, 'etc/pixgate/pixgate.env')
   assert.equal(statSync(file).mode & 0o777, 0o600)
-  writeFileSync(file, environmentFile({ DATABASE_URL: databaseUrl, PORT: `${port}` }))
+  writeFileSync(file, settingsFile(settings({ DATABASE_URL: databaseUrl, PORT: `${port}` })))
   assert.match(await succeed(migrate), /the schema was brought up to date/)
   assert.doesNotMatch(await succeed(migrate), /the schema was brought up to date/)
 
@@ -68,9 +67,9 @@ test('the guide’s lines install, migrate, start, check and stop the server, on
 
 test('a shell and Node.js read the guide’s example of a configuration alike, to the letter', () => {
   const [example = ''] = blocksOf(HEADING, 'ini')
-  const settings = parseEnv(example)
+  const shown = parseEnv(example)
   assert.deepEqual(
-    Object.entries(settings).filter(([, value]) => !/[&$#; ]/.test(value ?? '')),
+    Object.entries(shown).filter(([, value]) => !/[&$#; ]/.test(value ?? '')),
     [['PIXGATE_MODE', 'production']],
     'the others show why values are quoted',
   )
@@ -83,7 +82,7 @@ test('a shell and Node.js read the guide’s example of a configuration alike, t
     },
   )
   const environment = JSON.parse(read)
-  for (const [name, value] of Object.entries(settings)) assert.equal(environment[name], value)
+  for (const [name, value] of Object.entries(shown)) assert.equal(environment[name], value)
 })
 
 test('with an older Node.js the installation says one sentence and writes nothing', async (t) => {
@@ -208,9 +207,9 @@ async function makeDatabase(t: TestContext): Promise<string> {
 /** What a shell would take for something else. */
 const ADMIN_TOKEN = 'admin-token-of-an-installation;$1&"0123456789"#'
 
-/** A file of settings, quoted as the guide has it. */
-function environmentFile(given: Readonly<Record<string, string>>): string {
-  const values = {
+/** What production needs. */
+function settings(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return {
     PIXGATE_MODE: 'production',
     PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
     PIXGATE_ENCRYPTION_KEY: 'encryption-key-of-an-installation-0123456789',
@@ -223,16 +222,4 @@ function environmentFile(given: Readonly<Record<string, string>>): string {
     PIXGATE_MERCHANT_CITY: 'Sao Paulo',
     ...given,
   }
-  return Object.entries(values)
-    .map(([name, value]) => `${name}='${value}'\n`)
-    .join('')
-}
-
-/** Resolves when the process says that it is ready. @throws where it ends before */
-async function ready(process: ChildProcess): Promise<void> {
-  const complaints: string[] = []
-  process.stderr?.on('data', (text) => complaints.push(String(text)))
-  if (process.stdout === null) throw new Error('its output is a pipe')
-  for await (const line of createInterface(process.stdout)) if (line.includes('"msg":"ready"')) return
-  throw new Error(complaints.join(''))
 }

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { type Account, accountForNewCluster } from '../../../packages/sandbox/src/postgres/account.ts'
 import { ROOT } from '../../check/repository.ts'
@@ -141,6 +142,22 @@ function environmentOf(folder: string, account: Account) {
     USER: nameOf(account),
     PATH: `${join(folder, 'bin')}:/usr/bin:/bin`,
   }
+}
+
+/** A file of settings, quoted as the guide has it. */
+export function settingsFile(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}='${value}'\n`)
+    .join('')
+}
+
+/** Resolves when the process says that it is ready. @throws Error where it ends before */
+export async function ready(process: ChildProcess): Promise<void> {
+  const complaints: string[] = []
+  process.stderr?.on('data', (text) => complaints.push(String(text)))
+  if (process.stdout === null) throw new Error('its output is a pipe')
+  for await (const line of createInterface(process.stdout)) if (line.includes('"msg":"ready"')) return
+  throw new Error(complaints.join(''))
 }
 
 /** Waits until a process is gone, and returns all it wrote. */

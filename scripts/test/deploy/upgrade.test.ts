@@ -1,42 +1,59 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { databaseAt } from '../../../packages/server/test/support/migrations.ts'
-import { spawnProgram } from '../../../packages/server/test/support/server-process.ts'
 import { ENVIRONMENT } from '../../../packages/server/test/support/world.ts'
 import { ROOT } from '../../check/repository.ts'
-import { endOf } from './installation.ts'
+import { blocksOf } from './guide.ts'
+import { bareMachine, endOf, placeProgram, ready, settingsFile } from './installation.ts'
 
-/** What the guide says of upgrading. Old and new side by side, and data of before, are in old-writers.test.ts. */
+/**
+ * What the guide says of upgrading, line by line, beside a version before. Old and new side by side, and data of before, are
+ * in old-writers.test.ts.
+ */
+const [prepareFirst = ''] = blocksOf('Starting it for real', 'sh')
+const [prepare = '', install = '', change = '', verify = ''] = blocksOf('Upgrading', 'sh')
 
-const PROGRAM = join(ROOT, 'packages/server/bin/pixgate.mjs')
-
-/** What the release before had, and what this one has. */
+/** What the release before had not. */
 const newest = readdirSync(join(ROOT, 'packages/server/migrations')).sort().at(-1) ?? ''
 
-test('the schema of the version before is brought up to date once, then the service starts and the books are right', async (t) => {
-  const DATABASE_URL = await databaseAt(t, Number.parseInt(newest, 10) - 1)
-  const env = {
+test('the schema of the version before is brought up to date once, then the new one starts in its place and the books are right', async (t) => {
+  const { folder, here, succeed, start, run } = await bareMachine(t)
+  await succeed(here(prepareFirst))
+  mkdirSync(join(folder, 'opt/pixgate/bin'))
+  placeProgram(join(folder, 'opt/pixgate/bin/pixgate'), 'echo "the version before"')
+  const environment = {
     ...ENVIRONMENT,
-    DATABASE_URL,
+    DATABASE_URL: await databaseAt(t, Number.parseInt(newest, 10) - 1),
     PORT: '0',
     PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
     PIXGATE_LOG_LEVEL: 'info',
   }
-  const run = (...words: string[]) => endOf(spawn(process.execPath, [PROGRAM, ...words], { env }))
-  const first = await run('migrate')
-  assert.equal(first.code, 0, first.stderr)
-  assert.ok(first.stdout.includes(`"migrations":["${newest}"]`), first.stdout)
-  const second = await run('migrate')
-  assert.deepEqual([second.code, second.stdout.includes('"migrations"')], [0, false])
+  writeFileSync(join(folder, 'etc/pixgate/pixgate.env'), settingsFile(environment), { mode: 0o644 })
 
-  const server = spawnProgram(PROGRAM, env, ['all'], '"msg":"ready"')
-  t.after(() => server.kill())
-  assert.ok(await server.ready, server.complaints.join('\n'))
-  const verified = await run('verify-ledger')
-  assert.match(verified.stdout, /no drift/, verified.stderr)
-  server.kill()
-  await server.gone
+  await succeed(here(prepare))
+  const migrated = await succeed(here(install))
+  assert.ok(migrated.includes(`"migrations":["${newest}"]`), migrated)
+  assert.equal(await succeed(here('/opt/pixgate/bin/pixgate')), 'the version before\n')
+
+  const orders = join(folder, 'orders')
+  placeProgram(join(folder, 'sbin/systemctl'), `echo "$*" >> "${orders}"`)
+  await succeed(here(change))
+  assert.equal(readFileSync(orders, 'utf8'), 'stop pixgate-api pixgate-worker\nstart pixgate-api pixgate-worker\n')
+  assert.equal(await succeed(here('/opt/pixgate-before/bin/pixgate')), 'the version before\n')
+  const server = start(here(verify.replace(/pixgate verify-ledger$/m, 'pixgate all').replace(/^(?=\/)/m, 'exec ')))
+  await ready(server)
+  assert.match(await succeed(here(verify)), /no drift/)
+  server.kill('SIGTERM')
+  const { code, stdout, stderr } = await endOf(server)
+  assert.deepEqual([code, stdout.includes('"migrations"'), stderr], [0, false, ''])
+
+  await succeed(here(prepare))
+  mkdirSync(join(folder, 'opt/pixgate-next/bin'))
+  writeFileSync(orders, '')
+  const again = await run(here(change))
+  assert.notEqual(again.code, 0, 'the version before is not lost to a second upgrade')
+  assert.equal(readFileSync(orders, 'utf8'), '', 'and nothing was stopped')
+  assert.deepEqual(readdirSync(join(folder, 'opt')).sort(), ['pixgate', 'pixgate-before', 'pixgate-next'])
 })
