@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test from 'node:test'
+import { LINK } from '../../check/markdown.ts'
 import { ROOT } from '../../check/repository.ts'
 import { PUBLISHED, packPackage } from '../../pack/package.ts'
 
@@ -48,29 +49,44 @@ for (const name of PUBLISHED) {
   })
 }
 
-test('what the READMEs show compiles in strict TypeScript against the types, and runs in plain Node.js', () => {
-  const blocks = ['spec', 'bank-simulator'].map((name) => {
-    const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(installed(name), 'README.md'), 'utf8')) ?? []
-    assert.notEqual(code, '')
-    return code
-  })
-  const readCode = `import { type BrCode, buildStaticBrCode, parseBrCode } from '@pixgate/brcode'
-    const code: BrCode = parseBrCode(buildStaticBrCode({ pixKey: 'loja@example.com', merchantName: 'Loja', merchantCity: 'Natal' }))
-    console.log(code.kind === 'static' && code.pixKey)`
-  const output = [readCode, ...blocks].map((code) => {
-    writeFileSync(join(project, 'index.mts'), code)
-    const options = ['--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
-    const types = ['--typeRoots', join(ROOT, 'node_modules/@types')]
-    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['--ignoreConfig', ...options, ...types, 'index.mts'], {
-      cwd: project,
-      stdio: 'inherit',
-    })
-    return execFileSync(process.execPath, ['index.mjs'], { cwd: project, encoding: 'utf8' })
-  })
-  assert.equal(output[0], 'loja@example.com\n')
-  assert.match(output[1] ?? '', /^POST \/api\/pix\/cash-in$[\s\S]+PENDING[\s\S]+^404 \d+$/m)
-  assert.match(output[2] ?? '', /^201 000201\S.*\n15000\n$/)
+const readmeOf = (name: string) => readFileSync(join(installed(name), 'README.md'), 'utf8')
+
+test('the READMEs read for whoever has installed the packages: they lead to no file of the repository and none of its commands', () => {
+  for (const name of PUBLISHED) {
+    const targets = [...readmeOf(name).matchAll(LINK)].map(([, target = '']) => target)
+    assert.deepEqual(
+      targets.filter((target) => !/^(?:https:\/\/|#)/.test(target)),
+      [],
+      name,
+    )
+    assert.doesNotMatch(readmeOf(name), /npm (?:ci|run|start|test)/, name)
+    assert.match(readmeOf(name), new RegExp(`^npm install (?:--save-dev )?@pixgate/${name}$`, 'm'))
+  }
 })
+
+test('what the READMEs show compiles in strict TypeScript against the types, and runs in plain Node.js', () => {
+  const output = PUBLISHED.map((name) => {
+    const blocks = [...readmeOf(name).matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+    assert.ok(blocks.length > 0, name)
+    return compileAndRun(blocks).join('')
+  })
+  const [brcode = '', spec = '', simulator = ''] = output
+  assert.equal(brcode, '123e4567-e12b-12d1-a456-426655440000 undefined\n')
+  assert.match(spec, /^POST \/api\/pix\/cash-in$[\s\S]+PENDING[\s\S]+^404 \d+$/m)
+  assert.match(simulator, /^201 000201\S.*\n15000\n$/)
+})
+
+/** Modules that use the packages. @returns what each printed @throws Error where one does not compile, or fails */
+function compileAndRun(modules: readonly string[]): string[] {
+  const names = modules.map((_, index) => `module-${index}`)
+  for (const [index, code] of modules.entries()) writeFileSync(join(project, `${names[index]}.mts`), code)
+  const options = ['--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
+  const types = ['--typeRoots', join(ROOT, 'node_modules/@types')]
+  const files = names.map((name) => `${name}.mts`)
+  const compiler = join(ROOT, 'node_modules/.bin/tsc')
+  execFileSync(compiler, ['--ignoreConfig', ...options, ...types, ...files], { cwd: project, stdio: 'inherit' })
+  return names.map((name) => execFileSync(process.execPath, [`${name}.mjs`], { cwd: project, encoding: 'utf8' }))
+}
 
 test('the simulated bank is a program: it says when it is ready, and ends on SIGTERM with status 0', async () => {
   const bank = spawn(join(project, 'node_modules/.bin/pixgate-bank-simulator'), {
