@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './node-version.ts'
 import { type SimulatorOptions, startSimulator } from './index.ts'
 
 /**

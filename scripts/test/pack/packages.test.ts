@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -104,4 +104,13 @@ test('the simulated bank is a program: it says when it is ready, and ends on SIG
   assert.match(line, /^\{"ready":true,"port":\d+\}$/)
   bank.kill('SIGTERM')
   assert.deepEqual(await once(bank, 'exit'), [0, null])
+})
+
+test('on a Node.js that is too old the simulated bank says so in one sentence', () => {
+  const old = join(folder, 'old.cjs')
+  writeFileSync(old, "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })")
+  const program = join(project, 'node_modules/.bin/pixgate-bank-simulator')
+  const { status, stderr } = spawnSync(process.execPath, ['--require', old, program], { env: {}, encoding: 'utf8' })
+  assert.equal(status, 2)
+  assert.match(stderr, /^bank-simulator: this is Node\.js v\S+, and Node\.js 24 or newer is needed: .+\n$/)
 })

@@ -1,0 +1,9 @@
+/** Ends a process whose Node.js is too old with one sentence: imported before what such a one cannot load. */
+const OLDEST = 24
+
+if (Number.parseInt(process.versions.node, 10) < OLDEST) {
+  process.stderr.write(
+    `bank-simulator: this is Node.js ${process.version}, and Node.js ${OLDEST} or newer is needed: install it, and start again.\n`,
+  )
+  process.exit(2)
+}
