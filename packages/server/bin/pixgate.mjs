@@ -1,15 +1,38 @@
 import './node-version.cjs'
 
-// What an installation starts: `all`, `api`, `worker`, `migrate`, or `verify-ledger` with its options. Plain JavaScript, and
-// the rest only when it is known that this Node.js runs TypeScript.
-const [, , word, ...parameters] = process.argv
+// What an installation starts. Plain JavaScript, and the rest only when it is known that this Node.js runs TypeScript.
+const [, , word = 'all', ...parameters] = process.argv
 
-if (word === 'verify-ledger') {
-  const { readEnvironment } = await import('../src/process.ts')
-  const { configuredDatabase, verifyLedger } = await import('../src/verify-ledger.ts')
-  process.exitCode = await verifyLedger(parameters, 'pixgate verify-ledger', () =>
-    configuredDatabase(readEnvironment().environment),
-  )
-} else {
+const HELP = `Usage: pixgate [WORD]
+
+  all            everything; the default
+  api            answers HTTP
+  worker         asks the bank, applies its events, delivers notifications
+  migrate        brings the schema up to date and ends
+  verify-ledger  recomputes the books and ends; [--at 2026-11-21T00:00:00Z] [--json]
+  doctor         says what is wrong with the configuration and with all that it names, and ends
+
+Settings are variables of the environment, or lines of .env in the working directory.
+`
+
+/** What is no role of the server. */
+const programs = {
+  'verify-ledger': async () => {
+    const { readEnvironment } = await import('../src/process.ts')
+    const { configuredDatabase, verifyLedger } = await import('../src/verify-ledger.ts')
+    process.exitCode = await verifyLedger(parameters, 'pixgate verify-ledger', () =>
+      configuredDatabase(readEnvironment().environment),
+    )
+  },
+  doctor: () => import('../src/doctor/main.ts'),
+}
+
+async function startServer() {
+  const { ROLES, refuse } = await import('../src/process.ts')
+  const words = [...ROLES, ...Object.keys(programs)]
+  if (!words.includes(word)) refuse(`unknown word ${word}; it is one of ${words.join(', ')}`)
   await import('../src/main.ts')
 }
+
+if (['--help', '-h', 'help'].includes(word)) process.stdout.write(HELP)
+else await (Object.hasOwn(programs, word) ? programs[word] : startServer)()

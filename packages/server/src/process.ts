@@ -116,7 +116,7 @@ const START_REFUSED = 'the start was refused'
  * Ends the process before anything was started. What collects lines of JSON gets one: the log was not open yet.
  * @source rules#logs.3
  */
-function refuse(message: string): never {
+export function refuse(message: string): never {
   if (!process.stdout.isTTY) createLogger('fatal').fatal({ reason: message }, START_REFUSED)
   process.stderr.write(`pixgate: ${message}\n`)
   process.exit(2)
