@@ -49,7 +49,7 @@ function reasonAgainst(url: URL, allowPrivate: boolean): UrlReason | undefined {
 }
 
 function malformed(code: string, message: string): Refusal {
-  return new Refusal('validation_error', { fields: [{ field: 'url', code, message }] })
+  return new Refusal('validation_error', { message, fields: [{ field: 'url', code, message }] })
 }
 
 /** Names that never leave a private network. */

@@ -67,13 +67,13 @@ function describe(
     case 'maximum':
       return { code: 'out_of_range', message: `${name} must be at most ${params.limit}` }
     case 'minLength':
-      return { code: 'too_short', message: `${name} must have at least ${params.limit} characters` }
+      return { code: 'too_short', message: `${name} must have at least ${counted(params.limit, 'character')}` }
     case 'maxLength':
-      return { code: 'too_long', message: `${name} must have at most ${params.limit} characters` }
+      return { code: 'too_long', message: `${name} must have at most ${counted(params.limit, 'character')}` }
     case 'minItems':
-      return { code: 'too_short', message: `${name} must have at least ${params.limit} items` }
+      return { code: 'too_short', message: `${name} must have at least ${counted(params.limit, 'item')}` }
     case 'maxItems':
-      return { code: 'too_long', message: `${name} must have at most ${params.limit} items` }
+      return { code: 'too_long', message: `${name} must have at most ${counted(params.limit, 'item')}` }
     case 'pattern':
       return {
         code: 'pattern',
@@ -89,6 +89,10 @@ function describe(
     default:
       return { code: 'invalid', message: `${name} is not valid` }
   }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** The name that was probably meant, or else all that there are. @source rules#http.7 */

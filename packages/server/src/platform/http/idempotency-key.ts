@@ -17,7 +17,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
   const key = match?.[1] ?? match?.[2]
   if (key === undefined) {
     const message = 'Idempotency-Key must be 1 to 255 printable characters, sent once'
-    throw new Refusal('validation_error', { fields: [{ field: 'Idempotency-Key', code: 'pattern', message }] })
+    throw new Refusal('validation_error', { message, fields: [{ field: 'Idempotency-Key', code: 'pattern', message }] })
   }
   return key
 }

@@ -56,7 +56,7 @@ export function compileJsonReader(schema: TSchema): JsonReader {
   const mayBeEmpty = validate({}).length === 0
   return (bytes, contentType) => {
     if (bytes.length === 0 && mayBeEmpty) return {}
-    if (bytes.length === 0) throw new Refusal('validation_error', { fields: [MISSING] })
+    if (bytes.length === 0) refuseFaults([MISSING])
     if (!isJson(contentType)) throw new Refusal('content_type_required')
     const value = parseJson(bytes)
     refuseFaults(validate(value))

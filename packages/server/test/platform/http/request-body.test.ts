@@ -116,6 +116,7 @@ test('[http.4] no body stands for {} where {} is valid, and is required elsewher
     const thing = await app.inject({ method: 'POST', url: '/things', headers: { ...good, ...headers } })
     assert.equal(thing.statusCode, 400)
     assert.equal(thing.json().code, 'validation_error')
+    assert.equal(thing.json().message, 'the body is required')
     assert.deepEqual(thing.json().errors, [{ field: '', code: 'required', message: 'the body is required' }])
   }
 })

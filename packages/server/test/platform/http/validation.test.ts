@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Type } from 'typebox'
 import { compileValidator } from '../../../src/platform/http/validation.ts'
 import { endpoints } from './thing-server.ts'
 
@@ -91,6 +92,29 @@ test('[http.1] messages are sentences about the field', () => {
       'count must be an integer',
       'tags[0] must be one of red, blue, green',
       'owner.id must be a UUID',
+    ],
+  )
+})
+
+test('[http.1] one is one', () => {
+  const schema = Type.Object({
+    name: Type.String({ minLength: 1 }),
+    tags: Type.Array(Type.String(), { minItems: 1 }),
+    pair: Type.Array(Type.String(), { minItems: 2 }),
+    mark: Type.String({ maxLength: 1 }),
+    words: Type.Array(Type.String(), { maxItems: 1 }),
+    code: Type.String({ maxLength: 2 }),
+  })
+  const value = { name: '', tags: [], pair: [], mark: 'ab', words: ['a', 'b'], code: 'abc' }
+  assert.deepEqual(
+    compileValidator(schema)(value).map(({ message }) => message),
+    [
+      'name must have at least 1 character',
+      'tags must have at least 1 item',
+      'pair must have at least 2 items',
+      'mark must have at most 1 character',
+      'words must have at most 1 item',
+      'code must have at most 2 characters',
     ],
   )
 })
