@@ -101,6 +101,29 @@ test('[http.3] a correlation id sent twice fails nothing', async (t) => {
   assert.match(answer, /x-correlation-id: a, a\r\n/)
 })
 
+test('[http.3] a correlation id of bytes that may stand in a header fails nothing', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  for (const id of ['a\tb', 'a\xe9b', 'a\x80b', 'x'.repeat(300), '']) {
+    const request = head('GET /healthz HTTP/1.1', HOST, 'Connection: close', `X-Correlation-ID: ${id}`)
+    const answer = await exchange(port, Buffer.from(request, 'latin1'))
+    assert.match(answer, /^HTTP\/1\.1 200 /, id)
+    assert.match(answer, /x-correlation-id: made-\d+\r\n/)
+  }
+})
+
+test('[http.3] [http.15] a control character makes no HTTP of any header, the correlation id among them', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  for (const header of ['X-Correlation-ID', 'X-Other']) {
+    for (const control of ['\0', '\x01', '\x1b', '\x7f']) {
+      const answer = await exchange(port, head('GET /healthz HTTP/1.1', HOST, `${header}: a${control}b`))
+      assert.match(answer, /^HTTP\/1\.1 400 /, JSON.stringify(control))
+      assert.match(answer, /"code":"validation_error"/)
+    }
+  }
+})
+
 test('[http.9] [PL-2] a draining server answers and closes the connections it has', async (t) => {
   const { app } = thingServer(t)
   const port = await listen(app)
