@@ -1,5 +1,5 @@
 import { Refusal } from '@pixgate/spec'
-import type { EventLoop } from './event-loop.ts'
+import type { EventLoop, LoopMark } from './event-loop.ts'
 
 /**
  * The request of a client or an operator, while what it asks for is not decided yet: an order that nobody waits for any
@@ -26,16 +26,27 @@ export interface ArrivingRequest extends LiveRequest {
   arrived(): void
 }
 
+/** When a request was read that had to wait before anything was done about it. */
+export interface Reading {
+  /** The loop as it was then. */
+  readonly mark: LoopMark
+  /** By the loop's clock. */
+  readonly at: number
+  /** Whether its last byte is here as well by now. */
+  readonly isWhole: boolean
+}
+
 /**
  * Follows a request.
  * @param isGone whether its client has closed the connection or lost it. Who has only finished sending is not gone.
+ * @param reading when it was read, where that is not now
  */
-export function followRequest(loop: EventLoop, isGone: () => boolean): ArrivingRequest {
-  const mark = loop.mark()
-  let since = loop.now()
+export function followRequest(loop: EventLoop, isGone: () => boolean, reading?: Reading): ArrivingRequest {
+  const mark = reading?.mark ?? loop.mark()
+  let since = reading?.at ?? loop.now()
   return {
     arrived: () => {
-      since = loop.now()
+      if (!reading?.isWhole) since = loop.now()
     },
     hasLapsed: () => isGone() || loop.hasStoodStillSince(mark) || loop.now() - since >= PATIENCE_MS,
   }

@@ -1,7 +1,8 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Refusal } from '@pixgate/spec'
 import type { Ids } from '../ids.ts'
+import type { Connections } from './connections.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
 /** What becomes of a connection on which something came that is no HTTP/1.1 request. */
@@ -10,46 +11,14 @@ export type ClientErrorHandler = (error: Error & { code?: string }, socket: Sock
 /**
  * Handles bytes that are no HTTP/1.1 request. Requests that were whole before them are answered with their outcome, the last
  * one with `Connection: close`; then the connection ends. Where none is under way the bytes themselves are answered.
- * @returns the handler, and a function that makes it follow what a server is about to answer
  * @source rules#http.15, failure-modes#PL-62
  */
-export function createClientErrorHandler(ids: Ids): {
-  readonly handle: ClientErrorHandler
-  readonly follow: (server: Server) => void
-} {
-  const underWay = new WeakMap<Socket, Set<ServerResponse<IncomingMessage>>>()
-  const ending = new WeakSet<Socket>()
-
-  function follow(server: Server): void {
-    server.on('request', (request, response) => {
-      const responses = underWay.get(request.socket) ?? new Set()
-      underWay.set(request.socket, responses.add(response))
-      response.on('close', () => responses.delete(response))
-    })
+export function createClientErrorHandler(connections: Connections, ids: Ids): ClientErrorHandler {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET') return void socket.destroy()
+    // Where its end is written already, that may still be on its way.
+    if (socket.writable && !connections.endBehindWhole(socket)) answerMalformedHttp(error, socket, ids)
   }
-
-  function handle(error: Error & { code?: string }, socket: Socket): void {
-    // Of what is no HTTP every further packet is another error.
-    if (ending.has(socket)) return
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy()
-      return
-    }
-    ending.add(socket)
-    const responses = [...(underWay.get(socket) ?? [])]
-    const last = responses.findLast(({ req }) => req.complete)
-    if (last) endAfter(last, socket)
-    // The bytes belong to a request that was answered before it had arrived, as one without credentials is.
-    else if (responses.some(({ headersSent }) => headersSent)) socket.destroySoon()
-    else answerMalformedHttp(error, socket, ids)
-  }
-
-  return { handle, follow }
-}
-
-function endAfter(response: ServerResponse<IncomingMessage>, socket: Socket): void {
-  if (!response.headersSent) response.setHeader('connection', 'close')
-  response.on('close', () => socket.destroySoon())
 }
 
 /** Node could not make a request of the bytes, so the answer is written by hand. */

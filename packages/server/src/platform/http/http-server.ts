@@ -6,9 +6,11 @@ import type { Ids } from '../ids.ts'
 import { QueueFull } from '../jobs/batcher.ts'
 import type { Logger } from '../log.ts'
 import { createClientErrorHandler } from './client-error.ts'
+import { type Connections, createConnections } from './connections.ts'
 import { CORRELATION_HEADER, correlationIdOf } from './correlation-id.ts'
 import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-route.ts'
 import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
+import { createNodeServer } from './node-server.ts'
 import { sendProblem } from './problem.ts'
 import { logFailure, logRequest, type OnRequest, reportRequest } from './request-log.ts'
 import { transportFault } from './transport.ts'
@@ -44,10 +46,10 @@ export type HttpServer = FastifyInstance & {
  * @source rules#http.1, rules#http.2
  */
 export function createHttpServer<const Table extends EndpointTable>(options: HttpServerOptions<Table>): HttpServer {
-  const state: ServerState = { options, isDraining: false }
-  const app = createApp(state)
+  const connections = createConnections(options.eventLoop)
+  const app = createApp(options, connections)
   app.addHook('onRequest', (request, reply, done) => {
-    setStandardHeaders(state, reply)
+    setStandardHeaders(options, reply)
     const fault = transportFault(request.raw)
     if (fault) reply.header('connection', 'close')
     done(fault ? new Refusal('validation_error', { message: fault }) : undefined)
@@ -55,8 +57,6 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(options.logger, request, reply)
     reportRequest(options.onRequest, request, reply)
-    // What was under way when the draining began had announced nothing; kept open, it would hold up the end.
-    if (state.isDraining) request.raw.socket.end()
     done()
   })
   app.setErrorHandler((error, request, reply) => {
@@ -74,55 +74,40 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   for (const bound of [...bindEndpoints(options.endpoints, options.handlers), ...(options.added ?? [])]) {
     app.route(endpointRoute(bound, options.authenticate, options.eventLoop))
   }
-  return Object.assign(app, {
-    beginDrain: () => {
-      state.isDraining = true
-    },
-  })
+  return Object.assign(app, { beginDrain: connections.beginDrain })
 }
 
-/** What every answer depends on. */
-interface ServerState {
-  readonly options: Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers'>
-  isDraining: boolean
-}
+/** What an answer depends on whatever was asked. */
+type AppOptions = Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers'>
 
 /** Fastify without routes, and without its own ideas of bodies and connections. */
-function createApp(state: ServerState): FastifyInstance {
-  const { ids, logger, trustProxy, eventLoop } = state.options
-  const clientErrors = createClientErrorHandler(ids)
+function createApp(options: AppOptions, connections: Connections): FastifyInstance {
+  const { ids, logger, trustProxy, eventLoop, onRequest } = options
   const app = fastify({
-    ...SERVER_SETTINGS,
+    ...FASTIFY_SETTINGS,
+    serverFactory: (handle) => createNodeServer(eventLoop).on('request', connections.oneAtATime(handle)),
     trustProxy: trustProxy ? [...trustProxy] : false,
     genReqId: (request) => correlationIdOf(request, ids),
-    clientErrorHandler: clientErrors.handle,
+    clientErrorHandler: createClientErrorHandler(connections, ids),
     frameworkErrors: (_error, request, reply) => {
-      setStandardHeaders(state, reply)
+      setStandardHeaders(options, reply)
       sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
       logRequest(logger, request, reply)
-      reportRequest(state.options.onRequest, request, reply)
+      reportRequest(onRequest, request, reply)
     },
   })
-  clientErrors.follow(app.server)
-  app.server.maxConnections = MAX_CONNECTIONS
-  app.server.maxHeadersCount = MAX_HEADERS
-  // Who has sent its request and closes only that direction still waits for the answer; otherwise Node would drop both.
-  Object.assign(app.server, { httpAllowHalfOpen: true })
-  app.server.on('connection', () => eventLoop.noteConnection())
-  // Node itself would answer 417, without a body and without our headers.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // Fastify's rules for bodies and content types are not ours: to it no method has a body, each route reads its own.
   for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   return app
 }
 
-function setStandardHeaders({ options, isDraining }: ServerState, reply: FastifyReply): void {
+function setStandardHeaders(options: AppOptions, reply: FastifyReply): void {
   reply.header(CORRELATION_HEADER, reply.request.id)
   reply.header('cache-control', 'no-store')
   reply.header('x-content-type-options', 'nosniff')
   if (options.strictTransportSecurity) reply.header('strict-transport-security', ONE_YEAR_OF_HTTPS)
   // Behind an upgrade that was not taken up, Node overlooks what is no HTTP until its time is over.
-  if (isDraining || reply.request.headers.upgrade !== undefined) reply.header('connection', 'close')
+  if (reply.request.headers.upgrade !== undefined) reply.header('connection', 'close')
 }
 
 /** What can only be tried again later is one refusal; what nobody foresaw tells the client nothing. @source rules#http.9 */
@@ -134,26 +119,12 @@ function refusalOf(error: unknown): Refusal {
   return new Refusal('internal_error')
 }
 
-/** Time for headers and bodies to arrive, for idle connections, and what one connection may hold. @source rules#http.13 */
-const SERVER_SETTINGS = {
-  requestTimeout: 15_000,
-  connectionTimeout: 20_000,
-  keepAliveTimeout: 10_000,
-  maxRequestsPerSocket: 1_000,
-  http: {
-    headersTimeout: 10_000,
-    connectionsCheckingInterval: 1_000,
-    // We refuse a missing Host ourselves, so that the answer is a problem as well.
-    requireHostHeader: false,
-  },
+const FASTIFY_SETTINGS = {
   // While the server closes, requests on open connections are still answered, each with `Connection: close`.
   return503OnClosing: false,
   // How long a parameter may be is its schema's to say.
   routerOptions: { maxParamLength: 16_384 },
 } as const
-
-const MAX_CONNECTIONS = 2_000
-const MAX_HEADERS = 100
 
 const ONE_YEAR_OF_HTTPS = 'max-age=31536000; includeSubDomains'
 

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { limits } from '@pixgate/spec'
+import { AWAKE } from '../../support/live-request.ts'
+import { exchange, handlers, head, listen, thingServer } from './thing-server.ts'
+
+const HOST = 'Host: x'
+const GOOD = ['Authorization: Bearer good', 'Content-Type: application/json']
+const ASK = head('GET /healthz HTTP/1.1', HOST)
+
+/** A valid request that makes a thing of this name, as bytes. */
+function creating(name = 'cup', ...headers: string[]): string {
+  const body = JSON.stringify({ name })
+  return head('POST /things HTTP/1.1', HOST, ...GOOD, `Content-Length: ${body.length}`, ...headers) + body
+}
+
+/** The same in chunks. */
+function creatingInChunks(name: string): string {
+  const body = JSON.stringify({ name })
+  const start = head('POST /things HTTP/1.1', HOST, ...GOOD, 'Transfer-Encoding: chunked')
+  return `${start}5\r\n${body.slice(0, 5)}\r\n${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n`
+}
+
+/** A server that notes what it begins to make, and makes it when it is let. */
+async function maker(t: TestContext, changes: Parameters<typeof thingServer>[1] = {}) {
+  const gate = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const made: string[] = []
+  const { app, log } = thingServer(t, {
+    ...changes,
+    handlers: {
+      createThing: async (input) => {
+        made.push(input.body.name)
+        begun.resolve()
+        await gate.promise
+        return handlers.createThing(input)
+      },
+    },
+  })
+  const sockets: Socket[] = []
+  const port = await listen(app)
+  app.server.on('connection', (socket) => sockets.push(socket))
+  return { app, log, port, made, sockets, begun: begun.promise, release: () => gate.resolve() }
+}
+
+/** Resets a connection, and resolves when the server has seen it. */
+function reset(client: Socket, serverSide: Socket | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  serverSide?.on('close', () => resolve())
+  client.resetAndDestroy()
+  return promise
+}
+
+const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
+const names = (answer: string) => [...answer.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name)
+
+const LAST = {
+  'two Hosts': [head('GET /healthz HTTP/1.1', 'Host: a', 'Host: b'), '400'],
+  'no Host': [head('GET /healthz HTTP/1.1'), '400'],
+  'an absolute target': [head('GET http://x/healthz HTTP/1.1', HOST), '400'],
+  'HTTP/1.0 that would stay': [head('GET /healthz HTTP/1.0', HOST, 'Connection: keep-alive'), '400'],
+  'a body of 70 kB': [creating('x'.repeat(70_000)), '413'],
+  'an upgrade': [head('GET /healthz HTTP/1.1', HOST, 'Upgrade: h2c'), '200'],
+  'an upgrade that names its connection': [
+    head('GET /healthz HTTP/1.1', HOST, 'Connection: Upgrade', 'Upgrade: h2c'),
+    '200',
+  ],
+  'an upgrade to a path that cannot be read': [head('GET /%zz HTTP/1.1', HOST, 'Upgrade: h2c'), '400'],
+  'Connection: close': [head('GET /healthz HTTP/1.1', HOST, 'Connection: close'), '200'],
+} as const
+
+for (const [name, [first, status]] of Object.entries(LAST)) {
+  test(`[http.17] [PL-63] behind an answer that closes the connection nothing is carried out: ${name}`, async (t) => {
+    const { port, made, log, release } = await maker(t)
+    release()
+    const answer = await exchange(port, first + creating() + creatingInChunks('jug') + ASK)
+    assert.deepEqual(statuses(answer), [status])
+    assert.match(answer, /connection: close/i)
+    assert.deepEqual(made, [])
+    assert.equal(log.length, 1, 'and what was answered is a line of the log')
+  })
+}
+
+test('[http.17] [logs.1] of fifty requests at once each is carried out when the one before is answered, and is a line of the log', async (t) => {
+  let underWay = 0
+  const { app, log } = thingServer(t, {
+    handlers: {
+      createThing: async (input) => {
+        underWay += 1
+        assert.equal(underWay, 1)
+        await new Promise(setImmediate)
+        underWay -= 1
+        return handlers.createThing(input)
+      },
+    },
+  })
+  const all = Array.from({ length: 50 }, (_, at) => `n${at}`)
+  const requests = all.map((name, at) => {
+    if (at % 5 === 1) return creatingInChunks(name)
+    return creating(name, `X-Correlation-ID: ${name}`, ...(at % 5 === 2 ? ['Expect: 100-continue'] : []))
+  })
+  const answer = await exchange(
+    await listen(app),
+    requests.join('') + head('GET /key HTTP/1.1', HOST, 'Connection: close'),
+  )
+  assert.deepEqual(names(answer), all)
+  const correlationIds = log.map(({ correlationId }) => correlationId)
+  for (const [at, name] of all.entries()) if (at % 5 !== 1) assert.equal(correlationIds[at], name)
+  assert.equal(log.length, 51)
+})
+
+test('[http.17] what was refused holds up nothing that stands behind it', async (t) => {
+  const { port, made, release } = await maker(t)
+  release()
+  const unauthorized = creating('cup').replace('good', 'bad')
+  const answer = await exchange(
+    port,
+    unauthorized +
+      head('GET /nothing HTTP/1.1', HOST) +
+      head('GET /%zz HTTP/1.1', HOST) +
+      creating('jug', 'Connection: close'),
+  )
+  assert.deepEqual(statuses(answer), ['401', '404', '400', '201'])
+  assert.deepEqual(made, ['jug'])
+})
+
+test('[http.9] [http.17] [PL-2] the request under way when a server begins to drain is the last of its connection', async (t) => {
+  const { app, port, made, begun, release } = await maker(t)
+  const answered = exchange(port, creating('cup') + creating('jug'))
+  await begun
+  app.beginDrain()
+  const closed = app.close()
+  release()
+  const answer = await answered
+  assert.deepEqual(statuses(answer), ['201'])
+  assert.match(answer, /connection: close/i)
+  assert.deepEqual(made, ['cup'])
+  await closed
+})
+
+test('[http.13] the thousandth request of a connection is its last', async (t) => {
+  const { app, log } = thingServer(t)
+  const answer = await exchange(await listen(app), ASK.repeat(1_010))
+  assert.equal(statuses(answer).length, 1_000)
+  assert.equal(answer.match(/connection: close/gi)?.length, 1)
+  assert.match(answer.slice(answer.lastIndexOf('HTTP/1.1 ')), /connection: close/i)
+  assert.equal(log.length, 1_000)
+})
+
+test('[http.13] who sends more than is answered is not read any further', async (t) => {
+  const { port, sockets, begun, release } = await maker(t)
+  const client = connect({ host: '127.0.0.1', port })
+  client.write(creating())
+  await begun
+  const [serverSide] = sockets
+  assert.ok(serverSide)
+  const paused = once(serverSide, 'pause')
+  client.end(ASK.repeat(900))
+  await paused
+  for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate)
+  assert.ok(serverSide.isPaused())
+  assert.ok(serverSide.bytesRead < 1_024 * 1_024, `${serverSide.bytesRead} bytes`)
+  release()
+  assert.equal(statuses(await readText(client)).length, 901)
+})
+
+test('[http.14] [http.17] [PL-6] what waits on a connection that is reset is carried out nowhere', async (t) => {
+  const { port, made, sockets, begun, release } = await maker(t)
+  const client = connect({ host: '127.0.0.1', port })
+  client.write(creating('cup') + creating('jug'))
+  await begun
+  await reset(client, sockets[0])
+  release()
+  await new Promise(setImmediate)
+  assert.deepEqual(made, ['cup'])
+})
+
+test('[http.14] [http.17] [PL-5] a request that waited behind another grew old meanwhile', async (t) => {
+  let now = 0
+  const { port, made, begun, release } = await maker(t, { eventLoop: { ...AWAKE, now: () => now } })
+  const answered = exchange(port, creating('cup') + creating('jug') + ASK + creating('mug', 'Connection: close'))
+  await begun
+  await new Promise(setImmediate)
+  now = 5_000
+  release()
+  assert.deepEqual(statuses(await answered), ['201', '503', '200', '503'])
+  assert.deepEqual(made, ['cup'])
+})
+
+test('[http.14] [http.17] [PL-5] a request that waited while the process slept is not carried out', async (t) => {
+  let gaps = 0
+  const { port, made, begun, release } = await maker(t, {
+    eventLoop: {
+      ...AWAKE,
+      mark: () => ({ gaps, isWaking: false }),
+      hasStoodStillSince: (mark) => mark.gaps !== gaps,
+    },
+  })
+  const answered = exchange(port, creating('cup') + creating('jug', 'Connection: close'))
+  await begun
+  await new Promise(setImmediate)
+  gaps += 1
+  release()
+  assert.deepEqual(statuses(await answered), ['201', '503'])
+  assert.deepEqual(made, ['cup'])
+})
+
+test('[http.15] what was refused before it had arrived gets one answer, whatever its rest is', async (t) => {
+  const { port } = await maker(t)
+  const client = connect({ host: '127.0.0.1', port }).setEncoding('utf8')
+  client.write(head('POST /things HTTP/1.1', HOST, 'Transfer-Encoding: chunked'))
+  const [first] = await once(client, 'data')
+  assert.deepEqual(statuses(first), ['401'])
+  client.write('zz\r\n\r\n')
+  assert.equal(await readText(client), '')
+})
+
+test('[http.13] connections leave nothing behind', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  const warnings: unknown[] = []
+  const warn = (warning: unknown) => warnings.push(warning)
+  process.on('warning', warn)
+  t.after(() => process.off('warning', warn))
+  const client = connect({ host: '127.0.0.1', port })
+  client.end(ASK.repeat(200))
+  assert.equal(statuses(await readText(client)).length, 200)
+  await app.close()
+  assert.deepEqual(warnings, [])
+})
+
+test(`[http.4] [http.17] a request that waits may be as large as any: ${limits.bodyMaxBytes} bytes`, async (t) => {
+  const { port, begun, release } = await maker(t)
+  const large = JSON.stringify({ name: 'jug' }).padEnd(limits.bodyMaxBytes)
+  const second =
+    head('POST /things HTTP/1.1', HOST, ...GOOD, `Content-Length: ${large.length}`, 'Expect: 100-continue') + large
+  const answered = exchange(port, creating('cup') + second + second + creating('mug', 'Connection: close'))
+  await begun
+  release()
+  const answer = await answered
+  assert.deepEqual(names(answer), ['cup', 'jug', 'jug', 'mug'])
+})
