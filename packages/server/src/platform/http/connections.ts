@@ -97,6 +97,8 @@ export function createConnections(loop: EventLoop): Connections {
     connection.count += 1
     if (isDraining || connection.count === REQUESTS_MAX) makeLast(connection, exchange)
     response.on('close', () => end(connection, exchange))
+    // Of a request that Node has nothing to do with any more, which is CONNECT.
+    if (!response.socket) response.assignSocket(connection.socket)
     handle(request, response)
   }
 

@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { EventLoop } from '../event-loop.ts'
 
 /**
@@ -15,7 +16,19 @@ export function createNodeServer(eventLoop: EventLoop): Server {
   server.on('connection', () => eventLoop.noteConnection())
   // Node itself would answer 417, without a body and without our headers.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.on('connect', (request, socket) => emitConnect(server, request, socket as Socket))
   return server
+}
+
+/** Node would drop the connection, with all that is not answered on it. It has let go of it before this is called. */
+function emitConnect(server: Server, request: IncomingMessage, socket: Socket): void {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.on('finish', () => socket.destroySoon())
+  for (const end of ['error', 'timeout']) socket.on(end, () => socket.destroy())
+  // What was meant for another host is thrown away.
+  socket.resume()
+  server.emit('request', request, response)
 }
 
 /** Time for headers and bodies to arrive, and for idle connections. */

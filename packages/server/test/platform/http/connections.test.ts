@@ -208,6 +208,48 @@ test('[http.14] [http.17] [PL-5] a request that waited while the process slept i
   assert.deepEqual(made, ['cup'])
 })
 
+test('[http.10] [http.15] CONNECT is answered as what it is: a target that is no path', async (t) => {
+  const { port, log } = await maker(t)
+  const connecting = head('CONNECT a:1 HTTP/1.1', 'Host: a:1', 'X-Correlation-ID: tunnel-1')
+  for (const bytes of [connecting, `${connecting}what was meant for a:1`]) {
+    const answer = await exchange(port, bytes)
+    assert.deepEqual(statuses(answer), ['400'])
+    assert.match(answer, /connection: close/i)
+    assert.match(answer, /content-type: application\/problem\+json/i)
+    assert.match(answer, /"message":"the request target must be a path","correlationId":"tunnel-1"/)
+  }
+  assert.deepEqual(
+    log.map(({ correlationId, status }) => [correlationId, status]),
+    [
+      ['tunnel-1', 400],
+      ['tunnel-1', 400],
+    ],
+  )
+})
+
+test('[http.15] [PL-62] what stands before a CONNECT is answered with its outcome', async (t) => {
+  const { port, made, begun, release } = await maker(t)
+  const answered = exchange(
+    port,
+    creating('cup') + creating('jug') + head('CONNECT a:1 HTTP/1.1', 'Host: a:1') + creating('mug'),
+  )
+  await begun
+  release()
+  assert.deepEqual(statuses(await answered), ['201', '201', '400'])
+  assert.deepEqual(made, ['cup', 'jug'])
+})
+
+test('[http.15] who resets after a CONNECT harms nothing', async (t) => {
+  const { port, made, sockets, begun, release } = await maker(t)
+  const client = connect({ host: '127.0.0.1', port })
+  client.write(creating('cup') + creating('jug') + head('CONNECT a:1 HTTP/1.1', 'Host: a:1'))
+  await begun
+  await reset(client, sockets[0])
+  release()
+  assert.match(await exchange(port, head('GET /healthz HTTP/1.1', HOST, 'Connection: close')), /^HTTP\/1\.1 200 /)
+  assert.deepEqual(made, ['cup'])
+})
+
 test('[http.15] what was refused before it had arrived gets one answer, whatever its rest is', async (t) => {
   const { port } = await maker(t)
   const client = connect({ host: '127.0.0.1', port }).setEncoding('utf8')
