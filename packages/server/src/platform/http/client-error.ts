@@ -36,7 +36,8 @@ function answerMalformedHttp(error: Error & { code?: string }, socket: Socket, i
     'Cache-Control: no-store',
     'X-Content-Type-Options: nosniff',
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
 }
 
 /** Too slow a request and too long a header: both without a body, as they have no code of their own. */

@@ -158,13 +158,13 @@ test('[http.13] who sends more than is answered is not read any further', async 
   const [serverSide] = sockets
   assert.ok(serverSide)
   const paused = once(serverSide, 'pause')
-  client.end(ASK.repeat(900))
+  client.end(ASK.repeat(100_000))
   await paused
   for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate)
   assert.ok(serverSide.isPaused())
   assert.ok(serverSide.bytesRead < 1_024 * 1_024, `${serverSide.bytesRead} bytes`)
   release()
-  assert.equal(statuses(await readText(client)).length, 901)
+  assert.equal(statuses(await readText(client)).length, 1_000)
 })
 
 test('[http.14] [http.17] [PL-6] what waits on a connection that is reset is carried out nowhere', async (t) => {
@@ -258,6 +258,36 @@ test('[http.15] what was refused before it had arrived gets one answer, whatever
   assert.deepEqual(statuses(first), ['401'])
   client.write('zz\r\n\r\n')
   assert.equal(await readText(client), '')
+})
+
+for (const [what, bytes] of Object.entries({ refused: head('GET /healthz HTTP/1.1'), 'no HTTP': 'garbage\r\n\r\n' })) {
+  test(`[http.17] who still writes while its connection ends is not reset, and can read why: ${what}`, async (t) => {
+    const { port, made, sockets } = await maker(t)
+    const client = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+    client.write(bytes)
+    assert.deepEqual(statuses(await readText(client)), ['400'])
+    for (let packet = 0; packet < 20; packet += 1) {
+      await new Promise((sent) => client.write(creating().repeat(1_000), sent))
+    }
+    const [serverSide] = sockets
+    assert.equal(serverSide?.destroyed, false)
+    client.end()
+    await once(client, 'close')
+    assert.deepEqual(made, [])
+  })
+}
+
+test('[http.17] who does not close a connection that has ended is not waited for', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { port, sockets } = await maker(t)
+  const client = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+  client.write(head('GET /healthz HTTP/1.1'))
+  assert.deepEqual(statuses(await readText(client)), ['400'])
+  const [serverSide] = sockets
+  assert.equal(serverSide?.destroyed, false)
+  t.mock.timers.tick(2_000)
+  assert.equal(serverSide?.destroyed, true)
+  client.destroy()
 })
 
 test('[http.13] connections leave nothing behind', async (t) => {
