@@ -89,7 +89,7 @@ test('[http.17] [PL-2] [PL-63] of two charges on a connection that drains the on
   assert.deepEqual(await made(pix, '/api/pix/cash-in'), ['first'])
 })
 
-test('[http.17] [logs.1] twenty charges at once are made and answered in order, and each is a line of the log', async (t) => {
+test('[http.17] [logs.3] twenty charges at once are made and answered in order, and each is a line of the log', async (t) => {
   const log = capturedLog()
   const pix = await world(t, {}, { logger: log.logger })
   const ids = Array.from({ length: 20 }, (_, at) => `at-once-${String(at).padStart(2, '0')}`)

@@ -12,7 +12,7 @@ import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-rou
 import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
 import { createNodeServer } from './node-server.ts'
 import { sendProblem } from './problem.ts'
-import { logFailure, logRequest, type OnRequest, reportRequest } from './request-log.ts'
+import { logFailure, type OnRequest, reportRequest, reportRequests } from './request-log.ts'
 import { transportFault } from './transport.ts'
 
 /** What an HTTP server is made of. */
@@ -54,11 +54,7 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
     if (fault) reply.header('connection', 'close')
     done(fault ? new Refusal('validation_error', { message: fault }) : undefined)
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    logRequest(options.logger, request, reply)
-    reportRequest(options.onRequest, request, reply)
-    done()
-  })
+  reportRequests(app, options)
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error)
     if (refusal.code === 'internal_error') logFailure(options.logger, request, error)
@@ -82,7 +78,7 @@ type AppOptions = Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers
 
 /** Fastify without routes, and without its own ideas of bodies and connections. */
 function createApp(options: AppOptions, connections: Connections): FastifyInstance {
-  const { ids, logger, trustProxy, eventLoop, onRequest } = options
+  const { ids, trustProxy, eventLoop } = options
   const app = fastify({
     ...FASTIFY_SETTINGS,
     serverFactory: (handle) => createNodeServer(eventLoop).on('request', connections.oneAtATime(handle)),
@@ -92,8 +88,7 @@ function createApp(options: AppOptions, connections: Connections): FastifyInstan
     frameworkErrors: (_error, request, reply) => {
       setStandardHeaders(options, reply)
       sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
-      logRequest(logger, request, reply)
-      reportRequest(onRequest, request, reply)
+      reportRequest(options, request, reply)
     },
   })
   // Fastify's rules for bodies and content types are not ours: to it no method has a body, each route reads its own.

@@ -1,11 +1,64 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '../log.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    isReported: boolean
+  }
+}
+
+/** Is told of requests. */
+export interface RequestObservers {
+  readonly logger: Logger
+  readonly onRequest?: OnRequest
+}
+
+/**
+ * Is told of every request that was answered; throws nothing. `route` is the path as declared, `unknown` for any other.
+ */
+export type OnRequest = (method: string, route: string, status: number, durationMs: number) => void
+
+/**
+ * Reports every request of a server, once: when it is answered, or when there is an answer and nobody to take it any more,
+ * which Fastify does not notice.
+ * @source rules#logs.3
+ */
+export function reportRequests(app: FastifyInstance, observers: RequestObservers): void {
+  const report = (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.isReported) return
+    request.isReported = true
+    reportRequest(observers, request, reply)
+  }
+  app.decorateRequest('isReported', false)
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.raw.destroyed) report(request, reply)
+    else reply.raw.on('close', () => report(request, reply))
+    done(null, payload)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    report(request, reply)
+    done()
+  })
+}
+
+/** Reports a request: its line in the log, and whoever counts. */
+export function reportRequest(
+  { logger, onRequest }: RequestObservers,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  logRequest(logger, request, reply)
+  const { endpoint } = request.routeOptions.config
+  // Of a route that nobody declared not even the method is one of few.
+  const [method, route] = endpoint ? [endpoint.method, endpoint.path] : ['any', 'unknown']
+  onRequest?.(method, route, reply.statusCode, reply.elapsedTime)
+}
 
 /**
  * Writes the one line of a request. The route as declared and never the URL, which carries ids; no header, no body.
  * @source rules#logs.1
  */
-export function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
   const { endpoint } = request.routeOptions.config
   const line = {
     correlationId: request.id,
@@ -16,19 +69,6 @@ export function logRequest(logger: Logger, request: FastifyRequest, reply: Fasti
   }
   if (endpoint?.tag === 'Health') logger.debug(line, 'request')
   else logger.info(line, 'request')
-}
-
-/**
- * Is told of every request that was answered; throws nothing. `route` is the path as declared, `unknown` for any other.
- */
-export type OnRequest = (method: string, route: string, status: number, durationMs: number) => void
-
-/** Tells an observer of a request that was answered. */
-export function reportRequest(onRequest: OnRequest | undefined, request: FastifyRequest, reply: FastifyReply): void {
-  const { endpoint } = request.routeOptions.config
-  // Of a route that nobody declared not even the method is one of few.
-  const [method, route] = endpoint ? [endpoint.method, endpoint.path] : ['any', 'unknown']
-  onRequest?.(method, route, reply.statusCode, reply.elapsedTime)
 }
 
 /**

@@ -84,7 +84,7 @@ for (const [name, [first, status]] of Object.entries(LAST)) {
   })
 }
 
-test('[http.17] [logs.1] of fifty requests at once each is carried out when the one before is answered, and is a line of the log', async (t) => {
+test('[http.17] [logs.3] of fifty requests at once each is carried out when the one before is answered, and is a line of the log', async (t) => {
   let underWay = 0
   const { app, log } = thingServer(t, {
     handlers: {
@@ -177,6 +177,27 @@ test('[http.14] [http.17] [PL-6] what waits on a connection that is reset is car
   await new Promise(setImmediate)
   assert.deepEqual(made, ['cup'])
 })
+
+for (const [when, isSeen] of [
+  ['before it is answered', true],
+  ['while it is answered', false],
+] as const) {
+  test(`[logs.3] a request whose client is gone ${when} is a line of the log as well`, async (t) => {
+    const { port, log, sockets, begun, release } = await maker(t)
+    const client = connect({ host: '127.0.0.1', port })
+    client.write(creating('cup', 'X-Correlation-ID: gone-1'))
+    await begun
+    const seen = reset(client, sockets[0])
+    await (isSeen ? seen : once(client, 'close'))
+    release()
+    await seen
+    await new Promise(setImmediate)
+    assert.deepEqual(
+      log.map(({ correlationId, status }) => [correlationId, status]),
+      [['gone-1', 201]],
+    )
+  })
+}
 
 test('[http.14] [http.17] [PL-5] a request that waited behind another grew old meanwhile', async (t) => {
   let now = 0
