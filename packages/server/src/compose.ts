@@ -121,6 +121,7 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined): Pr
     endpoints: ownEndpoints,
     handlers: handlersOf(base, modules, () => isDraining),
     onRequest: base.metrics.onRequest,
+    onUnreadable: base.metrics.onUnreadable,
     added: [...added, ...reference],
     authenticate: {
       'api-key': modules.apiKeys.authenticateApiKey,

@@ -31,7 +31,15 @@ function httpMetrics(registry: Registry) {
     buckets: SECONDS,
     registers: [registry],
   })
+  const unreadable = new Counter({
+    name: 'pixgate_http_unreadable_total',
+    help: 'What came on a connection, could not be read as a request and was answered, by the status',
+    labelNames: ['status'],
+    registers: [registry],
+  })
+  for (const status of [400, 408, 431]) unreadable.inc({ status }, 0)
   return harmless({
+    onUnreadable: (status: number) => unreadable.inc({ status }),
     onRequest: (method: string, route: string, status: number, durationMs: number) => {
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, durationMs / 1_000)
     },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import type { Bank } from '../../src/banks/bank.ts'
 import { createLogger } from '../../src/platform/log.ts'
@@ -189,6 +190,19 @@ test('[metrics.1] [metrics.2] requests are counted by the path as declared, what
   for (const figure of ['batch_size_commands', 'queue_wait_seconds', 'commit_duration_seconds']) {
     assert.ok((series(`pixgate_engine_${figure}_count`) ?? 0) > 0)
   }
+})
+
+test('[logs.3] [metrics.1] what cannot be read as a request is a line and a figure', async (t) => {
+  const pix = await watched(t)
+  const figure = 'pixgate_http_unreadable_total{status="400"}'
+  assert.equal((await scrape(pix))(figure), 0)
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(pix.url).port) })
+  socket.write('garbage\r\n\r\n')
+  const answer = await readText(socket)
+  const { level, correlationId } = await pix.log.line('cannot be read as a request', { status: 400 })
+  assert.equal(level, 'info')
+  assert.ok(answer.includes(`X-Correlation-ID: ${correlationId}\r\n`))
+  assert.equal((await scrape(pix))(figure), 1)
 })
 
 test('[logs.2] where nothing can be logged a payment is a payment all the same', async (t) => {

@@ -4,6 +4,7 @@ import { Refusal } from '@pixgate/spec'
 import type { Ids } from '../ids.ts'
 import type { Connections } from './connections.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
+import type { ReportUnreadable } from './request-log.ts'
 
 /** What becomes of a connection on which something came that is no HTTP/1.1 request. */
 export type ClientErrorHandler = (error: Error & { code?: string }, socket: Socket) => void
@@ -13,18 +14,24 @@ export type ClientErrorHandler = (error: Error & { code?: string }, socket: Sock
  * one with `Connection: close`; then the connection ends. Where none is under way the bytes themselves are answered.
  * @source rules#http.15, failure-modes#PL-62
  */
-export function createClientErrorHandler(connections: Connections, ids: Ids): ClientErrorHandler {
-  return (error, socket) => {
-    if (error.code === 'ECONNRESET') return void socket.destroy()
+export function createClientErrorHandler(
+  connections: Connections,
+  ids: Ids,
+  report: ReportUnreadable,
+): ClientErrorHandler {
+  return ({ code = '' }, socket) => {
+    if (code === 'ECONNRESET') return void socket.destroy()
     // Where its end is written already, that may still be on its way.
-    if (socket.writable && !connections.endBehindWhole(socket)) answerMalformedHttp(error, socket, ids)
+    if (!socket.writable || connections.endBehindWhole(socket)) return
+    const correlationId = ids.uuid()
+    const status = STATUSES[code] ?? 400
+    answerUnreadable(socket, status, correlationId)
+    report({ correlationId, status, reason: code })
   }
 }
 
 /** Node could not make a request of the bytes, so the answer is written by hand. */
-function answerMalformedHttp(error: Error & { code?: string }, socket: Socket, ids: Ids): void {
-  const correlationId = ids.uuid()
-  const status = STATUSES[error.code ?? ''] ?? 400
+function answerUnreadable(socket: Socket, status: number, correlationId: string): void {
   const refusal = new Refusal('validation_error', { message: 'the request is not valid HTTP/1.1' })
   const body = status === 400 ? JSON.stringify(problemOf(refusal, correlationId)) : ''
   const head = [

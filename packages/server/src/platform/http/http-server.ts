@@ -12,7 +12,14 @@ import { type BoundEndpoint, bindEndpoints, endpointRoute } from './endpoint-rou
 import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
 import { createNodeServer } from './node-server.ts'
 import { sendProblem } from './problem.ts'
-import { logFailure, type OnRequest, reportRequest, reportRequests } from './request-log.ts'
+import {
+  createUnreadableReport,
+  logFailure,
+  type OnRequest,
+  type OnUnreadable,
+  reportRequest,
+  reportRequests,
+} from './request-log.ts'
 import { transportFault } from './transport.ts'
 
 /** What an HTTP server is made of. */
@@ -31,6 +38,7 @@ export interface HttpServerOptions<Table extends EndpointTable> {
   /** Endpoints besides, such as a sandbox's controls. */
   readonly added?: readonly BoundEndpoint[]
   readonly onRequest?: OnRequest
+  readonly onUnreadable?: OnUnreadable
 }
 
 /** A server that can be told to empty itself. */
@@ -78,13 +86,13 @@ type AppOptions = Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers
 
 /** Fastify without routes, and without its own ideas of bodies and connections. */
 function createApp(options: AppOptions, connections: Connections): FastifyInstance {
-  const { ids, trustProxy, eventLoop } = options
+  const { ids, logger, trustProxy, eventLoop, onUnreadable } = options
   const app = fastify({
     ...FASTIFY_SETTINGS,
     serverFactory: (handle) => createNodeServer(eventLoop).on('request', connections.oneAtATime(handle)),
     trustProxy: trustProxy ? [...trustProxy] : false,
     genReqId: (request) => correlationIdOf(request, ids),
-    clientErrorHandler: createClientErrorHandler(connections, ids),
+    clientErrorHandler: createClientErrorHandler(connections, ids, createUnreadableReport(logger, onUnreadable)),
     frameworkErrors: (_error, request, reply) => {
       setStandardHeaders(options, reply)
       sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)

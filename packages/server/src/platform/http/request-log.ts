@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { andMore, createHeartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
 
 declare module 'fastify' {
@@ -69,6 +70,31 @@ function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply
   }
   if (endpoint?.tag === 'Health') logger.debug(line, 'request')
   else logger.info(line, 'request')
+}
+
+/** What came on a connection and could not be read as a request. */
+export interface Unreadable {
+  readonly correlationId: string
+  /** How it was answered. */
+  readonly status: number
+  /** Node's word for what is wrong. */
+  readonly reason: string
+}
+
+/** Reports what could not be read. */
+export type ReportUnreadable = (unreadable: Unreadable) => void
+
+/** Is told of each answer to what could not be read; throws nothing. */
+export type OnUnreadable = (status: number) => void
+
+/** Makes the reports: anybody can provoke them, so they are a line at the first of a status, and then one a minute. @source rules#logs.3 */
+export function createUnreadableReport(logger: Logger, onUnreadable?: OnUnreadable): ReportUnreadable {
+  const heartbeat = createHeartbeat()
+  return (unreadable) => {
+    onUnreadable?.(unreadable.status)
+    const sentence = 'what came on a connection cannot be read as a request: it was answered, and the connection closed'
+    heartbeat.report(String(unreadable.status), (more) => logger.info(unreadable, sentence + andMore(more)))
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import type { HttpServer } from '../../../src/platform/http/http-server.ts'
 import { exchange, head, listen, thingServer } from './thing-server.ts'
 
 const HOST = 'Host: x'
@@ -66,6 +67,42 @@ test('[http.10] headers of more than 16 KiB are 431', async (t) => {
   assert.match(answer, /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/)
   assert.match(answer, /X-Correlation-ID: made-1\r\n/)
 })
+
+test('[logs.3] [metrics.1] what cannot be read as a request is counted, and is a line at the first of a status', async (t) => {
+  const counted: number[] = []
+  const { app, log } = thingServer(t, { onUnreadable: (status) => counted.push(status) })
+  const port = await listen(app)
+  const answers = [
+    await exchange(port, 'garbage\r\n\r\n'),
+    await exchange(port, 'garbage\r\n\r\n'),
+    await exchange(port, head('GET /healthz HTTP/1.1', HOST, `X-A: ${'a'.repeat(17_000)}`)),
+    await tooSlow(app, port),
+  ]
+  assert.deepEqual(
+    answers.map((answer) => answer.slice(0, 'HTTP/1.1 400'.length)),
+    ['HTTP/1.1 400', 'HTTP/1.1 400', 'HTTP/1.1 431', 'HTTP/1.1 408'],
+  )
+  assert.deepEqual(counted, [400, 400, 431, 408])
+  assert.deepEqual(
+    log.map(({ correlationId, status, reason }) => [correlationId, status, reason]),
+    [
+      ['made-1', 400, 'HPE_INVALID_METHOD'],
+      ['made-3', 431, 'HPE_HEADER_OVERFLOW'],
+      ['made-4', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    ],
+  )
+  for (const line of log)
+    assert.ok(answers.some((answer) => answer.includes(`X-Correlation-ID: ${line.correlationId}`)))
+})
+
+/** What a connection is answered of which Node says that its request takes too long. */
+async function tooSlow(app: HttpServer, port: number): Promise<string> {
+  app.server.once('connection', (socket) => {
+    const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    app.server.emit('clientError', late, socket)
+  })
+  return exchange(port, 'GET /healthz')
+}
 
 test('[http.10] a request for another protocol is answered in ours and is the last of its connection', async (t) => {
   const { app } = thingServer(t)
