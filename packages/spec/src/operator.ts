@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { machine, type StateOf } from './machine.ts'
-import { cents, idempotencyKey, instant, nullable, text, uuid } from './shapes.ts'
+import { cents, idempotencyKey, instant, int64, nullable, text, uuid } from './shapes.ts'
 
 /**
  * What the operator does by hand: stopping payouts, and adjusting the balance to what is at the bank. All of it leaves
@@ -32,12 +32,14 @@ export type AdjustmentStatus = StateOf<typeof adjustment>
 
 const reason = text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail')
 
+const VERSIONS = { minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
+
 const cashOutSwitch = Type.Object(
   {
     enabled: Type.Boolean(),
     reason: nullable(Type.String({ maxLength: limits.reasonMaxLength })),
     changedAt: nullable(instant),
-    version: Type.Integer({ minimum: 1, description: 'One more each time it is set' }),
+    version: int64({ ...VERSIONS, description: 'One more each time it is set' }),
   },
   {
     title: 'CashOutSwitch',
@@ -78,9 +80,8 @@ export const setCashOutSwitch = endpoint({
       reason,
       version: Type.Optional(
         nullable(
-          Type.Integer({
-            minimum: 1,
-            maximum: Number.MAX_SAFE_INTEGER,
+          int64({
+            ...VERSIONS,
             description:
               'On only: the version that was seen; left out, the one that stands when the request comes. Off ignores it.',
           }),
@@ -109,7 +110,7 @@ export const createAdjustment = endpoint({
   },
   body: Type.Object(
     {
-      valueCents: Type.Integer({
+      valueCents: int64({
         minimum: -Number(limits.valueMaxCents),
         maximum: Number(limits.valueMaxCents),
         description: 'Positive: came in; negative: went out. Never 0',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { pixKeyTypes } from './pix-key.ts'
-import { nullable, PLAIN_TEXT } from './shapes.ts'
+import { cents, centsMoved, int64, nullable, PLAIN_TEXT } from './shapes.ts'
 
 /**
  * What the service and the bank say to each other: the calls we make and the events the bank sends.
@@ -11,7 +11,7 @@ import { nullable, PLAIN_TEXT } from './shapes.ts'
 
 const reference = Type.String({ minLength: 1, maxLength: 128, pattern: PLAIN_TEXT })
 const endToEndId = Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })
-const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
+const fee = int64({ minimum: 0, maximum: Number(limits.valueMaxCents) })
 const time = Type.String({ format: 'date-time', maxLength: 40 })
 const name = Type.String({ maxLength: limits.nameMaxLength, pattern: PLAIN_TEXT })
 const document = Type.String({ maxLength: 18, pattern: PLAIN_TEXT })
@@ -30,7 +30,7 @@ const errorMessage = Type.String({ maxLength: 200, pattern: PLAIN_TEXT })
 /** Body of `PUT /charges/{id}`. Repeating it with the same id and body gives the same answer. */
 export const partnerChargeRequest = Type.Object(
   {
-    valueCents: amount,
+    valueCents: centsMoved,
     expiresAt: time,
     description,
     payer: Type.Optional(Type.Object({ name, document }, { additionalProperties: false })),
@@ -53,7 +53,7 @@ const partnerReturnOrigins = ['MERCHANT', 'BANK'] as const
 const paymentReturn = Type.Object({
   returnId: reference,
   transactionId: reference,
-  valueCents: amount,
+  valueCents: centsMoved,
   occurredAt: time,
   origin: Type.Enum([...partnerReturnOrigins]),
 })
@@ -62,7 +62,7 @@ export type PartnerPaymentReturn = Static<typeof paymentReturn>
 
 const payment = Type.Object({
   endToEndId,
-  valueCents: amount,
+  valueCents: centsMoved,
   occurredAt: time,
   payer: Type.Optional(party),
   returns: Type.Optional(Type.Array(paymentReturn, { maxItems: 100 })),
@@ -75,7 +75,7 @@ export const partnerCharge = Type.Object({
   id: reference,
   transactionId: reference,
   status: Type.Enum([...partnerChargeStatuses]),
-  valueCents: amount,
+  valueCents: centsMoved,
   pixCode: Type.String({ maxLength: limits.pixCodeMaxLength, pattern: PLAIN_TEXT }),
   expiresAt: time,
   payments: Type.Optional(Type.Array(payment, { maxItems: 100 })),
@@ -91,7 +91,7 @@ export type PartnerCharge = Static<typeof partnerCharge>
 export const partnerPayoutRequest = Type.Union([
   Type.Object(
     {
-      valueCents: amount,
+      valueCents: centsMoved,
       description,
       recipient: Type.Object(
         {
@@ -105,7 +105,7 @@ export const partnerPayoutRequest = Type.Union([
     },
     { additionalProperties: false },
   ),
-  Type.Object({ valueCents: amount, description, pixCode, decodeId: reference }, { additionalProperties: false }),
+  Type.Object({ valueCents: centsMoved, description, pixCode, decodeId: reference }, { additionalProperties: false }),
 ])
 /** See {@link partnerPayoutRequest}. */
 export type PartnerPayoutRequest = Static<typeof partnerPayoutRequest>
@@ -113,7 +113,7 @@ export type PartnerPayoutRequest = Static<typeof partnerPayoutRequest>
 /** Statuses of a payout at the bank. `RETURNED`: all of it came back. */
 const partnerPayoutStatuses = ['PROCESSING', 'CONFIRMED', 'FAILED', 'RETURNED'] as const
 
-const moneyReturn = Type.Object({ returnId: reference, valueCents: amount, occurredAt: time })
+const moneyReturn = Type.Object({ returnId: reference, valueCents: centsMoved, occurredAt: time })
 /** One return of a payout, all of it or a part. */
 export type PartnerReturn = Static<typeof moneyReturn>
 
@@ -126,8 +126,8 @@ export const partnerPayout = Type.Object({
   id: reference,
   transactionId: reference,
   status: Type.Enum([...partnerPayoutStatuses]),
-  valueCents: amount,
-  feeCents: Type.Optional(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) })),
+  valueCents: centsMoved,
+  feeCents: Type.Optional(fee),
   endToEndId: Type.Optional(endToEndId),
   recipient: Type.Optional(party),
   errorCode: Type.Optional(errorCode),
@@ -150,7 +150,7 @@ export type PartnerQrCodeDecodeRequest = Static<typeof partnerQrCodeDecodeReques
  */
 export const partnerQrCode = Type.Object({
   decodeId: reference,
-  valueCents: Type.Optional(amount),
+  valueCents: Type.Optional(centsMoved),
   txid: reference,
   status: Type.Enum([...partnerChargeStatuses]),
   expiresAt: Type.Optional(time),
@@ -167,7 +167,7 @@ export type PartnerQrCode = Static<typeof partnerQrCode>
 export const partnerRefundRequest = Type.Object(
   {
     endToEndId,
-    valueCents: amount,
+    valueCents: centsMoved,
     reason: Type.Optional(Type.String({ maxLength: limits.reasonMaxLength, pattern: PLAIN_TEXT })),
   },
   { additionalProperties: false },
@@ -187,7 +187,7 @@ export const partnerRefund = Type.Object({
   id: reference,
   transactionId: reference,
   status: Type.Enum([...partnerRefundStatuses]),
-  valueCents: amount,
+  valueCents: centsMoved,
   returnId: Type.Optional(reference),
   errorCode: Type.Optional(errorCode),
   errorMessage: Type.Optional(errorMessage),
@@ -209,7 +209,7 @@ export const partnerEntrySigns = {
 /** A kind of entry. */
 export type PartnerEntryKind = keyof typeof partnerEntrySigns
 
-const balance = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
+const balance = cents()
 
 /**
  * Answer of `GET /statement`: a page of a window. Both balances are the window's; `nextCursor` is `null` on the last page.
@@ -222,7 +222,7 @@ export const partnerStatement = Type.Object({
       endToEndId,
       returnId: Type.Optional(reference),
       reference,
-      valueCents: amount,
+      valueCents: centsMoved,
       sign: Type.Enum(['+', '-']),
       occurredAt: time,
     }),
@@ -262,8 +262,8 @@ export const partnerEvent = Type.Object(
     externalId: Type.Optional(nullable(reference)),
     status: Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT }),
     endToEndId: Type.Optional(nullable(endToEndId)),
-    valueCents: Type.Optional(nullable(amount)),
-    feeCents: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: Number(limits.valueMaxCents) }))),
+    valueCents: Type.Optional(nullable(centsMoved)),
+    feeCents: Type.Optional(nullable(fee)),
     returnId: Type.Optional(nullable(reference)),
     currency: Type.Optional(Type.Literal('BRL')),
     payer: Type.Optional(nullable(party)),

@@ -1,15 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { idOf, optional, optionalText } from './shapes.ts'
+import { centsMoved, idOf, optional, optionalText } from './shapes.ts'
 
 /**
  * Controls of the simulated bank. The sandbox adds them to the service's endpoints; they act on the simulator, which
  * then tells the service over its real signed webhook.
  * @source rules#sandbox.1
  */
-
-const amount = Type.Integer({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 
 const accepted = {
   202: {
@@ -41,7 +39,7 @@ export const payCashIn = endpoint({
   params: idOf('cash-in'),
   body: Type.Object(
     {
-      valueCents: optional(amount),
+      valueCents: optional(centsMoved),
       payerName: optionalText(limits.nameMaxLength),
     },
     { title: 'PayCashInRequest', additionalProperties: false },
@@ -67,7 +65,7 @@ const returnCashIn = endpoint({
   summary: 'Let the bank take a payment back',
   description: 'As after a fraud (MED), without being asked. At most what is left of one payment of the charge.',
   params: idOf('cash-in'),
-  body: Type.Object({ valueCents: amount }, { title: 'ReturnCashInRequest', additionalProperties: false }),
+  body: Type.Object({ valueCents: centsMoved }, { title: 'ReturnCashInRequest', additionalProperties: false }),
   example: { valueCents: 500 },
 })
 
@@ -99,7 +97,10 @@ const reverseCashOut = endpoint({
   summary: 'Let the recipient send a payout back',
   description: 'All that is left of it, unless an amount is given.',
   params: idOf('cash-out'),
-  body: Type.Object({ valueCents: optional(amount) }, { title: 'ReverseCashOutRequest', additionalProperties: false }),
+  body: Type.Object(
+    { valueCents: optional(centsMoved) },
+    { title: 'ReverseCashOutRequest', additionalProperties: false },
+  ),
   example: { valueCents: 1000 },
 })
 

@@ -66,14 +66,26 @@ export const instant = Type.String({ format: 'date-time', maxLength: 40 })
 /** Always BRL. */
 export const currency = Type.Literal('BRL')
 
+/**
+ * A whole number that 32 bits may not hold. Where the format does not say so, clients generated for Java or C# have an `int`,
+ * and fail at an answer whose request was carried out.
+ * @source rules#reference.6
+ */
+export function int64(bounds: { readonly minimum: number; readonly maximum: number; readonly description?: string }) {
+  return Type.Integer({ format: 'int64', ...bounds })
+}
+
 /** Integer centavos in an answer. */
 export function cents(description?: string) {
-  return Type.Integer({
+  return int64({
     minimum: Number.MIN_SAFE_INTEGER,
     maximum: Number.MAX_SAFE_INTEGER,
     ...(description === undefined ? {} : { description }),
   })
 }
+
+/** Integer centavos that move. */
+export const centsMoved = int64({ minimum: 1, maximum: Number(limits.valueMaxCents) })
 
 /** A value or an explicit `null`: keys are always present. */
 export function nullable<T extends TSchema>(schema: T) {
@@ -176,7 +188,7 @@ export function onlyPage<Item>(item: Item) {
 
 /** The envelope of a list read by page, under the title of its shape. @source rules#lists.1 */
 export function pageList<T extends TSchema>(item: T, title: string) {
-  const total = (description: string) => nullable(Type.Integer({ minimum: 0, maximum: 1e12, description }))
+  const total = (description: string) => nullable(int64({ minimum: 0, maximum: 1e12, description }))
   return Type.Object(
     {
       data: Type.Array(item, { maxItems: limits.pageLimitMax }),

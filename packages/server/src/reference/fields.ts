@@ -52,7 +52,8 @@ function typeOf(schema: Schema): string {
   if (schema.const !== undefined) return `always ${String(schema.const)}`
   if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
   const bounds = schema.type === 'string' ? lengthOf(schema) : rangeOf(schema)
-  return [schema.format ?? schema.type ?? 'anything', bounds].filter(Boolean).join(', ')
+  const { type = 'anything', format } = schema
+  return [type === 'string' ? (format ?? type) : type, bounds].filter(Boolean).join(', ')
 }
 
 function lengthOf({ format, minLength = 0, maxLength }: Schema): string {

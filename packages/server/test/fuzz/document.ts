@@ -83,6 +83,7 @@ const FORMATS = {
   date: (text: string) => DAY.test(text) && new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8)),
   'date-time': INSTANT,
   'uri-reference': /^[!-~]+$/,
+  int64: true as const,
 }
 
 /** Reads a document. @throws Error where one of its schemas is at fault */

@@ -8,5 +8,6 @@ export const ajv = new Ajv({
     uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
     date: /^\d{4}-\d{2}-\d{2}$/,
     'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/,
+    int64: true,
   },
 })

@@ -1,9 +1,10 @@
 import { isUuid } from '../ids.ts'
 
 /**
- * The string formats our schemas use, strict: a day is a day of the calendar, an instant has an offset.
+ * The formats our schemas use. Those of strings are strict: a day is a day of the calendar, an instant has an offset. `int64`
+ * tells generators of clients how wide a number is; what it may be, its bounds say.
  */
-export const formats = { uuid: isUuid, date: isDay, 'date-time': isInstant } as const
+export const formats = { uuid: isUuid, date: isDay, 'date-time': isInstant, int64: true } as const
 
 /** Year 0 is not in the calendar that databases keep. */
 const DAY = /^(?!0000)\d{4}-\d{2}-\d{2}$/

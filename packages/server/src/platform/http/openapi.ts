@@ -273,7 +273,7 @@ const correlationIdHeader = {
 const retryAfterHeader = {
   description: 'Seconds to wait before the same request may succeed.',
   required: true,
-  schema: { type: 'integer', minimum: 1 },
+  schema: { type: 'integer', minimum: 1, maximum: 3_600 },
 }
 
 const securitySchemes = {

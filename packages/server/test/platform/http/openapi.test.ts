@@ -183,6 +183,29 @@ test('[reference.4] no field of a request has a default: generators would make i
   }
 })
 
+/** Every schema of a document that is of this type, with where it stands. */
+function schemasOf(type: string, value: unknown, place = ''): readonly { place: string; schema: IntegerSchema }[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inner = Object.entries(value).flatMap(([key, part]) => schemasOf(type, part, `${place}/${key}`))
+  return 'type' in value && value.type === type ? [{ place, schema: value as IntegerSchema }, ...inner] : inner
+}
+
+interface IntegerSchema {
+  readonly format?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+test('[reference.6] an integer that 32 bits may not hold is int64, and no other is', () => {
+  const integers = schemasOf('integer', written(endpoints))
+  assert.ok(integers.length > 50)
+  for (const { place, schema } of integers) {
+    const { format, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema
+    const isWide = maximum > 2 ** 31 - 1 || minimum < -(2 ** 31)
+    assert.equal(format, isWide ? 'int64' : undefined, place)
+  }
+})
+
 test('[reference.4] every operation has a name of its own, a description and a group that is described', () => {
   const { paths, webhooks, tags } = written(endpoints)
   const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods) =>
