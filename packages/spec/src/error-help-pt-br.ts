@@ -157,7 +157,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   internal_error: {
     cause:
       'Aconteceu no serviço algo que ninguém previu. Uma requisição que altera algo pode ter sido executada ou não.',
-    cure: 'Envie a mesma requisição de novo com o mesmo `externalId`: ela não pode ser executada duas vezes. Se o erro persistir, passe o `correlationId` ao operador: o log registra a causa com ele.',
+    cure: 'Com um `externalId` ou uma `Idempotency-Key`, envie a mesma requisição de novo: sob o mesmo valor ela é executada uma só vez. Uma devolução ou um ajuste enviado sem nenhum dos dois seria executado uma segunda vez: verifique antes se já existe. Se o erro persistir, passe o `correlationId` ao operador: o log registra a causa com ele.',
   },
   partner_unavailable: {
     cause: 'O banco não responde, e sem ele esta requisição não pode ser decidida. Nada foi alterado.',

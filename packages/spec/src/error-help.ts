@@ -162,7 +162,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   internal_error: {
     cause:
       'Something happened in the service that nobody foresaw. A request that changes something may or may not have been carried out.',
-    cure: 'Send the same request again with the same `externalId`: it cannot be carried out twice. If it stays, give the operator the `correlationId`: the log has the cause under it.',
+    cure: 'With an `externalId` or an `Idempotency-Key` send the same request again: under the same one it is carried out once. A refund or an adjustment that was sent without either would be carried out a second time: look first whether it is there. If the error stays, give the operator the `correlationId`: the log has the cause under it.',
   },
   partner_unavailable: {
     cause: 'The bank does not answer, and without it this request cannot be decided. Nothing was changed.',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { endpoints, errors } from '@pixgate/spec'
 import { errorEntries } from '../../src/reference/error-entries.ts'
+import { llmsText } from '../../src/reference/llms.ts'
 
 const entries = errorEntries(Object.values(endpoints), 'en')
 const inPortuguese = errorEntries(Object.values(endpoints), 'pt-BR')
@@ -29,6 +30,22 @@ test('[reference.3] both languages name the same code, and nothing is left in th
     assert.deepEqual(codeOf(`${other?.cause} ${other?.cure}`), codeOf(`${cause} ${cure}`), code)
     assert.notEqual(other?.cause, cause)
     if (typeof answeredBy === 'string') assert.notEqual(other?.answeredBy, answeredBy)
+  }
+})
+
+test('[reference.3] who may have carried it out is told what makes sending again safe, and to look first without it', () => {
+  const texts = {
+    internal_error: entryOf('internal_error')?.cure ?? '',
+    'llms.txt': llmsText(Object.values(endpoints), { reference: '', errors: '', openapi: '', collection: '' }),
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    const advice = text
+      .split('\n')
+      .filter((line) => line.includes('again'))
+      .join()
+    for (const word of ['`externalId`', '`Idempotency-Key`', 'refund', 'adjustment', 'look first']) {
+      assert.ok(advice.includes(word), `${name}: ${word}`)
+    }
   }
 })
 
