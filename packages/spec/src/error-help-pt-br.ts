@@ -27,8 +27,8 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   unauthorized: {
     cause:
-      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário.',
-    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`.',
+      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário. Nos eventos do banco: `X-Partner-Signature` não é a assinatura destes bytes com o segredo compartilhado, ou `X-Partner-Timestamp` difere em mais de 300 s.',
+    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`. O banco assina os bytes como os envia, cada vez com a hora do envio.',
   },
   not_found: {
     cause:
@@ -169,7 +169,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   overloaded: {
     cause:
-      'O serviço não pode atender à requisição agora: a fila está cheia, o banco de dados não responde ou a requisição esperou demais. Ela não foi executada.',
-    cure: 'Espere `Retry-After` segundos e envie a mesma requisição de novo, com o mesmo `externalId`.',
+      'O serviço não pode atender à requisição agora: a fila está cheia, o banco de dados não responde, a requisição esperou demais ou, em `POST /webhook`, nenhum servidor de nomes informa se o nome do receptor existe. Ela não foi executada.',
+    cure: 'Espere `Retry-After` segundos e envie a mesma requisição de novo, com o mesmo `externalId` onde houver um.',
   },
 }

@@ -32,8 +32,8 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   unauthorized: {
     cause:
-      'There is no `Authorization: Bearer …` header, or its token is unknown, deactivated, of the other environment (`pix_test_`, `pix_live_`) or of the other kind: an API key does not open what asks for the administrative token, nor the reverse.',
-    cure: 'Send exactly one `Authorization` header with the token that the call asks for. Make a key with `POST /api-key/generate`.',
+      'There is no `Authorization: Bearer …` header, or its token is unknown, deactivated, of the other environment (`pix_test_`, `pix_live_`) or of the other kind: an API key does not open what asks for the administrative token, nor the reverse. Of the bank’s events: `X-Partner-Signature` is not the one of these bytes under the shared secret, or `X-Partner-Timestamp` is more than 300 s off.',
+    cure: 'Send exactly one `Authorization` header with the token that the call asks for. Make a key with `POST /api-key/generate`. The bank signs the bytes as it sends them, each time with the time of sending.',
   },
   not_found: {
     cause:
@@ -174,7 +174,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   overloaded: {
     cause:
-      'The service cannot take the request now: its queue is full, its database does not answer, or the request waited too long. It was not carried out.',
-    cure: 'Wait `Retry-After` seconds and send the same request again, with the same `externalId`.',
+      'The service cannot take the request now: its queue is full, its database does not answer, the request waited too long, or, of `POST /webhook`, no name server tells whether the receiver’s name exists. It was not carried out.',
+    cure: 'Wait `Retry-After` seconds and send the same request again, with the same `externalId` where it has one.',
   },
 }

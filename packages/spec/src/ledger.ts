@@ -1,7 +1,18 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { CURSOR, cents, currency, cursorList, idOf, instant, nullable, utcDay, uuid } from './shapes.ts'
+import {
+  CURSOR,
+  cents,
+  currency,
+  cursorList,
+  idOf,
+  instant,
+  knownExternalId,
+  nullable,
+  utcDay,
+  uuid,
+} from './shapes.ts'
 
 /**
  * The ledger: accounts, the journals that may be posted, and what a merchant reads of them.
@@ -265,7 +276,7 @@ const ledgerEntry = Type.Object(
     balanceAfterCents: cents('The available balance after this entry.'),
     currency,
     referenceId: nullable(uuid),
-    externalId: nullable(Type.String({ maxLength: limits.externalIdMaxLength })),
+    externalId: nullable(knownExternalId),
     transactionId: nullable(Type.String({ maxLength: 128 })),
     endToEndId: nullable(Type.String({ maxLength: 64 })),
     description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),

@@ -127,6 +127,18 @@ export const externalId = Type.String({
   description: 'Your reference: unique per operation type, for ever. Never change it when you retry.',
 })
 
+/** The same as it is told. It may be older than the rule of what is accepted. */
+export const knownExternalId = Type.String({ maxLength: limits.externalIdMaxLength, description: 'Your reference' })
+
+/** The same as lists find it. @source rules#cash-in.list.3 */
+const externalIdFilter = Type.String({
+  minLength: 1,
+  maxLength: limits.externalIdMaxLength,
+  pattern: PLAIN_TEXT,
+  description: 'The operation that has exactly this reference of yours',
+  examples: ['order-1001'],
+})
+
 /** The request header `Idempotency-Key`. @source rules#idempotency.1 */
 export const idempotencyKey = Type.String({
   minLength: 1,
@@ -176,7 +188,7 @@ export function operationQuery<Status extends TSchema>(status: Status) {
     start_date: Type.Optional(utcDay('First UTC day of creation, inclusive')),
     end_date: Type.Optional(utcDay('Last UTC day of creation, inclusive')),
     status: Type.Optional(status),
-    external_id: Type.Optional(externalId),
+    external_id: Type.Optional(externalIdFilter),
     end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
   }
 }

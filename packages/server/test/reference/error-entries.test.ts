@@ -49,6 +49,11 @@ test('[reference.3] who may have carried it out is told what makes sending again
   }
 })
 
+test('[reference.3] [partner-inbox.2] [webhooks.11] the cause names the bank’s proof, and the name server of a receiver', () => {
+  assert.match(entryOf('unauthorized')?.cause ?? '', /bank.*`X-Partner-Signature`.*`X-Partner-Timestamp`.*300 s/)
+  assert.match(entryOf('overloaded')?.cause ?? '', /`POST \/webhook`.*name server/)
+})
+
 test('[reference.3] an error says who answers it: by name, or by the set that they are', () => {
   assert.deepEqual(entryOf('version_conflict')?.answeredBy, ['PUT /operator/cash-out-switch'])
   assert.equal(entryOf('internal_error')?.answeredBy, 'every endpoint')

@@ -76,7 +76,7 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
   }
   assert.equal((await call('GET', `/api/pix/cash-in/${encodeURIComponent(CANARIES.document)}`)).status, 404)
   assert.equal(
-    (await call('GET', `/api/pix/cash-in?external_id=${encodeURIComponent(`${CANARIES.payerName} `)}`)).status,
+    (await call('GET', `/api/pix/cash-in?external_id=${encodeURIComponent(`${CANARIES.payerName}\n`)}`)).status,
     400,
   )
   assert.equal((await call('GET', `/nowhere/${CANARIES.document}?key=${CANARIES.apiKey}`)).status, 404)

@@ -4,6 +4,7 @@ import {
   cents,
   externalId,
   instant,
+  knownExternalId,
   nullable,
   optional,
   optionalText,
@@ -56,7 +57,7 @@ export const cashInStatus = Type.Enum([...cashIn.states], { title: 'CashInStatus
 const created = {
   id: uuid,
   correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
-  externalId,
+  externalId: knownExternalId,
   status: cashInStatus,
   valueCents: cents(),
   generateTime: instant,

@@ -5,6 +5,7 @@ import {
   cents,
   externalId,
   instant,
+  knownExternalId,
   nullable,
   optional,
   optionalText,
@@ -78,7 +79,7 @@ const description = Type.String({ maxLength: limits.descriptionMaxLength })
 
 const created = {
   id: uuid,
-  externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
+  externalId: knownExternalId,
   status: cashOutStatus,
   valueCents: cents(),
   createdAt: instant,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { cents, EXTERNAL_ID_OR_NONE, instant, nullable, optionalText, reais, uuid } from '../shapes.ts'
+import { cents, EXTERNAL_ID_OR_NONE, instant, knownExternalId, nullable, optionalText, reais, uuid } from '../shapes.ts'
 import { refundIn } from './machine.ts'
 
 /** Who had the money given back. */
@@ -25,7 +25,7 @@ export const refundInStatus = Type.Enum([...refundIn.states], { title: 'RefundIn
 const created = {
   id: uuid,
   cashInId: uuid,
-  externalId: Type.String({ maxLength: limits.externalIdMaxLength }),
+  externalId: knownExternalId,
   status: refundInStatus,
   valueCents: cents(),
   createdAt: instant,
