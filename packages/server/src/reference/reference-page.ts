@@ -64,7 +64,7 @@ ${Object.entries(responses).map(
   ([
     status,
     { description: what, schema, example },
-  ]) => html`<details><summary><strong>${status}</strong> ${what}</summary>
+  ]) => html`<details><summary><strong>${status}</strong> ${prose(what)}</summary>
 ${example === undefined ? undefined : code(typeof example === 'string' ? example : JSON.stringify(example, null, 2))}
 ${fieldTable('Answer', schema)}</details>
 `,
@@ -74,10 +74,10 @@ ${fieldTable('Answer', schema)}</details>
 }
 
 function notification(type: EventType): Html {
-  const { description } = eventSchemas[type] as Schema
+  const { description = '' } = eventSchemas[type] as Schema
   return html`<section id="${type}">
 <h3><span class="method">POST</span> <code>${type}</code> to your receiver</h3>
-<p>${description}</p>
+<p>${prose(description)}</p>
 ${code(JSON.stringify(eventExamples[type], null, 2))}
 ${fieldTable('Body', eventSchemas[type])}
 </section>

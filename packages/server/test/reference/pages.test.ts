@@ -73,6 +73,25 @@ test('[reference.1] parameters that caches and links add change nothing', async 
   assert.equal((await read('/docs?utm_source=x')).text, (await read('/docs')).text)
 })
 
+/** A link that is none of ours: a path of the service, an anchor, or the icon that is nothing. */
+const ELSEWHERE = /(?:src|href)="(?!\/(?![/\\])|#|data:,")/i
+
+test('[reference.2] a link that leads elsewhere is known by any spelling', () => {
+  const links = [
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    'javascript:x',
+    'data:text/html,x',
+    'docs',
+    '',
+  ]
+  for (const link of links) assert.match(`<a href="${link}">`, ELSEWHERE, link)
+  for (const link of ['/', '/docs', '/docs/errors#x', '#x', 'data:,']) {
+    assert.doesNotMatch(`<a href="${link}">`, ELSEWHERE, link)
+  }
+})
+
 test('[reference.2] a page loads nothing and runs nothing, and its policy says so', async (t) => {
   const { read } = await served(t)
   for (const path of PATHS) {
@@ -84,7 +103,16 @@ test('[reference.2] a page loads nothing and runs nothing, and its policy says s
     assert.equal(headers.get('referrer-policy'), 'no-referrer')
     if (!PAGES.includes(path as '/')) continue
     assert.doesNotMatch(text, /<script|<iframe|<img|<object|\son\w+=|style="|javascript:/i, path)
-    assert.doesNotMatch(text, /(?:src|href)="(?!\/|#|data:,")/, `${path} leads elsewhere`)
+    assert.doesNotMatch(text, ELSEWHERE, `${path} leads elsewhere`)
+  }
+})
+
+test('[reference.2] no backquote is left of what is code in a sentence', async (t) => {
+  const { read } = await served(t)
+  for (const path of PAGES) {
+    const text = (await read(path)).text.replaceAll(/<(pre|style)>[\s\S]*?<\/\1>/g, '')
+    const left = text.split('\n').filter((line) => line.includes('`') || line.includes('**'))
+    assert.deepEqual(left, [], path)
   }
 })
 
