@@ -1,8 +1,9 @@
 import { PIX_KEY_TYPE, pixKeyTypes } from './pix-key.ts'
-import { CURSOR, EXTERNAL_ID, EXTERNAL_ID_OR_NONE, FREE_TEXT, PLAIN_TEXT, TEXT_OF_LINES } from './shapes.ts'
+import { CURSOR, EXTERNAL_ID, EXTERNAL_ID_PUBLISHED, FREE_TEXT, PLAIN_TEXT, TEXT_OF_LINES } from './shapes.ts'
 
 const VISIBLE = 'must not have control characters, bidi overrides, line separators or half surrogates'
-const PRINTABLE = 'must consist of printable characters, without a space at either end'
+const PRINTABLE =
+  'must consist of printable characters: no control, format or unassigned character, none without a shape, no space at either end'
 
 /** What an error says, after the field's name, of text that does not match a pattern of ours: never the pattern. */
 export const patternFaults: Readonly<Record<string, string>> = {
@@ -10,7 +11,13 @@ export const patternFaults: Readonly<Record<string, string>> = {
   [FREE_TEXT]: VISIBLE,
   [TEXT_OF_LINES]: VISIBLE,
   [EXTERNAL_ID]: PRINTABLE,
-  [EXTERNAL_ID_OR_NONE]: PRINTABLE,
   [PIX_KEY_TYPE]: `must be one of ${pixKeyTypes.join(', ')}`,
   [CURSOR]: 'must be the nextCursor of the page before',
 }
+
+/**
+ * What documents say in place of a pattern that only ECMAScript reads. Clients generated for Python or Go would fail at it
+ * before they send anything.
+ * @source rules#reference.4
+ */
+export const publishedPatterns: Readonly<Record<string, string>> = { [EXTERNAL_ID]: EXTERNAL_ID_PUBLISHED }

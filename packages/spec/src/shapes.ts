@@ -21,16 +21,28 @@ export const FREE_TEXT = `^[^\\u0000-\\u001f${HIDDEN}]*$`
 /** The same in one line or several: each break becomes a space. @source rules#text.2 */
 export const TEXT_OF_LINES = `^[^\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f${HIDDEN}]*$`
 
-/** Besides what is hidden: bidi marks, characters without a shape, and what is no character. */
-const UNPRINTABLE = `\\u0000-\\u001f${HIDDEN}\\u061c\\u200b\\u200e\\u200f\\u2060-\\u2065\\u206a-\\u206f\\ufdd0-\\ufdef\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff`
+/** Letters that have no shape, though Unicode calls them letters. */
+const FILLERS = '\\u115f\\u1160\\u3164\\uffa0'
+
+/** What Unicode calls control, format, unassigned, half a surrogate, and separator of lines. */
+const INVISIBLE = '\\p{Cc}\\p{Cf}\\p{Cn}\\p{Cs}\\p{Zl}\\p{Zp}'
+
+/** They have no shape either, but scripts and emoji are joined, or kept apart, by them. */
+const JOINERS = '\\u200c\\u200d'
+
+/**
+ * An `externalId`: printable, no space at either end. How long it is, and whether it may be empty, is said beside it.
+ * @source rules#external-id.1
+ */
+export const EXTERNAL_ID = `^(?!\\p{Zs})(?:[${JOINERS}]|[^${INVISIBLE}${FILLERS}])*(?<!\\p{Zs})$`
+
+/** Of what is no part of an `externalId`, what has an escape of four digits. */
+const UNPRINTABLE = `\\u0000-\\u001f${HIDDEN}${FILLERS}\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2060-\\u2065\\u206a-\\u206f\\ufdd0-\\ufdef\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff`
 
 const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000'
 
-/** An `externalId`: printable, no space at either end. @source rules#external-id.1 */
-export const EXTERNAL_ID = `^[^${UNPRINTABLE}${SPACES}](?:[^${UNPRINTABLE}]*[^${UNPRINTABLE}${SPACES}])?$`
-
-/** The same, or nothing. */
-export const EXTERNAL_ID_OR_NONE = `^$|${EXTERNAL_ID}`
+/** Nearly the same in the words of every language: not each has the classes of Unicode, or looks behind. It refuses less. */
+export const EXTERNAL_ID_PUBLISHED = `^(?:[^${UNPRINTABLE}${SPACES}](?:[^${UNPRINTABLE}]*[^${UNPRINTABLE}${SPACES}])?)?$`
 
 /** An `X-Correlation-ID` that is kept and echoed as it came: printable ASCII. @source rules#http.3 */
 export const CORRELATION_ID = `^[ -~]{1,${limits.correlationIdMaxLength}}$`
@@ -124,7 +136,8 @@ export const externalId = Type.String({
   minLength: 1,
   maxLength: limits.externalIdMaxLength,
   pattern: EXTERNAL_ID,
-  description: 'Your reference: unique per operation type, for ever. Never change it when you retry.',
+  description:
+    'Your reference: unique per operation type, for ever. Never change it when you retry. Printable characters, none that is invisible, no space at either end.',
 })
 
 /** The same as it is told. It may be older than the rule of what is accepted. */

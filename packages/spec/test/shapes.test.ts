@@ -3,7 +3,8 @@ import test from 'node:test'
 import { type Endpoint, endpoints } from '../src/index.ts'
 import { listLedgerEntries } from '../src/ledger.ts'
 import { limits } from '../src/limits.ts'
-import { externalId, text } from '../src/shapes.ts'
+import { publishedPatterns } from '../src/patterns.ts'
+import { EXTERNAL_ID, externalId, text } from '../src/shapes.ts'
 import { ajv } from './support/ajv.ts'
 
 test('[external-id.1] an external id is short and printable, without a space at either end', () => {
@@ -16,6 +17,32 @@ test('[external-id.1] an external id is short and printable, without a space at 
   for (const text of ['', 'x'.repeat(129), ...spaced, ...unseen.split('|'), 'a\ud83d', '\ude00', 7, null]) {
     assert.equal(isExternalId(text), false, JSON.stringify(text))
   }
+})
+
+test('[external-id.1] what nobody sees is no part of an external id, but for what joins letters and emoji', () => {
+  const isExternalId = ajv.compile(externalId)
+  for (const joined of ['می\u200cخواهم', 'क्\u200dष', '👩\u200d👩\u200d👧']) assert.ok(isExternalId(joined), joined)
+  const softHyphenAndFormat = [0xad, 0x180e, 0xe0001, 0xe0041, 0x1d173]
+  const fillers = [0x115f, 0x1160, 0x3164, 0xffa0]
+  const unassigned = [0x378, 0x1fffe, 0x10ffff]
+  for (const code of [...softHyphenAndFormat, ...fillers, ...unassigned]) {
+    const character = String.fromCodePoint(code)
+    for (const text of [character, `a${character}b`, `a${character}`]) {
+      assert.equal(isExternalId(text), false, `U+${code.toString(16)}`)
+    }
+  }
+})
+
+test('[external-id.1] [reference.4] what documents say of an external id refuses nothing that is accepted', () => {
+  const accepted = new RegExp(EXTERNAL_ID, 'u')
+  const published = new RegExp(publishedPatterns[EXTERNAL_ID] ?? '', 'u')
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    const character = String.fromCodePoint(code)
+    for (const text of [character, `a${character}b`]) {
+      if (accepted.test(text)) assert.ok(published.test(text), `U+${code.toString(16)}`)
+    }
+  }
+  for (const text of ['\u00ad', '\u200b', '\u3164', ' a', 'a ']) assert.equal(published.test(text), false, text)
 })
 
 test('[external-id.2] only where a client chooses its reference is it told never to change it', () => {

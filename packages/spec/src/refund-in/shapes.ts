@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { cents, EXTERNAL_ID_OR_NONE, instant, knownExternalId, nullable, optionalText, reais, uuid } from '../shapes.ts'
+import { cents, EXTERNAL_ID, instant, knownExternalId, nullable, optionalText, reais, uuid } from '../shapes.ts'
 import { refundIn } from './machine.ts'
 
 /** Who had the money given back. */
@@ -14,7 +14,7 @@ export const createRefundInBody = Type.Object(
   {
     refundValue: reais,
     reason: optionalText(limits.reasonMaxLength),
-    externalId: optionalText(limits.externalIdMaxLength, "The refund's id where it is left out", EXTERNAL_ID_OR_NONE),
+    externalId: optionalText(limits.externalIdMaxLength, "The refund's id where it is left out", EXTERNAL_ID),
   },
   { title: 'RefundInRequest', additionalProperties: false },
 )

@@ -1,3 +1,5 @@
+import { publishedPatterns } from '@pixgate/spec'
+
 /** The schemas of a document that have names. */
 export interface NamedSchemas {
   /** A schema as it stands in the document: where it has a title, a reference to the component of that name. */
@@ -16,7 +18,7 @@ export function namedSchemas(): NamedSchemas {
   function write(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map(write)
     if (typeof schema !== 'object' || schema === null) return schema
-    const written = Object.fromEntries(Object.entries(withType(schema)).map(([key, value]) => [key, write(value)]))
+    const written = Object.fromEntries(Object.entries(published(schema)).map(([key, value]) => [key, write(value)]))
     // A field may be called so too; its value is a schema then.
     const { title, ...rest } = written
     return typeof title === 'string' ? name(title, rest) : written
@@ -37,9 +39,16 @@ export function namedSchemas(): NamedSchemas {
   }
 }
 
-/** Generators make a type of an enumeration only where it says what its values are. */
-function withType(schema: { readonly enum?: unknown; readonly type?: unknown }): object {
-  const { enum: values, type } = schema
+interface JsonSchema {
+  readonly enum?: unknown
+  readonly type?: unknown
+  readonly pattern?: unknown
+}
+
+/** Generators make a type of an enumeration only where it says what its values are, and read patterns in other languages. */
+function published(schema: JsonSchema): object {
+  const { enum: values, type, pattern } = schema
   const isText = Array.isArray(values) && type === undefined && values.every((value) => typeof value === 'string')
-  return isText ? { type: 'string', ...schema } : schema
+  const known = typeof pattern === 'string' ? publishedPatterns[pattern] : undefined
+  return { ...(isText && { type: 'string' }), ...schema, ...(known && { pattern: known }) }
 }

@@ -206,6 +206,14 @@ test('[reference.6] an integer that 32 bits may not hold is int64, and no other 
   }
 })
 
+test('[reference.4] a pattern of the document is one that every language reads', () => {
+  const patterns = [...JSON.stringify(written(endpoints)).matchAll(/"pattern":"((?:[^"\\]|\\.)*)"/g)].map(([, text]) =>
+    JSON.parse(`"${text}"`),
+  )
+  assert.ok(patterns.length > 20)
+  for (const pattern of patterns) assert.doesNotMatch(pattern, /\\[pP]|\\u\{|\(\?[=!<]/, pattern)
+})
+
 test('[reference.4] every operation has a name of its own, a description and a group that is described', () => {
   const { paths, webhooks, tags } = written(endpoints)
   const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods) =>
