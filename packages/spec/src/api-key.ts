@@ -25,7 +25,7 @@ export const generateApiKey = endpoint({
       description: 'The key. Only its hash is kept.',
       schema: Type.Object(
         { apiKey: Type.String({ pattern: API_KEY_PATTERN, maxLength: 64 }), createdAt: instant },
-        { title: 'ApiKeyCreated', additionalProperties: false },
+        { title: 'ApiKeyCreated' },
       ),
       example: {
         apiKey: 'pix_test_0000000000000000000000000000000000000000000000000',
@@ -43,7 +43,7 @@ const apiKey = Type.Object(
     createdAt: instant,
     deactivatedAt: nullable(instant),
   },
-  { title: 'ApiKey', additionalProperties: false, description: 'A key, never its text.' },
+  { title: 'ApiKey', description: 'A key, never its text.' },
 )
 
 /** @source rules#api-keys.5 */

@@ -30,7 +30,7 @@ export const getBalance = endpoint({
             reservedCents: cents('Set aside for payouts and refunds under way'),
             receivableCents: cents('What the merchant owes; repaid by the next credits'),
           },
-          { title: 'Balance', additionalProperties: false },
+          { title: 'Balance' },
         ),
         { title: 'Balances', maxItems: 10 },
       ),

@@ -9,7 +9,11 @@ import type { ErrorCode } from './errors.ts'
 /** Who may call: an API key, the administrative token, the partner, or anyone. */
 export type Credential = 'api-key' | 'admin' | 'partner' | 'none'
 
-/** An answer: its shape and an example that matches it. `schema` is absent where there is no JSON body. */
+/**
+ * An answer: its shape and an example that matches it. The shape is open, as fields may be added. `schema` is absent where there
+ * is no JSON body.
+ * @source rules#reference.7
+ */
 export interface EndpointResponse {
   readonly description: string
   readonly schema?: TSchema

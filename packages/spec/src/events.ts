@@ -26,24 +26,21 @@ function notification<const Name extends EventType, Statuses extends string[], M
   return Type.Object(
     {
       event_type: Type.Literal(eventType),
-      event: Type.Object(
-        {
-          id: uuid,
-          correlation_id: Type.String(),
-          external_id: Type.String(),
-          transaction_id: nullable(Type.String()),
-          status: Type.Enum(statuses),
-          value_cents: cents(),
-          end_to_end_id: nullable(Type.String()),
-          ...more,
-          fee_amount_cents: cents(),
-          confirmed_at: nanosecondInstant,
-          created_at: nanosecondInstant,
-        },
-        { additionalProperties: false },
-      ),
+      event: Type.Object({
+        id: uuid,
+        correlation_id: Type.String(),
+        external_id: Type.String(),
+        transaction_id: nullable(Type.String()),
+        status: Type.Enum(statuses),
+        value_cents: cents(),
+        end_to_end_id: nullable(Type.String()),
+        ...more,
+        fee_amount_cents: cents(),
+        confirmed_at: nanosecondInstant,
+        created_at: nanosecondInstant,
+      }),
     },
-    { title, additionalProperties: false, description },
+    { title, description },
   )
 }
 

@@ -282,7 +282,7 @@ const ledgerEntry = Type.Object(
     description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
     createdAt: instant,
   },
-  { title: 'LedgerEntry', additionalProperties: false, description: 'One movement of the available balance.' },
+  { title: 'LedgerEntry', description: 'One movement of the available balance.' },
 )
 
 const ledgerEntryExample = {

@@ -43,7 +43,6 @@ const cashOutSwitch = Type.Object(
   },
   {
     title: 'CashOutSwitch',
-    additionalProperties: false,
     description:
       'Whether payouts are accepted and sent, since when and why; the latter two `null` until it is first set.',
   },
@@ -130,7 +129,7 @@ export const createAdjustment = endpoint({
           reason: Type.String({ maxLength: limits.reasonMaxLength }),
           createdAt: instant,
         },
-        { title: 'Adjustment', additionalProperties: false },
+        { title: 'Adjustment' },
       ),
       example: {
         id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',

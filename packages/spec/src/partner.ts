@@ -312,7 +312,7 @@ export function verdictOf({ event, status }: Pick<PartnerEvent, 'event' | 'statu
 const acknowledged = {
   200: {
     description: 'Stored; processed afterwards. Duplicates are answered the same.',
-    schema: Type.Object({ received: Type.Literal(true) }, { title: 'BankEventReceived', additionalProperties: false }),
+    schema: Type.Object({ received: Type.Literal(true) }, { title: 'BankEventReceived' }),
     example: { received: true },
   },
 } as const

@@ -14,7 +14,7 @@ const accepted = {
     description: 'The simulated bank took the order; its webhook follows',
     schema: Type.Object(
       { accepted: Type.Literal(true), endToEndId: Type.Optional(Type.String({ maxLength: 64 })) },
-      { title: 'SandboxActionAccepted', additionalProperties: false },
+      { title: 'SandboxActionAccepted' },
     ),
     example: { accepted: true, endToEndId: 'E9999901020261121131500aB3dE5fG7' },
   },
@@ -151,7 +151,7 @@ export const bankBehavior = Type.Object(
     eventCopies: Type.Integer({ minimum: 1, maximum: 5, description: 'How often each event is delivered' }),
     eventsShuffled: Type.Boolean({ description: 'Whether events overtake each other' }),
   },
-  { title: 'BankBehavior', additionalProperties: false },
+  { title: 'BankBehavior' },
 )
 
 /** See {@link bankBehavior}. */

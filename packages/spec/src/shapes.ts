@@ -182,10 +182,10 @@ export function cursorList<T extends TSchema>(item: T, title: string) {
           hasMore: Type.Boolean(),
           nextCursor: nullable(Type.String({ maxLength: 64 })),
         },
-        { title: 'CursorPagination', additionalProperties: false },
+        { title: 'CursorPagination' },
       ),
     },
-    { title, additionalProperties: false },
+    { title },
   )
 }
 
@@ -225,9 +225,9 @@ export function pageList<T extends TSchema>(item: T, title: string) {
           totalPages: total('Null where the total is'),
           hasMore: Type.Boolean(),
         },
-        { title: 'PagePagination', additionalProperties: false },
+        { title: 'PagePagination' },
       ),
     },
-    { title, additionalProperties: false },
+    { title },
   )
 }

@@ -22,7 +22,7 @@ const subscription = Type.Object(
     active: Type.Boolean(),
     createdAt: instant,
   },
-  { title: 'Webhook', additionalProperties: false, description: 'A registered receiver.' },
+  { title: 'Webhook', description: 'A registered receiver.' },
 )
 
 const subscriptionExample = {
@@ -74,7 +74,7 @@ export const listWebhooks = endpoint({
       description: 'All of them, oldest first',
       schema: Type.Object(
         { data: Type.Array(subscription, { maxItems: limits.webhookSubscriptionsMax }) },
-        { title: 'WebhookList', additionalProperties: false },
+        { title: 'WebhookList' },
       ),
       example: { data: [subscriptionExample] },
     },

@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { closed } from '../../../spec/test/support/closed.ts'
 
 /** The OpenAPI document as its reader understands it. Nothing else is known of the service. */
 
@@ -43,7 +44,7 @@ export interface Operation {
 
 /** What the document says of one status. */
 export interface DocumentedAnswer {
-  /** By media type; none where there is no body. */
+  /** By media type; none where there is no body. A field that the document does not name is a fault here. */
   readonly contents: ReadonlyMap<string, Validate>
   /** The codes of its problems. */
   readonly codes: ReadonlySet<string>
@@ -139,7 +140,7 @@ function componentOf(document: unknown, reference: string): unknown {
 function answerOf(content: Readonly<Record<string, ContentText>>, ajv: Ajv2020): DocumentedAnswer {
   return {
     contents: new Map(
-      Object.entries(content).map(([type, { schema }]) => [type.split(';')[0] ?? type, ajv.compile(schema)]),
+      Object.entries(content).map(([type, { schema }]) => [type.split(';')[0] ?? type, ajv.compile(closed(schema))]),
     ),
     codes: new Set(Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples))),
   }

@@ -110,7 +110,7 @@ export const listCashIns = endpoint({
 
 const incoming = Type.Object(
   { operation: Type.Literal('cash_in'), ...cashInDetail.properties },
-  { title: 'IncomingTransaction', additionalProperties: false },
+  { title: 'IncomingTransaction' },
 )
 
 const incomingList = {

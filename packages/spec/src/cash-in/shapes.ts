@@ -72,7 +72,6 @@ export const cashInCreated = Type.Object(
   { ...created, pixCode: Type.Optional(pixCode), providerTransactionId: Type.Optional(providerTransactionId) },
   {
     title: 'CashInCreated',
-    additionalProperties: false,
     description: 'A charge just created. What is not known is left out.',
   },
 )
@@ -84,7 +83,7 @@ export const cashInDetail = Type.Object(
     pixCode: nullable(pixCode),
     providerTransactionId: nullable(providerTransactionId),
     description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
-    payer: nullable(Type.Object({ fullName: Type.String(), document: Type.String() }, { additionalProperties: false })),
+    payer: nullable(Type.Object({ fullName: Type.String(), document: Type.String() })),
     endToEndId: nullable(Type.String({ maxLength: 64 })),
     paidAt: nullable(instant),
     payerName: nullable(Type.String({ maxLength: limits.nameMaxLength })),
@@ -101,7 +100,6 @@ export const cashInDetail = Type.Object(
   },
   {
     title: 'CashIn',
-    additionalProperties: false,
     description: 'Everything known of a charge. The authoritative view.',
   },
 )

@@ -88,13 +88,12 @@ const created = {
 const createdToKey = {
   ...created,
   description: Type.Optional(description),
-  recipient: Type.Object({ name: Type.Optional(name), pixKey }, { additionalProperties: false }),
+  recipient: Type.Object({ name: Type.Optional(name), pixKey }),
 }
 
 /** What is told of one that was just made. */
 export const cashOutCreated = Type.Object(createdToKey, {
   title: 'CashOutCreated',
-  additionalProperties: false,
   description: 'A payout just accepted. What was not given is left out.',
 })
 
@@ -103,7 +102,6 @@ export const cashOutFromQrCodeCreated = Type.Object(
   { ...createdToKey, paymentType: Type.Literal('qrcode') },
   {
     title: 'QrCodeCashOutCreated',
-    additionalProperties: false,
     description: 'A payout for a code just accepted. What was not given is left out.',
   },
 )
@@ -115,16 +113,13 @@ export const cashOutDetail = Type.Object(
     correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
     description: nullable(description),
     paymentType: Type.Enum(['key', 'qrcode']),
-    recipient: Type.Object(
-      {
-        name: nullable(name),
-        pixKey,
-        pixKeyType: nullable(Type.Enum([...pixKeyTypes])),
-        document: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
-        ispb: nullable(Type.String({ maxLength: 8, description: "ISPB of the recipient's bank" })),
-      },
-      { additionalProperties: false },
-    ),
+    recipient: Type.Object({
+      name: nullable(name),
+      pixKey,
+      pixKeyType: nullable(Type.Enum([...pixKeyTypes])),
+      document: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
+      ispb: nullable(Type.String({ maxLength: 8, description: "ISPB of the recipient's bank" })),
+    }),
     max_fee_cents: cents('Reserved for the fee'),
     reserved_total_cents: cents('Value and fee'),
     endToEndId: nullable(Type.String({ maxLength: 64 })),
@@ -139,7 +134,6 @@ export const cashOutDetail = Type.Object(
   },
   {
     title: 'CashOut',
-    additionalProperties: false,
     description: 'Everything known of a payout. The authoritative view.',
   },
 )

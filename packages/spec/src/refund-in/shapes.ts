@@ -38,7 +38,6 @@ export const refundInCreated = Type.Object(
   { ...created, reason: Type.Optional(reason) },
   {
     title: 'RefundInCreated',
-    additionalProperties: false,
     description: 'A refund just accepted. A reason that was not given is left out.',
   },
 )
@@ -59,7 +58,6 @@ export const refundInDetail = Type.Object(
   },
   {
     title: 'RefundIn',
-    additionalProperties: false,
     description: 'Everything known of a refund. The authoritative view.',
   },
 )
