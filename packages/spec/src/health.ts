@@ -29,7 +29,7 @@ const dependency = Type.Object(
 
 const readiness = Type.Object(
   {
-    status: Type.Union([Type.Literal('ready'), Type.Literal('not_ready')]),
+    status: Type.Enum(['ready', 'not_ready']),
     reasons: Type.Array(reason, { maxItems: 20 }),
     dependencies: Type.Object({ database: dependency, clock: dependency, bank: dependency }),
   },

@@ -267,11 +267,14 @@ export const journals = {
 /** The kind of a journal. */
 export type JournalKind = keyof typeof journals
 
+const entryType = Type.Enum(['CREDIT', 'DEBIT'], { title: 'LedgerEntryType' })
+const entryOperation = Type.Enum([...entryOperations], { title: 'LedgerOperation' })
+
 const ledgerEntry = Type.Object(
   {
     id: uuid,
-    type: Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT')]),
-    operation: Type.Enum([...entryOperations]),
+    type: entryType,
+    operation: entryOperation,
     amountCents: cents('Always positive; `type` tells the direction.'),
     balanceAfterCents: cents('The available balance after this entry.'),
     currency,
@@ -330,8 +333,8 @@ export const listLedgerEntries = endpoint({
       limit: Type.Optional(
         Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault }),
       ),
-      type: Type.Optional(Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT')])),
-      operation: Type.Optional(Type.Enum([...entryOperations])),
+      type: Type.Optional(entryType),
+      operation: Type.Optional(entryOperation),
       reference_id: Type.Optional(uuid),
       start_date: Type.Optional(utcDay('First UTC day, inclusive')),
       end_date: Type.Optional(utcDay('Last UTC day, inclusive')),

@@ -87,6 +87,11 @@ export function int64(bounds: { readonly minimum: number; readonly maximum: numb
   return Type.Integer({ format: 'int64', ...bounds })
 }
 
+/** The status in a 201: the one in which an operation begins, whatever became of it meanwhile. */
+export function firstStatus<const Status extends string>(status: Status) {
+  return Type.Enum([status])
+}
+
 /** Integer centavos in an answer. */
 export function cents(description?: string) {
   return int64({
@@ -152,10 +157,14 @@ const externalIdFilter = Type.String({
   examples: ['order-1001'],
 })
 
+/** An `Idempotency-Key`: quoted, as the header's draft says, or bare; up to 255 printable characters. @source rules#idempotency.1 */
+export const IDEMPOTENCY_KEY = '^(?:"([ !#-\\[\\]-~]{1,255})"|([!#-+\\--\\[\\]-~]{1,255}))$'
+
 /** The request header `Idempotency-Key`. @source rules#idempotency.1 */
 export const idempotencyKey = Type.String({
   minLength: 1,
   maxLength: 257,
+  pattern: IDEMPOTENCY_KEY,
   description:
     'Replays the 201 of the same request within 24 hours (`Idempotent-Replayed: true`). Optional: `externalId` is the lasting key.',
 })

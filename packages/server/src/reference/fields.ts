@@ -48,7 +48,7 @@ function fieldOf(path: string, schema: Schema, isRequired: boolean): Field {
 /** A type in words: `string, 1 to 140 characters`, `one of PAID, FAILED`, `integer or null`. */
 function typeOf(schema: Schema): string {
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
-  if (schema.enum) return `one of ${schema.enum.join(', ')}`
+  if (schema.enum) return `${schema.enum.length > 1 ? 'one of' : 'always'} ${schema.enum.join(', ')}`
   if (schema.const !== undefined) return `always ${String(schema.const)}`
   if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
   const bounds = schema.type === 'string' ? lengthOf(schema) : rangeOf(schema)

@@ -3,6 +3,7 @@ import { limits } from '../limits.ts'
 import {
   cents,
   externalId,
+  firstStatus,
   instant,
   knownExternalId,
   nullable,
@@ -13,7 +14,7 @@ import {
   text,
   uuid,
 } from '../shapes.ts'
-import { cashIn } from './machine.ts'
+import { type CashInStatus, cashIn } from './machine.ts'
 
 /**
  * What a client sends. What is taken where a field is absent stands in its description: of a `default` generators of
@@ -69,7 +70,12 @@ const providerTransactionId = Type.String({ maxLength: 128 })
 
 /** What is told of one that was just made. */
 export const cashInCreated = Type.Object(
-  { ...created, pixCode: Type.Optional(pixCode), providerTransactionId: Type.Optional(providerTransactionId) },
+  {
+    ...created,
+    status: firstStatus('PENDING' satisfies CashInStatus),
+    pixCode: Type.Optional(pixCode),
+    providerTransactionId: Type.Optional(providerTransactionId),
+  },
   {
     title: 'CashInCreated',
     description: 'A charge just created. What is not known is left out.',

@@ -4,6 +4,7 @@ import { PIX_KEY_TYPE, pixKeyTypeAliases, pixKeyTypes } from '../pix-key.ts'
 import {
   cents,
   externalId,
+  firstStatus,
   instant,
   knownExternalId,
   nullable,
@@ -14,7 +15,7 @@ import {
   text,
   uuid,
 } from '../shapes.ts'
-import { cashOut } from './machine.ts'
+import { type CashOutStatus, cashOut } from './machine.ts'
 
 const transactionShape = {
   externalId,
@@ -87,6 +88,7 @@ const created = {
 
 const createdToKey = {
   ...created,
+  status: firstStatus('RESERVED' satisfies CashOutStatus),
   description: Type.Optional(description),
   recipient: Type.Object({ name: Type.Optional(name), pixKey }),
 }

@@ -1,7 +1,17 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { cents, EXTERNAL_ID, instant, knownExternalId, nullable, optionalText, reais, uuid } from '../shapes.ts'
-import { refundIn } from './machine.ts'
+import {
+  cents,
+  EXTERNAL_ID,
+  firstStatus,
+  instant,
+  knownExternalId,
+  nullable,
+  optionalText,
+  reais,
+  uuid,
+} from '../shapes.ts'
+import { type RefundInStatus, refundIn } from './machine.ts'
 
 /** Who had the money given back. */
 export const refundInOrigins = ['MERCHANT', 'PARTNER'] as const
@@ -35,7 +45,7 @@ const reason = Type.String({ maxLength: limits.reasonMaxLength })
 
 /** What is told of one that was just made. */
 export const refundInCreated = Type.Object(
-  { ...created, reason: Type.Optional(reason) },
+  { ...created, status: firstStatus('PENDING' satisfies RefundInStatus), reason: Type.Optional(reason) },
   {
     title: 'RefundInCreated',
     description: 'A refund just accepted. A reason that was not given is left out.',

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Refusal } from '@pixgate/spec'
+import { IDEMPOTENCY_KEY, Refusal } from '@pixgate/spec'
 
-/** Quoted, as the header's draft says, or bare; up to 255 printable characters. */
-const IDEMPOTENCY_KEY = /^(?:"([ !#-[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
+const KEY = new RegExp(IDEMPOTENCY_KEY)
 
 /**
  * Reads `Idempotency-Key`.
@@ -13,7 +12,7 @@ const IDEMPOTENCY_KEY = /^(?:"([ !#-[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
   const text = headers['idempotency-key']
   if (text === undefined) return null
-  const match = typeof text === 'string' ? IDEMPOTENCY_KEY.exec(text) : null
+  const match = typeof text === 'string' ? KEY.exec(text) : null
   const key = match?.[1] ?? match?.[2]
   if (key === undefined) {
     const message = 'Idempotency-Key must be 1 to 255 printable characters, sent once'

@@ -199,7 +199,10 @@ function problemExamples(endpoints: readonly Endpoint[]) {
 }
 
 const EXAMPLE_DETAILS: Partial<Record<ErrorCode, ConstructorParameters<typeof Refusal>[1]>> = {
-  validation_error: { fields: [{ field: 'limit', code: 'out_of_range', message: 'limit must be at most 100' }] },
+  validation_error: {
+    message: 'limit must be at most 100',
+    fields: [{ field: 'limit', code: 'out_of_range', message: 'limit must be at most 100' }],
+  },
   duplicate_external_id: {
     existing: { id: '0198c0de-7a11-7000-8000-5f1d3c2b1a09', status: 'PENDING', samePayload: true },
   },

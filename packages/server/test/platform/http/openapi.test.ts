@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox'
 import { closed } from '../../../../spec/test/support/closed.ts'
 import { formats } from '../../../src/platform/http/formats.ts'
 import type { EndpointTable } from '../../../src/platform/http/handler.ts'
+import { idempotencyKeyOf } from '../../../src/platform/http/idempotency-key.ts'
 import { openApiDocument } from '../../../src/platform/http/openapi.ts'
 import { compileValidator } from '../../../src/platform/http/validation.ts'
 import { withoutReferences } from '../../fuzz/document.ts'
@@ -68,7 +69,8 @@ test('[http.2] every status an endpoint can answer is there, each problem with e
       assert.equal(content['application/problem+json'].examples[code].$ref, `#/components/examples/${code}`)
       const { value } = components.examples[code]
       assert.equal(value.code, code)
-      assert.equal(value.message, errors[code].message)
+      const [fault] = value.errors
+      assert.equal(value.message, code === 'validation_error' ? fault.message : errors[code].message)
       assert.equal(value.status, errors[code].status)
       assert.ok('X-Correlation-ID' in headers)
       assert.equal('Retry-After' in headers, [429, 503].includes(errors[code].status))
@@ -192,6 +194,13 @@ function schemasOf(type: string, value: unknown, place = ''): readonly { place: 
   return 'type' in value && value.type === type ? [{ place, schema: value as IntegerSchema }, ...inner] : inner
 }
 
+/** Every choice between schemas in a document, with where it stands. */
+function unionsOf(value: unknown, place = ''): readonly { place: string; schema: { anyOf: readonly object[] } }[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inner = Object.entries(value).flatMap(([key, part]) => unionsOf(part, `${place}/${key}`))
+  return 'anyOf' in value ? [{ place, schema: value as { anyOf: readonly object[] } }, ...inner] : inner
+}
+
 interface IntegerSchema {
   readonly format?: string
   readonly minimum?: number
@@ -213,8 +222,54 @@ test('[reference.4] a pattern of the document is one that every language reads',
     JSON.parse(`"${text}"`),
   )
   assert.ok(patterns.length > 20)
-  for (const pattern of patterns) assert.doesNotMatch(pattern, /\\[pP]|\\u\{|\(\?[=!<]/, pattern)
+  for (const pattern of patterns) {
+    assert.doesNotMatch(pattern, /\\[pP]|\\u\{|\(\?[=!<]/, pattern)
+    // In Java a bracket within a class begins another one.
+    assert.doesNotMatch(pattern, /\[(?:[^\]\\]|\\.)*(?<!\\)\[/, pattern)
+  }
 })
+
+test('[reference.4] a choice of words is an enumeration, which generators make a type of', () => {
+  for (const { place, schema } of unionsOf(written(endpoints))) {
+    assert.ok(!schema.anyOf.every((option) => 'const' in option), place)
+  }
+})
+
+test('[cash-in.create.5] [cash-out.create.5] [refund-in.create.5] a 201 has the one status that it can have', () => {
+  const { components } = written(endpoints)
+  const statusOf = (name: string) => components.schemas[name].properties.status
+  assert.deepEqual(statusOf('CashInCreated').enum, ['PENDING'])
+  assert.deepEqual(statusOf('CashOutCreated').enum, ['RESERVED'])
+  assert.deepEqual(statusOf('QrCodeCashOutCreated').enum, ['RESERVED'])
+  assert.deepEqual(statusOf('RefundInCreated').enum, ['PENDING'])
+})
+
+test('[idempotency.1] the document takes the keys that the service takes, and no others', () => {
+  const ajv = new Ajv2020({ strict: false })
+  const texts = ['a', '"a"', '"a b"', 'a b', '"', '""', 'a"', 'a,b', '"a,b"', 'a\\', 'ç', '~!', '-', '[', ']', '#', '']
+  const lengths = [255, 256].flatMap((length) => ['x'.repeat(length), `"${'x'.repeat(length)}"`])
+  const { paths } = written(endpoints)
+  const keys = Object.values(paths)
+    .flatMap((methods) => Object.values(methods as Record<string, { parameters: Parameter[] }>))
+    .flatMap(({ parameters }) => parameters.filter(({ name }) => name === 'Idempotency-Key'))
+  assert.equal(keys.length, 5)
+  for (const { schema } of keys) {
+    for (const text of [...texts, ...lengths]) assert.equal(ajv.validate(schema, text), isTaken(text), text)
+  }
+})
+
+interface Parameter {
+  readonly name: string
+  readonly schema: object
+}
+
+function isTaken(key: string): boolean {
+  try {
+    return idempotencyKeyOf({ 'idempotency-key': key }) !== null
+  } catch {
+    return false
+  }
+}
 
 test('[reference.7] answers and notifications may have more fields one day; a request has those that are named', () => {
   const { paths, webhooks } = withoutReferences(written(endpoints)) as ReturnType<typeof written>
