@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { limits } from './limits.ts'
-import { cursorList, idOf, instant, nullable, uuid } from './shapes.ts'
+import { cursorList, idOf, instant, nullable, pageLimit, uuid } from './shapes.ts'
 
 /**
  * API keys: `pix_test_` or `pix_live_`, 43 base62 characters (256 random bits), 6 base62 characters of CRC-32 over what
@@ -57,10 +56,12 @@ export const listApiKeys = endpoint({
   description: 'Their ids, first characters and dates, deactivated ones too; never the keys.',
   query: Type.Object(
     {
-      cursor: Type.Optional({ ...uuid, description: '`nextCursor` of the page before' }),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault }),
-      ),
+      cursor: Type.Optional({
+        ...uuid,
+        description: '`nextCursor` of the page before',
+        examples: ['0198c0de-3f00-7000-8000-1a2b3c4d5e6f'],
+      }),
+      limit: pageLimit,
     },
     { additionalProperties: false },
   ),

@@ -10,6 +10,7 @@ import {
   instant,
   knownExternalId,
   nullable,
+  pageLimit,
   utcDay,
   uuid,
 } from './shapes.ts'
@@ -329,13 +330,17 @@ export const listLedgerEntries = endpoint({
     'Every movement of the available balance, with the balance after it, by cursor: no entry is lost or told twice.',
   query: Type.Object(
     {
-      cursor: Type.Optional(Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before' })),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault }),
+      cursor: Type.Optional(
+        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6NDI'] }),
       ),
-      type: Type.Optional(entryType),
-      operation: Type.Optional(entryOperation),
-      reference_id: Type.Optional(uuid),
+      limit: pageLimit,
+      type: Type.Optional({ ...entryType, description: 'Only what came in, or went out' }),
+      operation: Type.Optional({ ...entryOperation, description: 'Only entries of this kind' }),
+      reference_id: Type.Optional({
+        ...uuid,
+        description: 'Only entries of the operation that has this id',
+        examples: ['0198c0de-7a11-7000-8000-5f1d3c2b1a09'],
+      }),
       start_date: Type.Optional(utcDay('First UTC day, inclusive')),
       end_date: Type.Optional(utcDay('Last UTC day, inclusive')),
     },

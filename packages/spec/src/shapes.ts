@@ -165,6 +165,7 @@ export const idempotencyKey = Type.String({
   minLength: 1,
   maxLength: 257,
   pattern: IDEMPOTENCY_KEY,
+  examples: ['2f1d3c9a-charge-order-1001'],
   description:
     'Replays the 201 of the same request within 24 hours (`Idempotent-Replayed: true`). Optional: `externalId` is the lasting key.',
 })
@@ -198,6 +199,16 @@ export function cursorList<T extends TSchema>(item: T, title: string) {
   )
 }
 
+/** How long a page of a list is. @source rules#lists.1 */
+export const pageLimit = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: limits.pageLimitMax,
+    default: limits.pageLimitDefault,
+    description: 'How many items a page has',
+  }),
+)
+
 /**
  * What every list of operations may be asked.
  * @param status a state of these operations
@@ -205,13 +216,23 @@ export function cursorList<T extends TSchema>(item: T, title: string) {
  */
 export function operationQuery<Status extends TSchema>(status: Status) {
   return {
-    page: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageMax, default: limits.pageDefault })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.pageLimitMax, default: limits.pageLimitDefault })),
+    page: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: limits.pageMax, default: limits.pageDefault, description: 'Which page' }),
+    ),
+    limit: pageLimit,
     start_date: Type.Optional(utcDay('First UTC day of creation, inclusive')),
     end_date: Type.Optional(utcDay('Last UTC day of creation, inclusive')),
-    status: Type.Optional(status),
+    status: Type.Optional({ ...status, description: 'Only those in this status' }),
     external_id: Type.Optional(externalIdFilter),
-    end_to_end_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: PLAIN_TEXT })),
+    end_to_end_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: PLAIN_TEXT,
+        description: 'The operation whose payment has exactly this id in the network',
+        examples: ['E9999901020261121131500aB3dE5fG7'],
+      }),
+    ),
   }
 }
 

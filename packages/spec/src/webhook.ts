@@ -104,7 +104,13 @@ export const getPublicKey = endpoint({
   auth: 'none',
   tag: 'Webhooks',
   summary: 'The PEM key that verifies Digital-Signature',
-  headers: { 'If-None-Match': Type.String({ maxLength: 256, description: 'The `ETag` of the key that you have' }) },
+  headers: {
+    'If-None-Match': Type.String({
+      maxLength: 256,
+      description: 'The `ETag` of the key that you have',
+      examples: ['"brBF9ATMQOcuvXdP"'],
+    }),
+  },
   description: 'SPKI in PEM, always. Cache it for five minutes and fetch it again when a signature does not verify.',
   responses: {
     200: {

@@ -79,7 +79,14 @@ export const listRefundIns = endpoint({
   description:
     'By the payment (`cash_in_id`), status, days of creation (UTC, both inclusive) or reference, page by page.',
   query: Type.Object(
-    { ...operationQuery(refundInStatus), cash_in_id: Type.Optional(uuid) },
+    {
+      ...operationQuery(refundInStatus),
+      cash_in_id: Type.Optional({
+        ...uuid,
+        description: 'Only refunds of this cash-in',
+        examples: [createdExample.cashInId],
+      }),
+    },
     { additionalProperties: false },
   ),
   responses: {

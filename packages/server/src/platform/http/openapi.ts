@@ -123,15 +123,20 @@ function parametersOf(place: 'path' | 'query' | 'header', schema: Endpoint['para
     required: required.includes(name),
     ...(description && { description }),
     schema: schemas.write(rest),
-    ...(examples && { example: examples[0] }),
+    example: examples?.[0] ?? rest.default ?? rest.enum?.[0],
   }))
 }
 
 interface ObjectSchema {
-  readonly properties?: Readonly<
-    Record<string, { readonly description?: string; readonly examples?: readonly unknown[] }>
-  >
+  readonly properties?: Readonly<Record<string, ParameterSchema>>
   readonly required?: readonly string[]
+}
+
+interface ParameterSchema {
+  readonly description?: string
+  readonly examples?: readonly unknown[]
+  readonly default?: unknown
+  readonly enum?: readonly unknown[]
 }
 
 interface ResponseObject {

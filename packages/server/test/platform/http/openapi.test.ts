@@ -178,6 +178,24 @@ test('[reference.4] every body has an example, and every example in the document
   assert.ok(count > 300, String(count))
 })
 
+test('[reference.4] every parameter has a description and an example', () => {
+  const { paths, webhooks, components } = withoutReferences(written(endpoints)) as ReturnType<typeof written>
+  const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods) =>
+    Object.values(methods as Record<string, { operationId: string; parameters: Parameter[] }>),
+  )
+  const all = operations.flatMap(({ operationId, parameters }) =>
+    parameters.map((parameter) => ({ ...parameter, place: `${parameter.name} of ${operationId}` })),
+  )
+  assert.ok(all.length > 60)
+  for (const { place, description, example } of [
+    ...all,
+    ...Object.values<Parameter & { place: string }>(components.parameters),
+  ]) {
+    assert.ok(description, `${place} has no description`)
+    assert.notEqual(example, undefined, `${place} has no example`)
+  }
+})
+
 test('[reference.4] no field of a request has a default: generators would make it one that must be there', () => {
   const { paths } = withoutReferences(written(endpoints)) as ReturnType<typeof written>
   for (const { operationId, requestBody } of Object.values(paths).flatMap((methods) =>
@@ -261,6 +279,8 @@ test('[idempotency.1] the document takes the keys that the service takes, and no
 interface Parameter {
   readonly name: string
   readonly schema: object
+  readonly description?: string
+  readonly example?: unknown
 }
 
 function isTaken(key: string): boolean {
