@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
+import type { ResponseHeader } from './response-headers.ts'
 
 /**
  * Endpoints as data. The HTTP edge binds each to a handler, validates with its shapes and serialises with its response
@@ -20,6 +21,8 @@ export interface EndpointResponse {
   /** Content type of an answer that is not JSON. */
   readonly contentType?: string
   readonly example?: unknown
+  /** Those that not every answer has. @source rules#reference.8 */
+  readonly headers?: readonly ResponseHeader[]
 }
 
 /** Everything the edge and the documentation know of one endpoint. */

@@ -122,6 +122,7 @@ export const createAdjustment = endpoint({
   responses: {
     201: {
       description: 'Booked; the ledger has it as `ADJUSTMENT`',
+      headers: ['Idempotent-Replayed'],
       schema: Type.Object(
         {
           id: uuid,

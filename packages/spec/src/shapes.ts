@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { limits } from './limits.ts'
+import type { ResponseHeader } from './response-headers.ts'
 
 /**
  * Shapes that several resources share. Strings are bounded and refuse control characters wherever a client writes them. A
@@ -180,6 +181,9 @@ export const reais = Type.Number({ description: 'BRL in reais, at most two decim
 export function utcDay(description: string) {
   return Type.String({ format: 'date', minLength: 10, maxLength: 10, description, examples: ['2026-11-21'] })
 }
+
+/** Of the 201 of what may be created with an `Idempotency-Key`, and is read at a path of its own. */
+export const CREATED_HEADERS = ['Location', 'Idempotent-Replayed'] as const satisfies readonly ResponseHeader[]
 
 /** The envelope of a list read by cursor, under the title of its shape. */
 export function cursorList<T extends TSchema>(item: T, title: string) {

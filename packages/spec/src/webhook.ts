@@ -115,11 +115,12 @@ export const getPublicKey = endpoint({
   responses: {
     200: {
       description: 'ECDSA P-256 public key',
+      headers: ['ETag'],
       contentType: 'application/x-pem-file',
       schema: Type.String({ title: 'PublicKey', maxLength: 1_024 }),
       example: '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE…\n-----END PUBLIC KEY-----\n',
     },
-    304: { description: 'The key is still the one that `If-None-Match` names' },
+    304: { description: 'The key is still the one that `If-None-Match` names', headers: ['ETag'] },
   },
   errors: [],
 })

@@ -8,6 +8,8 @@ import {
   eventExamples,
   eventSchemas,
   eventTypes,
+  type ResponseHeader,
+  responseHeaders,
   tags,
 } from '@pixgate/spec'
 import { curlOf } from '../platform/http/curl.ts'
@@ -63,10 +65,10 @@ ${curl === undefined ? undefined : code(curl)}
 ${Object.entries(responses).map(
   ([
     status,
-    { description: what, schema, example },
+    { description: what, schema, example, headers: own },
   ]) => html`<details><summary><strong>${status}</strong> ${prose(what)}</summary>
 ${example === undefined ? undefined : code(typeof example === 'string' ? example : JSON.stringify(example, null, 2))}
-${fieldTable('Answer', schema)}</details>
+${fieldTable('Headers', answerHeaders(own))}${fieldTable('Answer', schema)}</details>
 `,
 )}${problems(errorsOf(endpoint))}
 </section>
@@ -96,6 +98,18 @@ function problems(codes: readonly ErrorCode[]): Html {
 
 function headerTable(headers: Readonly<Record<string, unknown>>): Html | undefined {
   return fieldTable('Headers', Object.keys(headers).length === 0 ? undefined : { properties: headers as never })
+}
+
+/** Those that not every answer has. */
+function answerHeaders(names: readonly ResponseHeader[] = []): Schema {
+  const properties = names.map((name) => {
+    const { schema, description } = responseHeaders[name]
+    return [name, { ...(schema as Schema), description }]
+  })
+  return {
+    properties: Object.fromEntries(properties),
+    required: names.filter((name) => responseHeaders[name].isAlwaysThere),
+  }
 }
 
 function fieldTable(title: string, schema: Schema | undefined): Html | undefined {

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { closed } from '../../../spec/test/support/closed.ts'
+import type { DeclaredHeaders } from './header-faults.ts'
 
 /** The OpenAPI document as its reader understands it. Nothing else is known of the service. */
 
@@ -48,6 +49,7 @@ export interface DocumentedAnswer {
   readonly contents: ReadonlyMap<string, Validate>
   /** The codes of its problems. */
   readonly codes: ReadonlySet<string>
+  readonly headers: DeclaredHeaders
 }
 
 /** Judges a value. Its `errors` tell what was wrong with the last one. */
@@ -62,13 +64,18 @@ interface OperationText {
   readonly security: readonly Readonly<Record<string, unknown>>[]
   readonly parameters: readonly ParameterText[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, ContentText>> }>>
+  readonly responses: Readonly<Record<string, ResponseText>>
 }
 
 interface ParameterText {
   readonly name: string
   readonly in: string
   readonly schema: Schema
+}
+
+interface ResponseText {
+  readonly content?: Readonly<Record<string, ContentText>>
+  readonly headers?: DeclaredHeaders
 }
 
 interface ContentText {
@@ -123,7 +130,7 @@ function operationOf(path: string, method: string, text: OperationText, ajv: Ajv
     body: schema && { schema, isValid: ajv.compile(schema) },
     isValidQuery: ajv.compile({ type: 'object', properties: query, additionalProperties: false }),
     answers: new Map(
-      Object.entries(text.responses).map(([status, { content = {} }]) => [Number(status), answerOf(content, ajv)]),
+      Object.entries(text.responses).map(([status, response]) => [Number(status), answerOf(response, ajv)]),
     ),
   }
 }
@@ -137,11 +144,12 @@ function componentOf(document: unknown, reference: string): unknown {
   return found
 }
 
-function answerOf(content: Readonly<Record<string, ContentText>>, ajv: Ajv2020): DocumentedAnswer {
+function answerOf({ content = {}, headers = {} }: ResponseText, ajv: Ajv2020): DocumentedAnswer {
   return {
     contents: new Map(
       Object.entries(content).map(([type, { schema }]) => [type.split(';')[0] ?? type, ajv.compile(closed(schema))]),
     ),
     codes: new Set(Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples))),
+    headers,
   }
 }

@@ -75,6 +75,7 @@ test('[http.1] everything that an answer can be wrong in is one', () => {
     [{ headers: { 'x-content-type-options': '' } }, /no X-Content-Type-Options/],
     [{ headers: { 'cache-control': '' } }, /no Cache-Control/],
     [{ headers: { server: 'fastify' } }, /the server names itself/],
+    [{ headers: { 'x-debug': '1' } }, /a header that is not documented: x-debug/],
     [{ headers: { 'content-type': 'text/html' } }, /a content type that is not documented/],
     [{ body: '{' }, /JSON that is none/],
     [{ problem: { errors: [1] } }, /a body that is not documented: \/errors\/0 must be object/],

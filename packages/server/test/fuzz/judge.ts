@@ -2,6 +2,7 @@ import type { ErrorCode } from '@pixgate/spec'
 import type { FuzzCase } from './cases.ts'
 import type { Answer } from './connection.ts'
 import type { DocumentedAnswer } from './document.ts'
+import { headerFaults } from './header-faults.ts'
 
 /** What no answer may contain: our inside, and what must stay secret. */
 const INSIDES = [
@@ -42,8 +43,7 @@ export function complaintsAbout(
   expect(request.correlationId === undefined || echoed === request.correlationId, `another correlation id: ${echoed}`)
   expect(headers.get('x-content-type-options') === 'nosniff', 'no X-Content-Type-Options')
   expect(/no-store|max-age=300/.test(headers.get('cache-control') ?? ''), 'no Cache-Control')
-  expect(status !== 401 || headers.has('www-authenticate'), 'a 401 without its challenge')
-  expect(status !== 405 || headers.has('allow'), 'a 405 without Allow')
+  complaints.push(...headerFaults(documented?.headers ?? {}, headers.keys()))
   expect(status !== 429 || /^[1-9]\d*$/.test(headers.get('retry-after') ?? ''), 'a 429 without Retry-After')
   expect(!headers.has('server') && !headers.has('x-powered-by'), 'the server names itself')
   if (documented && request.method !== 'HEAD') complaints.push(...contentComplaints(answer, documented, text))
@@ -59,11 +59,13 @@ function codeIn(text: string): unknown {
   return typeof problem === 'object' && problem !== null && 'code' in problem ? problem.code : undefined
 }
 
+const STANDARD_HEADERS = { 'X-Correlation-ID': {}, 'Cache-Control': {}, 'X-Content-Type-Options': {} }
+
 /** What the document cannot say of one operation: paths that are none, methods they do not have, too long a head. */
 const CONVENTION: Readonly<Record<number, DocumentedAnswer | undefined>> = {
-  404: { contents: new Map(), codes: new Set(['not_found']) },
-  405: { contents: new Map(), codes: new Set(['method_not_allowed']) },
-  431: { contents: new Map(), codes: new Set() },
+  404: { contents: new Map(), codes: new Set(['not_found']), headers: STANDARD_HEADERS },
+  405: { contents: new Map(), codes: new Set(['method_not_allowed']), headers: { ...STANDARD_HEADERS, Allow: {} } },
+  431: { contents: new Map(), codes: new Set(), headers: STANDARD_HEADERS },
 }
 
 /** Statuses whose answers have no body: by HTTP, or as nothing of the request was read. */

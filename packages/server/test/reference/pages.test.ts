@@ -188,6 +188,13 @@ test('[reference.4] the reference shows every endpoint and every notification, o
   assert.match((await production.read('/')).text, /production/)
 })
 
+test('[reference.4] [reference.8] the reference shows the headers of an answer', async (t) => {
+  const { text } = await (await served(t)).read('/docs')
+  const [, section = ''] = text.split('<section id="createCashIn">')
+  for (const name of ['Location', 'Idempotent-Replayed'])
+    assert.ok(section.includes(`<td><code>${name}</code></td>`), name)
+})
+
 test('[reference.4] the document that is served has no fault, and names what this process answers', async (t) => {
   for (const isSandbox of [true, false]) {
     const { read } = await served(t, isSandbox)

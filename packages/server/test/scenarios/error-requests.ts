@@ -33,6 +33,7 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
   })
   return [
     { operation, code: 'validation_error', request: (pix) => sendToTwoHosts(pix, operation) },
+    row('method_not_allowed', { method: 'PATCH' }),
     ...(body ? [row('body_too_large', { body: 'x'.repeat(limits.bodyMaxBytes + 1) })] : []),
     ...(body && auth !== 'partner'
       ? [
@@ -112,7 +113,6 @@ const OF_LEVERS: readonly Row[] = (
 /** What an operation answers for reasons of its own. */
 const PARTICULAR: readonly Row[] = [
   { operation: null, code: 'not_found', request: (pix) => pix.call('GET', '/nowhere') },
-  { operation: null, code: 'method_not_allowed', request: (pix) => pix.call('DELETE', '/organization/balance') },
 
   {
     operation: 'createCashIn',
@@ -306,6 +306,8 @@ function operationIds(): readonly OperationId[] {
 
 /** In what a request differs from one that is right. */
 interface Change {
+  /** Instead of its own. */
+  readonly method?: string
   /** Of something that exists. */
   readonly id?: string
   readonly body?: string
@@ -322,7 +324,7 @@ const NOBODY = '0198c0de-3f00-7000-8000-1a2b3c4d5e6f'
 function send(pix: World, operation: OperationId, change: Change = {}): Promise<Answer> {
   const { method, path, auth, example }: Endpoint = endpoints[operation]
   const body = change.body ?? (example === undefined ? undefined : JSON.stringify(example))
-  return pix.call(method, path.replaceAll(/\{\w+\}/g, change.id ?? NOBODY), body, {
+  return pix.call(change.method ?? method, path.replaceAll(/\{\w+\}/g, change.id ?? NOBODY), body, {
     ...(auth === 'admin' ? { authorization: `Bearer ${ADMIN_TOKEN}` } : {}),
     ...(auth === 'partner'
       ? { 'x-partner-signature': signatureOf(body ?? ''), 'x-partner-timestamp': String(pix.clock.now()) }

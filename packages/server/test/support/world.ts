@@ -16,8 +16,10 @@ import type { Database } from '../../src/platform/db/database.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { type Environment, readVariables } from '../../src/platform/variables.ts'
+import { headerFaults } from '../fuzz/header-faults.ts'
 import { assertBooks, balances } from './books.ts'
 import { testDatabase } from './database.ts'
+import { declaredHeaders } from './declared-headers.ts'
 import { testPort } from './port.ts'
 import { startOurReceiver } from './published-events.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
@@ -131,7 +133,19 @@ async function composeSandbox(
   return service
 }
 
+async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response
+  const isJson = headers.get('content-type')?.includes('json')
+  return { status, headers, body: isJson ? await response.json() : await response.text() }
+}
+
 const SILENT = pino({ level: 'silent' })
+
+/** @source rules#reference.8 */
+function assertHeaders(method: string, path: string, { status, headers }: Response): void {
+  const declared = declaredHeaders(method, path, status)
+  if (declared) assert.deepEqual(headerFaults(declared, headers.keys()), [], `${method} ${path}: ${status}`)
+}
 
 /** Builds a world; it goes with the test. `environment` is configuration. */
 export async function world(
@@ -179,9 +193,8 @@ export async function world(
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.includes('json')
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    if (base === url) assertHeaders(method, path, response)
+    return answerOf(response)
   }
 
   const made = await ask(url, ADMIN_TOKEN, 'POST', '/api-key/generate')

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
+import { CREATED_HEADERS, idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
 import { cashInCreated, cashInDetail, cashInStatus, createCashInBody } from './shapes.ts'
 
 const createdExample = {
@@ -32,7 +32,9 @@ export const createCashIn = endpoint({
     transaction: { value: 150, externalId: 'order-1001', description: 'Order 1001', expirationTime: 3600 },
     payer: { fullName: 'Maria da Silva', document: '529.982.247-25' },
   },
-  responses: { 201: { description: 'Created', schema: cashInCreated, example: createdExample } },
+  responses: {
+    201: { description: 'Created', headers: CREATED_HEADERS, schema: cashInCreated, example: createdExample },
+  },
   errors: [
     'idempotency_key_reused',
     'request_in_progress',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
+import { CREATED_HEADERS, idempotencyKey, idOf, onlyPage, operationQuery, pageList } from '../shapes.ts'
 import {
   cashOutCreated,
   cashOutDetail,
@@ -51,7 +51,9 @@ export const createCashOut = endpoint({
     transaction: { value: 30, externalId: 'payout-2001', description: 'Invoice 77' },
     recipient: { pixKey: 'joao@example.com', pixKeyType: 'email', name: 'João Souza' },
   },
-  responses: { 201: { description: 'Accepted', schema: cashOutCreated, example: createdExample } },
+  responses: {
+    201: { description: 'Accepted', headers: CREATED_HEADERS, schema: cashOutCreated, example: createdExample },
+  },
   errors: [...CREATE_ERRORS, 'pix_key_type_mismatch'],
 })
 
@@ -77,6 +79,7 @@ export const createCashOutFromQrCode = endpoint({
   responses: {
     201: {
       description: 'Accepted',
+      headers: CREATED_HEADERS,
       schema: cashOutFromQrCodeCreated,
       example: {
         id: createdExample.id,

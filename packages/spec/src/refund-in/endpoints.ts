@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint } from '../endpoint.ts'
-import { idempotencyKey, idOf, onlyPage, operationQuery, pageList, uuid } from '../shapes.ts'
+import { CREATED_HEADERS, idempotencyKey, idOf, onlyPage, operationQuery, pageList, uuid } from '../shapes.ts'
 import { createRefundInBody, refundInCreated, refundInDetail, refundInStatus } from './shapes.ts'
 
 const createdExample = {
@@ -27,7 +27,9 @@ export const createRefundIn = endpoint({
   headers: { 'Idempotency-Key': idempotencyKey },
   body: createRefundInBody,
   example: { refundValue: 50, reason: 'One item returned', externalId: 'refund-3001' },
-  responses: { 201: { description: 'Accepted', schema: refundInCreated, example: createdExample } },
+  responses: {
+    201: { description: 'Accepted', headers: CREATED_HEADERS, schema: refundInCreated, example: createdExample },
+  },
   errors: [
     'idempotency_key_reused',
     'duplicate_external_id',

@@ -1,5 +1,4 @@
 import {
-  CORRELATION_ID,
   type Credential,
   type Endpoint,
   type EndpointResponse,
@@ -13,9 +12,10 @@ import {
 import { Type } from 'typebox'
 import { curlOf } from './curl.ts'
 import type { EndpointTable } from './handler.ts'
+import { headerComponents, headersOf, problemHeadersOf } from './openapi-headers.ts'
 import { type NamedSchemas, namedSchemas } from './openapi-schemas.ts'
 import { webhooksOf } from './openapi-webhooks.ts'
-import { PROBLEM_MEDIA_TYPE, problemOf, RETRY_STATUSES } from './problem.ts'
+import { PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
 /** What a document says of itself. */
 export interface OpenApiInfo {
@@ -67,7 +67,7 @@ export function openApiDocument(endpoints: EndpointTable, info: OpenApiInfo): Op
       schemas: schemas.components(),
       examples: problemExamples(Object.values(endpoints)),
       parameters: { CorrelationId: correlationIdParameter },
-      headers: { CorrelationId: correlationIdHeader, RetryAfter: retryAfterHeader },
+      headers: headerComponents(paths, schemas),
       securitySchemes,
     },
   }
@@ -103,10 +103,15 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
       Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [status, responseOf(response, schemas)]),
       ),
-      errorsOf(endpoint),
+      codesOf(endpoint),
     ),
     ...codeSamples(endpoint),
   }
+}
+
+/** Its own errors, and the one of another method on its path: only there does a document have a place for it. */
+function codesOf(endpoint: Endpoint): readonly ErrorCode[] {
+  return [...errorsOf(endpoint), 'method_not_allowed']
 }
 
 /** The extension by which viewers show how an operation is called. */
@@ -146,10 +151,10 @@ interface ResponseObject {
 }
 
 function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
-  const { description, schema, contentType = 'application/json', example } = response
+  const { description, schema, contentType = 'application/json', example, headers } = response
   return {
     description,
-    headers: { 'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' } },
+    headers: headersOf(headers),
     ...(schema && {
       content: { [contentType]: { schema: schemas.write(schema), ...(example !== undefined && { example }) } },
     }),
@@ -160,15 +165,12 @@ function responseOf(response: EndpointResponse, schemas: NamedSchemas) {
 function withProblems(responses: Readonly<Record<string, ResponseObject>>, codes: readonly ErrorCode[]) {
   const all: Record<string, ResponseObject> = { ...responses }
   for (const status of new Set(codes.map((code) => errors[code].status))) {
-    const problem = problemResponse(
-      status,
-      codes.filter((code) => errors[code].status === status),
-    )
+    const problem = problemResponse(codes.filter((code) => errors[code].status === status))
     const own = responses[status]
     all[status] = own
       ? {
           description: `${own.description}, or a problem. ${problem.description}`,
-          headers: problem.headers,
+          headers: { ...own.headers, ...problem.headers },
           content: { ...own.content, ...problem.content },
         }
       : problem
@@ -176,13 +178,10 @@ function withProblems(responses: Readonly<Record<string, ResponseObject>>, codes
   return all
 }
 
-function problemResponse(status: number, codes: readonly ErrorCode[]): ResponseObject {
+function problemResponse(codes: readonly ErrorCode[]): ResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${errors[code].message}.`).join(' '),
-    headers: {
-      'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' },
-      ...(RETRY_STATUSES.includes(status) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
-    },
+    headers: headersOf(problemHeadersOf(codes)),
     content: {
       [PROBLEM_MEDIA_TYPE]: {
         schema: { $ref: '#/components/schemas/Problem' },
@@ -194,7 +193,7 @@ function problemResponse(status: number, codes: readonly ErrorCode[]): ResponseO
 
 /** A problem of each code that one of the endpoints answers. */
 function problemExamples(endpoints: readonly Endpoint[]) {
-  const answered = new Set(endpoints.flatMap((endpoint) => errorsOf(endpoint)))
+  const answered = new Set(endpoints.flatMap(codesOf))
   return Object.fromEntries(
     [...answered].map((code) => [
       code,
@@ -255,13 +254,6 @@ const problemSchema = {
   },
 }
 
-const correlationIdSchema = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.correlationIdMaxLength,
-  pattern: CORRELATION_ID,
-}
-
 const correlationIdParameter = {
   name: 'X-Correlation-ID',
   in: 'header',
@@ -270,18 +262,6 @@ const correlationIdParameter = {
     'Follows this request through your systems and ours: 1 to 256 printable ASCII characters come back as they are; anything else is replaced by a new one and fails nothing.',
   schema: { type: 'string' },
   example: 'checkout-77',
-}
-
-const correlationIdHeader = {
-  description: 'The `X-Correlation-ID` of the request, or the one made for it.',
-  required: true,
-  schema: correlationIdSchema,
-}
-
-const retryAfterHeader = {
-  description: 'Seconds to wait before the same request may succeed.',
-  required: true,
-  schema: { type: 'integer', minimum: 1, maximum: 3_600 },
 }
 
 const securitySchemes = {

@@ -1,0 +1,79 @@
+import { type TSchema, Type } from 'typebox'
+import { limits } from './limits.ts'
+import { CORRELATION_ID } from './shapes.ts'
+
+/** What is known of a header of an answer. */
+export interface ResponseHeaderDefinition {
+  readonly description: string
+  readonly schema: TSchema
+  readonly example: string | number
+  /** Whether it is there wherever it is declared. */
+  readonly isAlwaysThere: boolean
+}
+
+/** Every header that the service puts into an answer, besides those of HTTP itself, by its name. @source rules#reference.8 */
+export const responseHeaders = {
+  'X-Correlation-ID': {
+    description: 'The `X-Correlation-ID` of the request, or the one made for it.',
+    schema: Type.String({ minLength: 1, maxLength: limits.correlationIdMaxLength, pattern: CORRELATION_ID }),
+    example: 'checkout-77',
+    isAlwaysThere: true,
+  },
+  'Cache-Control': {
+    description: 'Whether the answer may be kept: `no-store`, but for what is public.',
+    schema: Type.String(),
+    example: 'no-store',
+    isAlwaysThere: true,
+  },
+  'X-Content-Type-Options': {
+    description: 'That the content is of the type that is told.',
+    schema: Type.String(),
+    example: 'nosniff',
+    isAlwaysThere: true,
+  },
+  'Strict-Transport-Security': {
+    description: 'In production: that browsers use HTTPS only.',
+    schema: Type.String(),
+    example: 'max-age=31536000; includeSubDomains',
+    isAlwaysThere: false,
+  },
+  Location: {
+    description: 'The path at which what was created is read.',
+    schema: Type.String({ format: 'uri-reference' }),
+    example: '/api/pix/cash-in/0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+    isAlwaysThere: true,
+  },
+  'Idempotent-Replayed': {
+    description: 'This 201 was made for an earlier request with the same `Idempotency-Key`.',
+    schema: Type.Enum(['true']),
+    example: 'true',
+    isAlwaysThere: false,
+  },
+  ETag: {
+    description: 'Names this version; `If-None-Match` asks whether there is another.',
+    schema: Type.String(),
+    example: '"brBF9ATMQOcuvXdP"',
+    isAlwaysThere: true,
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the same request may succeed. Every 429 and every problem with 503 has it.',
+    schema: Type.Integer({ minimum: 1, maximum: 3_600 }),
+    example: 1,
+    isAlwaysThere: false,
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate.',
+    schema: Type.String(),
+    example: 'Bearer',
+    isAlwaysThere: true,
+  },
+  Allow: {
+    description: 'The methods that the path has.',
+    schema: Type.String(),
+    example: 'GET, HEAD, POST',
+    isAlwaysThere: true,
+  },
+} as const satisfies Readonly<Record<string, ResponseHeaderDefinition>>
+
+/** The name of a header of an answer. */
+export type ResponseHeader = keyof typeof responseHeaders
