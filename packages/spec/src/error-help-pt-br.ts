@@ -46,7 +46,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   request_in_progress: {
     cause: 'Uma requisição com este `Idempotency-Key` ainda não foi respondida.',
-    cure: 'Espere `Retry-After` segundos, ou um, e envie a mesma requisição com a mesma chave.',
+    cure: 'Espere um segundo e envie a mesma requisição com a mesma chave.',
   },
   duplicate_webhook: {
     cause: 'Já existe um receptor com este endereço e estes eventos.',

@@ -51,7 +51,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   request_in_progress: {
     cause: 'A request with this `Idempotency-Key` has not been answered yet.',
-    cure: 'Wait `Retry-After` seconds, or one, and send the same request with the same key again.',
+    cure: 'Wait a second, and send the same request with the same key again.',
   },
   duplicate_webhook: {
     cause: 'A receiver with this address and these events is already registered.',

@@ -54,6 +54,12 @@ test('[reference.3] [partner-inbox.2] [webhooks.11] the cause names the bank’s
   assert.match(entryOf('overloaded')?.cause ?? '', /`POST \/webhook`.*name server/)
 })
 
+test('[reference.3] [http.9] only who gets `Retry-After` is told to heed it', () => {
+  for (const { code, status, cure } of entries) {
+    assert.equal(cure.includes('`Retry-After`'), [429, 503].includes(status) && code !== 'cash_out_suspended', code)
+  }
+})
+
 test('[reference.3] an error says who answers it: by name, or by the set that they are', () => {
   assert.deepEqual(entryOf('version_conflict')?.answeredBy, ['PUT /operator/cash-out-switch'])
   assert.equal(entryOf('internal_error')?.answeredBy, 'every endpoint')
