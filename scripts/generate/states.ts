@@ -15,10 +15,11 @@ export function statesDocument(): GeneratedDocument {
   )
 }
 
-function machineSection({ resource, states, reasons, lines, rows, guards, cases }: Machine): string[] {
+function machineSection({ resource, states, meanings, reasons, lines, rows, guards, cases }: Machine): string[] {
   return [
     `## ${resource}`,
     diagram({ rows, states }),
+    ...sentences('States', ['state', 'what it means to a client'], meanings),
     'Lines that keep the state are in the table only.',
     linesTable(lines, (line, index) => {
       const isFirst = lines.findIndex(({ rule }) => rule === line.rule) === index

@@ -37,6 +37,7 @@ test('a line is broken in every way that matters, one at a time', () => {
   const door = machine({
     resource: 'door',
     states: ['OPEN', 'SHUT', 'STUCK'],
+    meanings: { OPEN: 'It is open.', SHUT: 'It is shut.', STUCK: 'It is neither.' },
     reasons: { rust: 'It is rusty.', heat: 'It is hot.' },
     triggers: ['push'],
     guards: { heavy: 'it is heavy', locked: 'it is locked' },

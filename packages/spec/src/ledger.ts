@@ -268,8 +268,14 @@ export const journals = {
 /** The kind of a journal. */
 export type JournalKind = keyof typeof journals
 
-const entryType = Type.Enum(['CREDIT', 'DEBIT'], { title: 'LedgerEntryType' })
-const entryOperation = Type.Enum([...entryOperations], { title: 'LedgerOperation' })
+const entryType = Type.Enum(['CREDIT', 'DEBIT'], {
+  title: 'LedgerEntryType',
+  description: 'Whether the available balance grew or shrank',
+})
+const entryOperation = Type.Enum([...entryOperations], {
+  title: 'LedgerOperation',
+  description: 'What kind of movement it is',
+})
 
 const ledgerEntry = Type.Object(
   {
@@ -334,8 +340,8 @@ export const listLedgerEntries = endpoint({
         Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6NDI'] }),
       ),
       limit: pageLimit,
-      type: Type.Optional({ ...entryType, description: 'Only what came in, or went out' }),
-      operation: Type.Optional({ ...entryOperation, description: 'Only entries of this kind' }),
+      type: Type.Optional(entryType),
+      operation: Type.Optional(entryOperation),
       reference_id: Type.Optional({
         ...uuid,
         description: 'Only entries of the operation that has this id',

@@ -76,6 +76,8 @@ interface Declarations<
   readonly resource: string
   /** In the order of the documentation. */
   readonly states: readonly State[]
+  /** What each state means to a client, and what it does about it. @source rules#reference.9 */
+  readonly meanings: Readonly<Record<NoInfer<State>, string>>
   /** Why an operation may be in doubt, each with the sentence that explains it. */
   readonly reasons: Readonly<Record<Reason, string>>
   readonly triggers: readonly Trigger[]
@@ -159,6 +161,24 @@ function listOf<T>(given: OneOrMore<T>): readonly T[] {
 function split<State extends string, Reason extends string>(place: string | null): [State | null, Reason?] {
   return (place?.split(':') ?? [null]) as [State | null, Reason?]
 }
+
+/** What a client is told of the statuses of an operation: each with what it means. @source rules#reference.9 */
+export function statusText({ states, meanings }: Pick<Machine, 'states' | 'meanings'>): string {
+  return states.map((state) => `\`${state}\`: ${meanings[state]}`).join(' ')
+}
+
+/**
+ * What is meant by a state in which an operation is in doubt.
+ * @param reasons of the machine
+ */
+export function doubtText(reasons: Readonly<Record<string, string>>): string {
+  const [first, ...others] = Object.values(reasons)
+  return `In doubt. Either: ${first} ${others.map((reason) => `Or: ${reason} `).join('')}Do not conclude it in your systems: open a support ticket with its \`id\` and the \`X-Correlation-ID\`.`
+}
+
+/** What is meant by the state of an operation whose outcome the bank has not told. */
+export const RESULT_UNKNOWN_TEXT =
+  'The bank has not told the outcome, which is no failure. Read it every 60 seconds, and escalate after 15 minutes without one.'
 
 /** The union of a machine's states. */
 export type StateOf<M> = M extends { readonly states: readonly (infer State)[] } ? State : never

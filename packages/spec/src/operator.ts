@@ -16,6 +16,7 @@ import { cents, idempotencyKey, instant, int64, nullable, text, uuid } from './s
 export const adjustment = machine({
   resource: 'adjustment',
   states: ['CREDITED', 'DEBITED'],
+  meanings: { CREDITED: 'It came in.', DEBITED: 'It went out.' },
   reasons: {},
   triggers: ['operator.credited', 'operator.debited'],
   guards: {},

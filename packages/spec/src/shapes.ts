@@ -226,7 +226,7 @@ export function operationQuery<Status extends TSchema>(status: Status) {
     limit: pageLimit,
     start_date: Type.Optional(utcDay('First UTC day of creation, inclusive')),
     end_date: Type.Optional(utcDay('Last UTC day of creation, inclusive')),
-    status: Type.Optional({ ...status, description: 'Only those in this status' }),
+    status: Type.Optional(status),
     external_id: Type.Optional(externalIdFilter),
     end_to_end_id: Type.Optional(
       Type.String({

@@ -5,6 +5,8 @@ export interface Field {
   readonly type: string
   readonly isRequired: boolean
   readonly description: string
+  /** The name of its schema, where it has one. */
+  readonly schemaTitle?: string
 }
 
 /** What is read of a JSON Schema. */
@@ -42,7 +44,14 @@ export function fieldsOf(schema: Schema, path = ''): readonly Field[] {
 function fieldOf(path: string, schema: Schema, isRequired: boolean): Field {
   const value = schema.default === undefined ? '' : `Default: \`${String(schema.default)}\`.`
   const { description = '' } = schema.anyOf?.find((option) => option.description !== undefined) ?? schema
-  return { path, type: typeOf(schema), isRequired, description: [description, value].filter(Boolean).join('. ') }
+  const text = [description, value].filter(Boolean).join('. ')
+  return {
+    path,
+    type: typeOf(schema),
+    isRequired,
+    description: text,
+    ...(schema.title && { schemaTitle: schema.title }),
+  }
 }
 
 /** A type in words: `string, 1 to 140 characters`, `one of PAID, FAILED`, `integer or null`. */

@@ -1,4 +1,5 @@
 import { type Endpoint, eventTypes, tags } from '@pixgate/spec'
+import { clientRules } from './client-rules.ts'
 import { apiInfo } from './info.ts'
 
 /** Where a reader finds more: an address of the service, or a path of the repository. */
@@ -37,5 +38,5 @@ const ADVICE = [
   '- A refund without `externalId` and an adjustment without `Idempotency-Key` are carried out again when they are sent again: look first, with `GET /api/pix/refund?cash_in_id=…` or `GET /api/pix/ledger?operation=ADJUSTMENT`.',
   '- Ignore fields and statuses that you do not know: there may be more.',
   `- Receivers get ${eventTypes.map((type) => `\`${type}\``).join(', ')}: verify \`Digital-Signature\` (ECDSA P-256, SHA-256, DER, Base64) over the raw body with the key of \`GET /public-key\`, answer 2xx within 5 seconds, and count each \`webhook-id\` once.`,
-  '- GET by id is the authoritative view. `PROVIDER_RESULT_UNKNOWN` is not a failure: poll every 60 seconds.',
+  ...clientRules.map((rule) => `- ${rule}`),
 ].join('\n')

@@ -18,6 +18,7 @@ import { firstSteps } from './first-steps.ts'
 import { type Html, html, prose } from './html.ts'
 import { apiInfo } from './info.ts'
 import { page } from './page.ts'
+import { isExplained, statesSection } from './states-section.ts'
 
 /** The page at `/docs`: every endpoint by its tag, and the notifications. @source rules#reference.4 */
 export function referencePage(endpoints: readonly Endpoint[]): string {
@@ -28,11 +29,12 @@ export function referencePage(endpoints: readonly Endpoint[]): string {
     'Reference · Pixgate',
     html`<h1>Reference</h1>
 ${apiInfo.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>\n`)}
-<nav>${groups.map(({ tag }) => html`<a href="#${anchorOf(tag)}">${tag}</a> `)}</nav>
+<nav><a href="#states">States</a> ${groups.map(({ tag }) => html`<a href="#${anchorOf(tag)}">${tag}</a> `)}</nav>
 <h2 id="first-steps">First steps</h2>
 <p>At a sandbox. The commands of this page use the variables that are set here; <code>$CASH_OUT_ID</code> and its like stand
 for the <code>id</code> that an answer told.</p>
 ${code(firstSteps(`http://${apiInfo.defaultHost}`, '…'))}
+${statesSection()}
 ${groups.map(
   ({ tag, description, members }) => html`<h2 id="${anchorOf(tag)}">${tag}</h2>
 <p>${prose(description)}</p>
@@ -120,8 +122,9 @@ ${fields.map(fieldRow)}</table>
 `
 }
 
-function fieldRow({ path, type, isRequired, description }: Field): Html {
-  return html`<tr><td><code>${path}</code></td><td>${type}${isRequired ? undefined : html` <span class="quiet">optional</span>`}</td><td>${prose(description)}</td></tr>
+function fieldRow({ path, type, isRequired, description, schemaTitle = '' }: Field): Html {
+  const what = isExplained(schemaTitle) ? html`<a href="#${schemaTitle}">What each means</a>` : prose(description)
+  return html`<tr><td><code>${path}</code></td><td>${type}${isRequired ? undefined : html` <span class="quiet">optional</span>`}</td><td>${what}</td></tr>
 `
 }
 

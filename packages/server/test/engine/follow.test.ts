@@ -13,6 +13,7 @@ type Door = Omit<Operation, 'status'> & { readonly status: DoorStatus }
 const DOOR = machine({
   resource: 'door',
   states: ['PENDING', 'PAID', 'RECONCILIATION_REQUIRED'],
+  meanings: { PENDING: 'Open.', PAID: 'Shut.', RECONCILIATION_REQUIRED: 'Stuck.' },
   reasons: { no_answer: 'Nobody answers the bell.', conflict: 'Two say different things.' },
   triggers: ['push', 'pull', 'doubt', 'knock'],
   guards: { 'is heavy': 'the door is heavy', 'is locked': 'the door is locked' },

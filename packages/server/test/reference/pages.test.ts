@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { type Endpoint, endpoints, errors, eventTypes, serviceEndpoints } from '@pixgate/spec'
+import {
+  cashIn,
+  cashOut,
+  type Endpoint,
+  endpoints,
+  errors,
+  eventTypes,
+  refundIn,
+  serviceEndpoints,
+} from '@pixgate/spec'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { firstSteps } from '../../src/reference/first-steps.ts'
 import { createReferenceRoutes } from '../../src/reference/index.ts'
@@ -193,6 +202,35 @@ test('[reference.4] [reference.8] the reference shows the headers of an answer',
   const [, section = ''] = text.split('<section id="createCashIn">')
   for (const name of ['Location', 'Idempotent-Replayed'])
     assert.ok(section.includes(`<td><code>${name}</code></td>`), name)
+})
+
+test('[reference.9] each status is explained, in the document and on the page, and what a client does about it', async (t) => {
+  const { read } = await served(t)
+  const { text } = await read('/docs')
+  const { components } = JSON.parse((await read('/openapi.json')).text)
+  for (const machine of [cashIn, cashOut, refundIn]) {
+    const title = `${machine.resource.replaceAll(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase())}Status`
+    const [, section = ''] = text.split(`<h3 id="${title}">`)
+    for (const state of machine.states) {
+      assert.ok(section.split('</table>')[0]?.includes(`<td><code>${state}</code></td><td>`), `${title} ${state}`)
+      assert.match(components.schemas[title].description, new RegExp(`\`${state}\`: [A-Z\`].+\\.`))
+    }
+    assert.ok(text.includes(`<a href="#${title}">`))
+  }
+})
+
+test('[reference.9] the rules of the specification for clients stand wherever one is written', async (t) => {
+  const { read } = await served(t)
+  for (const path of ['/docs', '/openapi.json', '/llms.txt']) {
+    const { text } = await read(path)
+    const plain = text.replaceAll(/<\/?code>|`/g, '')
+    assert.match(plain, /PROVIDER_RESULT_UNKNOWN.{1,60}every 60 seconds, and escalate after 15 minutes/, path)
+    assert.match(
+      plain,
+      /RECONCILIATION_REQUIRED: open a support ticket with the id and the X-Correlation-ID, and do not conclude/,
+      path,
+    )
+  }
 })
 
 test('[reference.4] the document that is served has no fault, and names what this process answers', async (t) => {

@@ -1,4 +1,4 @@
-import { machine, type ReasonOf, type StateOf } from '../machine.ts'
+import { doubtText, machine, RESULT_UNKNOWN_TEXT, type ReasonOf, type StateOf } from '../machine.ts'
 
 /** Cash-in: a charge that a payer pays. Money that arrived is always booked. */
 
@@ -14,6 +14,12 @@ const CREDITED = ['PAID', DOUBT] as const
 const NO_ANSWER = 'RECONCILIATION_REQUIRED:no_answer'
 const CONFLICT = 'RECONCILIATION_REQUIRED:conflict'
 
+const reasons = {
+  no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
+  conflict:
+    'What the bank says contradicts what was asked, what it said before, or what is booked. Operator action is required.',
+}
+
 /**
  * The life of a cash-in. `charge.*` is what the bank answered to our own calls, `partner.*` what it reports of the payment
  * (by webhook or when asked), `clock.*` the passing of time, `refund.*` what becomes of its refunds, `return.*` what
@@ -23,11 +29,18 @@ const CONFLICT = 'RECONCILIATION_REQUIRED:conflict'
 export const cashIn = machine({
   resource: 'cash_in',
   states: ['PENDING', 'PAID', 'EXPIRED', 'FAILED', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
-  reasons: {
-    no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
-    conflict:
-      'What the bank says contradicts what was asked, what it said before, or what is booked. Operator action is required.',
+  meanings: {
+    PENDING:
+      'The charge waits for its payment. Where it lacks a `pixCode` that was asked for, the bank has not answered yet: read it again.',
+    PAID: 'The exact amount was paid and is booked. What goes back of it shows in `refundedCents`.',
+    EXPIRED:
+      '`expirationDate` has passed, and no payment is known. One that was made in time, and that the bank tells late, still makes it `PAID`. No notification tells this status.',
+    FAILED:
+      'The bank refused the charge, or let it fail: nobody can pay it. `failureCode` and `failureReason` say why.',
+    PROVIDER_RESULT_UNKNOWN: RESULT_UNKNOWN_TEXT,
+    RECONCILIATION_REQUIRED: doubtText(reasons),
   },
+  reasons,
   triggers: [
     'create',
     'work.requested',

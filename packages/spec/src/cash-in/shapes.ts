@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
+import { statusText } from '../machine.ts'
 import {
   cents,
   externalId,
@@ -53,7 +54,10 @@ export const createCashInBody = Type.Object(
 )
 
 /** A status, as clients name it. */
-export const cashInStatus = Type.Enum([...cashIn.states], { title: 'CashInStatus' })
+export const cashInStatus = Type.Enum([...cashIn.states], {
+  title: 'CashInStatus',
+  description: statusText(cashIn),
+})
 
 const created = {
   id: uuid,

@@ -1,4 +1,4 @@
-import { machine, type ReasonOf, type StateOf } from '../machine.ts'
+import { doubtText, machine, RESULT_UNKNOWN_TEXT, type ReasonOf, type StateOf } from '../machine.ts'
 import { orderGuards, orderTriggers } from '../order.ts'
 
 /** Cash-out: money sent to a Pix key or paid from a QR code. A doubt never releases money. */
@@ -27,6 +27,13 @@ const NO_ANSWER = 'RECONCILIATION_REQUIRED:no_answer'
 const CONFLICT = 'RECONCILIATION_REQUIRED:conflict'
 const NOT_DISPATCHED = 'RECONCILIATION_REQUIRED:not_dispatched'
 
+const reasons = {
+  no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
+  conflict:
+    'What the bank says contradicts what was sent, what it said before, or what is booked. Operator action is required.',
+  not_dispatched: 'An event confirms a payout that we have no record of sending. The bank’s own answer settles it.',
+}
+
 /**
  * The life of a cash-out. `send.*` is what the bank answered to our own call, `partner.*` what it reports (by webhook or
  * when asked), `clock.*` the passing of time.
@@ -35,12 +42,19 @@ const NOT_DISPATCHED = 'RECONCILIATION_REQUIRED:not_dispatched'
 export const cashOut = machine({
   resource: 'cash_out',
   states: [...UNDOUBTED, 'RECONCILIATION_REQUIRED'],
-  reasons: {
-    no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
-    conflict:
-      'What the bank says contradicts what was sent, what it said before, or what is booked. Operator action is required.',
-    not_dispatched: 'An event confirms a payout that we have no record of sending. The bank’s own answer settles it.',
+  meanings: {
+    RESERVED: 'Accepted: value and fee are set aside, and nothing was sent yet.',
+    DISPATCHED: 'It is being sent, or the bank has it and has not told the outcome yet.',
+    CONFIRMED: 'The money has left, as the bank confirms.',
+    FAILED:
+      'The bank refused it, or let it fail, and no money left: what was set aside is free again. `failureCode` and `failureReason` say why.',
+    REVERSED: 'It was confirmed and came back, whole or in part: `reversedCents` says how much, and is credited.',
+    RELEASED:
+      'It was never sent, for 24 hours or in 30 minutes of attempts of which none left: what was set aside is free again. The notification of it says `FAILED`.',
+    PROVIDER_RESULT_UNKNOWN: `${RESULT_UNKNOWN_TEXT} What was set aside stays so: never send it again as another payout.`,
+    RECONCILIATION_REQUIRED: doubtText(reasons),
   },
+  reasons,
   triggers: orderTriggers,
   guards: {
     ...orderGuards,

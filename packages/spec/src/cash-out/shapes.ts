@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
+import { statusText } from '../machine.ts'
 import { PIX_KEY_TYPE, pixKeyTypeAliases, pixKeyTypes } from '../pix-key.ts'
 import {
   cents,
@@ -72,7 +73,10 @@ export const createCashOutFromQrCodeBody = Type.Object(
 )
 
 /** A status, as clients name it. */
-export const cashOutStatus = Type.Enum([...cashOut.states], { title: 'CashOutStatus' })
+export const cashOutStatus = Type.Enum([...cashOut.states], {
+  title: 'CashOutStatus',
+  description: statusText(cashOut),
+})
 
 const name = Type.String({ maxLength: limits.nameMaxLength })
 const pixKey = Type.String({ maxLength: limits.pixKeyMaxLength })

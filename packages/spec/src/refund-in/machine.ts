@@ -19,6 +19,12 @@ const OPEN = ['PENDING', 'PENDING:no_answer'] as const
 export const refundIn = machine({
   resource: 'refund_in',
   states: ['PENDING', 'CONFIRMED', 'FAILED'],
+  meanings: {
+    PENDING:
+      'Accepted: the amount is set aside, and the bank has not confirmed it yet. A refund in doubt stays so, too: where it lasts for longer than 15 minutes, open a support ticket with its `id` and the `X-Correlation-ID`, and do not send it again.',
+    CONFIRMED: 'The money went back to who had paid, as the bank confirms.',
+    FAILED: 'Nothing went back: the amount is available again. `failureCode` and `failureReason` say why.',
+  },
   reasons: {
     no_answer: 'The bank gave no answer within 15 minutes. One clear answer settles it.',
     conflict:

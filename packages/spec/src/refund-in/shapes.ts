@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
+import { statusText } from '../machine.ts'
 import {
   cents,
   EXTERNAL_ID,
@@ -30,7 +31,10 @@ export const createRefundInBody = Type.Object(
 )
 
 /** A status, as clients name it. */
-export const refundInStatus = Type.Enum([...refundIn.states], { title: 'RefundInStatus' })
+export const refundInStatus = Type.Enum([...refundIn.states], {
+  title: 'RefundInStatus',
+  description: statusText(refundIn),
+})
 
 const created = {
   id: uuid,

@@ -122,14 +122,19 @@ function codeSamples(endpoint: Endpoint) {
 
 function parametersOf(place: 'path' | 'query' | 'header', schema: Endpoint['params'], schemas: NamedSchemas) {
   const { properties = {}, required = [] } = (schema ?? {}) as ObjectSchema
-  return Object.entries(properties).map(([name, { description, examples, ...rest }]) => ({
+  return Object.entries(properties).map(([name, { examples, ...schema }]) => ({
     name,
     in: place,
     required: required.includes(name),
-    ...(description && { description }),
-    schema: schemas.write(rest),
-    example: examples?.[0] ?? rest.default ?? rest.enum?.[0],
+    ...(schema.description && { description: schema.description }),
+    schema: schemas.write(schema.title === undefined ? withoutDescription(schema) : schema),
+    example: examples?.[0] ?? schema.default ?? schema.enum?.[0],
   }))
+}
+
+/** The parameter has it. A schema that has a name keeps it: it is the same wherever it stands. */
+function withoutDescription({ description: _, ...schema }: ParameterSchema): ParameterSchema {
+  return schema
 }
 
 interface ObjectSchema {
@@ -140,6 +145,7 @@ interface ObjectSchema {
 interface ParameterSchema {
   readonly description?: string
   readonly examples?: readonly unknown[]
+  readonly title?: string
   readonly default?: unknown
   readonly enum?: readonly unknown[]
 }

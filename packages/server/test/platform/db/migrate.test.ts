@@ -192,6 +192,7 @@ test('[engine.10] the guard knows every move of the tables; a later version only
   const next = machine({
     resource: 'cash_in',
     states: ['PENDING', 'BLOCKED'],
+    meanings: { PENDING: 'It is open.', BLOCKED: 'It is not.' },
     reasons: {},
     triggers: ['block'],
     guards: {},
