@@ -87,6 +87,11 @@ export const limits = {
     5_000, 30_000, 120_000, 300_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000, 43_200_000,
     86_400_000, 86_400_000,
   ],
+  /**
+   * What gets the whole schedule besides 5xx: receivers answer 401 and 404, too, while they roll out or take up a new key.
+   * @source rules#webhooks.6
+   */
+  webhookRetriedStatuses: [401, 403, 404, 408, 409, 425, 429],
   /** How many attempts an answer gets that a retry is unlikely to change. @source rules#webhooks.7 */
   webhookShortScheduleAttempts: 4,
   publicKeyMaxAgeSeconds: 300,

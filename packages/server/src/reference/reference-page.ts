@@ -13,11 +13,13 @@ import {
   tags,
 } from '@pixgate/spec'
 import { curlOf } from '../platform/http/curl.ts'
+import { webhookHeaders } from '../platform/http/openapi-webhooks.ts'
 import { type Field, fieldsOf, type Schema } from './fields.ts'
 import { firstSteps } from './first-steps.ts'
 import { type Html, html, prose } from './html.ts'
 import { apiInfo } from './info.ts'
 import { page } from './page.ts'
+import { receiverSection } from './receiver-section.ts'
 import { isExplained, statesSection } from './states-section.ts'
 
 /** The page at `/docs`: every endpoint by its tag, and the notifications. @source rules#reference.4 */
@@ -38,7 +40,7 @@ ${statesSection()}
 ${groups.map(
   ({ tag, description, members }) => html`<h2 id="${anchorOf(tag)}">${tag}</h2>
 <p>${prose(description)}</p>
-${tag === NOTIFICATIONS ? eventTypes.map(notification) : members.map(operation)}`,
+${tag === NOTIFICATIONS ? [receiverSection(webhookHeaderTable()), ...eventTypes.map(notification)] : members.map(operation)}`,
 )}`,
   )
 }
@@ -96,6 +98,14 @@ function problems(codes: readonly ErrorCode[]): Html {
     (name) =>
       html`<tr><td>${errors[name].status}</td><td><a href="/docs/errors#${name}"><code>${name}</code></a></td><td>${errors[name].message}</td></tr>\n`,
   )}</table></details>`
+}
+
+function webhookHeaderTable(): Html | undefined {
+  const properties = webhookHeaders.map(({ name, description, schema }) => [name, { ...schema, description }])
+  return fieldTable('Headers', {
+    properties: Object.fromEntries(properties),
+    required: webhookHeaders.map(({ name }) => name),
+  })
 }
 
 function headerTable(headers: Readonly<Record<string, unknown>>): Html | undefined {

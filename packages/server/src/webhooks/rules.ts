@@ -27,8 +27,7 @@ function isSuccess(answer: Answer): boolean {
   return 'statusCode' in answer && answer.statusCode >= 200 && answer.statusCode < 300
 }
 
-/** 401 and 404 are here too: receivers answer them while they roll out or take up a new signing key. */
-const WORTH_THE_WHOLE_SCHEDULE: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 425, 429])
+const WORTH_THE_WHOLE_SCHEDULE: ReadonlySet<number> = new Set(limits.webhookRetriedStatuses)
 
 function attemptsFor(answer: Answer): number {
   if ('failure' in answer) return Number.POSITIVE_INFINITY

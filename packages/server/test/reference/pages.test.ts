@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { createPublicKey, verify } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { runInNewContext } from 'node:vm'
 import {
   cashIn,
   cashOut,
@@ -13,6 +15,7 @@ import {
   serviceEndpoints,
 } from '@pixgate/spec'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { webhookHeaders } from '../../src/platform/http/openapi-webhooks.ts'
 import { firstSteps } from '../../src/reference/first-steps.ts'
 import { createReferenceRoutes } from '../../src/reference/index.ts'
 import { good, listen, thingServer } from '../platform/http/thing-server.ts'
@@ -231,6 +234,56 @@ test('[reference.9] the rules of the specification for clients stand wherever on
       path,
     )
   }
+})
+
+/** The text of a page as its reader sees it. */
+function unescaped(text: string): string {
+  const characters: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' }
+  return text.replaceAll(/<[^>]+>/g, '').replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => characters[entity] ?? '')
+}
+
+/** What stands in the blocks of code of a page. */
+function codeBlocks(page: string): readonly string[] {
+  return [...page.matchAll(/<pre><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, text = '']) => unescaped(text))
+}
+
+test('[reference.10] the page says all that a receiver needs', async (t) => {
+  const text = unescaped((await (await served(t)).read('/docs')).text)
+  const [, section = ''] = text.split('\nNotifications\n')
+  const [intro = ''] = section.split('pix_cash_in')
+  const words = [
+    'ECDSA P-256',
+    'SHA-256',
+    'DER',
+    'Base64',
+    'raw bytes',
+    '/public-key',
+    'within 5 seconds',
+    'webhook-id',
+  ]
+  const headers = ['webhook-timestamp', 'Digital-Signature', 'Digital-Signature-Key-Id']
+  const schedule =
+    '14 attempts over about 76 hours: at once, then after 5 s, 30 s, 2 min, 5 min, 15 min, 30 min, 1 h, 2 h, 4 h'
+  const statuses = ['401, 403, 404, 408, 409, 425, 429', 'the first 4 of these', 'answer 401']
+  for (const word of [...words, ...headers, schedule, ...statuses]) assert.ok(intro.includes(word), word)
+})
+
+test('[reference.10] [webhooks.8] a receiver that verifies as the page shows takes what is sent, and nothing else', async (t) => {
+  const pix = await world(t)
+  await pix.paid('10')
+  await pix.receiver.arrived(1)
+  const [{ headers, body } = assert.fail('nothing arrived')] = pix.receiver.received
+  for (const name of webhookHeaders) assert.ok(name.name.toLowerCase() in headers, name.name)
+  const page = await (await fetch(`${pix.url}/docs`)).text()
+  const shown = codeBlocks(page).find((block) => block.includes('isAuthentic')) ?? ''
+  const isAuthentic = (rawBody: Buffer) =>
+    runInNewContext(`${shown.replace(/^import .*$/m, '')}\nisAuthentic`, {
+      ...{ createPublicKey, verify, Buffer },
+      ...{ request: { headers }, rawBody, pem },
+    })
+  const pem = await (await fetch(`${pix.url}/public-key`)).text()
+  assert.equal(isAuthentic(body), true)
+  assert.equal(isAuthentic(Buffer.concat([body, Buffer.from(' ')])), false)
 })
 
 test('[reference.4] the document that is served has no fault, and names what this process answers', async (t) => {

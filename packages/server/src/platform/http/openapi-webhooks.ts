@@ -17,7 +17,7 @@ function webhookOf(type: EventType, schemas: NamedSchemas) {
     summary: SUMMARIES[type],
     description: `${description} The same event may come more than once, and before or after others.`,
     security: [],
-    parameters: HEADERS.map((header) => ({ in: 'header', required: true, ...header })),
+    parameters: webhookHeaders.map((header) => ({ in: 'header', required: true, ...header })),
     requestBody: {
       required: true,
       content: { 'application/json': { schema: schemas.write(eventSchemas[type]), example: eventExamples[type] } },
@@ -38,7 +38,12 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   pix_cash_out_reversal: 'A payout came back',
 }
 
-const HEADERS = [
+/**
+ * The headers of a notification, as parameters of whoever receives it. Who sends them writes them in lower case, and their case
+ * means nothing.
+ * @source rules#webhooks.8
+ */
+export const webhookHeaders = [
   {
     name: 'Digital-Signature',
     description: 'Base64 of the DER form of ECDSA P-256 with SHA-256 over the exact bytes of the body.',
@@ -52,13 +57,13 @@ const HEADERS = [
     example: 'brBF9ATMQOcuvXdP',
   },
   {
-    name: 'Webhook-Id',
-    description: 'The same on every attempt to send this notification.',
+    name: 'webhook-id',
+    description: 'The same on every attempt to send this notification, and on no other one.',
     schema: { type: 'string', format: 'uuid' },
     example: '01a1fc89-3f0a-71a6-829e-5bdab2191d18',
   },
   {
-    name: 'Webhook-Timestamp',
+    name: 'webhook-timestamp',
     description: 'When this attempt was made, in Unix seconds.',
     schema: { type: 'string', pattern: '^\\d+$' },
     example: '1795238215',
