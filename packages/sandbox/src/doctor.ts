@@ -1,10 +1,9 @@
-import { bad, type Examined, type Finding, good, runDoctor } from '@pixgate/server'
+import { bad, type Examined, type Finding, good, runDoctor, urlOf } from '@pixgate/server'
 import { pixgate } from '@pixgate/server/config'
 import { readSandboxConfig, type SandboxConfig } from './config.ts'
 import { runningPostgres } from './postgres/running.ts'
 import { type Running, runningSandbox } from './running-sandbox.ts'
 import { readSecrets } from './secrets.ts'
-import { urlOf } from './start.ts'
 
 /**
  * What `npm run doctor` runs where the sandbox is installed: examines what is configured, and of what the sandbox brings,

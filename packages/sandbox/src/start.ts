@@ -8,6 +8,7 @@ import {
   StartupError,
   type Stop,
   serve,
+  urlOf,
 } from '@pixgate/server'
 import { configOf, pixgate, pixgateBankConfig } from '@pixgate/server/config'
 import { banner } from './banner.ts'
@@ -82,10 +83,4 @@ async function startBank(
   const simulator = await startSimulator(options)
   stops.push(simulator.stop)
   return simulator.url
-}
-
-/** Where this process reaches itself: every address of the machine is reached by loopback. */
-export function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
-  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -28,6 +28,7 @@ import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from 
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
+import { listeningUrl } from './platform/http/listening-url.ts'
 import { createIds, type Ids } from './platform/ids.ts'
 import { startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
@@ -116,8 +117,9 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined): Pr
   const reference = createReferenceRoutes({
     endpoints: [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)],
     isSandbox: base.config.mode === 'sandbox',
+    url: () => listeningUrl(http.server),
   })
-  const http = createHttpServer({
+  const http: HttpServer = createHttpServer({
     endpoints: ownEndpoints,
     handlers: handlersOf(base, modules, () => isDraining),
     onRequest: base.metrics.onRequest,

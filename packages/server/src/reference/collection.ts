@@ -5,10 +5,11 @@ import { apiInfo } from './info.ts'
 /**
  * Every operation that a client may call as a collection of Postman 2.1, which Bruno, Insomnia and Hoppscotch read too. What
  * an answer tells is kept in variables, which the requests after it are made of; only the administrative token is to be filled
- * in.
+ * in, and the address where it is not known.
+ * @param baseUrl of the service, or nothing
  * @source rules#reference.4
  */
-export function collectionOf(endpoints: readonly Endpoint[]): object {
+export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string): object {
   const callable = endpoints.filter(({ auth }) => auth !== 'partner')
   const ids = [...new Set(callable.flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable)))]
   return {
@@ -19,7 +20,7 @@ export function collectionOf(endpoints: readonly Endpoint[]): object {
     },
     auth: bearer('apiKey'),
     variable: [
-      { key: 'baseUrl', value: `http://${apiInfo.defaultHost}` },
+      { key: 'baseUrl', value: baseUrl },
       ...['adminToken', 'apiKey', ...ids].map((key) => ({ key, value: '' })),
     ],
     item: [

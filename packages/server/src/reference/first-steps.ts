@@ -1,7 +1,9 @@
+import { type Html, html } from './html.ts'
+
 /**
  * From nothing to a charge that is paid, for a shell: the variables that it sets are those of the other commands.
  * @param url of a sandbox
- * @param adminToken as the sandbox printed it when it started
+ * @param adminToken of the sandbox, or what stands for it
  * @source rules#reference.5
  */
 export function firstSteps(url: string, adminToken: string): string {
@@ -22,4 +24,14 @@ curl -sS -X POST "$PIXGATE_URL/sandbox/cash-in/$CASH_IN_ID/pay" -H "Authorizatio
 
 # A moment later it is PAID
 sleep 1; curl -sS "$PIXGATE_URL/api/pix/cash-in/$CASH_IN_ID" -H "Authorization: Bearer $PIXGATE_API_KEY"; echo`
+}
+
+/** The same on a page, with where the token is found. @param steps see {@link firstSteps} */
+export function firstStepsSection(steps: string): Html {
+  return html`<h2 id="first-steps">First steps</h2>
+<p><code>PIXGATE_ADMIN_TOKEN</code> is what this sandbox was configured with. Where it was not, the token stands in
+<code>sandbox-secrets.json</code> of its data directory, <code>.pixgate</code>, as <code>adminToken</code>; on a terminal it was
+printed at the start, too.</p>
+<pre><code>${steps}</code></pre>
+`
 }

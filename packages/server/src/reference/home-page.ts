@@ -1,10 +1,13 @@
-import { firstSteps } from './first-steps.ts'
+import { firstStepsSection } from './first-steps.ts'
 import { html } from './html.ts'
 import { apiInfo } from './info.ts'
 import { page } from './page.ts'
 
-/** The page at `/`: what this is, and where things are. */
-export function homePage(isSandbox: boolean): string {
+/**
+ * The page at `/`: what this is, and where things are.
+ * @param steps the first steps, where they can be taken
+ */
+export function homePage(isSandbox: boolean, steps: string | undefined): string {
   return page(
     'Pixgate',
     html`<h1>Pixgate</h1>
@@ -16,13 +19,7 @@ outcome by signed notifications, and keeps the books. ${
     } Version ${apiInfo.version}.</p>
 <table>
 ${PLACES.map(([path, what]) => html`<tr><td><a href="${path}">${path}</a></td><td>${what}</td></tr>\n`)}</table>
-${
-  isSandbox
-    ? html`<h2>First steps</h2>
-<p>The sandbox printed its address and its administrative token when it started.</p>
-<pre><code>${firstSteps(`http://${apiInfo.defaultHost}`, '…')}</code></pre>`
-    : undefined
-}`,
+${steps === undefined ? undefined : firstStepsSection(steps)}`,
   )
 }
 

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { type Endpoint, limits } from '@pixgate/spec'
+import { type Endpoint, limits, payCashIn } from '@pixgate/spec'
 import { Type } from 'typebox'
 import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import { hasCurrent } from '../platform/http/etag.ts'
 import { openApiDocument } from '../platform/http/openapi.ts'
 import { collectionOf } from './collection.ts'
 import { ERRORS_PAGES, errorsPage } from './errors-page.ts'
+import { firstSteps } from './first-steps.ts'
 import { homePage } from './home-page.ts'
 import { apiInfo } from './info.ts'
 import { llmsText } from './llms.ts'
@@ -17,6 +18,8 @@ export interface Described {
   /** Every endpoint that this process answers, besides the reference itself. */
   readonly endpoints: readonly Endpoint[]
   readonly isSandbox: boolean
+  /** Where this machine reaches the service, once it listens. What a request says of it is never believed. */
+  readonly url: () => string | undefined
 }
 
 const HTML = 'text/html; charset=utf-8'
@@ -31,19 +34,22 @@ const PLACES = { reference: '/docs', errors: ERRORS_PAGES.en, openapi: '/openapi
  * is written when it is first asked for, and kept.
  * @source rules#reference.1, rules#reference.2
  */
-export function createReferenceRoutes({ endpoints, isSandbox }: Described): BoundEndpoint[] {
+export function createReferenceRoutes({ endpoints, isSandbox, url }: Described): BoundEndpoint[] {
+  const sandboxUrl = () => (isSandbox ? (url() ?? `http://${apiInfo.defaultHost}`) : '')
+  const hasControls = endpoints.some(({ id }) => id === payCashIn.id)
+  const steps = () => (hasControls ? firstSteps(sandboxUrl(), '…') : undefined)
   const openApi = () => {
     const table = Object.fromEntries(endpoints.map((endpoint) => [endpoint.id, endpoint]))
     const servers = [{ url: '/', description: 'This service' }]
     return JSON.stringify({ ...openApiDocument(table, apiInfo), servers })
   }
   return [
-    route('getHomePage', '/', HTML, () => homePage(isSandbox)),
-    route('getReference', PLACES.reference, HTML, () => referencePage(endpoints)),
+    route('getHomePage', '/', HTML, () => homePage(isSandbox, steps())),
+    route('getReference', PLACES.reference, HTML, () => referencePage(endpoints, steps())),
     route('getErrorsPage', ERRORS_PAGES.en, HTML, () => errorsPage(endpoints, 'en')),
     route('getErrorsPageInPortuguese', ERRORS_PAGES['pt-BR'], HTML, () => errorsPage(endpoints, 'pt-BR')),
     route('getOpenApiDocument', PLACES.openapi, JSON_TEXT, openApi),
-    route('getCollection', PLACES.collection, JSON_TEXT, () => JSON.stringify(collectionOf(endpoints))),
+    route('getCollection', PLACES.collection, JSON_TEXT, () => JSON.stringify(collectionOf(endpoints, sandboxUrl()))),
     route('getLlmsText', '/llms.txt', PLAIN, () => llmsText(endpoints, PLACES)),
   ]
 }

@@ -15,15 +15,19 @@ import {
 import { curlOf } from '../platform/http/curl.ts'
 import { webhookHeaders } from '../platform/http/openapi-webhooks.ts'
 import { type Field, fieldsOf, type Schema } from './fields.ts'
-import { firstSteps } from './first-steps.ts'
+import { firstStepsSection } from './first-steps.ts'
 import { type Html, html, prose } from './html.ts'
 import { apiInfo } from './info.ts'
 import { page } from './page.ts'
 import { receiverSection } from './receiver-section.ts'
 import { isExplained, statesSection } from './states-section.ts'
 
-/** The page at `/docs`: every endpoint by its tag, and the notifications. @source rules#reference.4 */
-export function referencePage(endpoints: readonly Endpoint[]): string {
+/**
+ * The page at `/docs`: every endpoint by its tag, and the notifications.
+ * @param steps the first steps, where they can be taken
+ * @source rules#reference.4
+ */
+export function referencePage(endpoints: readonly Endpoint[], steps: string | undefined): string {
   const groups = Object.entries(tags)
     .map(([tag, description]) => ({ tag, description, members: endpoints.filter((endpoint) => endpoint.tag === tag) }))
     .filter(({ tag, members }) => members.length > 0 || tag === NOTIFICATIONS)
@@ -32,10 +36,9 @@ export function referencePage(endpoints: readonly Endpoint[]): string {
     html`<h1>Reference</h1>
 ${apiInfo.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>\n`)}
 <nav><a href="#states">States</a> ${groups.map(({ tag }) => html`<a href="#${anchorOf(tag)}">${tag}</a> `)}</nav>
-<h2 id="first-steps">First steps</h2>
-<p>At a sandbox. The commands of this page use the variables that are set here; <code>$CASH_OUT_ID</code> and its like stand
-for the <code>id</code> that an answer told.</p>
-${code(firstSteps(`http://${apiInfo.defaultHost}`, '…'))}
+${steps === undefined ? undefined : firstStepsSection(steps)}
+<p>The commands of this page use <code>$PIXGATE_URL</code>, the address of the service, <code>$PIXGATE_API_KEY</code> and
+<code>$PIXGATE_ADMIN_TOKEN</code>; <code>$CASH_OUT_ID</code> and its like stand for the <code>id</code> that an answer told.</p>
 ${statesSection()}
 ${groups.map(
   ({ tag, description, members }) => html`<h2 id="${anchorOf(tag)}">${tag}</h2>

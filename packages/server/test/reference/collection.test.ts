@@ -19,7 +19,7 @@ interface Item {
 }
 
 const all: readonly Endpoint[] = Object.values(endpoints)
-const collection = JSON.parse(JSON.stringify(collectionOf(all))) as {
+const collection = JSON.parse(JSON.stringify(collectionOf(all, 'http://127.0.0.1:8080'))) as {
   readonly item: readonly Item[]
   readonly variable: readonly { readonly key: string }[]
 }

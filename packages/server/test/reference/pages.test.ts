@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createPublicKey, verify } from 'node:crypto'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { runInNewContext } from 'node:vm'
@@ -15,8 +18,8 @@ import {
   serviceEndpoints,
 } from '@pixgate/spec'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { listeningUrl } from '../../src/platform/http/listening-url.ts'
 import { webhookHeaders } from '../../src/platform/http/openapi-webhooks.ts'
-import { firstSteps } from '../../src/reference/first-steps.ts'
 import { createReferenceRoutes } from '../../src/reference/index.ts'
 import { good, listen, thingServer } from '../platform/http/thing-server.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
@@ -27,8 +30,12 @@ const PAGES = PATHS.slice(0, 4)
 /** A server whose pages describe what the service answers, in the sandbox or in production. */
 async function served(t: TestContext, isSandbox = true) {
   const table: Readonly<Record<string, Endpoint>> = isSandbox ? endpoints : serviceEndpoints
-  const added = createReferenceRoutes({ endpoints: Object.values(table), isSandbox })
-  const { app, log } = thingServer(t, { added })
+  const added = createReferenceRoutes({
+    endpoints: Object.values(table),
+    isSandbox,
+    url: () => listeningUrl(app.server),
+  })
+  const { app, log }: ReturnType<typeof thingServer> = thingServer(t, { added })
   const url = `http://127.0.0.1:${await listen(app)}`
   const read = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(url + path, init)
@@ -296,12 +303,47 @@ test('[reference.4] the document that is served has no fault, and names what thi
   }
 })
 
-test('[reference.5] the first steps work as they stand, and end with a payment', async (t) => {
+test('[reference.5] the first steps work as the pages show them, and end with a payment', async (t) => {
   const pix = await world(t)
-  const { stdout } = await promisify(execFile)('sh', ['-euc', firstSteps(pix.url, ADMIN_TOKEN)])
-  const lines = stdout.trim().split('\n')
-  assert.match(lines[0] ?? '', /^pix_test_/)
-  assert.equal(JSON.parse(lines.at(-1) ?? '').status, 'PAID')
+  for (const path of ['/', '/docs']) {
+    const [shown = ''] = codeBlocks(await (await fetch(pix.url + path)).text())
+    const { stdout } = await promisify(execFile)('sh', [
+      '-euc',
+      shown.replace('PIXGATE_ADMIN_TOKEN=…', `PIXGATE_ADMIN_TOKEN=${ADMIN_TOKEN}`),
+    ])
+    const lines = stdout.trim().split('\n')
+    assert.match(lines[0] ?? '', /^pix_test_/, path)
+    assert.equal(JSON.parse(lines.at(-1) ?? '').status, 'PAID', path)
+  }
+})
+
+test('[reference.5] the address is the one at which the service listens, whatever a request calls it', async (t) => {
+  const { url, read } = await served(t)
+  const { hostname, port } = new URL(url)
+  for (const path of ['/', '/docs', '/collection.json']) {
+    const request = httpRequest({ hostname, port, path, headers: { host: 'evil.example' } }).end()
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    const first = await readText(response)
+    assert.ok(first.includes(url), path)
+    assert.ok(!first.includes('evil.example'), path)
+    assert.equal((await read(path)).text, first)
+  }
+})
+
+test('[reference.5] in production nothing leads to the controls of a sandbox, nor to an address of its own', async (t) => {
+  const { url, read } = await served(t, false)
+  for (const path of ['/', '/docs', '/collection.json']) {
+    const { text } = await read(path)
+    assert.ok(!text.includes('/sandbox/'), path)
+    assert.ok(!text.includes('127.0.0.1') && !text.includes(url), path)
+  }
+  const { variable } = JSON.parse((await read('/collection.json')).text)
+  assert.deepEqual(variable[0], { key: 'baseUrl', value: '' })
+})
+
+test('[reference.5] the page says where the token stands where no terminal showed it', async (t) => {
+  const { read } = await served(t)
+  for (const path of ['/', '/docs']) assert.match((await read(path)).text, /sandbox-secrets\.json/, path)
 })
 
 test('[reference.1] a key that is sent along is no fault', async (t) => {
