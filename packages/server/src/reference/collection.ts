@@ -1,5 +1,6 @@
-import { type Credential, type Endpoint, tags } from '@pixgate/spec'
+import type { Credential, Endpoint } from '@pixgate/spec'
 import { resourceOfId } from '../platform/http/curl.ts'
+import { collectionPlan, type Folder, type Step } from './collection-plan.ts'
 import { apiInfo } from './info.ts'
 
 /**
@@ -7,11 +8,16 @@ import { apiInfo } from './info.ts'
  * an answer tells is kept in variables, which the requests after it are made of; only the administrative token is to be filled
  * in, and the address where it is not known.
  * @param baseUrl of the service, or nothing
- * @source rules#reference.4
+ * @source rules#reference.4, rules#reference.11
  */
 export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string): object {
-  const callable = endpoints.filter(({ auth }) => auth !== 'partner')
-  const ids = [...new Set(callable.flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable)))]
+  const callable = new Map(
+    endpoints.filter(({ auth }) => auth !== 'partner').map((endpoint) => [endpoint.id, endpoint]),
+  )
+  const hasBank = callable.has('payCashIn')
+  const ids = new Set(
+    [...callable.values()].flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable)),
+  )
   return {
     info: {
       name: apiInfo.title,
@@ -21,55 +27,49 @@ export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string): o
     auth: bearer('apiKey'),
     variable: [
       { key: 'baseUrl', value: baseUrl },
-      ...['adminToken', 'apiKey', ...ids].map((key) => ({ key, value: '' })),
+      ...['adminToken', 'apiKey', ...ids, ...(hasBank ? [WAITING_SINCE] : [])].map((key) => ({ key, value: '' })),
     ],
-    item: [
-      ...Object.entries(tags).map(([name, description]) =>
-        folder(
-          name,
-          description,
-          callable.filter(({ id, tag }) => tag === name && !ENDS.includes(id)),
-        ),
-      ),
-      folder(
-        'Ends',
-        'What the other requests need is ended by these, so that they stand last.',
-        ENDS.flatMap((id) => callable.filter((endpoint) => endpoint.id === id)),
-      ),
-    ].filter(({ item }) => item.length > 0),
+    item: collectionPlan
+      .filter(({ isOfSandbox }) => hasBank || !isOfSandbox)
+      .map((folder) => folderOf(folder, callable, hasBank)),
   }
 }
 
-/** Whoever runs the whole collection has these at its end. */
-const ENDS: readonly string[] = ['deleteWebhook', 'setCashOutSwitch', 'deactivateApiKey']
-
-function folder(name: string, description: string, endpoints: readonly Endpoint[]) {
-  return { name, description, item: endpoints.map(requestOf) }
+function folderOf({ name, description, steps }: Folder, endpoints: ReadonlyMap<string, Endpoint>, hasBank: boolean) {
+  const item = steps.flatMap((step) => {
+    const endpoint = endpoints.get(step.id)
+    return endpoint === undefined ? [] : [requestOf(endpoint, step, hasBank)]
+  })
+  return { name, description, item }
 }
 
 /** Where an answer tells what later requests need. */
 const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: string }>> = {
   generateApiKey: { variable: 'apiKey', from: 'apiKey' },
-  listApiKeys: { variable: 'apiKeyId', from: 'data[0].id' },
+  listApiKeys: { variable: 'apiKeyId', from: 'data[0]?.id' },
   createCashIn: { variable: 'cashInId', from: 'id' },
   createCashOut: { variable: 'cashOutId', from: 'id' },
   createRefundIn: { variable: 'refundInId', from: 'id' },
-  listLedgerEntries: { variable: 'ledgerEntryId', from: 'data[0].id' },
+  listLedgerEntries: { variable: 'ledgerEntryId', from: 'data[0]?.id' },
   createWebhook: { variable: 'webhookId', from: 'webhook_id' },
 }
 
-function requestOf(endpoint: Endpoint) {
+function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, hasBank: boolean) {
   const { id, method, summary, description, auth, body, example } = endpoint
   const kept = KEPT[id]
+  const script = [
+    ...(kept ? [keeping(kept.variable, kept.from)] : []),
+    ...(until !== undefined && hasBank ? waiting(until) : []),
+  ]
   return {
-    name: summary,
-    ...(kept && { event: [keeping(kept.variable, kept.from)] }),
+    name: name ?? summary,
+    ...(script.length > 0 && { event: [onAnswer(script)] }),
     request: {
       method,
       description,
       ...(auth !== 'api-key' && { auth: AUTH[auth] }),
       header: body === undefined ? [] : [{ key: 'Content-Type', value: 'application/json' }],
-      ...(body && { body: { mode: 'raw', raw: bodyText(example), options: { raw: { language: 'json' } } } }),
+      ...(body && { body: { mode: 'raw', raw: bodyText(given ?? example), options: { raw: { language: 'json' } } } }),
       url: urlOf(endpoint),
     },
     response: [],
@@ -77,9 +77,31 @@ function requestOf(endpoint: Endpoint) {
 }
 
 /** A script that runs on the answer. */
-function keeping(variable: string, from: string) {
-  const exec = [`if (pm.response.code < 300) pm.collectionVariables.set('${variable}', pm.response.json().${from})`]
+function onAnswer(exec: readonly string[]) {
   return { listen: 'test', script: { type: 'text/javascript', exec } }
+}
+
+function keeping(variable: string, from: string): string {
+  return `if (pm.response.code < 300) pm.collectionVariables.set('${variable}', pm.response.json().${from})`
+}
+
+/** The variable that says since when a runner waits. */
+const WAITING_SINCE = 'waitingSince'
+
+const WAIT_MAX_MS = 20_000
+const WAIT_STEP_MS = 250
+
+/** Lets a runner make the request again until this holds. Who sends it by hand sees no difference. */
+function waiting(until: string): readonly string[] {
+  return [
+    "const now = Date.parse(pm.response.headers.get('Date'))",
+    `const since = Number(pm.collectionVariables.get('${WAITING_SINCE}')) || now`,
+    'const body = pm.response.code === 200 ? pm.response.json() : {}',
+    `const isWaiting = pm.response.code === 200 && !(${until}) && now - since < ${WAIT_MAX_MS}`,
+    `pm.collectionVariables.set('${WAITING_SINCE}', isWaiting ? since : '')`,
+    // A runner goes on when the timers of a script have ended.
+    `if (isWaiting) { setTimeout(() => {}, ${WAIT_STEP_MS}); pm.execution.setNextRequest(pm.info.requestName) }`,
+  ]
 }
 
 function bearer(variable: string) {
@@ -90,7 +112,7 @@ const AUTH: Readonly<Partial<Record<Credential, object>>> = { admin: bearer('adm
 
 /** The example, under a reference that is new each time: the same one again would be a 409. */
 function bodyText(example: unknown): string {
-  return JSON.stringify(example ?? {}, (key, value) => (key === 'externalId' ? `${value}-{{$timestamp}}` : value), 2)
+  return JSON.stringify(example ?? {}, (key, value) => (key === 'externalId' ? `${value}-{{$guid}}` : value), 2)
 }
 
 function urlOf(endpoint: Endpoint) {
