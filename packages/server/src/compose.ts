@@ -29,7 +29,7 @@ import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { createIds, type Ids } from './platform/ids.ts'
-import { startWorker, type Worker } from './platform/jobs/worker.ts'
+import { type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
@@ -291,7 +291,7 @@ function handlersOf({ clock, databases, databaseNow, metrics }: Base, modules: M
   }
 }
 
-function startWorkers({ databases, logger }: Base, modules: Modules, workers: Workers): void {
+function startWorkers(base: Base, modules: Modules, workers: Workers): void {
   const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier } = modules
   const work = {
     'cash-out': cashOuts.processNext,
@@ -300,18 +300,26 @@ function startWorkers({ databases, logger }: Base, modules: Modules, workers: Wo
     'partner-inbox': inbox.processNext,
     statement: statements.processNext,
   }
-  const start = (name: string, idleMs: number, processNext: () => Promise<boolean>) =>
-    workers.set(name, startWorker({ name, idleMs, logger, processNext }))
-  for (const [name, processNext] of Object.entries(work)) start(name, POLL_MS, processNext)
-  start('engine-batches', FORGET_EVERY_MS, () => forgetBatches(databases.work).then(() => false))
-  webhooks.start()
+  const start = starting(base)
+  const processForget = () => forgetBatches(base.databases.work).then(() => false)
+  for (const [name, processNext] of Object.entries(work)) {
+    workers.set(name, start({ name, idleMs: POLL_MS, processNext }))
+  }
+  workers.set('engine-batches', start({ name: 'engine-batches', idleMs: FORGET_EVERY_MS, processNext: processForget }))
+  webhooks.start(start)
   verifier.start()
+}
+
+/** Starts workers whose failures are reported and counted. */
+function starting({ logger, metrics }: Base): StartWorker {
+  return (worker) => startWorker({ ...worker, logger, onFailure: metrics.failuresOf(worker.name) })
 }
 
 /** @source rules#logs.5 */
 const WATCH_EVERY_MS = 60_000
 
-function startWatch({ databases, clock, databaseNow, logger }: Base, workers: Workers): void {
+function startWatch(base: Base, workers: Workers): void {
+  const { databases, clock, databaseNow, logger } = base
   const lookAtWork = createLateWorkWatch({ ...createHealthStore(databases.api), logger })
   const lookAtClock = createClockWatch({ clock, databaseNow, logger })
   const processNext = async () => {
@@ -319,7 +327,7 @@ function startWatch({ databases, clock, databaseNow, logger }: Base, workers: Wo
     await lookAtWork()
     return false
   }
-  workers.set('watch', startWorker({ name: 'watch', idleMs: WATCH_EVERY_MS, logger, processNext }))
+  workers.set('watch', starting(base)({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
 }
 
 async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {
@@ -348,7 +356,7 @@ async function close({ databases, logger }: Base, { inbox, cashIns, engine, webh
 function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics) {
   const shared = { url, logger, role: APPLICATION_ROLE, onSlowStatement }
   const open = (name: string, connections: number, more: Pick<DatabaseOptions, 'planCacheMode'> = {}) =>
-    openDatabase({ ...shared, ...more, name: `pixgate ${name}`, connections })
+    openDatabase({ ...shared, ...more, name, connections })
   return {
     engine: open('engine', 1, { planCacheMode: 'force_generic_plan' }),
     api: open('api', 10),

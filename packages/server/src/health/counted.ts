@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { BankCall } from '../banks/around-calls.ts'
-import { harmless } from '../platform/observer.ts'
+import { moduleAndVerb } from '../platform/db/database.ts'
+import { harmless, withoutFault } from '../platform/observer.ts'
 
 /**
  * What this process counts and times as it happens. Labels have few values each: a route as declared, a kind, a state, and
@@ -20,6 +21,7 @@ export function createCounted(registry: Registry) {
     inbox: harmless(inboxMetrics(registry)),
     deliveries: harmless(deliveryMetrics(registry)),
     ...databaseMetrics(registry),
+    ...workerMetrics(registry),
   }
 }
 
@@ -164,7 +166,22 @@ function databaseMetrics(registry: Registry) {
     registers: [registry],
   })
   return harmless({
-    // What the engine writes has the parts of the batch in its name besides.
-    onSlowStatement: (statement: string) => slow.inc({ statement: statement.split('.').slice(0, 2).join('.') }),
+    onSlowStatement: (statement: string) => slow.inc({ statement: moduleAndVerb(statement) }),
   })
+}
+
+function workerMetrics(registry: Registry) {
+  const failures = new Counter({
+    name: 'pixgate_worker_failures_total',
+    help: 'Steps of the workers of this process that failed, and that were tried again',
+    labelNames: ['worker'],
+    registers: [registry],
+  })
+  return {
+    /** Counts the failures of a worker from now on. */
+    failuresOf: (worker: string) => {
+      withoutFault(() => failures.inc({ worker }, 0))
+      return () => withoutFault(() => failures.inc({ worker }))
+    },
+  }
 }
