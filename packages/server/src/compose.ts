@@ -159,7 +159,7 @@ type Modules = Awaited<ReturnType<typeof buildModules>>
 
 /** @param wake tells a worker that something is due */
 async function buildModules(base: Base, wake: (worker: string) => void) {
-  const { config, databases, logger, metrics } = base
+  const { config, databases, metrics } = base
   const webhooks = await createWebhooksModule({
     ...base,
     database: databases.work,
@@ -202,7 +202,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     }),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
-    verifier: createLedgerVerifier({ databaseUrl: config.databaseUrl, logger, pause: base.pause }),
+    verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
   }
 }
 
@@ -268,7 +268,7 @@ function measure({ metrics, databases, clock }: Base, modules: Modules, eventLoo
     {
       ...createHealthStore(databases.api),
       engineWaiting: () => engine.waiting,
-      lastVerification: verifier.lastVerification,
+      ledger: verifier.standing,
       breakers,
       pools,
       drainLoopDelays: eventLoop.drainDelays,

@@ -8,8 +8,8 @@ export interface Measured {
   engineWaiting(): number
   /** What waits in the database. */
   backlog(): Promise<Backlog>
-  /** What the last verification of the ledger found; `undefined` before the first. */
-  lastVerification(): { readonly at: number; readonly faults: number } | undefined
+  /** When this process verified the ledger last, or began to try, and what it found; `undefined` where it does not verify. */
+  ledger(): { readonly at: number; readonly faults: number | undefined } | undefined
   /** Where each breaker in front of the bank stands, by what it holds back. */
   breakers(): Readonly<Record<string, string>>
   /** How the connections of each pool are used. */
@@ -20,7 +20,7 @@ export interface Measured {
 
 /**
  * Makes the gauges of a registry.
- * @source rules#health.4, rules#metrics.1, rules#metrics.2
+ * @source rules#health.4, rules#metrics.1, rules#metrics.2, rules#metrics.6
  */
 export function createMeasured(registry: Registry, measured: Measured, clock: Clock): void {
   engineAndLedger(registry, measured)
@@ -29,7 +29,7 @@ export function createMeasured(registry: Registry, measured: Measured, clock: Cl
   backlog(registry, remembered(measured.backlog, clock))
 }
 
-function engineAndLedger(registry: Registry, { engineWaiting, lastVerification }: Measured): void {
+function engineAndLedger(registry: Registry, { engineWaiting, ledger }: Measured): void {
   const registers = [registry]
   new Gauge({
     name: 'pixgate_engine_waiting',
@@ -44,17 +44,24 @@ function engineAndLedger(registry: Registry, { engineWaiting, lastVerification }
     help: 'Faults that the last verification of the ledger found; operator action is required if not 0',
     registers,
     collect() {
-      this.set(lastVerification()?.faults ?? Number.NaN)
+      setOrLeaveOut(this, ledger()?.faults)
     },
   })
   new Gauge({
     name: 'pixgate_ledger_verified_timestamp_seconds',
-    help: 'When the ledger was verified last, in Unix seconds',
+    help: 'When this process verified the ledger last, or else when it began to try, in Unix seconds',
     registers,
     collect() {
-      this.set((lastVerification()?.at ?? Number.NaN) / 1_000)
+      const at = ledger()?.at
+      setOrLeaveOut(this, at === undefined ? undefined : at / 1_000)
     },
   })
+}
+
+/** What a process does not know is no figure of it: not a number would be one. */
+function setOrLeaveOut(gauge: Gauge, value: number | undefined): void {
+  if (value === undefined) gauge.remove()
+  else gauge.set(value)
 }
 
 const BREAKER_STATES = ['closed', 'half_open', 'open'] as const

@@ -150,7 +150,7 @@ function metricsOf(given: Partial<Measured>, clock = { now: () => WALL_AT }) {
   const idle: Measured = {
     engineWaiting: () => 3,
     backlog: async () => NOTHING_WAITS,
-    lastVerification: () => undefined,
+    ledger: () => undefined,
     breakers: () => ({ orders: 'closed', charges: 'half_open' }),
     pools: () => ({ api: { inUse: 2, waiting: 1 } }),
     drainLoopDelays: () => ({ p50Ms: 0, p99Ms: 5, longestMs: 2_000 }),
@@ -162,15 +162,9 @@ function metricsOf(given: Partial<Measured>, clock = { now: () => WALL_AT }) {
 const NOTHING_WAITS: Backlog = { cases: [], operations: [], events: [], deliveries: [], late: [] }
 
 test('[health.4] the metrics show the state at the time of the scrape', async () => {
-  let last: { at: number; faults: number } | undefined
-  const { series } = metricsOf({ lastVerification: () => last })
-  const before = await series()
-  assert.deepEqual(
-    [before('pixgate_engine_waiting'), before('pixgate_ledger_faults'), before('pixgate_database_up')],
-    [3, Number.NaN, 1],
-  )
-  last = { at: WALL_AT, faults: 2 }
+  const { series } = metricsOf({ ledger: () => ({ at: WALL_AT, faults: 2 }) })
   const after = await series()
+  assert.deepEqual([after('pixgate_engine_waiting'), after('pixgate_database_up')], [3, 1])
   assert.deepEqual(
     [after('pixgate_ledger_faults'), after('pixgate_ledger_verified_timestamp_seconds')],
     [2, WALL_AT / 1_000],
@@ -179,6 +173,20 @@ test('[health.4] the metrics show the state at the time of the scrape', async ()
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="open"}'), 0)
   assert.equal(after('pixgate_database_connections_waiting{pool="api"}'), 1)
   assert.equal(after('pixgate_event_loop_delay_seconds{quantile="1"}'), 2)
+})
+
+test('[health.4] [metrics.6] books that were never verified are as old as the process, and of no process that does not verify', async () => {
+  let known: ReturnType<Measured['ledger']>
+  const { series } = metricsOf({ ledger: () => known })
+  const ofLedger = async () => {
+    const now = await series()
+    return [now('pixgate_ledger_faults'), now('pixgate_ledger_verified_timestamp_seconds')]
+  }
+  assert.deepEqual(await ofLedger(), [undefined, undefined])
+  known = { at: WALL_AT, faults: undefined }
+  assert.deepEqual(await ofLedger(), [undefined, WALL_AT / 1_000])
+  known = { at: WALL_AT, faults: 0 }
+  assert.deepEqual(await ofLedger(), [0, WALL_AT / 1_000])
 })
 
 test('[health.4] while the database is away the metrics tell the rest', async () => {
