@@ -1,4 +1,4 @@
-import { serviceEndpoints } from '@pixgate/spec'
+import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
@@ -74,6 +74,8 @@ export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoi
 /** What the bank calls is the bank's to say. */
 const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
 
+const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
+
 /** How often a worker that nobody woke looks for work. */
 const POLL_MS = 1_000
 
@@ -88,11 +90,18 @@ interface Base extends Dependencies {
 /** The workers of this process, by name; none before they are started. */
 type Workers = Map<string, Worker>
 
+/** What a service answers: everything, or how it fares and nothing else. @source rules#health.6 */
+export type Answers = 'all' | 'health'
+
 /**
  * Builds everything, by the database's time from the first moment on. The schema must be up to date.
  * @source failure-modes#P10
  */
-export async function compose(dependencies: Dependencies, addEndpoints?: AddEndpoints): Promise<Service> {
+export async function compose(
+  dependencies: Dependencies,
+  addEndpoints?: AddEndpoints,
+  answers: Answers = 'all',
+): Promise<Service> {
   const base = await openBase(dependencies)
   const workers: Workers = new Map()
   const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
@@ -101,27 +110,17 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
   )
   measure(base, modules, eventLoop)
   let isDraining = false
-  const added = [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])]
-  const reference = createReferenceRoutes({
-    endpoints: [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)],
-    isSandbox: base.config.mode === 'sandbox',
-  })
-  const http = createHttpServer({
-    endpoints: ownEndpoints,
-    handlers: handlersOf(base, modules, () => isDraining),
-    onRequest: base.metrics.onRequest,
-    added: [...added, ...reference],
-    authenticate: {
-      'api-key': modules.apiKeys.authenticateApiKey,
-      admin: modules.apiKeys.authenticateAdmin,
-      partner: modules.inbox.authenticatePartner,
-    },
-    logger: base.logger,
-    ids: base.ids,
-    eventLoop,
-    trustProxy: base.config.trustProxy,
-    strictTransportSecurity: base.config.mode === 'production',
-  })
+  const shared = httpOptions(base, modules, eventLoop)
+  const health = healthHandlersOf(base, modules, () => isDraining)
+  const http =
+    answers === 'health'
+      ? createHttpServer({ ...shared, endpoints: healthEndpoints, handlers: health })
+      : createHttpServer({
+          ...shared,
+          endpoints: ownEndpoints,
+          handlers: { ...handlersOf(base, modules), ...health },
+          added: addedTo(base, modules, addEndpoints),
+        })
   return {
     http,
     engine: modules.engine,
@@ -277,7 +276,35 @@ function measure({ metrics, databases, clock }: Base, modules: Modules, eventLoo
   )
 }
 
-function handlersOf({ clock, databases, databaseNow, metrics }: Base, modules: Modules, isDraining: () => boolean) {
+/** What any server of this process is made with. */
+function httpOptions({ config, metrics, logger, ids }: Base, { apiKeys, inbox }: Modules, eventLoop: WatchedEventLoop) {
+  return {
+    onRequest: metrics.onRequest,
+    authenticate: {
+      'api-key': apiKeys.authenticateApiKey,
+      admin: apiKeys.authenticateAdmin,
+      partner: inbox.authenticatePartner,
+    },
+    logger,
+    ids,
+    eventLoop,
+    trustProxy: config.trustProxy,
+    strictTransportSecurity: config.mode === 'production',
+  }
+}
+
+/** What is answered besides: what the bank calls, what the sandbox adds, and the documents of all of it. */
+function addedTo({ config }: Base, modules: Modules, addEndpoints?: AddEndpoints): readonly BoundEndpoint[] {
+  const added = [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])]
+  const endpoints = [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)]
+  return [...added, ...createReferenceRoutes({ endpoints, isSandbox: config.mode === 'sandbox' })]
+}
+
+function healthHandlersOf({ clock, databaseNow, metrics }: Base, modules: Modules, isDraining: () => boolean) {
+  return createHealthHandlers({ clock, databaseNow, isDraining, bank: modules.bankStanding }, metrics)
+}
+
+function handlersOf({ databases }: Base, modules: Modules) {
   return {
     ...modules.apiKeys.handlers,
     ...modules.cashIns.handlers,
@@ -287,7 +314,6 @@ function handlersOf({ clock, databases, databaseNow, metrics }: Base, modules: M
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
     ...modules.operator.handlers,
-    ...createHealthHandlers({ clock, databaseNow, isDraining, bank: modules.bankStanding }, metrics),
   }
 }
 

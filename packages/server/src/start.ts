@@ -57,10 +57,20 @@ async function checkAndMigrate(databaseUrl: string, logger: Logger): Promise<voi
  * @throws StartupError where it is taken
  */
 export async function reserveAddress(role: Role, { host, port }: Address): Promise<Address> {
-  if (role === 'worker') return { host, port }
+  return role === 'worker' ? { host, port } : freeAddress({ host, port }, 'PORT')
+}
+
+/** @throws StartupError where the port is taken */
+async function freeAddress({ host, port }: Address, setting: string): Promise<Address> {
   const free = await probePort(port, host)
-  if (free === undefined) throw new StartupError(`port ${port} is taken; set PORT to another one`)
+  if (free === undefined) throw new StartupError(`port ${port} is taken; set ${setting} to another one`)
   return { host, port: free }
+}
+
+/** Where a process listens, the API's address being this; `undefined`: nowhere. @source rules#health.6 */
+async function listeningAddress(role: Role, api: Address, { host, workerPort }: Config): Promise<Address | undefined> {
+  if (role !== 'worker') return api
+  return workerPort === undefined ? undefined : freeAddress({ host, port: workerPort }, 'PIXGATE_WORKER_PORT')
 }
 
 /** How a process serves. */
@@ -78,13 +88,17 @@ export async function serve(
   dependencies: Dependencies,
   stops: Stop[],
 ): Promise<void> {
-  const service = await compose(dependencies, addEndpoints).catch((error: unknown) => {
-    throw databaseStartupError(error, dependencies.config.databaseUrl)
-  })
+  const { config, logger } = dependencies
+  const listening = await listeningAddress(role, address, config)
+  const service = await compose(dependencies, addEndpoints, role === 'worker' ? 'health' : 'all').catch(
+    (error: unknown) => {
+      throw databaseStartupError(error, config.databaseUrl)
+    },
+  )
   stops.push(() => service.stop())
   if (role !== 'api') service.startWorkers()
   service.startWatch()
-  if (role !== 'worker') await service.http.listen(address)
+  if (listening) await service.http.listen(listening)
   announce?.()
-  dependencies.logger.info({ role, mode: dependencies.config.mode, port: address.port }, 'ready')
+  logger.info({ role, mode: config.mode, port: listening?.port }, 'ready')
 }
