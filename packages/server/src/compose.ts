@@ -14,6 +14,7 @@ import type { Config } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
 import {
+  createBacklogReader,
   createClockWatch,
   createHealthHandlers,
   createHealthStore,
@@ -255,7 +256,7 @@ async function buildOperations(
 }
 
 /** Lets the metrics see what they measure when they are asked. */
-function measure({ metrics, databases, clock }: Base, modules: Modules, eventLoop: WatchedEventLoop): void {
+function measure({ metrics, databases, clock, logger }: Base, modules: Modules, eventLoop: WatchedEventLoop): void {
   const { engine, partner, verifier } = modules
   const breakers = () => ({
     orders: breakerStateOf(partner.sendsWanted()),
@@ -265,7 +266,7 @@ function measure({ metrics, databases, clock }: Base, modules: Modules, eventLoo
   const pools = () => Object.fromEntries(Object.entries(databases).map(([pool, database]) => [pool, database.use()]))
   metrics.measure(
     {
-      ...createHealthStore(databases.api),
+      backlog: createBacklogReader({ store: createHealthStore(databases.api), logger }),
       engineWaiting: () => engine.waiting,
       ledger: verifier.standing,
       breakers,

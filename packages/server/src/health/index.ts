@@ -1,3 +1,4 @@
+export { createBacklogReader } from './backlog.ts'
 export { createClockWatch } from './clock-watch.ts'
 export { createLateWorkWatch } from './late-work.ts'
 export { createMetrics, type Metrics } from './metrics.ts'

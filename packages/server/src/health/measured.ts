@@ -1,13 +1,14 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Clock } from '../platform/clock.ts'
+import type { BacklogReading } from './backlog.ts'
 import type { Backlog, Count } from './store.ts'
 
 /** What is measured in the moment in which it is asked for. */
 export interface Measured {
   /** How many commands wait for the engine. */
   engineWaiting(): number
-  /** What waits in the database. */
-  backlog(): Promise<Backlog>
+  /** What waits in the database, as far as that can be read. Throws nothing. */
+  backlog(): Promise<BacklogReading>
   /** When this process verified the ledger last, or began to try, and what it found; `undefined` where it does not verify. */
   ledger(): { readonly at: number; readonly faults: number | undefined } | undefined
   /** Where each breaker in front of the bank stands, by what it holds back. */
@@ -111,15 +112,14 @@ function process(registry: Registry, { pools, drainLoopDelays }: Measured): void
 /** Reads again after so long at the earliest, however many ask, and once at a time. @source rules#metrics.3 */
 const REMEMBERED_MS = 5_000
 
-function remembered(read: () => Promise<Backlog>, clock: Clock): () => Promise<Backlog | undefined> {
+function remembered(read: () => Promise<BacklogReading>, clock: Clock): () => Promise<BacklogReading> {
   let readAt = Number.NEGATIVE_INFINITY
-  let last: Promise<Backlog | undefined> = Promise.resolve(undefined)
+  let last: Promise<BacklogReading> = Promise.resolve({})
   return () => {
     const now = clock.now()
     if (now - readAt < REMEMBERED_MS && now >= readAt) return last
     readAt = now
-    // Whatever else is away, what this process knows by itself is reported.
-    last = read().catch(() => undefined)
+    last = read()
     return last
   }
 }
@@ -160,16 +160,19 @@ const WAITING: Readonly<
   },
 }
 
-function backlog(registry: Registry, read: () => Promise<Backlog | undefined>): void {
+const PARTS = Object.keys(WAITING) as readonly (keyof Backlog)[]
+
+function backlog(registry: Registry, read: () => Promise<BacklogReading>): void {
   new Gauge({
     name: 'pixgate_database_up',
-    help: 'Whether the figures of the database could be read: while it is 0 they are left out',
+    help: 'Whether all figures of the database could be read: while it is 0 those that could not are left out',
     registers: [registry],
     async collect() {
-      this.set((await read()) ? 1 : 0)
+      const reading = await read()
+      this.set(PARTS.every((part) => reading[part] !== undefined) ? 1 : 0)
     },
   })
-  for (const of of Object.keys(WAITING) as (keyof Backlog)[]) {
+  for (const of of PARTS) {
     const { what, names, labels } = WAITING[of]
     const gauge = (name: string, help: string, value: (count: Count) => number) =>
       new Gauge({
@@ -178,7 +181,7 @@ function backlog(registry: Registry, read: () => Promise<Backlog | undefined>): 
         labelNames: [...labels],
         registers: [registry],
         async collect() {
-          const counts = (await read())?.[of] ?? []
+          const counts = (await read())[of] ?? []
           this.reset()
           for (const count of counts) this.set(labelsOf(count, labels), value(count))
         },

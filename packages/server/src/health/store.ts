@@ -25,13 +25,8 @@ export interface Backlog {
   readonly late: readonly Count[]
 }
 
-/** All SQL of the metrics. */
-export interface HealthStore {
-  /** What waits. @throws DatabaseUnavailable */
-  backlog(): Promise<Backlog>
-  /** That part of {@link Backlog}. @throws DatabaseUnavailable */
-  late(): Promise<Backlog['late']>
-}
+/** All SQL of the metrics: each part of {@link Backlog}. @throws DatabaseUnavailable */
+export type HealthStore = { readonly [Part in keyof Backlog]: () => Promise<Backlog[Part]> }
 
 /** A worker looks each second, and a claim that it makes moves what it takes up. @source rules#logs.5 */
 const LATE_SECONDS = 60
@@ -151,19 +146,13 @@ const ASKED = Object.entries(HAS_ENDED).flatMap(([kind, states]) =>
 
 /** Makes the store of a database. */
 export function createHealthStore(database: Database): HealthStore {
-  const late = () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX])
+  const kinds = ASKED.map(({ kind }) => kind)
+  const states = ASKED.map(({ state }) => state)
   return {
-    late,
-    backlog: async () => ({
-      cases: await database.rows(countCases, [COUNTED_MAX]),
-      operations: await database.rows(countOperations, [
-        ASKED.map(({ kind }) => kind),
-        ASKED.map(({ state }) => state),
-        COUNTED_MAX,
-      ]),
-      events: await database.rows(countEvents, [COUNTED_MAX]),
-      deliveries: await database.rows(countDeliveries, [COUNTED_MAX]),
-      late: await late(),
-    }),
+    cases: () => database.rows(countCases, [COUNTED_MAX]),
+    operations: () => database.rows(countOperations, [kinds, states, COUNTED_MAX]),
+    events: () => database.rows(countEvents, [COUNTED_MAX]),
+    deliveries: () => database.rows(countDeliveries, [COUNTED_MAX]),
+    late: () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX]),
   }
 }

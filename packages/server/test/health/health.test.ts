@@ -6,6 +6,7 @@ import test from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
 import {
+  createBacklogReader,
   createHealthHandlers,
   createHealthStore,
   createMetrics,
@@ -18,6 +19,7 @@ import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
 import { seriesIn } from '../support/metrics.ts'
@@ -193,7 +195,7 @@ test('[health.4] while the database is away the metrics tell the rest', async ()
   let isAway = false
   const clock = { now: () => (isAway ? WALL_AT + 5_000 : WALL_AT) }
   const cases = [{ kind: 'unmatched_event', state: '', count: 2, oldestSeconds: 60 }]
-  const backlog = async () => (isAway ? Promise.reject(new Error('away')) : { ...NOTHING_WAITS, cases })
+  const backlog = async () => (isAway ? {} : { ...NOTHING_WAITS, cases })
   const { series } = metricsOf({ backlog }, clock)
   const there = await series()
   assert.equal(there('pixgate_cases_open{kind="unmatched_event"}'), 2)
@@ -202,6 +204,41 @@ test('[health.4] while the database is away the metrics tell the rest', async ()
   const away = await series()
   assert.deepEqual([away('pixgate_engine_waiting'), away('pixgate_database_up')], [3, 0])
   assert.equal(away('pixgate_cases_open{kind="unmatched_event"}'), undefined)
+})
+
+test('[metrics.7] [logs.3] a figure that the database refuses is left out with its reason, and the others are told', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const log = capturedLog()
+  const read = createBacklogReader({ store: createHealthStore(database), logger: log.logger })
+  const { series } = metricsOf({ backlog: read })
+  await administer(url, 'REVOKE SELECT ON "case" FROM pixgate_app')
+  await read()
+  const now = await series()
+  assert.equal(now('pixgate_database_up'), 0)
+  assert.equal(now('pixgate_deliveries{state="pending"}'), 0)
+  assert.deepEqual(
+    log.lines.map(({ level, msg, figure, reason }) => [level, msg, figure, reason]),
+    [
+      [
+        'error',
+        'a figure of the metrics could not be read, and is left out',
+        'cases',
+        'permission denied for table case',
+      ],
+    ],
+  )
+})
+
+test('[metrics.7] a database that is away is asked for one figure and not for all, and its pool alone says so', async () => {
+  const log = capturedLog()
+  let asked = 0
+  const away = () => {
+    asked += 1
+    return Promise.reject(new DatabaseUnavailable('away', false))
+  }
+  const store = { cases: away, operations: away, events: away, deliveries: away, late: away }
+  assert.deepEqual(await createBacklogReader({ store, logger: log.logger })(), {})
+  assert.deepEqual([asked, log.lines], [1, []])
 })
 
 test('[metrics.3] however often they are read, the database is asked each five seconds at most', async () => {
@@ -223,7 +260,7 @@ test('[metrics.3] however often they are read, the database is asked each five s
 test('[metrics.3] what waits is found by an index, however much there is that has ended', async (t) => {
   const { url, database } = await testDatabase(t)
   const asked: string[] = []
-  const { backlog } = createHealthStore({
+  const store = createHealthStore({
     ...database,
     rows: (query, ...rest) => {
       asked.push(query.text)
@@ -231,7 +268,8 @@ test('[metrics.3] what waits is found by an index, however much there is that ha
     },
   })
   await database.rows(MANY_OPERATIONS, [])
-  assert.equal((await backlog()).operations.find(({ kind }) => kind === 'refund_in')?.count, 667)
+  assert.equal((await store.operations()).find(({ kind }) => kind === 'refund_in')?.count, 667)
+  for (const part of [store.cases, store.events, store.deliveries, store.late]) await part()
   await administer(url, 'ANALYZE')
   const plans = await Promise.all(asked.map((text) => planOf(url, text)))
   assert.match(plans.join('\n'), /operation_list_by_status/)
@@ -248,12 +286,12 @@ test('[health.4] [P8] a case is logged, and counted while it is open', async (t)
   const lines: string[] = []
   const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
   const { engine } = testEngine(t, url, undefined, realPause, logger)
-  const { backlog } = createHealthStore(database)
-  assert.deepEqual((await backlog()).cases, [])
+  const { cases } = createHealthStore(database)
+  assert.deepEqual(await cases(), [])
   const opened = { operationId: null, kind: 'unmatched_event', reference: 'event-1', facts: {} }
   await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
   assert.deepEqual(
-    (await backlog()).cases.map(({ kind, count }) => [kind, count]),
+    (await cases()).map(({ kind, count }) => [kind, count]),
     [['unmatched_event', 1]],
   )
   assert.deepEqual(
