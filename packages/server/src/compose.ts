@@ -5,7 +5,7 @@ import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
-import { withinCapabilities } from './banks/lacking.ts'
+import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
 import { watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
@@ -147,7 +147,7 @@ export async function compose(
 
 async function openBase(dependencies: Dependencies): Promise<Base> {
   const { config, clock, logger } = dependencies
-  const metrics = createMetrics()
+  const metrics = createMetrics(BANK_CALLS)
   const databases = openDatabases(config.databaseUrl, logger, metrics)
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
   // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.

@@ -41,7 +41,10 @@ export interface InboundRequest {
  * `refused`: not the bank.
  * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#partner-inbox.15
  */
-export type Origin = 'proven' | 'unproven' | 'stale' | 'refused'
+export type Origin = (typeof ORIGINS)[number]
+
+/** Every {@link Origin}. */
+export const ORIGINS = ['proven', 'unproven', 'stale', 'refused'] as const
 
 /** What a bank tells by itself. */
 export type BankEvent = ReadableEvent | UnreadableEvent

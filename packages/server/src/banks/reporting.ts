@@ -35,11 +35,17 @@ export function withReporting(partner: Partner, options: ReportingOptions): Part
   })
 }
 
+/** What came of a call where the bank refuses our calls as such. */
+export type RefusedCall = 'unauthorized' | 'rate_limited'
+
 /** One word of few for what came of a call: the kind of the answer, or that the bank refuses our calls as such. */
 function outcomeOf({ kind, httpStatus }: AnyAnswer): string {
-  if (kind === 'UNKNOWN' && isUnauthorized(httpStatus)) return 'unauthorized'
-  if (kind === 'UNKNOWN' && httpStatus === 429) return 'rate_limited'
-  return kind.toLowerCase()
+  return (kind === 'UNKNOWN' && refusalOf(httpStatus)) || kind.toLowerCase()
+}
+
+function refusalOf(httpStatus: number | undefined): RefusedCall | undefined {
+  if (isUnauthorized(httpStatus)) return 'unauthorized'
+  return httpStatus === 429 ? 'rate_limited' : undefined
 }
 
 function isUnauthorized(httpStatus: number | undefined): boolean {

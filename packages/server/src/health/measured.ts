@@ -1,6 +1,8 @@
 import { Gauge, type Registry } from 'prom-client'
+import type { BreakerName, BreakerState } from '../banks/reporting.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { BacklogReading } from './backlog.ts'
+import { BREAKER_STATES } from './labels.ts'
 import type { Backlog, Count } from './store.ts'
 
 /** What is measured in the moment in which it is asked for. */
@@ -12,7 +14,7 @@ export interface Measured {
   /** When this process verified the ledger last, or began to try, and what it found; `undefined` where it does not verify. */
   ledger(): { readonly at: number; readonly faults: number | undefined } | undefined
   /** Where each breaker in front of the bank stands, by what it holds back. */
-  breakers(): Readonly<Record<string, string>>
+  breakers(): Readonly<Partial<Record<BreakerName, BreakerState>>>
   /** How the connections of each pool are used. */
   pools(): Readonly<Record<string, { readonly inUse: number; readonly waiting: number }>>
   /** How late the event loop was since this was last asked. */
@@ -26,7 +28,7 @@ export interface Measured {
 export function createMeasured(registry: Registry, measured: Measured, clock: Clock): void {
   engineAndLedger(registry, measured)
   breakers(registry, measured)
-  process(registry, measured)
+  ofProcess(registry, measured)
   backlog(registry, remembered(measured.backlog, clock))
 }
 
@@ -65,8 +67,6 @@ function setOrLeaveOut(gauge: Gauge, value: number | undefined): void {
   else gauge.set(value)
 }
 
-const BREAKER_STATES = ['closed', 'half_open', 'open'] as const
-
 function breakers(registry: Registry, measured: Measured): void {
   new Gauge({
     name: 'pixgate_bank_breaker_state',
@@ -81,7 +81,7 @@ function breakers(registry: Registry, measured: Measured): void {
   })
 }
 
-function process(registry: Registry, { pools, drainLoopDelays }: Measured): void {
+function ofProcess(registry: Registry, { pools, drainLoopDelays }: Measured): void {
   const registers = [registry]
   const pool = (name: string, help: string, use: 'inUse' | 'waiting') =>
     new Gauge({

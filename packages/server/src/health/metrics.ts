@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client'
+import type { BankCall } from '../banks/around-calls.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createCounted } from './counted.ts'
 import { createMeasured, type Measured } from './measured.ts'
@@ -13,12 +14,13 @@ export interface Metrics extends ReturnType<typeof createCounted> {
 
 /**
  * Makes the metrics: what is counted is counted from now on.
+ * @param bankCalls every call that a bank may be asked
  * @source rules#health.4, rules#metrics.5
  */
-export function createMetrics(): Metrics {
+export function createMetrics(bankCalls: readonly BankCall[] = []): Metrics {
   const registry = new Registry()
   return {
-    ...createCounted(registry),
+    ...createCounted(registry, bankCalls),
     measure: (measured, clock) => createMeasured(registry, measured, clock),
     text: () => registry.metrics(),
   }

@@ -1,4 +1,5 @@
 import type { Origin } from '../banks/inbound.ts'
+import type { EventOutcome } from '../health/index.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
 import type { InboxEvent, InboxResult } from './store.ts'
@@ -7,12 +8,9 @@ import type { InboxEvent, InboxResult } from './store.ts'
 export interface InboxObserver {
   /** Who a callback came from, as far as it was proven. */
   onCallback(origin: Origin): void
-  /** What became of an event, for now; `contradicting`: it is kept beside one that says something else. */
+  /** What became of an event, for now. */
   onEvent(outcome: EventOutcome): void
 }
-
-/** What can become of an event. */
-export type EventOutcome = 'applied' | 'parked' | 'quarantined' | 'given_up' | 'contradicting' | 'retried'
 
 /** Reports of the inbox, to the log and to whoever counts. */
 export interface InboxReports {
@@ -69,9 +67,19 @@ const REFUSALS: Readonly<Partial<Record<Origin, string>>> = {
   stale: 'a signed event of the bank is out of its time window, and was refused: the bank is asked instead',
 }
 
-function outcomeOf({ state, outcome, dueAt }: InboxResult): EventOutcome {
-  if (state === 'QUARANTINED') return 'quarantined'
-  if (outcome === 'CASE_OPENED') return 'given_up'
+/** What an event has come to, by the outcome that is kept of it; any other is the reason of a quarantine. */
+const ENDED: ReadonlyMap<string, EventOutcome> = new Map([
+  ['APPLIED', 'applied'],
+  ['IGNORED', 'ignored'],
+  ['IN_PROGRESS', 'ignored'],
+  ['KNOWN', 'ignored'],
+  ['ASKED', 'queried'],
+  ['UNPROVEN', 'unproven'],
+  ['CASE_OPENED', 'given_up'],
+])
+
+/** What contradicts another event keeps its state, whatever becomes of it. */
+function outcomeOf({ outcome, dueAt }: InboxResult): EventOutcome {
   if (outcome === 'WAITING') return 'retried'
-  return dueAt === null ? 'applied' : 'parked'
+  return dueAt === null ? (ENDED.get(outcome) ?? 'quarantined') : 'parked'
 }
