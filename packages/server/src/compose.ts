@@ -20,7 +20,9 @@ import {
   createHealthStore,
   createLateWorkWatch,
   createMetrics,
+  createWriteWatch,
   type Metrics,
+  type WriteWatch,
 } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
@@ -86,6 +88,7 @@ interface Base extends Dependencies {
   readonly metrics: Metrics
   readonly databases: ReturnType<typeof openDatabases>
   readonly databaseNow: () => Promise<number>
+  readonly writes: WriteWatch
 }
 
 /** The workers of this process, by name; none before they are started. */
@@ -148,11 +151,12 @@ export async function compose(
 async function openBase(dependencies: Dependencies): Promise<Base> {
   const { config, clock, logger } = dependencies
   const metrics = createMetrics(BANK_CALLS)
+  const writes = createWriteWatch({ clock, logger })
   const databases = openDatabases(config.databaseUrl, logger, metrics)
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
   // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
   clock.observe(await databaseNow())
-  return { ...dependencies, ids: createIds(clock), metrics, databases, databaseNow }
+  return { ...dependencies, ids: createIds(clock), metrics, databases, databaseNow, writes }
 }
 
 type Modules = Awaited<ReturnType<typeof buildModules>>
@@ -170,7 +174,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const engine = createEngine({
     ...base,
     database: databases.engine,
-    observer: metrics.engine,
+    observer: { ...metrics.engine, ...base.writes },
     onNotifications: () => webhooks.wake(),
   })
   const bank = base.bank ?? config.bank.open()
@@ -256,7 +260,11 @@ async function buildOperations(
 }
 
 /** Lets the metrics see what they measure when they are asked. */
-function measure({ metrics, databases, clock, logger }: Base, modules: Modules, eventLoop: WatchedEventLoop): void {
+function measure(
+  { metrics, databases, clock, logger, writes }: Base,
+  modules: Modules,
+  eventLoop: WatchedEventLoop,
+): void {
   const { engine, partner, verifier } = modules
   const breakers = () => ({
     orders: breakerStateOf(partner.sendsWanted()),
@@ -270,6 +278,7 @@ function measure({ metrics, databases, clock, logger }: Base, modules: Modules, 
       engineWaiting: () => engine.waiting,
       ledger: verifier.standing,
       breakers,
+      writeProblem: writes.problem,
       pools,
       drainLoopDelays: eventLoop.drainDelays,
     },
@@ -301,8 +310,10 @@ function addedTo({ config }: Base, modules: Modules, addEndpoints?: AddEndpoints
   return [...added, ...createReferenceRoutes({ endpoints, isSandbox: config.mode === 'sandbox' })]
 }
 
-function healthHandlersOf({ clock, databaseNow, metrics }: Base, modules: Modules, isDraining: () => boolean) {
-  return createHealthHandlers({ clock, databaseNow, isDraining, bank: modules.bankStanding }, metrics)
+function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () => boolean) {
+  const { clock, databaseNow, writes, metrics } = base
+  const sources = { clock, databaseNow, isDraining, writeProblem: writes.problem, bank: bankStanding }
+  return createHealthHandlers(sources, metrics)
 }
 
 function handlersOf({ databases }: Base, modules: Modules) {

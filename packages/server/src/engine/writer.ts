@@ -48,6 +48,8 @@ export interface EngineObserver {
   onBatch(waitsMs: readonly number[]): void
   /** The statement of a batch was answered, whatever the answer was. */
   onCommit(durationMs: number): void
+  /** A write was answered. @param refusal what the database threw, as it knows no constraint; `undefined`: it was committed */
+  onWrite(refusal: unknown): void
   /** An operation was made in a state, or came into it, and that is committed. */
   onMove(kind: string, status: string): void
   /** A case was opened, and that is committed. */
@@ -163,6 +165,7 @@ export class Writer {
     if (constraint === MOVEMENT_TAKEN) return 'stale'
     const taken = TAKEN.get(constraint ?? '')
     if (taken) return taken
+    this.#options.observer?.onWrite(error)
     throw error
   }
 
@@ -228,6 +231,7 @@ export class Writer {
   /** @source rules#logs.3 */
   #report({ moves, cases }: Draft): void {
     const { logger, observer } = this.#options
+    observer?.onWrite(undefined)
     for (const { before, after } of moves) {
       if (before?.status !== after.status) observer?.onMove(after.kind, after.status)
     }

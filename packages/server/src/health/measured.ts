@@ -15,6 +15,8 @@ export interface Measured {
   ledger(): { readonly at: number; readonly faults: number | undefined } | undefined
   /** Where each breaker in front of the bank stands, by what it holds back. */
   breakers(): Readonly<Partial<Record<BreakerName, BreakerState>>>
+  /** Why the database does not take what is written; `undefined` where it does. */
+  writeProblem(): string | undefined
   /** How the connections of each pool are used. */
   pools(): Readonly<Record<string, { readonly inUse: number; readonly waiting: number }>>
   /** How late the event loop was since this was last asked. */
@@ -81,8 +83,16 @@ function breakers(registry: Registry, measured: Measured): void {
   })
 }
 
-function ofProcess(registry: Registry, { pools, drainLoopDelays }: Measured): void {
+function ofProcess(registry: Registry, { pools, drainLoopDelays, writeProblem }: Measured): void {
   const registers = [registry]
+  new Gauge({
+    name: 'pixgate_database_writable',
+    help: 'Whether the database took what this process wrote last',
+    registers,
+    collect() {
+      this.set(writeProblem() === undefined ? 1 : 0)
+    },
+  })
   const pool = (name: string, help: string, use: 'inUse' | 'waiting') =>
     new Gauge({
       name,

@@ -14,7 +14,9 @@ import { createMeasured, type Measured } from '../../src/health/measured.ts'
 const OF_PROMETHEUS = ['instance', 'job']
 
 /** The words of a query that are no series, and the one series that Prometheus makes itself. */
-const WORDS = new Set('sum max min rate increase histogram_quantile time absent abs by on or and unless up'.split(' '))
+const WORDS = new Set(
+  'sum max min rate increase histogram_quantile time absent abs min_over_time by on or and unless up'.split(' '),
+)
 
 /** The values that a query may compare a label with. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

@@ -10,6 +10,7 @@ import {
   createHealthHandlers,
   createHealthStore,
   createMetrics,
+  createWriteWatch,
   type HealthHandlers,
   type ReadinessSources,
 } from '../../src/health/index.ts'
@@ -22,7 +23,7 @@ import { realPause } from '../../src/platform/jobs/pause.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
-import { seriesIn } from '../support/metrics.ts'
+import { scrape, seriesIn } from '../support/metrics.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
@@ -42,6 +43,7 @@ function handlers(given: Partial<ReadinessSources> = {}): HealthHandlers {
     databaseNow: async () => WALL_AT,
     isDraining: () => false,
     bank: () => ({ isKnown: true, problem: undefined }),
+    writeProblem: () => undefined,
     ...given,
   }
   return createHealthHandlers(readiness, createMetrics())
@@ -121,6 +123,59 @@ test('[health.2] [EX-4] a clock that is more than a second off the database is a
   assert.deepEqual(await reasonsAt(-5_000), ["the clock of this machine is -5000 ms off the database's"])
 })
 
+/** Lets new sessions of a database write, or only read, and ends those of the engine that there are. */
+async function setReadOnly(url: string, isReadOnly: boolean): Promise<void> {
+  const name = new URL(url).pathname.slice(1)
+  await administer(url, `ALTER DATABASE ${name} SET default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`)
+  await administer(
+    url,
+    `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'pixgate engine'`,
+  )
+}
+
+test('[health.7] [logs.3] a database that can be read and not written is a reason, a figure and a line, until a write succeeds', async (t) => {
+  const log = capturedLog()
+  const pix = await world(t, {}, { isStepped: true, logger: log.logger })
+  const ready = async () => {
+    const { status, body } = await pix.call('GET', '/readyz')
+    const writable = (await scrape(pix))('pixgate_database_writable')
+    return [status, body.reasons, body.dependencies.clock.status, writable]
+  }
+  const create = async (externalId: string) =>
+    (await pix.call('POST', '/api/pix/cash-in', { transaction: { value: 10, externalId } })).status
+  assert.equal(await create('a'), 201)
+  assert.deepEqual(await ready(), [200, [], 'ok', 1])
+  await setReadOnly(pix.databaseUrl, true)
+  // The first one may find out that its session has ended.
+  while ((await ready())[3] === 1) assert.equal(await create('b'), 503)
+  assert.deepEqual(await ready(), [503, ['the database can only be read'], 'ok', 0])
+  const { level, reason, pool } = await log.line('the database refuses writes')
+  assert.deepEqual([level, pool], ['error', 'engine'])
+  assert.match(String(reason), /in a read-only transaction$/)
+  await setReadOnly(pix.databaseUrl, false)
+  while ((await create('c')) !== 201);
+  assert.deepEqual(await ready(), [200, [], 'ok', 1])
+  await log.line('the database takes writes again', { level: 'info' })
+})
+
+test('[health.7] a refused write counts for a minute: who is not ready gets no request to write for', () => {
+  let nowMs = WALL_AT
+  const { onWrite, problem } = createWriteWatch({ clock: { now: () => nowMs }, logger: pino({ level: 'silent' }) })
+  const full = Object.assign(new pg.DatabaseError('could not extend file', 0, 'error'), { code: '53100' })
+  onWrite(new DatabaseUnavailable('away', true))
+  assert.equal(problem(), undefined, 'of a database that is away the reading tells')
+  onWrite(new DatabaseUnavailable(full.message, false, { cause: full }))
+  nowMs += 59_999
+  assert.equal(problem(), 'the database has no space left on its disk')
+  nowMs += 1
+  assert.equal(problem(), undefined)
+  onWrite(full)
+  assert.equal(problem(), 'the database has no space left on its disk')
+  onWrite(undefined)
+  assert.equal(problem(), undefined)
+})
+
 test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes the difference', async (t) => {
   let isAway = false
   const pix = await world(
@@ -154,6 +209,7 @@ function metricsOf(given: Partial<Measured>, clock = { now: () => WALL_AT }) {
     backlog: async () => NOTHING_WAITS,
     ledger: () => undefined,
     breakers: () => ({ orders: 'closed', charges: 'half_open' }),
+    writeProblem: () => undefined,
     pools: () => ({ api: { inUse: 2, waiting: 1 } }),
     drainLoopDelays: () => ({ p50Ms: 0, p99Ms: 5, longestMs: 2_000 }),
   }

@@ -171,9 +171,11 @@ function createReports({ logger, name, slowAfterMs, onSlowStatement, heartbeat =
   const pool = { pool: name }
   let isAway = false
 
-  function away({ message: reason, sent }: DatabaseUnavailable): void {
-    isAway = true
-    const sentence = sent ? 'the database was asked, and its answer was lost' : 'the database cannot be asked'
+  function away(error: DatabaseUnavailable): void {
+    const { message: reason, sent } = error
+    // What refuses writes goes on answering.
+    if (!isRefusedWrite(error)) isAway = true
+    const sentence = sentenceOf(error)
     heartbeat.report(`${sent} ${reason}`, (more) => logger.error({ ...pool, reason }, sentence + andMore(more)))
   }
   function back(): void {
@@ -214,9 +216,23 @@ function createReports({ logger, name, slowAfterMs, onSlowStatement, heartbeat =
   }
 }
 
+function sentenceOf(error: DatabaseUnavailable): string {
+  if (isRefusedWrite(error)) return 'the database refuses writes; whatever would change anything is refused'
+  return error.sent ? 'the database was asked, and its answer was lost' : 'the database cannot be asked'
+}
+
 /** What a statement is: the engine's names have the parts of a batch besides. */
 export function moduleAndVerb(statement: string): string {
   return statement.split('.').slice(0, 2).join('.')
+}
+
+/** SQLSTATEs that say of a database that answers that it cannot be written: read-only, disk full, no permission. */
+const WRITES_REFUSED = /^(25006|53100|42501)/
+
+/** Whether the database refused to write, whatever was to be written. */
+export function isRefusedWrite(error: unknown): boolean {
+  const { code } = databaseError(error) ?? databaseError((error as Error | undefined)?.cause) ?? {}
+  return WRITES_REFUSED.test(code ?? '')
 }
 
 /** Whether something failed because the database did not answer, which its pool has said already. */
