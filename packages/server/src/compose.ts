@@ -129,7 +129,7 @@ export async function compose(
     http,
     engine: modules.engine,
     startWorkers: () => startWorkers(base, modules, workers),
-    startWatch: () => startWatch(base, workers),
+    startWatch: () => startWatch(base, modules, workers),
     processNext: () => processNext(modules),
     stop: async () => {
       const { logger } = base
@@ -356,9 +356,13 @@ function starting({ logger, metrics }: Base): StartWorker {
 /** @source rules#logs.5 */
 const WATCH_EVERY_MS = 60_000
 
-function startWatch(base: Base, workers: Workers): void {
+function startWatch(base: Base, { partner }: Modules, workers: Workers): void {
   const { databases, clock, databaseNow, logger } = base
-  const lookAtWork = createLateWorkWatch({ ...createHealthStore(databases.api), logger })
+  const lookAtWork = createLateWorkWatch({
+    ...createHealthStore(databases.api),
+    orders: () => breakerStateOf(partner.sendsWanted()),
+    logger,
+  })
   const lookAtClock = createClockWatch({ clock, databaseNow, logger })
   const processNext = async () => {
     await lookAtClock()

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { BreakerName, BreakerState } from '../banks/reporting.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, DatabaseClock } from '../platform/clock.ts'
 import type { BacklogReading } from './backlog.ts'
 import { BREAKER_STATES } from './labels.ts'
 import type { Backlog, Count } from './store.ts'
@@ -27,10 +27,14 @@ export interface Measured {
  * Makes the gauges of a registry.
  * @source rules#health.4, rules#metrics.1, rules#metrics.2, rules#metrics.6
  */
-export function createMeasured(registry: Registry, measured: Measured, clock: Clock): void {
+export function createMeasured(
+  registry: Registry,
+  measured: Measured,
+  clock: Pick<DatabaseClock, 'now' | 'skewMs'>,
+): void {
   engineAndLedger(registry, measured)
   breakers(registry, measured)
-  ofProcess(registry, measured)
+  ofProcess(registry, measured, clock)
   backlog(registry, remembered(measured.backlog, clock))
 }
 
@@ -83,7 +87,11 @@ function breakers(registry: Registry, measured: Measured): void {
   })
 }
 
-function ofProcess(registry: Registry, { pools, drainLoopDelays, writeProblem }: Measured): void {
+function ofProcess(
+  registry: Registry,
+  { pools, drainLoopDelays, writeProblem }: Measured,
+  clock: Pick<DatabaseClock, 'skewMs'>,
+): void {
   const registers = [registry]
   new Gauge({
     name: 'pixgate_database_writable',
@@ -91,6 +99,14 @@ function ofProcess(registry: Registry, { pools, drainLoopDelays, writeProblem }:
     registers,
     collect() {
       this.set(writeProblem() === undefined ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'pixgate_clock_skew_seconds',
+    help: "How far the clock of this machine is ahead of the database's; negative: behind it",
+    registers,
+    collect() {
+      this.set(clock.skewMs() / 1_000)
     },
   })
   const pool = (name: string, help: string, use: 'inUse' | 'waiting') =>

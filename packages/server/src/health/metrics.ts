@@ -1,13 +1,13 @@
 import { Registry } from 'prom-client'
 import type { BankCall } from '../banks/around-calls.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { DatabaseClock } from '../platform/clock.ts'
 import { createCounted } from './counted.ts'
 import { createMeasured, type Measured } from './measured.ts'
 
 /** The metrics of this process: what modules tell of it, and a reading. */
 export interface Metrics extends ReturnType<typeof createCounted> {
   /** Adds what is measured when it is asked for; once. */
-  measure(measured: Measured, clock: Clock): void
+  measure(measured: Measured, clock: Pick<DatabaseClock, 'now' | 'skewMs'>): void
   /** In the text format of Prometheus. */
   text(): Promise<string>
 }

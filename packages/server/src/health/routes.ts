@@ -80,7 +80,8 @@ function dependencyOnClock(clock: DatabaseClock): Dependency {
 /** What is wrong with this machine's clock, as a whole sentence. */
 export function clockProblem(clock: DatabaseClock): string | undefined {
   const skewMs = Math.round(clock.skewMs())
-  return Math.abs(skewMs) > SKEW_MAX_MS ? `the clock of this machine is ${skewMs} ms off the database's` : undefined
+  if (Math.abs(skewMs) <= SKEW_MAX_MS) return undefined
+  return `the clock of this machine is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database's`
 }
 
 /** Charges, payouts and refunds wait for a bank that is away; the service serves on. */

@@ -47,7 +47,7 @@ function statesOf(...machines: readonly { readonly states: readonly string[] }[]
 function metrics(): readonly { name: string; type: string; labelNames: string[] }[] {
   const registry = new Registry()
   createCounted(registry, [])
-  createMeasured(registry, {} as Measured, { now: () => 0 })
+  createMeasured(registry, {} as Measured, { now: () => 0, skewMs: () => 0 })
   return registry.getMetricsAsArray() as unknown as { name: string; type: string; labelNames: string[] }[]
 }
 
@@ -105,12 +105,20 @@ function partsOf(expr: string) {
       values: value.split('|'),
     })),
   }))
-  const grouped = [...expr.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(
-    ([, labels = '']) => labels.match(/\w+/g) ?? [],
-  )
   const bare = expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\b(?:by|on) \([^)]*\)/g, ' ')
-  const names = (bare.match(/[a-zA-Z_:][\w:]*/g) ?? []).filter((word) => word === 'up' || !WORDS.has(word))
-  return { selectors, grouped, names }
+  return { selectors, grouped: groupsOf(expr), names: namesIn(bare) }
+}
+
+/** The labels that are grouped by, each with the series that follows. */
+function groupsOf(expr: string) {
+  return [...expr.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(({ 0: whole, 1: labels = '', index }) => {
+    const [name = ''] = namesIn(expr.slice(index + whole.length))
+    return (labels.match(/\w+/g) ?? []).map((label) => ({ name, label }))
+  })
+}
+
+function namesIn(expr: string): string[] {
+  return (expr.match(/[a-zA-Z_:][\w:]*/g) ?? []).filter((word) => word === 'up' || !WORDS.has(word))
 }
 
 /** The values that are known of a label of a series; `undefined`: any. */
@@ -124,10 +132,10 @@ function valuesOf(name: string, label: string): readonly string[] | undefined {
 /** What a query and what it shows name that is not exported. */
 function unknownIn({ expr, shown }: Query, series: ReturnType<typeof exported>): string[] {
   const { selectors, grouped, names } = partsOf(expr)
-  const hasEach = (label: string) => names.every((name) => series.get(name)?.has(label) ?? true)
+  const has = (name: string, label: string) => series.get(name)?.has(label) ?? true
   const matched = selectors.flatMap(({ name, matchers }) =>
     matchers.flatMap(({ label, values }) => [
-      ...(series.get(name)?.has(label) === false ? [label] : []),
+      ...(has(name, label) ? [] : [label]),
       ...values.filter((value) => valuesOf(name, label)?.includes(value) !== true),
     ]),
   )
@@ -135,7 +143,8 @@ function unknownIn({ expr, shown }: Query, series: ReturnType<typeof exported>):
   return [
     ...names.filter((name) => !series.has(name)),
     ...matched,
-    ...[...grouped, ...labels].filter((label) => !hasEach(label)),
+    ...grouped.filter(({ name, label }) => !has(name, label)).map(({ label }) => label),
+    ...labels.filter((label) => !has(names[0] ?? '', label)),
   ]
 }
 

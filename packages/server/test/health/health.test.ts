@@ -119,14 +119,17 @@ test('[health.2] [EX-4] a clock that is more than a second off the database is a
   const reasonsAt = async (skewMs: number) =>
     (await handlers({ databaseNow: async () => WALL_AT - skewMs }).getReadiness(input)).body.reasons
   for (const skewMs of [0, 1_000, -1_000]) assert.deepEqual(await reasonsAt(skewMs), [])
-  assert.deepEqual(await reasonsAt(1_001), ["the clock of this machine is 1001 ms off the database's"])
-  assert.deepEqual(await reasonsAt(-5_000), ["the clock of this machine is -5000 ms off the database's"])
+  assert.deepEqual(await reasonsAt(1_001), ["the clock of this machine is 1001 ms ahead of the database's"])
+  assert.deepEqual(await reasonsAt(-5_000), ["the clock of this machine is 5000 ms behind the database's"])
 })
 
 /** Lets new sessions of a database write, or only read, and ends those of the engine that there are. */
 async function setReadOnly(url: string, isReadOnly: boolean): Promise<void> {
   const name = new URL(url).pathname.slice(1)
-  await administer(url, `ALTER DATABASE ${name} SET default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`)
+  await administer(
+    new URL('/postgres', url).href,
+    `ALTER DATABASE ${name} SET default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`,
+  )
   await administer(
     url,
     `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
@@ -202,7 +205,7 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
 })
 
 /** Metrics that measure what is given, in a process where nothing happens. */
-function metricsOf(given: Partial<Measured>, clock = { now: () => WALL_AT }) {
+function metricsOf(given: Partial<Measured>, now = () => WALL_AT) {
   const metrics = createMetrics()
   const idle: Measured = {
     engineWaiting: () => 3,
@@ -213,7 +216,7 @@ function metricsOf(given: Partial<Measured>, clock = { now: () => WALL_AT }) {
     pools: () => ({ api: { inUse: 2, waiting: 1 } }),
     drainLoopDelays: () => ({ p50Ms: 0, p99Ms: 5, longestMs: 2_000 }),
   }
-  metrics.measure({ ...idle, ...given }, clock)
+  metrics.measure({ ...idle, ...given }, { now, skewMs: () => -1_500 })
   return { metrics, series: async () => seriesIn(await metrics.text()) }
 }
 
@@ -227,6 +230,7 @@ test('[health.4] the metrics show the state at the time of the scrape', async ()
     [after('pixgate_ledger_faults'), after('pixgate_ledger_verified_timestamp_seconds')],
     [2, WALL_AT / 1_000],
   )
+  assert.equal(after('pixgate_clock_skew_seconds'), -1.5)
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="half_open"}'), 1)
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="open"}'), 0)
   assert.equal(after('pixgate_database_connections_waiting{pool="api"}'), 1)
@@ -249,10 +253,10 @@ test('[health.4] [metrics.6] books that were never verified are as old as the pr
 
 test('[health.4] while the database is away the metrics tell the rest', async () => {
   let isAway = false
-  const clock = { now: () => (isAway ? WALL_AT + 5_000 : WALL_AT) }
+  const now = () => (isAway ? WALL_AT + 5_000 : WALL_AT)
   const cases = [{ kind: 'unmatched_event', state: '', count: 2, oldestSeconds: 60 }]
   const backlog = async () => (isAway ? {} : { ...NOTHING_WAITS, cases })
-  const { series } = metricsOf({ backlog }, clock)
+  const { series } = metricsOf({ backlog }, now)
   const there = await series()
   assert.equal(there('pixgate_cases_open{kind="unmatched_event"}'), 2)
   assert.equal(there('pixgate_cases_oldest_age_seconds{kind="unmatched_event"}'), 60)
@@ -303,7 +307,7 @@ test('[metrics.3] however often they are read, the database is asked each five s
     reads += 1
     return NOTHING_WAITS
   }
-  const { metrics } = metricsOf({ backlog }, { now: () => nowMs })
+  const { metrics } = metricsOf({ backlog }, () => nowMs)
   await Promise.all([metrics.text(), metrics.text()])
   nowMs += 4_999
   await metrics.text()
