@@ -294,6 +294,7 @@ function httpOptions({ config, metrics, logger, ids }: Base, { apiKeys, inbox }:
       'api-key': apiKeys.authenticateApiKey,
       admin: apiKeys.authenticateAdmin,
       partner: inbox.authenticatePartner,
+      onUnreadPartner: inbox.onUnread,
     },
     logger,
     ids,

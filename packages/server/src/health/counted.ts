@@ -1,10 +1,9 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { BankCall } from '../banks/around-calls.ts'
-import { ORIGINS, type Origin } from '../banks/inbound.ts'
 import type { RefusedCall } from '../banks/reporting.ts'
 import { moduleAndVerb } from '../platform/db/database.ts'
 import { harmless, withoutFault } from '../platform/observer.ts'
-import { EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
+import { CALLBACK_ORIGINS, type CallbackOrigin, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
 
 /**
  * What this process counts and times as it happens. Labels have few values each: a route as declared, a kind, a state, and
@@ -121,10 +120,10 @@ function inboxMetrics(registry: Registry) {
     labelNames: ['outcome'],
     registers,
   })
-  for (const origin of ORIGINS) callbacks.inc({ origin }, 0)
+  for (const origin of CALLBACK_ORIGINS) callbacks.inc({ origin }, 0)
   for (const outcome of EVENT_OUTCOMES) events.inc({ outcome }, 0)
   return {
-    onCallback: (origin: Origin) => callbacks.inc({ origin }),
+    onCallback: (origin: CallbackOrigin) => callbacks.inc({ origin }),
     onEvent: (outcome: EventOutcome) => events.inc({ outcome }),
   }
 }

@@ -1,6 +1,6 @@
 export { createBacklogReader } from './backlog.ts'
 export { createClockWatch } from './clock-watch.ts'
-export type { EventOutcome } from './labels.ts'
+export type { CallbackOrigin, EventOutcome } from './labels.ts'
 export { createLateWorkWatch } from './late-work.ts'
 export { createMetrics, type Metrics } from './metrics.ts'
 export { clockProblem, createHealthHandlers, type HealthHandlers, type ReadinessSources } from './routes.ts'

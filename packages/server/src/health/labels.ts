@@ -1,3 +1,4 @@
+import { ORIGINS } from '../banks/inbound.ts'
 import type { BreakerState } from '../banks/reporting.ts'
 
 /**
@@ -10,6 +11,12 @@ export const BREAKER_STATES = Object.keys({
   half_open: true,
   open: true,
 } satisfies Record<BreakerState, true>) as readonly BreakerState[]
+
+/** What callbacks are counted by; `unreadable`: they did not arrive whole, or were too large. */
+export const CALLBACK_ORIGINS = [...ORIGINS, 'unreadable'] as const
+
+/** One of {@link CALLBACK_ORIGINS}. */
+export type CallbackOrigin = (typeof CALLBACK_ORIGINS)[number]
 
 /**
  * What can become of an event of the bank. `ignored`: it says nothing that is not known. `queried`: the bank is asked what it

@@ -4,10 +4,9 @@ import test from 'node:test'
 import { cashIn, cashOut, refundIn, serviceEndpoints } from '@pixgate/spec'
 import { Registry } from 'prom-client'
 import { parse } from 'yaml'
-import { ORIGINS } from '../../src/banks/inbound.ts'
 import type { BreakerName, RefusedCall } from '../../src/banks/reporting.ts'
 import { createCounted } from '../../src/health/counted.ts'
-import { BREAKER_STATES, EVENT_OUTCOMES } from '../../src/health/labels.ts'
+import { BREAKER_STATES, CALLBACK_ORIGINS, EVENT_OUTCOMES } from '../../src/health/labels.ts'
 import { createMeasured, type Measured } from '../../src/health/measured.ts'
 
 /** Labels that Prometheus adds to whatever it scrapes. */
@@ -28,7 +27,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     breaker: ['orders', 'charges', 'qr_codes'] satisfies BreakerName[],
     state: BREAKER_STATES,
   },
-  pixgate_inbox_callbacks: { origin: ORIGINS },
+  pixgate_inbox_callbacks: { origin: CALLBACK_ORIGINS },
   pixgate_inbox_outcomes: { outcome: EVENT_OUTCOMES },
   pixgate_deliveries: { state: ['pending', 'to_fan_out'] },
   pixgate_deliveries_ended: { state: ['delivered', 'failed'] },

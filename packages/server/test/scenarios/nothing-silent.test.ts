@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Bank } from '../../src/banks/bank.ts'
 import { createLogger } from '../../src/platform/log.ts'
@@ -141,8 +141,14 @@ test('[logs.3] [partner-inbox.1] [partner-inbox.2] a callback that is turned awa
   const event = paidEvent(await pix.charge('10.00'))
   for (let copies = 0; copies < 3; copies++) assert.equal(await postEvent(pix, event, { secret: 'another' }), 401)
   assert.equal(await postEvent(pix, event, { timestamp: '0' }), 401)
-  assert.equal((await pix.log.line('a callback was refused')).level, 'warn')
-  await pix.log.line('out of its time window')
+  const refused = await pix.log.line('a callback was refused')
+  assert.deepEqual(
+    [refused.level, refused.path, refused.reason],
+    ['warn', '/api/webhooks/pix/cash-in', 'the signature is wrong'],
+  )
+  const stale = await pix.log.line('out of its time window')
+  assert.equal(stale.reason, 'the timestamp is too old')
+  assert.ok(Number(stale.lateBySeconds) > 0)
   assert.equal(sentences(pix.log, 'a callback was refused').length, 1, 'nobody floods the log from outside')
   const series = await scrape(pix)
   assert.equal(series('pixgate_inbox_callbacks_total{origin="refused"}'), 3)
@@ -200,4 +206,19 @@ test('[logs.2] where nothing can be logged a payment is a payment all the same',
   assert.equal((await pix.paid('10.00')).status, 'PAID')
   await pix.receiver.arrived(1)
   await pix.assertBooksAgree()
+})
+
+test('[logs.3] [metrics.1] a signed event that is too large, or does not arrive whole, is a line and a figure', async (t) => {
+  const pix = await watched(t)
+  const event = paidEvent(await pix.charge('10.00'))
+  assert.equal(await postEvent(pix, { ...event, note: 'x'.repeat(70_000) }), 413)
+  const tooLarge = await pix.log.line('a callback could not be read', { path: '/api/webhooks/pix/cash-in' })
+  assert.deepEqual([tooLarge.level, tooLarge.reason], ['warn', 'the request body exceeds 64 KiB'])
+  const { port } = new URL(pix.url)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write('POST /api/webhooks/pix/cash-in HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"event":')
+  socket.end()
+  await pix.log.line('a callback could not be read', { reason: 'the request body ended early' })
+  socket.destroy()
+  assert.equal((await scrape(pix))('pixgate_inbox_callbacks_total{origin="unreadable"}'), 2)
 })
