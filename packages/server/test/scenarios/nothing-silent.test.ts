@@ -124,10 +124,12 @@ test('[logs.3] [metrics.1] a payout that the bank refuses says its code', async 
 test('[logs.3] [partner-inbox.13] what the bank signed and cannot be read is a line, a figure and a case', async (t) => {
   const pix = await watched(t)
   assert.equal(await postEvent(pix, 'this is no JSON'), 200)
-  const { level, reason } = await pix.log.line('an event of the bank was put in quarantine')
+  const { level, reason, inboxId } = await pix.log.line('an event of the bank was put in quarantine')
   assert.equal(level, 'error')
   assert.match(String(reason), /JSON/)
   const opened = await pix.log.line('case opened', { case: 'quarantined_event' })
+  assert.ok(inboxId)
+  assert.equal(opened.inboxId, inboxId)
   assert.match(String(opened.reference), /^[0-9a-f]{64}$/)
   const series = await scrape(pix)
   assert.equal(series('pixgate_inbox_outcomes_total{outcome="quarantined"}'), 1)
