@@ -7,7 +7,7 @@ import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
-import { watchBank } from './banks/watch.ts'
+import { createStandingLog, watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
@@ -110,7 +110,7 @@ export async function compose(
   const workers: Workers = new Map()
   const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
   const eventLoop = watchEventLoop((ms) =>
-    base.logger.warn({ ms }, 'the event loop stood still; requests from then are 503'),
+    base.logger.warn({ ms: Math.round(ms) }, 'the event loop stood still; requests from then are 503'),
   )
   measure(base, modules, eventLoop)
   let isDraining = false
@@ -215,10 +215,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
  * when it was called last.
  */
 function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
-  const { partner, standing } = watchBank(bank, config.bank.settings, ({ problem }) => {
-    if (problem === undefined) logger.info('the bank answers')
-    else logger.warn(problem)
-  })
+  const { partner, standing } = watchBank(bank, config.bank.settings, createStandingLog(logger, clock))
   const reported = withReporting(partner, { logger, onCall: metrics.onBankCall })
   return { partner: withBreakerLog(withBreaker(withinCapabilities(reported), clock), logger), standing }
 }

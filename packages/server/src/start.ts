@@ -100,5 +100,7 @@ export async function serve(
   service.startWatch()
   if (listening) await service.http.listen(listening)
   announce?.()
-  logger.info({ role, mode: config.mode, port: listening?.port }, 'ready')
+  // Every line of a process with a part of the work has its role already.
+  const whole = logger.bindings().role === undefined ? { role } : {}
+  logger.info({ ...whole, mode: config.mode, port: listening?.port }, 'ready')
 }
