@@ -253,6 +253,7 @@ function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: 
     claimId: claim.claimId,
     attempt: claim.attempt,
     outcome: outcomeOf(answer, next.state),
+    code: 'failure' in answer ? answer.code : undefined,
     statusCode: 'statusCode' in answer ? answer.statusCode : null,
     startedAt,
     endedAt,

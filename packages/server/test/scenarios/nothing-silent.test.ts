@@ -39,8 +39,8 @@ test('[logs.3] [metrics.1] a delivery that fails says where, why and when it is 
   assert.equal(level, 'warn')
   assert.ok(Date.parse(String(nextAttemptAt)) > 0)
   assert.deepEqual(
-    [line.webhookId, line.host, line.attempt, line.reason],
-    [body.webhook_id, new URL(away).host, 1, 'connect'],
+    [line.webhookId, line.host, line.attempt, line.reason, line.code],
+    [body.webhook_id, new URL(away).host, 1, 'connect', 'ECONNREFUSED'],
   )
   // The other receiver has it.
   await scrapedUntil(pix, 'pixgate_deliveries_ended_total{state="delivered"}', 1)
