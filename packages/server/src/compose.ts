@@ -277,7 +277,7 @@ function measure(
       breakers,
       writeProblem: writes.problem,
       pools,
-      drainLoopDelays: eventLoop.drainDelays,
+      loopDelays: eventLoop.delays,
     },
     clock,
   )

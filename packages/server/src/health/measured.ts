@@ -19,8 +19,8 @@ export interface Measured {
   writeProblem(): string | undefined
   /** How the connections of each pool are used. */
   pools(): Readonly<Record<string, { readonly inUse: number; readonly waiting: number }>>
-  /** How late the event loop was since this was last asked. */
-  drainLoopDelays(): { readonly p50Ms: number; readonly p99Ms: number; readonly longestMs: number }
+  /** How late the event loop was in the last minute. */
+  loopDelays(): { readonly p50Ms: number; readonly p99Ms: number; readonly longestMs: number }
 }
 
 /**
@@ -89,7 +89,7 @@ function breakers(registry: Registry, measured: Measured): void {
 
 function ofProcess(
   registry: Registry,
-  { pools, drainLoopDelays, writeProblem }: Measured,
+  { pools, loopDelays, writeProblem }: Measured,
   clock: Pick<DatabaseClock, 'skewMs'>,
 ): void {
   const registers = [registry]
@@ -123,11 +123,11 @@ function ofProcess(
   pool('pixgate_database_connections_waiting', 'Who waits for a connection, by pool', 'waiting')
   new Gauge({
     name: 'pixgate_event_loop_delay_seconds',
-    help: 'How late the event loop of this process was since the last reading, by quantile; 1 is the longest',
+    help: 'How late the event loop of this process was in the last minute, by quantile; 1 is the longest',
     labelNames: ['quantile'],
     registers,
     collect() {
-      const { p50Ms, p99Ms, longestMs } = drainLoopDelays()
+      const { p50Ms, p99Ms, longestMs } = loopDelays()
       this.set({ quantile: '0.5' }, p50Ms / 1_000)
       this.set({ quantile: '0.99' }, p99Ms / 1_000)
       this.set({ quantile: '1' }, longestMs / 1_000)

@@ -138,7 +138,12 @@ test('[webhooks.6] [NO-5] what keeps an answer away is named', async (t) => {
     [`https://127.0.0.1:${plain}/`, openGate(), 'tls', 'ERR_SSL_WRONG_VERSION_NUMBER'],
     ['http://nowhere.example/', publicAddressGate(async () => []), 'dns', undefined],
     ['http://nowhere.example/', publicAddressGate(() => Promise.reject(new Error('SERVFAIL'))), 'dns', undefined],
-    ['http://stalled.example/', publicAddressGate(() => new Promise(() => undefined)), 'timeout', 'UND_ERR_CONNECT_TIMEOUT'],
+    [
+      'http://stalled.example/',
+      publicAddressGate(() => new Promise(() => undefined)),
+      'timeout',
+      'UND_ERR_CONNECT_TIMEOUT',
+    ],
   ] as const
   for (const [url, gate, failure, code] of failures) {
     assert.deepEqual(await postTo(t, url, gate), { failure, code }, url)
