@@ -21,7 +21,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 USER node
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# A worker opens no port: switch this off for it, as compose.yaml does.
+# A worker opens a port where PIXGATE_WORKER_PORT is set: set PORT to the same for it, as compose.yaml does.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["/opt/pixgate/bin/pixgate"]
 CMD ["all"]

@@ -5,14 +5,14 @@ import { openLog } from '../src/log.ts'
 
 const CANARY = 'canary'
 
-/** What is written of a line with a secret. */
-function written(isTTY: boolean): string {
+/** What is written of a line. */
+function written(isTTY: boolean, fields: object = { token: CANARY, attempts: 3 }, message = 'something'): string {
   const destination = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream
   let text = ''
   destination.on('data', (bytes) => {
     text += bytes
   })
-  openLog('info', destination).info({ token: CANARY, attempts: 3 }, 'something')
+  openLog('info', destination).info(fields, message)
   return text
 }
 
@@ -26,4 +26,12 @@ test('[logs.1] [logs.3] on a terminal the log is made for people, a line each, a
 test('[logs.1] elsewhere it is the server’s, in lines of JSON', () => {
   const { msg, attempts, token } = JSON.parse(written(false))
   assert.deepEqual([msg, attempts, token], ['something', 3, '***'])
+})
+
+test('[logs.3] [logs.4] on a terminal an error is one line too, and what others wrote does not control it', () => {
+  const others = 'a\u202eb\u0085c\u2028d\u001b[2Je\nf\u007f'
+  const text = written(true, { error: new Error(others), reason: others, err: { message: others } }, `it is ${others}`)
+  assert.match(text, /^[^\n]*it is a\\u202eb\\?[^\n]*stack[^\n]*\n$/)
+  // Colours of its own are the only sequences.
+  assert.doesNotMatch(text.replaceAll(/\p{Cc}\[\d*m/gu, '').slice(0, -1), /[\p{Cc}\u2028-\u202e]/u)
 })

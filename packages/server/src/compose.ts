@@ -1,25 +1,28 @@
-import { serviceEndpoints } from '@pixgate/spec'
+import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
-import { withinCapabilities } from './banks/lacking.ts'
+import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
-import { watchBank } from './banks/watch.ts'
+import { createStandingLog, watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
 import {
+  createBacklogReader,
   createClockWatch,
   createHealthHandlers,
   createHealthStore,
   createLateWorkWatch,
   createMetrics,
+  createWriteWatch,
   type Metrics,
+  type WriteWatch,
 } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
@@ -30,7 +33,7 @@ import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { listeningUrl } from './platform/http/listening-url.ts'
 import { createIds, type Ids } from './platform/ids.ts'
-import { startWorker, type Worker } from './platform/jobs/worker.ts'
+import { type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
@@ -75,6 +78,8 @@ export type AddEndpoints = (operations: KnownOperations) => readonly BoundEndpoi
 /** What the bank calls is the bank's to say. */
 const { receiveCashInEvent, receiveCashOutEvent, ...ownEndpoints } = serviceEndpoints
 
+const healthEndpoints = { getHealth, getReadiness, getMetrics } as const
+
 /** How often a worker that nobody woke looks for work. */
 const POLL_MS = 1_000
 
@@ -84,20 +89,28 @@ interface Base extends Dependencies {
   readonly metrics: Metrics
   readonly databases: Databases
   readonly databaseNow: () => Promise<number>
+  readonly writes: WriteWatch
 }
 
 /** The workers of this process, by name; none before they are started. */
 type Workers = Map<string, Worker>
 
+/** What a service answers: everything, or how it fares and nothing else. @source rules#health.6 */
+export type Answers = 'all' | 'health'
+
 /**
  * Builds everything, by the database's time from the first moment on. The schema must be up to date.
  * @source failure-modes#P10
  */
-export async function compose(dependencies: Dependencies, addEndpoints?: AddEndpoints): Promise<Service> {
-  const metrics = createMetrics()
+export async function compose(
+  dependencies: Dependencies,
+  addEndpoints?: AddEndpoints,
+  answers: Answers = 'all',
+): Promise<Service> {
+  const metrics = createMetrics(BANK_CALLS)
   const databases = openDatabases(dependencies.config.databaseUrl, dependencies.logger, metrics)
   try {
-    return await composeOn(await openBase(dependencies, metrics, databases), addEndpoints)
+    return await composeOn(await openBase(dependencies, metrics, databases), addEndpoints, answers)
   } catch (error) {
     // Nobody else knows them yet, and an open connection keeps a process alive.
     await closeDatabases(databases)
@@ -105,42 +118,30 @@ export async function compose(dependencies: Dependencies, addEndpoints?: AddEndp
   }
 }
 
-async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined): Promise<Service> {
+async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, answers: Answers): Promise<Service> {
   const workers: Workers = new Map()
   const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
   const eventLoop = watchEventLoop((ms) =>
-    base.logger.warn({ ms }, 'the event loop stood still; requests from then are 503'),
+    base.logger.warn({ ms: Math.round(ms) }, 'the event loop stood still; requests from then are 503'),
   )
   measure(base, modules, eventLoop)
   let isDraining = false
-  const added = [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])]
-  const reference = createReferenceRoutes({
-    endpoints: [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)],
-    isSandbox: base.config.mode === 'sandbox',
-    url: () => listeningUrl(http.server),
-  })
-  const http: HttpServer = createHttpServer({
-    endpoints: ownEndpoints,
-    handlers: handlersOf(base, modules, () => isDraining),
-    onRequest: base.metrics.onRequest,
-    onUnreadable: base.metrics.onUnreadable,
-    added: [...added, ...reference],
-    authenticate: {
-      'api-key': modules.apiKeys.authenticateApiKey,
-      admin: modules.apiKeys.authenticateAdmin,
-      partner: modules.inbox.authenticatePartner,
-    },
-    logger: base.logger,
-    ids: base.ids,
-    eventLoop,
-    trustProxy: base.config.trustProxy,
-    strictTransportSecurity: base.config.mode === 'production',
-  })
+  const shared = httpOptions(base, modules, eventLoop)
+  const health = healthHandlersOf(base, modules, () => isDraining)
+  const http: HttpServer =
+    answers === 'health'
+      ? createHttpServer({ ...shared, endpoints: healthEndpoints, handlers: health })
+      : createHttpServer({
+          ...shared,
+          endpoints: ownEndpoints,
+          handlers: { ...handlersOf(base, modules), ...health },
+          added: addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server) }),
+        })
   return {
     http,
     engine: modules.engine,
     startWorkers: () => startWorkers(base, modules, workers),
-    startWatch: () => startWatch(base, workers),
+    startWatch: () => startWatch(base, modules, workers),
     processNext: () => processNext(modules),
     stop: async () => {
       const { logger } = base
@@ -160,18 +161,19 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined): Pr
 }
 
 async function openBase(dependencies: Dependencies, metrics: Metrics, databases: Databases): Promise<Base> {
-  const { clock } = dependencies
+  const { clock, logger } = dependencies
+  const writes = createWriteWatch({ clock, logger })
   const databaseNow = async () => (await databases.api.rows(selectNow, []))[0]?.now ?? Number.NaN
   // Ahead of all that looks at the clock: a wall clock that is fast would let charges expire that can still be paid.
   clock.observe(await databaseNow())
-  return { ...dependencies, ids: createIds(clock), metrics, databases, databaseNow }
+  return { ...dependencies, ids: createIds(clock), metrics, databases, databaseNow, writes }
 }
 
 type Modules = Awaited<ReturnType<typeof buildModules>>
 
 /** @param wake tells a worker that something is due */
 async function buildModules(base: Base, wake: (worker: string) => void) {
-  const { config, databases, logger, metrics } = base
+  const { config, databases, metrics } = base
   const webhooks = await createWebhooksModule({
     ...base,
     database: databases.work,
@@ -182,7 +184,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const engine = createEngine({
     ...base,
     database: databases.engine,
-    observer: metrics.engine,
+    observer: { ...metrics.engine, ...base.writes },
     onNotifications: () => webhooks.wake(),
   })
   const bank = base.bank ?? config.bank.open()
@@ -214,7 +216,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     }),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
-    verifier: createLedgerVerifier({ databaseUrl: config.databaseUrl, logger, pause: base.pause }),
+    verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
   }
 }
 
@@ -223,10 +225,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
  * when it was called last.
  */
 function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
-  const { partner, standing } = watchBank(bank, config.bank, (problem) => {
-    if (problem === undefined) logger.info('the bank answers')
-    else logger.warn(problem)
-  })
+  const { partner, standing } = watchBank(bank, config.bank, createStandingLog(logger, clock))
   const reported = withReporting(partner, { logger, onCall: metrics.onBankCall })
   return { partner: withBreakerLog(withBreaker(withinCapabilities(reported), clock), logger), standing }
 }
@@ -268,7 +267,11 @@ async function buildOperations(
 }
 
 /** Lets the metrics see what they measure when they are asked. */
-function measure({ metrics, databases, clock }: Base, modules: Modules, eventLoop: WatchedEventLoop): void {
+function measure(
+  { metrics, databases, clock, logger, writes }: Base,
+  modules: Modules,
+  eventLoop: WatchedEventLoop,
+): void {
   const { engine, partner, verifier } = modules
   const breakers = () => ({
     orders: breakerStateOf(partner.sendsWanted()),
@@ -278,18 +281,57 @@ function measure({ metrics, databases, clock }: Base, modules: Modules, eventLoo
   const pools = () => Object.fromEntries(Object.entries(databases).map(([pool, database]) => [pool, database.use()]))
   metrics.measure(
     {
-      ...createHealthStore(databases.api),
+      backlog: createBacklogReader({ store: createHealthStore(databases.api), logger }),
       engineWaiting: () => engine.waiting,
-      lastVerification: verifier.lastVerification,
+      ledger: verifier.standing,
       breakers,
+      writeProblem: writes.problem,
       pools,
-      drainLoopDelays: eventLoop.drainDelays,
+      loopDelays: eventLoop.delays,
     },
     clock,
   )
 }
 
-function handlersOf({ clock, databases, databaseNow, metrics }: Base, modules: Modules, isDraining: () => boolean) {
+/** What any server of this process is made with. */
+function httpOptions({ config, metrics, logger, ids }: Base, { apiKeys, inbox }: Modules, eventLoop: WatchedEventLoop) {
+  return {
+    onRequest: metrics.onRequest,
+    onUnreadable: metrics.onUnreadable,
+    authenticate: {
+      'api-key': apiKeys.authenticateApiKey,
+      admin: apiKeys.authenticateAdmin,
+      partner: inbox.authenticatePartner,
+      onUnreadPartner: inbox.onUnread,
+    },
+    logger,
+    ids,
+    eventLoop,
+    trustProxy: config.trustProxy,
+    strictTransportSecurity: config.mode === 'production',
+  }
+}
+
+interface Adding {
+  readonly addEndpoints: AddEndpoints | undefined
+  /** Where the service listens; to be asked once it does. */
+  readonly url: () => string | undefined
+}
+
+/** What is answered besides: what the bank calls, what the sandbox adds, and the documents of all of it. */
+function addedTo({ config }: Base, modules: Modules, { addEndpoints, url }: Adding): readonly BoundEndpoint[] {
+  const added = [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])]
+  const endpoints = [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)]
+  return [...added, ...createReferenceRoutes({ endpoints, isSandbox: config.mode === 'sandbox', url })]
+}
+
+function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () => boolean) {
+  const { clock, databaseNow, writes, metrics } = base
+  const sources = { clock, databaseNow, isDraining, writeProblem: writes.problem, bank: bankStanding }
+  return createHealthHandlers(sources, metrics)
+}
+
+function handlersOf({ databases }: Base, modules: Modules) {
   return {
     ...modules.apiKeys.handlers,
     ...modules.cashIns.handlers,
@@ -299,11 +341,10 @@ function handlersOf({ clock, databases, databaseNow, metrics }: Base, modules: M
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
     ...modules.operator.handlers,
-    ...createHealthHandlers({ clock, databaseNow, isDraining, bank: modules.bankStanding }, metrics),
   }
 }
 
-function startWorkers({ databases, logger }: Base, modules: Modules, workers: Workers): void {
+function startWorkers(base: Base, modules: Modules, workers: Workers): void {
   const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier } = modules
   const work = {
     'cash-out': cashOuts.processNext,
@@ -312,26 +353,38 @@ function startWorkers({ databases, logger }: Base, modules: Modules, workers: Wo
     'partner-inbox': inbox.processNext,
     statement: statements.processNext,
   }
-  const start = (name: string, idleMs: number, processNext: () => Promise<boolean>) =>
-    workers.set(name, startWorker({ name, idleMs, logger, processNext }))
-  for (const [name, processNext] of Object.entries(work)) start(name, POLL_MS, processNext)
-  start('engine-batches', FORGET_EVERY_MS, () => forgetBatches(databases.work).then(() => false))
-  webhooks.start()
+  const start = starting(base)
+  const processForget = () => forgetBatches(base.databases.work).then(() => false)
+  for (const [name, processNext] of Object.entries(work)) {
+    workers.set(name, start({ name, idleMs: POLL_MS, processNext }))
+  }
+  workers.set('engine-batches', start({ name: 'engine-batches', idleMs: FORGET_EVERY_MS, processNext: processForget }))
+  webhooks.start(start)
   verifier.start()
+}
+
+/** Starts workers whose failures are reported and counted. */
+function starting({ logger, metrics }: Base): StartWorker {
+  return (worker) => startWorker({ ...worker, logger, onFailure: metrics.failuresOf(worker.name) })
 }
 
 /** @source rules#logs.5 */
 const WATCH_EVERY_MS = 60_000
 
-function startWatch({ databases, clock, databaseNow, logger }: Base, workers: Workers): void {
-  const lookAtWork = createLateWorkWatch({ ...createHealthStore(databases.api), logger })
+function startWatch(base: Base, { partner }: Modules, workers: Workers): void {
+  const { databases, clock, databaseNow, logger } = base
+  const lookAtWork = createLateWorkWatch({
+    ...createHealthStore(databases.api),
+    orders: () => breakerStateOf(partner.sendsWanted()),
+    logger,
+  })
   const lookAtClock = createClockWatch({ clock, databaseNow, logger })
   const processNext = async () => {
     await lookAtClock()
     await lookAtWork()
     return false
   }
-  workers.set('watch', startWorker({ name: 'watch', idleMs: WATCH_EVERY_MS, logger, processNext }))
+  workers.set('watch', starting(base)({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
 }
 
 async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {
@@ -366,7 +419,7 @@ type Databases = ReturnType<typeof openDatabases>
 function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics) {
   const shared = { url, logger, role: APPLICATION_ROLE, onSlowStatement }
   const open = (name: string, connections: number, more: Pick<DatabaseOptions, 'planCacheMode'> = {}) =>
-    openDatabase({ ...shared, ...more, name: `pixgate ${name}`, connections })
+    openDatabase({ ...shared, ...more, name, connections })
   return {
     engine: open('engine', 1, { planCacheMode: 'force_generic_plan' }),
     api: open('api', 10),

@@ -50,6 +50,11 @@ export const serviceVariables = variables({
     default: '8080',
     description: 'Port the API listens on; 0 takes any free one.',
   },
+  PIXGATE_WORKER_PORT: {
+    shape: integer(0, 65_535),
+    description:
+      'Port at HOST where a process that only works (`worker`) answers `/healthz`, `/readyz` and `/metrics`; 0 takes any free one. Unset: it opens none.',
+  },
   DATABASE_URL: {
     shape: address('postgres:', 'postgresql:'),
     productionShape: Type.Refine(
@@ -186,6 +191,8 @@ export type ServiceValues = Values<typeof serviceVariables>
 export interface Config {
   readonly host: string
   readonly port: number
+  /** `undefined`: a worker opens none. */
+  readonly workerPort: number | undefined
   readonly databaseUrl: string
   readonly mode: Mode
   readonly adminToken: string
@@ -311,6 +318,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
   return Object.freeze({
     host: values.HOST,
     port: values.PORT,
+    workerPort: values.PIXGATE_WORKER_PORT,
     databaseUrl: values.DATABASE_URL,
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,

@@ -52,7 +52,7 @@ export const DRAIN_MS = 20_000
 export async function runProcess<Config>({ configure, openLog, start }: Program<Config>): Promise<void> {
   const role = roleOf(process.argv[2])
   const { config, fromFile } = configOf(configure)
-  const logger = openLog(config)
+  const logger = withRole(openLog(config), role)
   if (fromFile) logger.info({ settings: fromFile }, `read ${settingsCount(fromFile)} from ${ENVIRONMENT_FILE}`)
   const stops: Stop[] = []
   const starting = start(
@@ -87,6 +87,11 @@ export async function runProcess<Config>({ configure, openLog, start }: Program<
 }
 
 const UNFORESEEN = 'nobody foresaw this error: the process ends, and the next start goes on with what was under way'
+
+/** A process with a part of the work says so in every line. @source rules#logs.6 */
+function withRole(logger: Logger, role: Role): Logger {
+  return role === 'api' || role === 'worker' ? logger.child({ role }) : logger
+}
 
 function roleOf(text: string | undefined): Role {
   const role = ROLES.find((candidate) => candidate === (text ?? 'all'))

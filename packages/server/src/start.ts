@@ -58,12 +58,24 @@ async function checkAndMigrate(databaseUrl: string, logger: Logger): Promise<voi
  * @throws StartupError where it cannot be listened on
  */
 export async function reserveAddress(role: Role, { host, port }: Address): Promise<Address> {
-  if (role === 'worker') return { host, port }
+  return role === 'worker' ? { host, port } : freeAddress({ host, port }, 'PORT')
+}
+
+/** @throws StartupError where it cannot be listened on */
+async function freeAddress({ host, port }: Address, setting: string): Promise<Address> {
   const free = await probePort(port, host).catch((error: unknown) => {
-    throw listeningError(error, { host, port })
+    throw listeningError(error, { host, port }, setting)
   })
-  if (free === undefined) throw listeningError({ code: 'EADDRINUSE' }, { host, port })
+  if (free === undefined) throw listeningError({ code: 'EADDRINUSE' }, { host, port }, setting)
   return { host, port: free }
+}
+
+const WORKER_PORT = 'PIXGATE_WORKER_PORT'
+
+/** Where a process listens, the API's address being this; `undefined`: nowhere. @source rules#health.6 */
+async function listeningAddress(role: Role, api: Address, { host, workerPort }: Config): Promise<Address | undefined> {
+  if (role !== 'worker') return api
+  return workerPort === undefined ? undefined : freeAddress({ host, port: workerPort }, WORKER_PORT)
 }
 
 /** How a process serves. */
@@ -81,21 +93,24 @@ export async function serve(
   dependencies: Dependencies,
   stops: Stop[],
 ): Promise<void> {
-  const service = await compose(dependencies, addEndpoints).catch((error: unknown) => {
-    throw databaseStartupError(error, dependencies.config.databaseUrl)
+  const { config, logger } = dependencies
+  const listening = await listeningAddress(role, address, config)
+  const answers = role === 'worker' ? 'health' : 'all'
+  const service = await compose(dependencies, addEndpoints, answers).catch((error: unknown) => {
+    throw databaseStartupError(error, config.databaseUrl)
   })
   const letEnd = keepRunning()
   stops.push(async () => letEnd())
   stops.push(() => service.stop())
   if (role !== 'api') service.startWorkers()
   service.startWatch()
-  const isListening = role !== 'worker'
-  if (isListening) {
-    await service.http.listen(address).catch((error: unknown) => {
-      throw listeningError(error, address)
+  if (listening) {
+    await service.http.listen(listening).catch((error: unknown) => {
+      throw listeningError(error, listening, role === 'worker' ? WORKER_PORT : 'PORT')
     })
   }
   announce?.()
-  const { mode } = dependencies.config
-  dependencies.logger.info({ role, mode, ...(isListening && { port: address.port }) }, 'ready')
+  // Every line of a process with a part of the work has its role already.
+  const whole = logger.bindings().role === undefined ? { role } : {}
+  logger.info({ ...whole, mode: config.mode, ...(listening && { port: listening.port }) }, 'ready')
 }

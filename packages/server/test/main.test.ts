@@ -81,3 +81,20 @@ test('[logs.3] a start that the database prevents says so in one line', () => {
   assert.match(reason, /the database at 127.0.0.1:9 refuses connections/)
   assert.match(stderr, /the database at 127.0.0.1:9 refuses connections/)
 })
+
+test('[logs.6] a process with a part of the work says so in every line, one that does all of it does not', () => {
+  const env = {
+    ...ENVIRONMENT,
+    DATABASE_URL: 'postgres://127.0.0.1:9/pixgate',
+    PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
+  }
+  const rolesOf = (role: string) => {
+    const given = { env: { ...env, PIXGATE_LOG_LEVEL: 'info' }, cwd: tmpdir(), encoding: 'utf8' } as const
+    const { stdout } = spawnSync(process.execPath, [PROGRAM, role], given)
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).role)
+  }
+  assert.deepEqual(['api', 'worker', 'all'].map(rolesOf), [['api'], ['worker'], [undefined]])
+})

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import net from 'node:net'
-import test from 'node:test'
+import { createServer } from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import test, { type TestContext } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import { createDatabaseClock } from '../src/platform/clock.ts'
@@ -10,8 +11,9 @@ import type { Stop } from '../src/process.ts'
 import { reserveAddress, start } from '../src/start.ts'
 import { capturedLog } from './support/captured-log.ts'
 import { connectionsEnd, testDatabase } from './support/database.ts'
+import { seriesIn } from './support/metrics.ts'
 import { wallNow } from './support/wall-clock.ts'
-import { ADMIN_TOKEN, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN } from './support/world.ts'
+import { ADMIN_TOKEN, ENCRYPTION_KEY, ENVIRONMENT, PARTNER_SECRET, PARTNER_TOKEN } from './support/world.ts'
 
 const MINUTE_MS = 60_000
 
@@ -89,4 +91,56 @@ test('[config.10] only a process that listens names a port when it is ready', as
     for (const stop of stops.reverse()) await stop()
     assert.deepEqual(['port' in ready, ready.port !== 0], [role === 'api', true])
   }
+})
+/** A worker on a database of its own, with what it logs; it ends with the test. */
+async function startWorkerProcess(t: TestContext, environment: Record<string, string>) {
+  const { url } = await testDatabase(t)
+  const log = capturedLog()
+  const stops: Stop[] = []
+  t.after(async () => {
+    for (const stop of stops.reverse()) await stop()
+  })
+  const config = readConfig({
+    ...ENVIRONMENT,
+    DATABASE_URL: url,
+    PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
+    ...environment,
+  })
+  const given = { clock: createDatabaseClock(), pause: realPause, random: Math.random, logger: log.logger }
+  await start('worker', config, given, stops)
+  const { port } = await log.line('ready')
+  return { url: `http://127.0.0.1:${port}`, port, config }
+}
+
+test('[health.6] [metrics.4] a worker answers how it fares at a port of its own, and nothing else', async (t) => {
+  const token = 'metrics-token-of-the-tests-0123456789'
+  const { url } = await startWorkerProcess(t, { PIXGATE_WORKER_PORT: '0', PIXGATE_METRICS_TOKEN: token })
+  const ask = async (path: string, bearer?: string) => {
+    const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
+    const response = await fetch(url + path, { headers })
+    return { status: response.status, text: await response.text() }
+  }
+  assert.equal((await ask('/healthz')).status, 200)
+  assert.partialDeepStrictEqual(JSON.parse((await ask('/readyz')).text), { status: 'ready' })
+  assert.equal((await ask('/metrics')).status, 401)
+  assert.equal((await ask('/metrics', ADMIN_TOKEN)).status, 200)
+  const series = seriesIn((await ask('/metrics', token)).text)
+  assert.equal(series('pixgate_worker_failures_total{worker="delivery"}'), 0)
+  assert.equal(series('pixgate_deliveries_ended_total{state="failed"}'), 0)
+  assert.ok(series('pixgate_ledger_verified_timestamp_seconds'), 'who verifies says since when')
+  for (const path of ['/', '/docs', '/openapi.json', '/api/pix/cash-in', '/operator/cash-out-switch']) {
+    assert.equal((await ask(path, ADMIN_TOKEN)).status, 404, path)
+  }
+})
+
+test('[health.6] a worker opens no port where none is set, and refuses one that is taken by its name', async (t) => {
+  assert.equal((await startWorkerProcess(t, {})).port, undefined)
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.after(() => taken.close())
+  const port = String((taken.address() as AddressInfo).port)
+  await assert.rejects(startWorkerProcess(t, { PIXGATE_WORKER_PORT: port }), {
+    name: 'StartupError',
+    message: `port ${port} is taken; set PIXGATE_WORKER_PORT to another one`,
+  })
 })

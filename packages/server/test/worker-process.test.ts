@@ -5,7 +5,7 @@ import { startServerProcess } from './support/server-process.ts'
 import { tcpProxy, through } from './support/tcp-proxy.ts'
 import { ENVIRONMENT } from './support/world.ts'
 
-test('[health.6] a worker goes on while its database is away, and works when that is back', async (t) => {
+test('[health.8] a worker goes on while its database is away, and works when that is back', async (t) => {
   const { url } = await testDatabase(t)
   const link = await tcpProxy(t, Number(new URL(url).port))
   const addresses = { DATABASE_URL: through(link, url), PIXGATE_PARTNER_URL: 'http://127.0.0.1:9' }

@@ -178,9 +178,10 @@ export class Refusal extends Error {
       readonly fields?: readonly FieldError[]
       readonly existing?: ExistingOperation
       readonly retryAfterSeconds?: number
+      readonly cause?: unknown
     } = {},
   ) {
-    super(details.message ?? errors[code].message)
+    super(details.message ?? errors[code].message, 'cause' in details ? { cause: details.cause } : undefined)
     this.code = code
     this.fields = details.fields ?? []
     this.existing = details.existing

@@ -146,13 +146,16 @@ test('the composition runs each role once, hardened, with time to stop, after th
     assert.deepEqual([server.read_only, server.init], [true, true])
     assert.deepEqual([server.cap_drop, server.security_opt], [['ALL'], ['no-new-privileges:true']])
     assert.ok(Number.parseInt(server.stop_grace_period ?? '', 10) * 1_000 > DRAIN_MS)
-    assert.equal(server.healthcheck?.disable ?? false, name !== 'api')
+    assert.equal(server.healthcheck?.disable ?? false, name === 'migrate')
     const waitsFor =
       name === 'migrate' ? ['postgres', 'service_healthy'] : ['migrate', 'service_completed_successfully']
     const [[awaited, { condition } = { condition: '' }] = ['']] = Object.entries(server.depends_on ?? {})
     assert.deepEqual([awaited, condition], waitsFor)
   }
   assert.deepEqual(servers.api?.ports, ['127.0.0.1:8080:8080'])
+  const { PIXGATE_WORKER_PORT, PORT } = servers.worker?.environment ?? {}
+  assert.deepEqual(servers.worker?.ports, [`127.0.0.1:${PIXGATE_WORKER_PORT}:${PIXGATE_WORKER_PORT}`])
+  assert.equal(PORT, PIXGATE_WORKER_PORT, 'the check of the image asks at PORT')
   assert.equal(postgres?.ports, undefined)
 })
 

@@ -88,3 +88,11 @@ test('systemd finds nothing wrong with the units', { skip: !hasSystemd && 'there
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
   assert.deepEqual([status, stderr.split('\n').filter((line) => line.includes('pixgate'))], [0, []])
 })
+
+test('[health.6] workers answer how they fare where the example of Prometheus looks for them', () => {
+  const [, port] =
+    /^PIXGATE_WORKER_PORT=(\d+)$/.exec(sectionsOf('pixgate-worker.service').Service?.Environment ?? '') ?? []
+  const readme = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8')
+  const [, targets = ''] = /targets: \[([^\]]+)\]/.exec(readme) ?? []
+  assert.equal(targets, `'127.0.0.1:8080', '127.0.0.1:${port}'`)
+})

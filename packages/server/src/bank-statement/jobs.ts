@@ -96,7 +96,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
   /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3 */
   async function broken({ leaseId, startedAt, mark, window }: Reading, reason: string): Promise<boolean> {
     const isBlind = mark.readAt !== null && startedAt - mark.readAt >= BLIND_MS
-    const facts = { reason, from: window.from, to: window.to, lastReadAt: mark.readAt }
+    const facts = { reason, from: iso(window.from), to: iso(window.to), lastReadAt: iso(mark.readAt) }
     logger[isBlind ? 'error' : 'warn'](facts, 'the bank’s statement could not be read; it is read again in a minute')
     await differences.match(clock.now())
     await store.giveUp(leaseId, startedAt + limits.statementReadEveryMs)
@@ -114,4 +114,8 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
       return true
     },
   }
+}
+
+function iso(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString()
 }

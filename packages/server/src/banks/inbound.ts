@@ -8,7 +8,7 @@ import type { Party, Payment, PayoutReturn } from './port.ts'
 export interface Inbound {
   readonly routes: readonly InboundRoute[]
   /** Judges who calls by the raw bytes, before anything is parsed or stored. */
-  authenticate(request: InboundRequest): Origin
+  authenticate(request: InboundRequest): Judgement
   /**
    * Reads a callback: one event, or several. Pure and for ever the same, as what was stored is read again. Nothing is thrown:
    * what cannot be read is an {@link UnreadableEvent}. What tells nothing (a call to see whether anybody is there) is no
@@ -41,7 +41,21 @@ export interface InboundRequest {
  * `refused`: not the bank.
  * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#partner-inbox.15
  */
-export type Origin = 'proven' | 'unproven' | 'stale' | 'refused'
+export type Origin = (typeof ORIGINS)[number]
+
+/** Every {@link Origin}. */
+export const ORIGINS = ['proven', 'unproven', 'stale', 'refused'] as const
+
+/** Who calls, and where it is turned away perhaps why, for the operator alone: whoever calls is told nothing. */
+export type Judgement =
+  | Origin
+  | {
+      readonly origin: 'stale' | 'refused'
+      /** What of the proof is missing, malformed or wrong; repeats nothing that came. */
+      readonly reason: string
+      /** By how much what is signed comes too late for its window; negative: too early. */
+      readonly lateBySeconds?: number | undefined
+    }
 
 /** What a bank tells by itself. */
 export type BankEvent = ReadableEvent | UnreadableEvent

@@ -33,13 +33,15 @@ const NEEDED: Readonly<Record<BankCall, PartnerCapability>> = {
   readStatement: 'statement',
 }
 
+/** Every call. */
+export const BANK_CALLS = Object.keys(NEEDED) as readonly BankCall[]
+
 /**
  * A bank that is called for nothing it cannot do, whoever tries: not for what was created while another bank was configured
  * either.
  * @source rules#partner.10
  */
 export function withinCapabilities(partner: Partner): Partner {
-  const names = Object.keys(NEEDED) as BankCall[]
-  const missing = names.filter((name) => !partner.capabilities.has(NEEDED[name]))
+  const missing = BANK_CALLS.filter((name) => !partner.capabilities.has(NEEDED[name]))
   return { ...partner, ...Object.fromEntries(missing.map((name) => [name, lacking[name]])) }
 }

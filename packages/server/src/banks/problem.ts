@@ -24,6 +24,15 @@ function isOfName(reason: string | undefined): boolean {
   return reason === 'ENOTFOUND' || reason === 'EAI_AGAIN'
 }
 
+/** Codes of a name that does not resolve, and of certificates and TLS. */
+const OF_CONFIGURATION = /^(ENOTFOUND|CERT_|ERR_TLS_|ERR_SSL_|EPROTO|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+/** Whether what is wrong stays so until somebody changes a setting, here or at the bank: nothing passes by itself. */
+export function isOfConfiguration({ kind, reason = '', httpStatus }: AnyAnswer): boolean {
+  if (kind !== 'NOT_SENT' && kind !== 'UNKNOWN') return false
+  return httpStatus === undefined ? OF_CONFIGURATION.test(reason) : httpStatus === 401 || httpStatus === 403
+}
+
 function adviceFor(httpStatus: number, { address, credentials }: BankSettings): string {
   if (httpStatus === 401 || httpStatus === 403) return `: check ${credentials}`
   if (httpStatus < 400 || httpStatus === 404 || httpStatus === 405) return `: check ${address}`

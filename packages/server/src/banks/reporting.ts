@@ -35,11 +35,17 @@ export function withReporting(partner: Partner, options: ReportingOptions): Part
   })
 }
 
+/** What came of a call where the bank refuses our calls as such. */
+export type RefusedCall = 'unauthorized' | 'rate_limited'
+
 /** One word of few for what came of a call: the kind of the answer, or that the bank refuses our calls as such. */
 function outcomeOf({ kind, httpStatus }: AnyAnswer): string {
-  if (kind === 'UNKNOWN' && isUnauthorized(httpStatus)) return 'unauthorized'
-  if (kind === 'UNKNOWN' && httpStatus === 429) return 'rate_limited'
-  return kind.toLowerCase()
+  return (kind === 'UNKNOWN' && refusalOf(httpStatus)) || kind.toLowerCase()
+}
+
+function refusalOf(httpStatus: number | undefined): RefusedCall | undefined {
+  if (isUnauthorized(httpStatus)) return 'unauthorized'
+  return httpStatus === 429 ? 'rate_limited' : undefined
 }
 
 function isUnauthorized(httpStatus: number | undefined): boolean {
@@ -142,31 +148,57 @@ const CLOSED: Readonly<Record<BreakerName, string>> = {
   qr_codes: 'the breaker closed: the bank is asked to decode QR codes again',
 }
 
-/** Logs that a breaker opened or closed: after each call that it counts, and when somebody asks whether calls are wanted. */
+/** What each breaker counts; refusals of any call as such open the one of orders too. */
+const COUNTED_BY: Readonly<Partial<Record<BankCall, BreakerName>>> = {
+  createCharge: 'charges',
+  decodeQrCode: 'qr_codes',
+  sendPayout: 'orders',
+  sendRefund: 'orders',
+}
+
+/**
+ * Logs that a breaker opened, with the reason of the last failure, or closed: after each call that it counts, and when
+ * somebody asks whether calls are wanted.
+ */
 export function withBreakerLog<Guarded extends Partner & Availability & ChargeAvailability & QrCodeAvailability>(
   partner: Guarded,
   logger: Logger,
 ): Guarded {
   const open = new Set<BreakerName>()
+  const reasons = new Map<BreakerName, string>()
   function watched(breaker: BreakerName, wanted: number): number {
     const isOpen = breakerStateOf(wanted) !== 'closed'
-    if (isOpen && !open.has(breaker)) logger.error({ breaker }, OPENED[breaker])
+    if (isOpen && !open.has(breaker)) logger.error({ breaker, reason: reasons.get(breaker) }, OPENED[breaker])
     if (!isOpen && open.has(breaker)) logger.info({ breaker }, CLOSED[breaker])
     if (isOpen) open.add(breaker)
     else open.delete(breaker)
     return wanted
   }
-  const sendsWanted = () => watched('orders', partner.sendsWanted())
-  const chargesWanted = () => watched('charges', partner.chargesWanted())
-  const qrCodesWanted = () => watched('qr_codes', partner.qrCodesWanted())
-  return {
-    ...partner,
-    sendsWanted,
-    chargesWanted,
-    qrCodesWanted,
-    createCharge: (...call) => partner.createCharge(...call).finally(chargesWanted),
-    decodeQrCode: (...call) => partner.decodeQrCode(...call).finally(qrCodesWanted),
-    sendPayout: (...call) => partner.sendPayout(...call).finally(sendsWanted),
-    sendRefund: (...call) => partner.sendRefund(...call).finally(sendsWanted),
+  function note(call: BankCall, answer: AnyAnswer): void {
+    if (answer.kind !== 'NOT_SENT' && answer.kind !== 'UNKNOWN') return
+    const breaker = COUNTED_BY[call]
+    if (breaker) reasons.set(breaker, reasonOf(answer))
+    if (refusalOf(answer.httpStatus)) reasons.set('orders', reasonOf(answer))
   }
+  const availability = {
+    sendsWanted: () => watched('orders', partner.sendsWanted()),
+    chargesWanted: () => watched('charges', partner.chargesWanted()),
+    qrCodesWanted: () => watched('qr_codes', partner.qrCodesWanted()),
+  }
+  const look = {
+    orders: availability.sendsWanted,
+    charges: availability.chargesWanted,
+    qr_codes: availability.qrCodesWanted,
+  }
+  const calls = aroundCalls(partner, (call, ask) => async (...parameters) => {
+    const breaker = COUNTED_BY[call]
+    try {
+      const answer = await ask(...parameters)
+      note(call, answer)
+      return answer
+    } finally {
+      if (breaker) look[breaker]()
+    }
+  })
+  return { ...partner, ...calls, ...availability }
 }

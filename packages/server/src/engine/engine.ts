@@ -83,5 +83,5 @@ export function createEngine(options: EngineOptions): Engine {
 /** What a caller can only try again later is one refusal. */
 function asOverload(error: unknown): unknown {
   const isPassing = error instanceof QueueFull || error instanceof DatabaseUnavailable || error instanceof Contended
-  return isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1 }) : error
+  return isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1, cause: error }) : error
 }

@@ -13,6 +13,7 @@ import { PATIENCE_MS } from '../platform/live-request.ts'
 import type { Logger } from '../platform/log.ts'
 import { accountCode, accountId } from './account-id.ts'
 import type { Cache } from './cache.ts'
+import { caseLine } from './case-line.ts'
 import type { Draft } from './draft.ts'
 import type { Account, Control, LoadedState } from './loaded-state.ts'
 import type { Command, ControlName } from './operation.ts'
@@ -48,6 +49,8 @@ export interface EngineObserver {
   onBatch(waitsMs: readonly number[]): void
   /** The statement of a batch was answered, whatever the answer was. */
   onCommit(durationMs: number): void
+  /** A write was answered. @param refusal what the database threw, as it knows no constraint; `undefined`: it was committed */
+  onWrite(refusal: unknown): void
   /** An operation was made in a state, or came into it, and that is committed. */
   onMove(kind: string, status: string): void
   /** A case was opened, and that is committed. */
@@ -163,6 +166,7 @@ export class Writer {
     if (constraint === MOVEMENT_TAKEN) return 'stale'
     const taken = TAKEN.get(constraint ?? '')
     if (taken) return taken
+    this.#options.observer?.onWrite(error)
     throw error
   }
 
@@ -226,15 +230,17 @@ export class Writer {
   }
 
   /** @source rules#logs.3 */
-  #report({ moves, cases }: Draft): void {
+  #report(draft: Draft): void {
     const { logger, observer } = this.#options
-    for (const { before, after } of moves) {
+    observer?.onWrite(undefined)
+    for (const { before, after } of draft.moves) {
       if (before?.status !== after.status) observer?.onMove(after.kind, after.status)
     }
-    for (const { kind, operationId, reference, isClosed } of cases.opened) {
-      if (isClosed) continue
-      observer?.onCase(kind)
-      logger.error({ case: kind, operationId, reference }, 'case opened; operator action required')
+    for (const opened of draft.cases.opened) {
+      if (opened.isClosed) continue
+      observer?.onCase(opened.kind)
+      const operation = opened.operationId === null ? undefined : draft.operation(opened.operationId)
+      logger.error(caseLine(opened, operation), 'case opened; operator action required')
     }
   }
 }

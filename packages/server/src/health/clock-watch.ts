@@ -20,11 +20,20 @@ export function createClockWatch({ clock, databaseNow, logger }: ClockWatchOptio
   return async () => {
     clock.observe(await databaseNow())
     const problem = clockProblem(clock)
-    if (problem !== undefined) logger.warn({ skewMs: Math.round(clock.skewMs()) }, OFF)
-    else if (wasOff) logger.info('the clock of this machine agrees with the database’s again')
+    const skewMs = Math.round(clock.skewMs())
+    if (problem !== undefined) {
+      logger[Math.abs(skewMs) > GROSS_MS ? 'error' : 'warn'](
+        { skewMs },
+        skewMs > 0 ? `${AHEAD}${OFF}` : `${BEHIND}${OFF}`,
+      )
+    } else if (wasOff) logger.info('the clock of this machine agrees with the database’s again')
     wasOff = problem !== undefined
   }
 }
 
-const OFF =
-  'the clock of this machine is off the database’s, and so are the times of this log; nothing is decided by it: set it right'
+/** From here on nobody would find a line by its time. */
+const GROSS_MS = 60_000
+
+const AHEAD = 'the clock of this machine is ahead of the database’s'
+const BEHIND = 'the clock of this machine is behind the database’s'
+const OFF = ', and so are the times of this log; nothing is decided by it: set it right'

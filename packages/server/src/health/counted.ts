@@ -1,6 +1,9 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { BankCall } from '../banks/around-calls.ts'
-import { harmless } from '../platform/observer.ts'
+import type { RefusedCall } from '../banks/reporting.ts'
+import { moduleAndVerb } from '../platform/db/database.ts'
+import { harmless, withoutFault } from '../platform/observer.ts'
+import { CALLBACK_ORIGINS, type CallbackOrigin, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
 
 /**
  * What this process counts and times as it happens. Labels have few values each: a route as declared, a kind, a state, and
@@ -11,15 +14,19 @@ import { harmless } from '../platform/observer.ts'
 /** From a fast answer to one that nobody waits for, in seconds. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Makes the instruments, as what modules tell them. None of it throws. */
-export function createCounted(registry: Registry) {
+/**
+ * Makes the instruments, as what modules tell them. None of it throws.
+ * @param bankCalls every call that a bank may be asked
+ */
+export function createCounted(registry: Registry, bankCalls: readonly BankCall[]) {
   return {
     ...httpMetrics(registry),
     engine: harmless(engineMetrics(registry)),
-    ...bankMetrics(registry),
+    ...bankMetrics(registry, bankCalls),
     inbox: harmless(inboxMetrics(registry)),
     deliveries: harmless(deliveryMetrics(registry)),
     ...databaseMetrics(registry),
+    ...workerMetrics(registry),
   }
 }
 
@@ -89,19 +96,7 @@ function engineMetrics(registry: Registry) {
   }
 }
 
-const CALLS = [
-  'createCharge',
-  'getCharge',
-  'cancelCharge',
-  'sendPayout',
-  'getPayout',
-  'decodeQrCode',
-  'sendRefund',
-  'getRefund',
-  'readStatement',
-] as const satisfies readonly BankCall[]
-
-function bankMetrics(registry: Registry) {
+function bankMetrics(registry: Registry, bankCalls: readonly BankCall[]) {
   const calls = new Histogram({
     name: 'pixgate_bank_call_duration_seconds',
     help: 'Calls to the bank that have ended, by what was asked and what came of it',
@@ -110,7 +105,8 @@ function bankMetrics(registry: Registry) {
     registers: [registry],
   })
   // From the beginning, so that the first one is seen as an increase.
-  for (const call of CALLS) calls.zero({ call, outcome: 'unauthorized' })
+  const outcome: RefusedCall = 'unauthorized'
+  for (const call of bankCalls) calls.zero({ call, outcome })
   return harmless({
     onBankCall: (call: BankCall, outcome: string, durationMs: number) => {
       calls.observe({ call, outcome }, durationMs / 1_000)
@@ -132,11 +128,11 @@ function inboxMetrics(registry: Registry) {
     labelNames: ['outcome'],
     registers,
   })
-  for (const origin of ['proven', 'unproven', 'stale', 'refused']) callbacks.inc({ origin }, 0)
-  for (const outcome of ['parked', 'quarantined', 'given_up', 'contradicting']) events.inc({ outcome }, 0)
+  for (const origin of CALLBACK_ORIGINS) callbacks.inc({ origin }, 0)
+  for (const outcome of EVENT_OUTCOMES) events.inc({ outcome }, 0)
   return {
-    onCallback: (origin: string) => callbacks.inc({ origin }),
-    onEvent: (outcome: string) => events.inc({ outcome }),
+    onCallback: (origin: CallbackOrigin) => callbacks.inc({ origin }),
+    onEvent: (outcome: EventOutcome) => events.inc({ outcome }),
   }
 }
 
@@ -172,7 +168,22 @@ function databaseMetrics(registry: Registry) {
     registers: [registry],
   })
   return harmless({
-    // What the engine writes has the parts of the batch in its name besides.
-    onSlowStatement: (statement: string) => slow.inc({ statement: statement.split('.').slice(0, 2).join('.') }),
+    onSlowStatement: (statement: string) => slow.inc({ statement: moduleAndVerb(statement) }),
   })
+}
+
+function workerMetrics(registry: Registry) {
+  const failures = new Counter({
+    name: 'pixgate_worker_failures_total',
+    help: 'Steps of the workers of this process that failed, and that were tried again',
+    labelNames: ['worker'],
+    registers: [registry],
+  })
+  return {
+    /** Counts the failures of a worker from now on. */
+    failuresOf: (worker: string) => {
+      withoutFault(() => failures.inc({ worker }, 0))
+      return () => withoutFault(() => failures.inc({ worker }))
+    },
+  }
 }

@@ -1,5 +1,8 @@
+export { createBacklogReader } from './backlog.ts'
 export { createClockWatch } from './clock-watch.ts'
+export type { CallbackOrigin, EventOutcome } from './labels.ts'
 export { createLateWorkWatch } from './late-work.ts'
 export { createMetrics, type Metrics } from './metrics.ts'
 export { clockProblem, createHealthHandlers, type HealthHandlers, type ReadinessSources } from './routes.ts'
 export { createHealthStore } from './store.ts'
+export { createWriteWatch, type WriteWatch } from './write-watch.ts'

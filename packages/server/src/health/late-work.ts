@@ -1,3 +1,4 @@
+import type { BreakerState } from '../banks/reporting.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Count } from './store.ts'
 
@@ -5,6 +6,8 @@ import type { Count } from './store.ts'
 export interface LateWorkOptions {
   /** Due work that nobody has taken up in time, by its kind. @throws DatabaseUnavailable */
   readonly late: () => Promise<readonly Count[]>
+  /** Where the breaker of orders stands in this process. */
+  readonly orders: () => BreakerState
   readonly logger: Logger
 }
 
@@ -13,17 +16,23 @@ export interface LateWorkOptions {
  * of work at each look, and one when that is over.
  * @source rules#logs.5
  */
-export function createLateWorkWatch({ late, logger }: LateWorkOptions): () => Promise<void> {
+export function createLateWorkWatch({ late, orders, logger }: LateWorkOptions): () => Promise<void> {
   let lateBefore: ReadonlySet<string> = new Set()
   return async () => {
     const found = await late()
-    for (const { kind, count, oldestSeconds } of found)
-      logger.warn({ work: kind, count, lateSeconds: oldestSeconds }, LATE)
+    for (const { kind, count, oldestSeconds } of found) {
+      const isHeldBack = ORDERS.has(kind) && orders() !== 'closed'
+      const fields = { work: kind, count, lateSeconds: Math.round(oldestSeconds ?? 0) }
+      logger.warn({ ...fields, ...(isHeldBack ? { heldBack: 'breaker' } : {}) }, LATE)
+    }
     const lateNow = new Set(found.map(({ kind }) => kind))
     for (const work of lateBefore) if (!lateNow.has(work)) logger.info({ work }, TAKEN_UP)
     lateBefore = lateNow
   }
 }
+
+/** What the breaker of orders holds back. */
+const ORDERS: ReadonlySet<string> = new Set(['cash_out', 'refund_in'])
 
 const LATE =
   'what was due more than a minute ago has not been taken up: no worker runs, none keeps up, or what it needs is held back'

@@ -1,35 +1,44 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Clock } from '../platform/clock.ts'
+import type { BreakerName, BreakerState } from '../banks/reporting.ts'
+import type { Clock, DatabaseClock } from '../platform/clock.ts'
+import type { BacklogReading } from './backlog.ts'
+import { BREAKER_STATES } from './labels.ts'
 import type { Backlog, Count } from './store.ts'
 
 /** What is measured in the moment in which it is asked for. */
 export interface Measured {
   /** How many commands wait for the engine. */
   engineWaiting(): number
-  /** What waits in the database. */
-  backlog(): Promise<Backlog>
-  /** What the last verification of the ledger found; `undefined` before the first. */
-  lastVerification(): { readonly at: number; readonly faults: number } | undefined
+  /** What waits in the database, as far as that can be read. Throws nothing. */
+  backlog(): Promise<BacklogReading>
+  /** When this process verified the ledger last, or began to try, and what it found; `undefined` where it does not verify. */
+  ledger(): { readonly at: number; readonly faults: number | undefined } | undefined
   /** Where each breaker in front of the bank stands, by what it holds back. */
-  breakers(): Readonly<Record<string, string>>
+  breakers(): Readonly<Partial<Record<BreakerName, BreakerState>>>
+  /** Why the database does not take what is written; `undefined` where it does. */
+  writeProblem(): string | undefined
   /** How the connections of each pool are used. */
   pools(): Readonly<Record<string, { readonly inUse: number; readonly waiting: number }>>
-  /** How late the event loop was since this was last asked. */
-  drainLoopDelays(): { readonly p50Ms: number; readonly p99Ms: number; readonly longestMs: number }
+  /** How late the event loop was in the last minute. */
+  loopDelays(): { readonly p50Ms: number; readonly p99Ms: number; readonly longestMs: number }
 }
 
 /**
  * Makes the gauges of a registry.
- * @source rules#health.4, rules#metrics.1, rules#metrics.2
+ * @source rules#health.4, rules#metrics.1, rules#metrics.2, rules#metrics.6
  */
-export function createMeasured(registry: Registry, measured: Measured, clock: Clock): void {
+export function createMeasured(
+  registry: Registry,
+  measured: Measured,
+  clock: Pick<DatabaseClock, 'now' | 'skewMs'>,
+): void {
   engineAndLedger(registry, measured)
   breakers(registry, measured)
-  process(registry, measured)
+  ofProcess(registry, measured, clock)
   backlog(registry, remembered(measured.backlog, clock))
 }
 
-function engineAndLedger(registry: Registry, { engineWaiting, lastVerification }: Measured): void {
+function engineAndLedger(registry: Registry, { engineWaiting, ledger }: Measured): void {
   const registers = [registry]
   new Gauge({
     name: 'pixgate_engine_waiting',
@@ -44,20 +53,25 @@ function engineAndLedger(registry: Registry, { engineWaiting, lastVerification }
     help: 'Faults that the last verification of the ledger found; operator action is required if not 0',
     registers,
     collect() {
-      this.set(lastVerification()?.faults ?? Number.NaN)
+      setOrLeaveOut(this, ledger()?.faults)
     },
   })
   new Gauge({
     name: 'pixgate_ledger_verified_timestamp_seconds',
-    help: 'When the ledger was verified last, in Unix seconds',
+    help: 'When this process verified the ledger last, or else when it began to try, in Unix seconds',
     registers,
     collect() {
-      this.set((lastVerification()?.at ?? Number.NaN) / 1_000)
+      const at = ledger()?.at
+      setOrLeaveOut(this, at === undefined ? undefined : at / 1_000)
     },
   })
 }
 
-const BREAKER_STATES = ['closed', 'half_open', 'open'] as const
+/** What a process does not know is no figure of it: not a number would be one. */
+function setOrLeaveOut(gauge: Gauge, value: number | undefined): void {
+  if (value === undefined) gauge.remove()
+  else gauge.set(value)
+}
 
 function breakers(registry: Registry, measured: Measured): void {
   new Gauge({
@@ -73,8 +87,28 @@ function breakers(registry: Registry, measured: Measured): void {
   })
 }
 
-function process(registry: Registry, { pools, drainLoopDelays }: Measured): void {
+function ofProcess(
+  registry: Registry,
+  { pools, loopDelays, writeProblem }: Measured,
+  clock: Pick<DatabaseClock, 'skewMs'>,
+): void {
   const registers = [registry]
+  new Gauge({
+    name: 'pixgate_database_writable',
+    help: 'Whether the database took what this process wrote last',
+    registers,
+    collect() {
+      this.set(writeProblem() === undefined ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'pixgate_clock_skew_seconds',
+    help: "How far the clock of this machine is ahead of the database's; negative: behind it",
+    registers,
+    collect() {
+      this.set(clock.skewMs() / 1_000)
+    },
+  })
   const pool = (name: string, help: string, use: 'inUse' | 'waiting') =>
     new Gauge({
       name,
@@ -89,11 +123,11 @@ function process(registry: Registry, { pools, drainLoopDelays }: Measured): void
   pool('pixgate_database_connections_waiting', 'Who waits for a connection, by pool', 'waiting')
   new Gauge({
     name: 'pixgate_event_loop_delay_seconds',
-    help: 'How late the event loop of this process was since the last reading, by quantile; 1 is the longest',
+    help: 'How late the event loop of this process was in the last minute, by quantile; 1 is the longest',
     labelNames: ['quantile'],
     registers,
     collect() {
-      const { p50Ms, p99Ms, longestMs } = drainLoopDelays()
+      const { p50Ms, p99Ms, longestMs } = loopDelays()
       this.set({ quantile: '0.5' }, p50Ms / 1_000)
       this.set({ quantile: '0.99' }, p99Ms / 1_000)
       this.set({ quantile: '1' }, longestMs / 1_000)
@@ -104,15 +138,14 @@ function process(registry: Registry, { pools, drainLoopDelays }: Measured): void
 /** Reads again after so long at the earliest, however many ask, and once at a time. @source rules#metrics.3 */
 const REMEMBERED_MS = 5_000
 
-function remembered(read: () => Promise<Backlog>, clock: Clock): () => Promise<Backlog | undefined> {
+function remembered(read: () => Promise<BacklogReading>, clock: Clock): () => Promise<BacklogReading> {
   let readAt = Number.NEGATIVE_INFINITY
-  let last: Promise<Backlog | undefined> = Promise.resolve(undefined)
+  let last: Promise<BacklogReading> = Promise.resolve({})
   return () => {
     const now = clock.now()
     if (now - readAt < REMEMBERED_MS && now >= readAt) return last
     readAt = now
-    // Whatever else is away, what this process knows by itself is reported.
-    last = read().catch(() => undefined)
+    last = read()
     return last
   }
 }
@@ -153,16 +186,19 @@ const WAITING: Readonly<
   },
 }
 
-function backlog(registry: Registry, read: () => Promise<Backlog | undefined>): void {
+const PARTS = Object.keys(WAITING) as readonly (keyof Backlog)[]
+
+function backlog(registry: Registry, read: () => Promise<BacklogReading>): void {
   new Gauge({
     name: 'pixgate_database_up',
-    help: 'Whether the figures of the database could be read: while it is 0 they are left out',
+    help: 'Whether all figures of the database could be read: while it is 0 those that could not are left out',
     registers: [registry],
     async collect() {
-      this.set((await read()) ? 1 : 0)
+      const reading = await read()
+      this.set(PARTS.every((part) => reading[part] !== undefined) ? 1 : 0)
     },
   })
-  for (const of of Object.keys(WAITING) as (keyof Backlog)[]) {
+  for (const of of PARTS) {
     const { what, names, labels } = WAITING[of]
     const gauge = (name: string, help: string, value: (count: Count) => number) =>
       new Gauge({
@@ -171,7 +207,7 @@ function backlog(registry: Registry, read: () => Promise<Backlog | undefined>): 
         labelNames: [...labels],
         registers: [registry],
         async collect() {
-          const counts = (await read())?.[of] ?? []
+          const counts = (await read())[of] ?? []
           this.reset()
           for (const count of counts) this.set(labelsOf(count, labels), value(count))
         },

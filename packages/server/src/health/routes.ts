@@ -13,6 +13,8 @@ export interface ReadinessSources {
   readonly databaseNow: () => Promise<number>
   readonly clock: DatabaseClock
   readonly isDraining: () => boolean
+  /** Why the database does not take what is written, though it answers; `undefined` where it does. */
+  readonly writeProblem: () => string | undefined
   /** How the bank fared when it was called last; nobody calls it to find out. */
   readonly bank: () => { readonly isKnown: boolean; readonly problem: string | undefined }
 }
@@ -22,7 +24,7 @@ const SKEW_MAX_MS = 1_000
 
 /**
  * Makes the handlers.
- * @source rules#health.1, rules#health.2, rules#health.4
+ * @source rules#health.1, rules#health.2, rules#health.4, rules#health.7
  */
 export function createHealthHandlers(sources: ReadinessSources, metrics: Metrics): HealthHandlers {
   return {
@@ -40,11 +42,12 @@ type Dependency = Readiness['dependencies']['database']
 const UNKNOWN: Dependency = { status: 'unknown' }
 
 /** @source rules#health.2, rules#health.5 */
-async function readinessOf({ databaseNow, clock, isDraining, bank }: ReadinessSources): Promise<Readiness> {
-  const database = await dependencyOnDatabase(databaseNow, clock)
+async function readinessOf(sources: ReadinessSources): Promise<Readiness> {
+  const { clock, isDraining, bank } = sources
+  const { isThere, ...database } = await dependencyOnDatabase(sources)
   const dependencies = {
     database,
-    clock: database.status === 'ok' ? dependencyOnClock(clock) : UNKNOWN,
+    clock: isThere ? dependencyOnClock(clock) : UNKNOWN,
     bank: dependencyOnBank(bank()),
   }
   const reasons = [
@@ -54,13 +57,19 @@ async function readinessOf({ databaseNow, clock, isDraining, bank }: ReadinessSo
   return { status: reasons.length === 0 ? 'ready' : 'not_ready', reasons, dependencies }
 }
 
-async function dependencyOnDatabase(databaseNow: () => Promise<number>, clock: DatabaseClock): Promise<Dependency> {
+/** One that can only be read is there, and of no use. @source rules#health.7 */
+async function dependencyOnDatabase({
+  databaseNow,
+  clock,
+  writeProblem,
+}: ReadinessSources): Promise<Dependency & { readonly isThere: boolean }> {
   try {
     clock.observe(await databaseNow())
-    return { status: 'ok' }
   } catch (error) {
-    return { status: 'failed', reason: databaseProblem(error) }
+    return { status: 'failed', reason: databaseProblem(error), isThere: false }
   }
+  const reason = writeProblem()
+  return { ...(reason === undefined ? { status: 'ok' } : { status: 'failed', reason }), isThere: true }
 }
 
 function dependencyOnClock(clock: DatabaseClock): Dependency {
@@ -71,7 +80,8 @@ function dependencyOnClock(clock: DatabaseClock): Dependency {
 /** What is wrong with this machine's clock, as a whole sentence. */
 export function clockProblem(clock: DatabaseClock): string | undefined {
   const skewMs = Math.round(clock.skewMs())
-  return Math.abs(skewMs) > SKEW_MAX_MS ? `the clock of this machine is ${skewMs} ms off the database's` : undefined
+  if (Math.abs(skewMs) <= SKEW_MAX_MS) return undefined
+  return `the clock of this machine is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database's`
 }
 
 /** Charges, payouts and refunds wait for a bank that is away; the service serves on. */

@@ -1,10 +1,11 @@
 import type { CashInStatus, CashOutStatus, RefundInStatus } from '@pixgate/spec'
 import { type Database, statement } from '../platform/db/database.ts'
 
-/** So many rows of one kind. */
+/** So many rows of one kind and state. */
 export interface Count {
-  /** What kind of case or operation; which state an event is in. */
+  /** What kind of case, operation or work; empty where there is but one. */
   readonly kind: string
+  /** Which state they are in; empty where that makes no difference. */
   readonly state: string
   readonly count: number
   /** How long the oldest has waited; `null` where there is none. */
@@ -25,19 +26,17 @@ export interface Backlog {
   readonly late: readonly Count[]
 }
 
-/** All SQL of the metrics. */
-export interface HealthStore {
-  /** What waits. @throws DatabaseUnavailable */
-  backlog(): Promise<Backlog>
-  /** That part of {@link Backlog}. @throws DatabaseUnavailable */
-  late(): Promise<Backlog['late']>
-}
+/** All SQL of the metrics: each part of {@link Backlog}. @throws DatabaseUnavailable */
+export type HealthStore = { readonly [Part in keyof Backlog]: () => Promise<Backlog[Part]> }
 
 /** A worker looks each second, and a claim that it makes moves what it takes up. @source rules#logs.5 */
 const LATE_SECONDS = 60
 
 /** What is counted at most of anything, so that a reading costs little however much there is. */
 const COUNTED_MAX = 10_000
+
+/** How many are looked at, at each end of an index, for the oldest of what is counted by another order. */
+const ENDS = 500
 
 const AGE = `extract(epoch FROM clock_timestamp() - min(since))::float8 AS "oldestSeconds"`
 
@@ -65,32 +64,56 @@ const countOperations = statement<[kinds: readonly string[], states: readonly st
                LIMIT $3) AS waiting) AS found`,
 )
 
-/** By `inbox_event_due`. */
-const countEvents = statement<[limit: number], Count>(
+/**
+ * By `inbox_event_due`. What was parked longest is due last: beside those that are counted, the last ones are looked at for
+ * their age.
+ */
+const countEvents = statement<[limit: number, ends: number], Count>(
   'health.events',
-  `SELECT '' AS kind, lower(state) AS state, count(*)::integer AS count, ${AGE}
+  `SELECT '' AS kind, lower(state) AS state, least(count(*), $1)::integer AS count, ${AGE}
      FROM (SELECT e.state, i.received_at AS since
-             FROM (SELECT inbox_id, state FROM inbox_event WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1) AS e
+             FROM ((SELECT inbox_id, ordinal, state FROM inbox_event
+                     WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1)
+                   UNION
+                   (SELECT inbox_id, ordinal, state FROM inbox_event
+                     WHERE due_at IS NOT NULL ORDER BY due_at DESC LIMIT $2)) AS e
              JOIN inbox i ON i.id = e.inbox_id) AS waiting
     GROUP BY state`,
 )
 
-/** By `delivery_due` and `notification_to_fan_out`. */
-const countDeliveries = statement<[limit: number], Count>(
+/**
+ * By `delivery_due` and `notification_to_fan_out`. The oldest is looked for at each receiver, among those that are due first
+ * and those that are due last, which were tried most often: fresh ones of one receiver hide none of another.
+ */
+const countDeliveries = statement<[limit: number, ends: number], Count>(
   'health.deliveries',
-  `SELECT '' AS kind, 'pending' AS state, count(*)::integer AS count, ${AGE}
-     FROM (SELECT created_at AS since FROM delivery
-            WHERE state = 'PENDING' ORDER BY subscription_id, next_attempt_at LIMIT $1) AS pending
+  `SELECT '' AS kind, 'pending' AS state, counted.count, oldest."oldestSeconds"
+     FROM (SELECT count(*)::integer AS count
+             FROM (SELECT FROM delivery
+                    WHERE state = 'PENDING' ORDER BY subscription_id, next_attempt_at LIMIT $1) AS pending) AS counted
+    CROSS JOIN (
+      SELECT ${AGE}
+        FROM subscription s
+       CROSS JOIN LATERAL (
+         (SELECT created_at AS since FROM delivery
+           WHERE state = 'PENDING' AND subscription_id = s.id ORDER BY next_attempt_at LIMIT $2)
+         UNION ALL
+         (SELECT created_at FROM delivery
+           WHERE state = 'PENDING' AND subscription_id = s.id ORDER BY next_attempt_at DESC LIMIT $2)) AS pending
+       WHERE s.deleted_at IS NULL) AS oldest
     UNION ALL
    SELECT '', 'to_fan_out', count(*)::integer, ${AGE}
      FROM (SELECT created_at AS since FROM notification
             WHERE fanned_out_at IS NULL ORDER BY created_at LIMIT $1) AS fresh`,
 )
 
-/** By `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`. */
+/**
+ * By `inbox_event_due`, `notification_to_fan_out`, `delivery_due` and `operation_due_by_kind`. A payout that the operator
+ * holds back by the switch is not late.
+ */
 const countLate = statement<[kinds: readonly string[], lateSeconds: number, limit: number], Count>(
   'health.late',
-  `SELECT kind, '' AS state, count(*)::integer AS count, ${AGE}
+  `SELECT kind, '' AS state, least(count(*), $3)::integer AS count, ${AGE}
      FROM ((SELECT 'event' AS kind, due_at AS since FROM inbox_event
              WHERE due_at < clock_timestamp() - make_interval(secs => $2) ORDER BY due_at LIMIT $3)
            UNION ALL
@@ -112,6 +135,8 @@ const countLate = statement<[kinds: readonly string[], lateSeconds: number, limi
             CROSS JOIN LATERAL (
               SELECT due_at FROM operation
                WHERE kind = asked.kind AND due_at < clock_timestamp() - make_interval(secs => $2)
+                 AND NOT (kind = 'cash_out' AND status = 'RESERVED'
+                          AND NOT (SELECT (value ->> 'enabled')::boolean FROM control WHERE name = 'cash_out_switch'))
                ORDER BY due_at LIMIT $3) AS waiting) AS late
     GROUP BY kind`,
 )
@@ -151,19 +176,13 @@ const ASKED = Object.entries(HAS_ENDED).flatMap(([kind, states]) =>
 
 /** Makes the store of a database. */
 export function createHealthStore(database: Database): HealthStore {
-  const late = () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX])
+  const kinds = ASKED.map(({ kind }) => kind)
+  const states = ASKED.map(({ state }) => state)
   return {
-    late,
-    backlog: async () => ({
-      cases: await database.rows(countCases, [COUNTED_MAX]),
-      operations: await database.rows(countOperations, [
-        ASKED.map(({ kind }) => kind),
-        ASKED.map(({ state }) => state),
-        COUNTED_MAX,
-      ]),
-      events: await database.rows(countEvents, [COUNTED_MAX]),
-      deliveries: await database.rows(countDeliveries, [COUNTED_MAX]),
-      late: await late(),
-    }),
+    cases: () => database.rows(countCases, [COUNTED_MAX]),
+    operations: () => database.rows(countOperations, [kinds, states, COUNTED_MAX]),
+    events: () => database.rows(countEvents, [COUNTED_MAX, ENDS]),
+    deliveries: () => database.rows(countDeliveries, [COUNTED_MAX, ENDS]),
+    late: () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX]),
   }
 }

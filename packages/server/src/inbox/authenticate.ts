@@ -26,8 +26,10 @@ export function createBankAuthenticator(
   onStale: (route: string, body: Buffer) => Promise<void>,
 ): Authenticators['partner'] {
   return async ({ endpoint, headers, rawBody: body }) => {
-    const origin = authenticate({ headers, body, nowMs: clock.now() })
-    reports.callback(origin)
+    const judged = authenticate({ headers, body, nowMs: clock.now() })
+    const judgement = typeof judged === 'string' ? { origin: judged } : judged
+    const { origin } = judgement
+    reports.callback(endpoint.path, judgement)
     if (origin === 'proven') return BANK
     if (origin === 'unproven') return ANYBODY
     if (origin === 'stale') {

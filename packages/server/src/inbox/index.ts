@@ -1,3 +1,4 @@
+import { Refusal } from '@pixgate/spec'
 import type { Inbound } from '../banks/inbound.ts'
 import type { CashInModule } from '../cash-in/index.ts'
 import type { CashOutModule } from '../cash-out/index.ts'
@@ -5,7 +6,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
-import type { Authenticators } from '../platform/http/handler.ts'
+import type { Authenticators, IncomingRequest } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { RefundInModule } from '../refund-in/index.ts'
@@ -22,6 +23,8 @@ export interface PartnerInboxModule {
   /** The endpoints that the bank calls. */
   readonly routes: readonly BoundEndpoint[]
   readonly authenticatePartner: Authenticators['partner']
+  /** A callback could not be read. */
+  readonly onUnread: (request: Pick<IncomingRequest, 'endpoint'>, error: unknown) => void
   /** Takes up what is due; see the worker that calls it. */
   processNext(): Promise<boolean>
   /** Resolves when what this process took in has been applied. */
@@ -67,6 +70,8 @@ export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerI
   return {
     routes: createInboxRoutes(inbound, commands),
     authenticatePartner: createBankAuthenticator(inbound, clock, reports, commands.askInstead),
+    onUnread: ({ endpoint }, error) =>
+      reports.unread(endpoint.path, error instanceof Refusal ? error.message : String(error)),
     processNext: jobs.processNext,
     drained: async () => {
       await Promise.all(applying)

@@ -1,4 +1,5 @@
-import type { Origin } from '../banks/inbound.ts'
+import type { Judgement, Origin } from '../banks/inbound.ts'
+import type { CallbackOrigin, EventOutcome } from '../health/index.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
 import type { InboxEvent, InboxResult } from './store.ts'
@@ -6,17 +7,17 @@ import type { InboxEvent, InboxResult } from './store.ts'
 /** Is told of what the bank sends. Throws nothing. */
 export interface InboxObserver {
   /** Who a callback came from, as far as it was proven. */
-  onCallback(origin: Origin): void
-  /** What became of an event, for now; `contradicting`: it is kept beside one that says something else. */
+  onCallback(origin: CallbackOrigin): void
+  /** What became of an event, for now. */
   onEvent(outcome: EventOutcome): void
 }
 
-/** What can become of an event. */
-export type EventOutcome = 'applied' | 'parked' | 'quarantined' | 'given_up' | 'contradicting' | 'retried'
-
 /** Reports of the inbox, to the log and to whoever counts. */
 export interface InboxReports {
-  callback(origin: Origin): void
+  /** @param path where it came to, as declared */
+  callback(path: string, judgement: Exclude<Judgement, Origin> | { readonly origin: Origin }): void
+  /** A callback did not arrive whole, or was too large to be read: nobody knows what it was. */
+  unread(path: string, reason: string): void
   /** An event that contradicts one under the same key was stored. */
   contradicting(event: Pick<InboxEvent, 'callback' | 'ordinal'>): void
   /** What became of an event was noted. */
@@ -30,11 +31,21 @@ export function createInboxReports(
   heartbeat: Heartbeat = createHeartbeat(),
 ): InboxReports {
   return {
-    callback: (origin) => {
+    callback: (path, judgement) => {
+      const { origin } = judgement
       observer?.onCallback(origin)
       const sentence = REFUSALS[origin]
       if (sentence === undefined) return
-      heartbeat.report(origin, (more) => logger.warn({ origin }, sentence + andMore(more)))
+      const reason = 'reason' in judgement ? judgement.reason : undefined
+      heartbeat.report(`${path} ${origin} ${reason}`, (more) =>
+        logger.warn({ path, ...judgement }, sentence + andMore(more)),
+      )
+    },
+    unread: (path, reason) => {
+      observer?.onCallback('unreadable')
+      heartbeat.report(`${path} unreadable ${reason}`, (more) =>
+        logger.warn({ path, origin: 'unreadable', reason }, UNREADABLE + andMore(more)),
+      )
     },
     contradicting: ({ callback, ordinal }) => {
       observer?.onEvent('contradicting')
@@ -69,9 +80,21 @@ const REFUSALS: Readonly<Partial<Record<Origin, string>>> = {
   stale: 'a signed event of the bank is out of its time window, and was refused: the bank is asked instead',
 }
 
-function outcomeOf({ state, outcome, dueAt }: InboxResult): EventOutcome {
-  if (state === 'QUARANTINED') return 'quarantined'
-  if (outcome === 'CASE_OPENED') return 'given_up'
+const UNREADABLE = 'a callback could not be read and was refused; if the bank sent it, it has to send it again'
+
+/** What an event has come to, by the outcome that is kept of it; any other is the reason of a quarantine. */
+const ENDED: ReadonlyMap<string, EventOutcome> = new Map([
+  ['APPLIED', 'applied'],
+  ['IGNORED', 'ignored'],
+  ['IN_PROGRESS', 'ignored'],
+  ['KNOWN', 'ignored'],
+  ['ASKED', 'queried'],
+  ['UNPROVEN', 'unproven'],
+  ['CASE_OPENED', 'given_up'],
+])
+
+/** What contradicts another event keeps its state, whatever becomes of it. */
+function outcomeOf({ outcome, dueAt }: InboxResult): EventOutcome {
   if (outcome === 'WAITING') return 'retried'
-  return dueAt === null ? 'applied' : 'parked'
+  return dueAt === null ? (ENDED.get(outcome) ?? 'quarantined') : 'parked'
 }

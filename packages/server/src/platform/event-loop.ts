@@ -121,8 +121,8 @@ export class LoopWatch implements EventLoop {
 
 /** The event loop of this process, until nobody is interested any more. */
 export interface WatchedEventLoop extends EventLoop {
-  /** How late the loop was since this was last asked. */
-  drainDelays(): LoopDelays
+  /** How late the loop was in the last minute, whoever asks how often. */
+  delays(): LoopDelays
   stop(): void
 }
 
@@ -135,6 +135,51 @@ export interface LoopDelays {
 
 const DELAY_RESOLUTION_MS = 20
 
+/** Half of what is remembered: what is asked for is of the present half and of the one before. */
+const HALF_MS = 30_000
+
+/** What measures delays, in nanoseconds. */
+export type DelayHistogram = Pick<ReturnType<typeof monitorEventLoopDelay>, 'percentile' | 'reset'>
+
+/** Remembers delays for a minute. */
+export class DelayMemory {
+  readonly #histogram: DelayHistogram
+  readonly #monotonic: () => number
+  #before: LoopDelays = { p50Ms: 0, p99Ms: 0, longestMs: 0 }
+  #halfBeganAt: number
+
+  constructor(histogram: DelayHistogram, monotonic: () => number) {
+    this.#histogram = histogram
+    this.#monotonic = monotonic
+    this.#halfBeganAt = monotonic()
+  }
+
+  /** Begins another half where it is time to; asked now and then. */
+  look(): void {
+    if (this.#monotonic() - this.#halfBeganAt < HALF_MS) return
+    this.#before = this.#present()
+    this.#histogram.reset()
+    this.#halfBeganAt = this.#monotonic()
+  }
+
+  /** The worse of both halves. */
+  delays(): LoopDelays {
+    const [before, present] = [this.#before, this.#present()]
+    return {
+      p50Ms: Math.max(before.p50Ms, present.p50Ms),
+      p99Ms: Math.max(before.p99Ms, present.p99Ms),
+      longestMs: Math.max(before.longestMs, present.longestMs),
+    }
+  }
+
+  #present(): LoopDelays {
+    const [p50Ms = 0, p99Ms = 0, longestMs = 0] = [50, 99, 100].map((percentile) =>
+      delayMs(this.#histogram.percentile(percentile)),
+    )
+    return { p50Ms, p99Ms, longestMs }
+  }
+}
+
 /**
  * Watches the event loop of this process.
  * @param onGap called with how many milliseconds it stood still
@@ -146,25 +191,23 @@ export function watchEventLoop(onGap: (ms: number) => void): WatchedEventLoop {
     afterReading: (run) => void setImmediate(run),
     onGap,
   })
-  const looking = setInterval(() => watch.look(), LOOK_MS).unref()
-  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
-  delays.enable()
+  const histogram = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
+  const memory = new DelayMemory(histogram, watch.now)
+  histogram.enable()
+  const looking = setInterval(() => {
+    watch.look()
+    memory.look()
+  }, LOOK_MS).unref()
   return Object.assign(watch, {
-    drainDelays: () => drainDelays(delays),
+    delays: () => memory.delays(),
     stop: () => {
-      delays.disable()
+      histogram.disable()
       clearInterval(looking)
     },
   })
 }
 
-function drainDelays(delays: ReturnType<typeof monitorEventLoopDelay>): LoopDelays {
-  const [p50, p99, longest] = [50, 99, 100].map((percentile) => delays.percentile(percentile))
-  delays.reset()
-  return { p50Ms: delayMs(p50), p99Ms: delayMs(p99), longestMs: delayMs(longest) }
-}
-
 /** What is measured is the time from one look to the next: nanoseconds. */
-function delayMs(nanoseconds = 0): number {
+function delayMs(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS)
 }

@@ -34,9 +34,14 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 /**
  * A process's log, in lines of JSON. Writing a line throws nothing: a payment that cannot be logged is a payment all the
  * same.
+ * @param format makes of such a line what is written; what would control a terminal is escaped in that
  * @source rules#logs.1, rules#logs.2, rules#logs.4
  */
-export function createLogger(level: string, destination: DestinationStream = process.stdout): Logger {
+export function createLogger(
+  level: string,
+  destination: DestinationStream = process.stdout,
+  format = (line: string) => line,
+): Logger {
   // What reads the log may go away: a stream says so by an event, which would end the process.
   if (destination instanceof EventEmitter && destination.listenerCount('error') === 0) destination.on('error', noop)
   const options = {
@@ -45,13 +50,15 @@ export function createLogger(level: string, destination: DestinationStream = pro
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }), log: redacted },
   }
-  return pino(options, { write: (line) => withoutFault(() => destination.write(line.replace(LINE_BREAKING, escaped))) })
+  return pino(options, {
+    write: (line) => withoutFault(() => destination.write(format(line).replace(LINE_BREAKING, escaped))),
+  })
 }
 
 function noop(): void {}
 
 /** What ends a line for some readers, and what controls or turns one on a terminal: JSON needs none of it written out. */
-const LINE_BREAKING = /[\u0080-\u009f\u2028-\u202e\u2066-\u2069]/g
+const LINE_BREAKING = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -18,17 +18,21 @@ export async function probePort(port: number, host = '127.0.0.1'): Promise<numbe
   return typeof address === 'object' && address !== null ? address.port : undefined
 }
 
-/** Why an address cannot be listened on, by the setting that says so; another error stays what it is. */
+/**
+ * Why an address cannot be listened on, by the setting that says so; another error stays what it is.
+ * @param setting the name of the setting that has the port
+ */
 export function listeningError(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },
+  setting: string,
 ): unknown {
   const message = {
     EADDRNOTAVAIL: `HOST is ${host}, which is no address of this machine`,
     ENOTFOUND: `HOST is ${host}, which is a name that does not resolve`,
     EAI_AGAIN: `HOST is ${host}, which is a name that cannot be resolved right now`,
-    EACCES: `port ${port} is not for this user to listen on; set PORT to another one`,
-    EADDRINUSE: `port ${port} is taken; set PORT to another one`,
+    EACCES: `port ${port} is not for this user to listen on; set ${setting} to another one`,
+    EADDRINUSE: `port ${port} is taken; set ${setting} to another one`,
   }[(error as NodeJS.ErrnoException).code ?? '']
   return message === undefined ? error : new StartupError(message, { cause: error })
 }

@@ -12,7 +12,7 @@ export function startTimer(ms: number, run: () => void): () => void {
  * Keeps the process running. A worker waits on timers that keep nothing alive: without this it would end, with status 0, as
  * soon as the database closes its connections.
  * @returns lets it end
- * @source rules#health.6
+ * @source rules#health.8
  */
 export function keepRunning(): () => void {
   const timer = setInterval(() => undefined, 3_600_000)

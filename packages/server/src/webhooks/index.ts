@@ -4,7 +4,7 @@ import type { Database } from '../platform/db/database.ts'
 import { openGate, publicAddressGate, type Resolve } from '../platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../platform/http-client/guarded-agent.ts'
 import type { Ids } from '../platform/ids.ts'
-import { startWorker, type Worker } from '../platform/jobs/worker.ts'
+import type { StartWorker, Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'
 import { createDelivery, createFanOut } from './jobs.ts'
 import type { DeliveryObserver } from './reporting.ts'
@@ -32,7 +32,7 @@ export interface WebhooksDependencies {
 export interface WebhooksModule {
   readonly handlers: WebhookHandlers
   /** Starts the workers; an API-only process does not. */
-  start(): void
+  start(startWorker: StartWorker): void
   /** Notifications were committed. */
   wake(): void
   /** Takes nothing new and waits for the attempts under way, at most their time limit. */
@@ -47,7 +47,7 @@ const POLL_MS = 250
  * @throws SigningKeyUnreadable where the encryption key is not the one the signing key was stored with
  */
 export async function createWebhooksModule(dependencies: WebhooksDependencies): Promise<WebhooksModule> {
-  const { logger, allowPrivate, resolve } = dependencies
+  const { allowPrivate, resolve } = dependencies
   const signer = await openSigner(dependencies)
   const gate = allowPrivate ? openGate() : publicAddressGate(resolve)
   const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
@@ -64,14 +64,9 @@ export async function createWebhooksModule(dependencies: WebhooksDependencies): 
 
   return {
     handlers: createWebhookHandlers({ ...dependencies, signer, gate }),
-    start: () => {
-      deliveryWorker = startWorker({
-        name: 'delivery',
-        idleMs: POLL_MS,
-        logger,
-        processNext: () => delivery.processNext(),
-      })
-      fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, logger, processNext: fanOut.processNext })
+    start: (startWorker) => {
+      deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => delivery.processNext() })
+      fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, processNext: fanOut.processNext })
     },
     wake: () => fanOutWorker?.wake(),
     stop: async () => {

@@ -2,6 +2,7 @@ import { type FieldError, limits, Refusal } from '@pixgate/spec'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import { type AddressGate, NoAnswerOfDns } from '../platform/http-client/address-gate.ts'
 import { NotConnected } from '../platform/http-client/not-connected.ts'
 import { type Answer, type PostRequest, post } from '../platform/http-client/post.ts'
@@ -100,6 +101,7 @@ export interface DeliveryDependencies {
   /** Called when another attempt may start. */
   readonly onAttemptEnded: () => void
   readonly observer?: DeliveryObserver
+  readonly heartbeat?: Heartbeat
 }
 
 /** The job that sends. */
@@ -138,6 +140,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Delivery {
 class SendingDelivery implements Delivery {
   readonly #dependencies: DeliveryDependencies
   readonly #records: Batcher<EndedAttempt, void>
+  readonly #heartbeat: Heartbeat
   /** The attempts under way, each with its subscription. */
   readonly #underWay = new Map<Promise<EndedAttempt>, string>()
   /** What is claimed and not recorded: those under way, and those that wait for their record. */
@@ -145,6 +148,7 @@ class SendingDelivery implements Delivery {
 
   constructor(dependencies: DeliveryDependencies) {
     this.#dependencies = dependencies
+    this.#heartbeat = dependencies.heartbeat ?? createHeartbeat()
     this.#records = createBatcher<EndedAttempt, void>(
       async (ended) => {
         await recordAttempts(dependencies.database, ended)
@@ -177,7 +181,7 @@ class SendingDelivery implements Delivery {
   }
 
   #start(claim: Claim, signature: Promise<string>): void {
-    const { logger, onAttemptEnded } = this.#dependencies
+    const { onAttemptEnded } = this.#dependencies
     const attempt = this.#send(claim, signature).finally(() => {
       this.#underWay.delete(attempt)
       onAttemptEnded()
@@ -188,18 +192,22 @@ class SendingDelivery implements Delivery {
         await this.#records.submit(ended)
         reportAttempt(this.#dependencies, claim, ended)
       })
-      .catch((error) => {
-        logger.warn(
-          { delivery: claim.id, error: String(error) },
-          'an attempt was not recorded; it is made again when its lease ends',
-        )
-      })
+      .catch((error) => this.#reportUnrecorded(claim, String(error)))
       .then(() => {
         const wasFull = this.#unrecorded.size === UNRECORDED_MAX
         this.#unrecorded.delete(recorded)
         if (wasFull) onAttemptEnded()
       })
     this.#unrecorded.add(recorded)
+  }
+
+  #reportUnrecorded({ id }: Claim, reason: string): void {
+    this.#heartbeat.report(reason, (more) =>
+      this.#dependencies.logger.warn(
+        { delivery: id, reason },
+        `an attempt was not recorded; it is made again when its lease ends${andMore(more)}`,
+      ),
+    )
   }
 
   async #send(claim: Claim, signature: Promise<string>): Promise<EndedAttempt> {
@@ -245,6 +253,7 @@ function endedAttempt(claim: Claim, answer: Answer, startedAt: number, endedAt: 
     claimId: claim.claimId,
     attempt: claim.attempt,
     outcome: outcomeOf(answer, next.state),
+    code: 'failure' in answer ? answer.code : undefined,
     statusCode: 'statusCode' in answer ? answer.statusCode : null,
     startedAt,
     endedAt,

@@ -22,7 +22,7 @@ export interface DeliveryReporting {
  * @source rules#logs.1, rules#logs.3
  */
 export function reportAttempt({ logger, observer }: DeliveryReporting, claim: Claim, ended: EndedAttempt): void {
-  const { outcome, state, statusCode, nextAttemptAt } = ended
+  const { outcome, code, state, statusCode, nextAttemptAt } = ended
   observer?.onAttempt(outcome, state, ended.endedAt - ended.startedAt)
   if (state === 'DELIVERED') return
   const attempt = {
@@ -32,6 +32,7 @@ export function reportAttempt({ logger, observer }: DeliveryReporting, claim: Cl
     notification: claim.notificationId,
     attempt: ended.attempt,
     reason: statusCode === null ? outcome : `HTTP ${statusCode}`,
+    ...(code === undefined ? {} : { code }),
   }
   if (nextAttemptAt === null) {
     logger.error(attempt, 'a delivery was given up: there will be no further attempt')

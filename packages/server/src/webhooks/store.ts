@@ -227,6 +227,8 @@ export interface EndedAttempt {
   readonly claimId: string
   readonly attempt: number
   readonly outcome: string
+  /** Of the system or of TLS, where there was no answer; for the log. */
+  readonly code: string | undefined
   readonly statusCode: number | null
   readonly startedAt: number
   readonly endedAt: number

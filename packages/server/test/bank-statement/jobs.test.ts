@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { capturedLog } from '../support/captured-log.ts'
 import { bookedMovements, cases, statementEntries, statementMark } from '../support/evidence.ts'
 import { pageOf, paymentOf, statementFixture } from './fixture.ts'
 
@@ -172,4 +173,16 @@ test('[statement.1] who was too slow for its lease reads no further: another pro
   assert.equal(await fixture.statements.processNext(), false)
   assert.equal(await fixture.statements.processNext(), false)
   assert.equal(pages, 3)
+})
+
+test('[logs.3] a statement that cannot be read says which window it was of, as times', async (t) => {
+  const log = capturedLog()
+  const fixture = await statementFixture(t, log.logger)
+  await fixture.charge()
+  await fixture.sweep()
+  fixture.bank.answer = () => ({ kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined })
+  await fixture.minutes(1)
+  const { level, reason, ...line } = await log.line('statement could not be read')
+  assert.deepEqual([level, reason], ['warn', 'timeout'])
+  for (const at of [line.from, line.to, line.lastReadAt]) assert.match(String(at), /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
 })

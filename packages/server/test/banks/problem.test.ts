@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { lacking } from '../../src/banks/lacking.ts'
 import type { StatementAnswer } from '../../src/banks/port.ts'
-import { bankProblem } from '../../src/banks/problem.ts'
-import { watchBank } from '../../src/banks/watch.ts'
+import { bankProblem, isOfConfiguration } from '../../src/banks/problem.ts'
+import { type BankStanding, createStandingLog, watchBank } from '../../src/banks/watch.ts'
+import { capturedLog } from '../support/captured-log.ts'
 
 const SETTINGS = { address: 'PIXGATE_PARTNER_URL', credentials: 'PIXGATE_PARTNER_TOKEN' }
 
@@ -32,7 +33,7 @@ test('[health.5] what is wrong with the way to the bank, or with what it answers
   }
 })
 
-test('[health.5] [config.10] the bank stands as its last answer says, and the first one is told', async () => {
+test('[health.5] [config.10] the bank stands as its last answer says, and each one is reported', async () => {
   const answers: StatementAnswer[] = [
     { kind: 'UNKNOWN', reason: 'HTTP 401', httpStatus: 401 },
     { kind: 'READ', page: { entries: [], openingCents: 0n, closingCents: 0n, nextCursor: null } },
@@ -43,16 +44,20 @@ test('[health.5] [config.10] the bank stands as its last answer says, and the fi
     idempotencyWindowMs: 0,
     readStatement: async () => answers.shift() as StatementAnswer,
   }
-  const first: (string | undefined)[] = []
-  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: undefined }, (known) => first.push(known))
+  const standings: BankStanding[] = []
+  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: undefined }, (known) =>
+    standings.push(known),
+  )
   const query = { from: 0, to: 1, cursor: null }
-  assert.deepEqual(standing(), { isKnown: false, problem: undefined })
+  assert.deepEqual(standing(), { isKnown: false, problem: undefined, isOfConfiguration: false })
   assert.equal((await partner.readStatement(query)).kind, 'UNKNOWN')
   const problem = 'the bank answers 401: check PIXGATE_PARTNER_TOKEN'
-  assert.deepEqual(standing(), { isKnown: true, problem })
+  const refused = { isKnown: true, problem, isOfConfiguration: true }
+  assert.deepEqual(standing(), refused)
   assert.equal((await partner.readStatement(query)).kind, 'READ')
-  assert.deepEqual(standing(), { isKnown: true, problem: undefined })
-  assert.deepEqual(first, [problem])
+  const answers200 = { isKnown: true, problem: undefined, isOfConfiguration: false }
+  assert.deepEqual(standing(), answers200)
+  assert.deepEqual(standings, [refused, answers200])
 })
 
 test('[health.5] [config.10] the log names a host that does not resolve; what anybody is told does not', async () => {
@@ -63,11 +68,52 @@ test('[health.5] [config.10] the log names a host that does not resolve; what an
     idempotencyWindowMs: 0,
     readStatement: async () => answer,
   }
-  const first: (string | undefined)[] = []
-  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: 'bank.invalid' }, (known) =>
-    first.push(known),
+  const told: (string | undefined)[] = []
+  const { partner, standing } = watchBank(bank, { settings: SETTINGS, host: 'bank.invalid' }, ({ problem }) =>
+    told.push(problem),
   )
   await partner.readStatement({ from: 0, to: 1, cursor: null })
   const sentence = (who: string) => `${who} cannot be found: its name does not resolve: check PIXGATE_PARTNER_URL`
-  assert.deepEqual([standing().problem, first], [sentence('the bank'), [sentence('the bank at bank.invalid')]])
+  assert.deepEqual([standing().problem, told], [sentence('the bank'), [sentence('the bank at bank.invalid')]])
+})
+
+test('[config.10] [logs.3] what somebody has to change is an error, said again each ten minutes, and so is that it is over', () => {
+  const log = capturedLog()
+  let nowMs = 0
+  const say = createStandingLog(log.logger, { now: () => nowMs })
+  const refused = { isKnown: true, problem: 'the bank answers 401', isOfConfiguration: true }
+  const passing = { isKnown: true, problem: 'the bank answers 503', isOfConfiguration: false }
+  const well = { isKnown: true, problem: undefined, isOfConfiguration: false }
+  const saidAfter = (ms: number, standing: BankStanding) => {
+    nowMs += ms
+    const before = log.lines.length
+    say(standing)
+    return log.lines.slice(before).map(({ level, msg }) => `${level}: ${msg}`)
+  }
+  assert.deepEqual(saidAfter(0, passing), ['warn: the bank answers 503'])
+  assert.deepEqual(saidAfter(1, passing), [], 'its calls have lines')
+  assert.deepEqual(saidAfter(1, refused), ['error: the bank answers 401'])
+  assert.deepEqual(saidAfter(599_999, refused), [])
+  assert.deepEqual(saidAfter(1, refused), ['error: the bank answers 401'])
+  assert.deepEqual(saidAfter(1, well), ['info: the bank answers'])
+  assert.deepEqual(saidAfter(1, well), [])
+  assert.deepEqual(saidAfter(1, refused), [], 'a bank that refuses one call and answers the others floods nothing')
+  assert.deepEqual(saidAfter(1, well), [])
+  assert.deepEqual(saidAfter(600_000, refused), ['error: the bank answers 401'])
+})
+
+test('[config.10] a name, a certificate and our credentials are somebody’s to change; what is away may come back', () => {
+  const notSent = (reason: string) => isOfConfiguration({ kind: 'NOT_SENT', reason })
+  for (const reason of ['ENOTFOUND', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'EPROTO']) {
+    assert.equal(notSent(reason), true, reason)
+  }
+  for (const reason of ['ECONNREFUSED', 'timeout', 'EAI_AGAIN']) assert.equal(notSent(reason), false, reason)
+  for (const [httpStatus, expected] of [
+    [401, true],
+    [403, true],
+    [503, false],
+  ] as const) {
+    assert.equal(isOfConfiguration({ kind: 'UNKNOWN', reason: 'x', httpStatus }), expected)
+  }
+  assert.equal(isOfConfiguration({ kind: 'REJECTED', reason: 'ENOTFOUND' }), false)
 })

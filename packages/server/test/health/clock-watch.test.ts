@@ -4,26 +4,28 @@ import { createClockWatch } from '../../src/health/index.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
-test('[logs.5] a clock that is off is told at each look, with how much, and so is that it is right again', async () => {
+const DATABASE_AT = 1_000_000
+
+test('[logs.5] a clock that is off is told at each look, with how much and which way, and so is that it is right again', async () => {
   const log = capturedLog()
-  let wall = 1_600_000
+  let skewMs = 0
   const clock = createDatabaseClock(
-    () => wall,
+    () => DATABASE_AT + skewMs,
     () => 0,
   )
-  const look = createClockWatch({ clock, databaseNow: async () => 1_000_000, logger: log.logger })
-  await look()
-  await look()
-  wall = 1_000_000
-  await look()
-  await look()
+  const look = createClockWatch({ clock, databaseNow: async () => DATABASE_AT, logger: log.logger })
+  for (const at of [60_001, 60_000, -1_001, -60_001, 0, 0]) {
+    skewMs = at
+    await look()
+  }
   assert.deepEqual(
-    log.lines.map(({ level, skewMs }) => [level, skewMs]),
+    log.lines.map((line) => [line.level, line.skewMs, /is (ahead of|behind) the database’s/.exec(line.msg)?.[1]]),
     [
-      ['warn', 600_000],
-      ['warn', 600_000],
-      ['info', undefined],
+      ['error', 60_001, 'ahead of'],
+      ['warn', 60_000, 'ahead of'],
+      ['warn', -1_001, 'behind'],
+      ['error', -60_001, 'behind'],
+      ['info', undefined, undefined],
     ],
   )
-  assert.match(log.lines[0]?.msg ?? '', /clock of this machine is off the database’s/)
 })

@@ -6,9 +6,11 @@ import test from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
 import {
+  createBacklogReader,
   createHealthHandlers,
   createHealthStore,
   createMetrics,
+  createWriteWatch,
   type HealthHandlers,
   type ReadinessSources,
 } from '../../src/health/index.ts'
@@ -18,9 +20,10 @@ import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/database.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { administer, MANY_OPERATIONS, planOf, testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
-import { seriesIn } from '../support/metrics.ts'
+import { scrape, seriesIn } from '../support/metrics.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { ADMIN_TOKEN, world } from '../support/world.ts'
 
@@ -40,6 +43,7 @@ function handlers(given: Partial<ReadinessSources> = {}): HealthHandlers {
     databaseNow: async () => WALL_AT,
     isDraining: () => false,
     bank: () => ({ isKnown: true, problem: undefined }),
+    writeProblem: () => undefined,
     ...given,
   }
   return createHealthHandlers(readiness, createMetrics())
@@ -115,8 +119,64 @@ test('[health.2] [EX-4] a clock that is more than a second off the database is a
   const reasonsAt = async (skewMs: number) =>
     (await handlers({ databaseNow: async () => WALL_AT - skewMs }).getReadiness(input)).body.reasons
   for (const skewMs of [0, 1_000, -1_000]) assert.deepEqual(await reasonsAt(skewMs), [])
-  assert.deepEqual(await reasonsAt(1_001), ["the clock of this machine is 1001 ms off the database's"])
-  assert.deepEqual(await reasonsAt(-5_000), ["the clock of this machine is -5000 ms off the database's"])
+  assert.deepEqual(await reasonsAt(1_001), ["the clock of this machine is 1001 ms ahead of the database's"])
+  assert.deepEqual(await reasonsAt(-5_000), ["the clock of this machine is 5000 ms behind the database's"])
+})
+
+/** Lets new sessions of a database write, or only read, and ends those of the engine that there are. */
+async function setReadOnly(url: string, isReadOnly: boolean): Promise<void> {
+  const name = new URL(url).pathname.slice(1)
+  await administer(
+    new URL('/postgres', url).href,
+    `ALTER DATABASE ${name} SET default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`,
+  )
+  await administer(
+    url,
+    `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'pixgate engine'`,
+  )
+}
+
+test('[health.7] [logs.3] a database that can be read and not written is a reason, a figure and a line, until a write succeeds', async (t) => {
+  const log = capturedLog()
+  const pix = await world(t, {}, { isStepped: true, logger: log.logger })
+  const ready = async () => {
+    const { status, body } = await pix.call('GET', '/readyz')
+    const writable = (await scrape(pix))('pixgate_database_writable')
+    return [status, body.reasons, body.dependencies.clock.status, writable]
+  }
+  const create = async (externalId: string) =>
+    (await pix.call('POST', '/api/pix/cash-in', { transaction: { value: 10, externalId } })).status
+  assert.equal(await create('a'), 201)
+  assert.deepEqual(await ready(), [200, [], 'ok', 1])
+  await setReadOnly(pix.databaseUrl, true)
+  // The first one may find out that its session has ended.
+  while ((await ready())[3] === 1) assert.equal(await create('b'), 503)
+  assert.deepEqual(await ready(), [503, ['the database can only be read'], 'ok', 0])
+  const { level, reason, pool } = await log.line('the database refuses writes')
+  assert.deepEqual([level, pool], ['error', 'engine'])
+  assert.match(String(reason), /in a read-only transaction$/)
+  await setReadOnly(pix.databaseUrl, false)
+  while ((await create('c')) !== 201);
+  assert.deepEqual(await ready(), [200, [], 'ok', 1])
+  await log.line('the database takes writes again', { level: 'info' })
+})
+
+test('[health.7] a refused write counts for a minute: who is not ready gets no request to write for', () => {
+  let nowMs = WALL_AT
+  const { onWrite, problem } = createWriteWatch({ clock: { now: () => nowMs }, logger: pino({ level: 'silent' }) })
+  const full = Object.assign(new pg.DatabaseError('could not extend file', 0, 'error'), { code: '53100' })
+  onWrite(new DatabaseUnavailable('away', true))
+  assert.equal(problem(), undefined, 'of a database that is away the reading tells')
+  onWrite(new DatabaseUnavailable(full.message, false, { cause: full }))
+  nowMs += 59_999
+  assert.equal(problem(), 'the database has no space left on its disk')
+  nowMs += 1
+  assert.equal(problem(), undefined)
+  onWrite(full)
+  assert.equal(problem(), 'the database has no space left on its disk')
+  onWrite(undefined)
+  assert.equal(problem(), undefined)
 })
 
 test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes the difference', async (t) => {
@@ -145,48 +205,58 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
 })
 
 /** Metrics that measure what is given, in a process where nothing happens. */
-function metricsOf(given: Partial<Measured>, clock = { now: () => WALL_AT }) {
+function metricsOf(given: Partial<Measured>, now = () => WALL_AT) {
   const metrics = createMetrics()
   const idle: Measured = {
     engineWaiting: () => 3,
     backlog: async () => NOTHING_WAITS,
-    lastVerification: () => undefined,
+    ledger: () => undefined,
     breakers: () => ({ orders: 'closed', charges: 'half_open' }),
+    writeProblem: () => undefined,
     pools: () => ({ api: { inUse: 2, waiting: 1 } }),
-    drainLoopDelays: () => ({ p50Ms: 0, p99Ms: 5, longestMs: 2_000 }),
+    loopDelays: () => ({ p50Ms: 0, p99Ms: 5, longestMs: 2_000 }),
   }
-  metrics.measure({ ...idle, ...given }, clock)
+  metrics.measure({ ...idle, ...given }, { now, skewMs: () => -1_500 })
   return { metrics, series: async () => seriesIn(await metrics.text()) }
 }
 
 const NOTHING_WAITS: Backlog = { cases: [], operations: [], events: [], deliveries: [], late: [] }
 
 test('[health.4] the metrics show the state at the time of the scrape', async () => {
-  let last: { at: number; faults: number } | undefined
-  const { series } = metricsOf({ lastVerification: () => last })
-  const before = await series()
-  assert.deepEqual(
-    [before('pixgate_engine_waiting'), before('pixgate_ledger_faults'), before('pixgate_database_up')],
-    [3, Number.NaN, 1],
-  )
-  last = { at: WALL_AT, faults: 2 }
+  const { series } = metricsOf({ ledger: () => ({ at: WALL_AT, faults: 2 }) })
   const after = await series()
+  assert.deepEqual([after('pixgate_engine_waiting'), after('pixgate_database_up')], [3, 1])
   assert.deepEqual(
     [after('pixgate_ledger_faults'), after('pixgate_ledger_verified_timestamp_seconds')],
     [2, WALL_AT / 1_000],
   )
+  assert.equal(after('pixgate_clock_skew_seconds'), -1.5)
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="half_open"}'), 1)
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="open"}'), 0)
   assert.equal(after('pixgate_database_connections_waiting{pool="api"}'), 1)
   assert.equal(after('pixgate_event_loop_delay_seconds{quantile="1"}'), 2)
 })
 
+test('[health.4] [metrics.6] books that were never verified are as old as the process, and of no process that does not verify', async () => {
+  let known: ReturnType<Measured['ledger']>
+  const { series } = metricsOf({ ledger: () => known })
+  const ofLedger = async () => {
+    const now = await series()
+    return [now('pixgate_ledger_faults'), now('pixgate_ledger_verified_timestamp_seconds')]
+  }
+  assert.deepEqual(await ofLedger(), [undefined, undefined])
+  known = { at: WALL_AT, faults: undefined }
+  assert.deepEqual(await ofLedger(), [undefined, WALL_AT / 1_000])
+  known = { at: WALL_AT, faults: 0 }
+  assert.deepEqual(await ofLedger(), [0, WALL_AT / 1_000])
+})
+
 test('[health.4] while the database is away the metrics tell the rest', async () => {
   let isAway = false
-  const clock = { now: () => (isAway ? WALL_AT + 5_000 : WALL_AT) }
+  const now = () => (isAway ? WALL_AT + 5_000 : WALL_AT)
   const cases = [{ kind: 'unmatched_event', state: '', count: 2, oldestSeconds: 60 }]
-  const backlog = async () => (isAway ? Promise.reject(new Error('away')) : { ...NOTHING_WAITS, cases })
-  const { series } = metricsOf({ backlog }, clock)
+  const backlog = async () => (isAway ? {} : { ...NOTHING_WAITS, cases })
+  const { series } = metricsOf({ backlog }, now)
   const there = await series()
   assert.equal(there('pixgate_cases_open{kind="unmatched_event"}'), 2)
   assert.equal(there('pixgate_cases_oldest_age_seconds{kind="unmatched_event"}'), 60)
@@ -196,13 +266,48 @@ test('[health.4] while the database is away the metrics tell the rest', async ()
   assert.equal(away('pixgate_cases_open{kind="unmatched_event"}'), undefined)
 })
 
+test('[metrics.7] [logs.3] a figure that the database refuses is left out with its reason, and the others are told', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const log = capturedLog()
+  const read = createBacklogReader({ store: createHealthStore(database), logger: log.logger })
+  const { series } = metricsOf({ backlog: read })
+  await administer(url, 'REVOKE SELECT ON "case" FROM pixgate_app')
+  await read()
+  const now = await series()
+  assert.equal(now('pixgate_database_up'), 0)
+  assert.equal(now('pixgate_deliveries{state="pending"}'), 0)
+  assert.deepEqual(
+    log.lines.map(({ level, msg, figure, reason }) => [level, msg, figure, reason]),
+    [
+      [
+        'error',
+        'a figure of the metrics could not be read, and is left out',
+        'cases',
+        'permission denied for table case',
+      ],
+    ],
+  )
+})
+
+test('[metrics.7] a database that is away is asked for one figure and not for all, and its pool alone says so', async () => {
+  const log = capturedLog()
+  let asked = 0
+  const away = () => {
+    asked += 1
+    return Promise.reject(new DatabaseUnavailable('away', false))
+  }
+  const store = { cases: away, operations: away, events: away, deliveries: away, late: away }
+  assert.deepEqual(await createBacklogReader({ store, logger: log.logger })(), {})
+  assert.deepEqual([asked, log.lines], [1, []])
+})
+
 test('[metrics.3] however often they are read, the database is asked each five seconds at most', async () => {
   let [nowMs, reads] = [WALL_AT, 0]
   const backlog = async () => {
     reads += 1
     return NOTHING_WAITS
   }
-  const { metrics } = metricsOf({ backlog }, { now: () => nowMs })
+  const { metrics } = metricsOf({ backlog }, () => nowMs)
   await Promise.all([metrics.text(), metrics.text()])
   nowMs += 4_999
   await metrics.text()
@@ -212,10 +317,27 @@ test('[metrics.3] however often they are read, the database is asked each five s
   assert.equal(reads, 2)
 })
 
+/** Of everything that can wait so much that does not. */
+const MUCH_THAT_HAS_ENDED = `
+  SET session_replication_role = replica;
+  INSERT INTO "case" (id, kind, reference, facts, opened_at, closed_at)
+  SELECT gen_random_uuid(), 'unmatched_event', n::text, '{}', now(), now() FROM generate_series(1, 2000) n;
+  INSERT INTO notification (id, operation_id, event_type, status, reference, body, created_at, fanned_out_at)
+  SELECT gen_random_uuid(), gen_random_uuid(), 'pix_cash_in', 'PAID', n::text, '', now(), now()
+    FROM generate_series(1, 2000) n;
+  INSERT INTO subscription (id, url, events, created_at)
+  VALUES ('00000000-0000-7000-8000-000000000000', 'https://shop.example', '{pix_cash_in}', now());
+  INSERT INTO delivery (id, notification_id, subscription_id, state, created_at)
+  SELECT gen_random_uuid(), id, '00000000-0000-7000-8000-000000000000', 'DELIVERED', now() FROM notification;
+  INSERT INTO inbox (id, endpoint, body, received_at, dedupe_key, body_hash, state)
+  SELECT gen_random_uuid(), 'cash-in', '', now(), n::text, '', 'DONE' FROM generate_series(1, 2000) n;
+  INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state)
+  SELECT id, 0, dedupe_key, '', 'DONE' FROM inbox`
+
 test('[metrics.3] what waits is found by an index, however much there is that has ended', async (t) => {
   const { url, database } = await testDatabase(t)
   const asked: string[] = []
-  const { backlog } = createHealthStore({
+  const store = createHealthStore({
     ...database,
     rows: (query, ...rest) => {
       asked.push(query.text)
@@ -223,14 +345,18 @@ test('[metrics.3] what waits is found by an index, however much there is that ha
     },
   })
   await database.rows(MANY_OPERATIONS, [])
-  assert.equal((await backlog()).operations.find(({ kind }) => kind === 'refund_in')?.count, 667)
+  await administer(url, MUCH_THAT_HAS_ENDED)
+  assert.equal((await store.operations()).find(({ kind }) => kind === 'refund_in')?.count, 667)
+  for (const part of [store.cases, store.events, store.deliveries, store.late]) await part()
   await administer(url, 'ANALYZE')
   const plans = await Promise.all(asked.map((text) => planOf(url, text)))
-  assert.match(plans.join('\n'), /operation_list_by_status/)
-  assert.doesNotMatch(plans.join('\n'), /Seq Scan on operation/)
+  const indexes =
+    'case_open operation_list_by_status inbox_event_due delivery_due notification_to_fan_out operation_due_by_kind'
+  for (const index of indexes.split(' ')) assert.match(plans.join('\n'), new RegExp(`\\b${index}\\b`))
+  assert.doesNotMatch(plans.join('\n'), /Seq Scan on (operation|delivery|notification|inbox)/)
 })
 
-test('[metrics.2] a metric that cannot be written fails nobody', () => {
+test('[logs.2] a metric that cannot be written fails nobody', () => {
   const { onRequest } = createMetrics()
   onRequest('GET', Symbol('no label') as unknown as string, 200, Number.NaN)
 })
@@ -240,12 +366,12 @@ test('[health.4] [P8] a case is logged, and counted while it is open', async (t)
   const lines: string[] = []
   const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
   const { engine } = testEngine(t, url, undefined, realPause, logger)
-  const { backlog } = createHealthStore(database)
-  assert.deepEqual((await backlog()).cases, [])
+  const { cases } = createHealthStore(database)
+  assert.deepEqual(await cases(), [])
   const opened = { operationId: null, kind: 'unmatched_event', reference: 'event-1', facts: {} }
   await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
   assert.deepEqual(
-    (await backlog()).cases.map(({ kind, count }) => [kind, count]),
+    (await cases()).map(({ kind, count }) => [kind, count]),
     [['unmatched_event', 1]],
   )
   assert.deepEqual(

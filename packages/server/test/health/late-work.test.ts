@@ -91,7 +91,7 @@ test('[logs.5] a delivery that waits for its next attempt is not late, one that 
 test('[logs.5] as long as work is late there is a line at each look, and one when that is over', async () => {
   const log = capturedLog()
   const rows: Count[][] = [[late('event'), late('cash_out')], [late('event')], []]
-  const look = createLateWorkWatch({ late: async () => rows.shift() ?? [], logger: log.logger })
+  const look = createLateWorkWatch({ late: async () => rows.shift() ?? [], orders: () => 'closed', logger: log.logger })
   for (let looks = 0; looks < 4; looks++) await look()
   assert.deepEqual(
     log.lines.map(({ level, work, msg }) => [level, work, msg.includes(SENTENCE)]),
@@ -103,6 +103,82 @@ test('[logs.5] as long as work is late there is a line at each look, and one whe
       ['info', 'event', false],
     ],
   )
+})
+
+test('[logs.5] orders that the breaker holds back say so, and other work does not', async () => {
+  const log = capturedLog()
+  const rows = ['cash_out', 'refund_in', 'cash_in'].map(late)
+  await createLateWorkWatch({ late: async () => rows, orders: () => 'half_open', logger: log.logger })()
+  assert.deepEqual(
+    log.lines.map(({ work, heldBack }) => [work, heldBack]),
+    [
+      ['cash_out', 'breaker'],
+      ['refund_in', 'breaker'],
+      ['cash_in', undefined],
+    ],
+  )
+})
+
+test('[logs.5] payouts that the operator holds back are not late; what was sent of them is', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  await workOfEveryKind(pix)
+  await lateBy(pix, 61)
+  const store = createHealthStore(pix.database)
+  const latePayouts = async () => (await store.late()).find(({ kind }) => kind === 'cash_out')?.count
+  assert.equal(await latePayouts(), 1)
+  const setSwitch = (enabled: boolean) =>
+    administer(
+      pix.databaseUrl,
+      `UPDATE control SET value = jsonb_set(value, '{enabled}', '${enabled}') WHERE name = 'cash_out_switch'`,
+    )
+  await setSwitch(false)
+  assert.equal(await latePayouts(), undefined)
+  await administer(pix.databaseUrl, `UPDATE operation SET status = 'DISPATCHED' WHERE kind = 'cash_out'`)
+  assert.equal(await latePayouts(), 1)
+})
+
+/** Pending deliveries of a new receiver with the lowest id there can be, and as many events that are due soon. */
+async function flood(pix: World, count: number): Promise<void> {
+  await administer(
+    pix.databaseUrl,
+    `SET session_replication_role = replica;
+     INSERT INTO subscription (id, url, events, created_at)
+     VALUES ('00000000-0000-7000-8000-000000000000', 'https://flood.example', '{pix_cash_in}', clock_timestamp());
+     INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), '00000000-0000-7000-8000-000000000000', 'PENDING',
+            clock_timestamp() - interval '2 minutes', clock_timestamp()
+       FROM generate_series(1, ${count});
+     INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state, due_at)
+     SELECT id, n, 'flood-' || n, '', 'PARKED', clock_timestamp() - interval '2 minutes'
+       FROM (SELECT id FROM inbox LIMIT 1) AS callback, generate_series(10, ${count + 10}) n`,
+  )
+}
+
+test('[metrics.3] the oldest is found, however many fresh ones of another receiver there are; 10000 is the most', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  await workOfEveryKind(pix)
+  await administer(
+    pix.databaseUrl,
+    `SET session_replication_role = replica;
+     INSERT INTO delivery (id, notification_id, subscription_id, state, next_attempt_at, created_at)
+     SELECT gen_random_uuid(), n.id, s.id, 'PENDING', clock_timestamp() + interval '1 hour',
+            clock_timestamp() - interval '5 hours'
+       FROM notification n, subscription s LIMIT 1;
+     INSERT INTO inbox (id, endpoint, body, is_proven, received_at, dedupe_key, body_hash, state)
+     SELECT '00000000-0000-7000-8000-000000000001', endpoint, body, is_proven, clock_timestamp() - interval '3 hours',
+            'old', body_hash, state FROM inbox LIMIT 1;
+     INSERT INTO inbox_event (inbox_id, ordinal, dedupe_key, content_hash, state, due_at)
+     VALUES ('00000000-0000-7000-8000-000000000001', 0, 'old', '', 'PARKED', clock_timestamp() + interval '1 hour')`,
+  )
+  await flood(pix, 10_001)
+  const { deliveries, events, late } = createHealthStore(pix.database)
+  const [pending] = (await deliveries()).filter(({ state }) => state === 'pending')
+  assert.equal(pending?.count, 10_000)
+  assert.ok(Number(pending?.oldestSeconds) >= 5 * 3_600)
+  const [parked] = (await events()).filter(({ state }) => state === 'parked')
+  assert.equal(parked?.count, 10_000)
+  assert.ok(Number(parked?.oldestSeconds) >= 3 * 3_600)
+  for (const { kind, count } of await late()) assert.ok(count <= 10_000, kind)
 })
 
 function late(kind: string): Count {

@@ -113,6 +113,27 @@ test('[partner-inbox.2] [EV-9] signed bytes outside of 300 s are kept out, and t
   assert.deepEqual(await judge(signed('another', String(NOW - 300_001))), KEPT_OUT, 'a forger makes us ask nobody')
 })
 
+test('[logs.3] the operator learns what of the proof is missing, malformed or wrong, and by how much', () => {
+  const { authenticate } = createPixgateInbound({ secrets: ['current'], apiKey: undefined })
+  const originOf = (headers: Record<string, string | string[]>) => authenticate({ headers, body: BODY, nowMs: NOW })
+  const { 'x-partner-timestamp': _, ...unstamped } = signed('current')
+  const refused = (reason: string) => ({ origin: 'refused', reason })
+  assert.deepEqual(originOf({}), refused('the signature is missing'))
+  assert.deepEqual(originOf({ 'x-partner-signature': 'sha256=12' }), refused('the signature is malformed'))
+  assert.deepEqual(originOf(signed('another')), refused('the signature is wrong'))
+  assert.deepEqual(originOf(unstamped), { origin: 'stale', reason: 'the timestamp is missing' })
+  assert.deepEqual(originOf(signed('current', 'now')), { origin: 'stale', reason: 'the timestamp is malformed' })
+  assert.deepEqual(originOf(signed('current', String(NOW - 307_000))), {
+    ...{ origin: 'stale', reason: 'the timestamp is too old' },
+    lateBySeconds: 7,
+  })
+  assert.deepEqual(originOf(signed('current', String(NOW + 300_001))), {
+    ...{ origin: 'stale', reason: 'the timestamp lies ahead of our clock' },
+    lateBySeconds: -1,
+  })
+  assert.equal(originOf(signed('current')), 'proven')
+})
+
 test('[partner-inbox.1] [EV-10] over HTTP: an event that is not signed is 401 and leaves nothing behind', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const charge = await pix.charge('10.00')

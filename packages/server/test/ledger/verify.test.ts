@@ -462,9 +462,10 @@ test('[ledger.verify.4] the service verifies its books every hour and logs each 
   const lines: { level: number; check: string; what: string }[] = []
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
   const { pause, waits } = stepped()
-  const verifier = createLedgerVerifier({ databaseUrl: url, logger, pause })
-  assert.equal(verifier.lastVerification(), undefined)
+  const verifier = createLedgerVerifier({ databaseUrl: url, logger, pause, clock: { now: () => AT } })
+  assert.deepEqual([verifier.lastVerification(), verifier.standing()], [undefined, undefined])
   verifier.start()
+  assert.deepEqual(verifier.standing(), { at: AT, faults: undefined }, 'how old the books are is known from the start')
   const next = async () => {
     const wait = waits.shift() ?? assert.fail('it waits')
     wait.end()
@@ -473,6 +474,7 @@ test('[ledger.verify.4] the service verifies its books every hour and logs each 
   }
   assert.equal(await next(), 60_000, 'not while the process starts')
   assert.equal(verifier.lastVerification()?.faults, 0)
+  assert.equal(verifier.standing(), verifier.lastVerification())
   assert.equal(lines.length, 0)
 
   await asSuperuser(url, (client) =>
@@ -492,18 +494,24 @@ test('[ledger.verify.4] a database that does not answer is tried again; a stop e
   const lines: { msg: string }[] = []
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
   const broken = stepped()
-  const nowhere = createLedgerVerifier({ databaseUrl: 'postgres://127.0.0.1:1/none', logger, pause: broken.pause })
+  const clock = { now: () => AT }
+  const nowhere = createLedgerVerifier({
+    ...{ databaseUrl: 'postgres://127.0.0.1:1/none', logger, clock },
+    pause: broken.pause,
+  })
   nowhere.start()
   broken.waits.shift()?.end()
   while (broken.waits.length === 0) await turn()
   assert.deepEqual(
     lines.map(({ msg }) => msg),
-    ['the ledger could not be verified'],
+    ['the ledger could not be verified; it is tried again in a minute'],
   )
+  assert.equal(broken.waits[0]?.ms, 60_000, 'not in an hour')
+  assert.deepEqual(nowhere.standing(), { at: AT, faults: undefined })
   await nowhere.stop()
 
   const { pause, waits } = stepped()
-  const verifier = createLedgerVerifier({ databaseUrl: url, logger, pause })
+  const verifier = createLedgerVerifier({ databaseUrl: url, logger, pause, clock })
   await asSuperuser(url, async (client) => {
     await client.query('BEGIN')
     await client.query('LOCK TABLE entry')

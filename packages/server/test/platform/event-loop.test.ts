@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { LoopWatch } from '../../src/platform/event-loop.ts'
+import { DelayMemory, LoopWatch } from '../../src/platform/event-loop.ts'
 
 /** A loop whose time and whose turns the test makes. */
 function loop() {
@@ -127,4 +127,28 @@ test('[http.14] [PL-5] a gap during which the wall clock was set back is seen by
   sleep(3_000)
   stepWall(-3_000)
   assert.equal(watch.hasStoodStillSince(before), true)
+})
+
+test('[metrics.1] the longest delay of the last minute is remembered, however often it is read', () => {
+  let [nowMs, longestMs] = [0, 0]
+  const histogram = {
+    // What is measured is the time from one look to the next, 20 ms where nothing is late.
+    percentile: () => (longestMs + 20) * 1e6,
+    reset: () => {
+      longestMs = 0
+    },
+  }
+  const memory = new DelayMemory(histogram, () => nowMs)
+  longestMs = 500
+  assert.deepEqual([memory.delays().longestMs, memory.delays().longestMs], [500, 500])
+  nowMs += 30_000
+  memory.look()
+  longestMs = 7
+  assert.equal(memory.delays().longestMs, 500)
+  nowMs += 29_999
+  memory.look()
+  assert.equal(memory.delays().longestMs, 500)
+  nowMs += 1
+  memory.look()
+  assert.equal(memory.delays().longestMs, 7)
 })

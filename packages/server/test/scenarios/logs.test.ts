@@ -87,6 +87,8 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
   assert.equal(await postEvent(pix, { ...event, valueCents: CANARIES.bankDocument }), 200)
   assert.equal(await postEvent(pix, { ...event, occurredAt: '2100-01-01T00:00:00Z', endToEndId: 'E2' }), 200)
   assert.equal(await postEvent(pix, `${CANARIES.bankPayerName} is no JSON`), 200)
+  assert.equal(await postEvent(pix, `{"${CANARIES.bankPayerName}":1,"${CANARIES.bankPayerName}":2}`), 200)
+  assert.equal(await postEvent(pix, { ...event, [CANARIES.bankPayerName]: 1, valueCents: 'x' }), 200)
   assert.equal(await postEvent(pix, event, { timestamp: '0' }), 401)
   assert.equal(await postEvent(pix, event, { secret: 'another' }), 401)
   while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));

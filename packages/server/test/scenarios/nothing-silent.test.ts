@@ -40,8 +40,8 @@ test('[logs.3] [metrics.1] a delivery that fails says where, why and when it is 
   assert.equal(level, 'warn')
   assert.ok(Date.parse(String(nextAttemptAt)) > 0)
   assert.deepEqual(
-    [line.webhookId, line.host, line.attempt, line.reason],
-    [body.webhook_id, new URL(away).host, 1, 'connect'],
+    [line.webhookId, line.host, line.attempt, line.reason, line.code],
+    [body.webhook_id, new URL(away).host, 1, 'connect', 'ECONNREFUSED'],
   )
   // The other receiver has it.
   await scrapedUntil(pix, 'pixgate_deliveries_ended_total{state="delivered"}', 1)
@@ -125,10 +125,12 @@ test('[logs.3] [metrics.1] a payout that the bank refuses says its code', async 
 test('[logs.3] [partner-inbox.13] what the bank signed and cannot be read is a line, a figure and a case', async (t) => {
   const pix = await watched(t)
   assert.equal(await postEvent(pix, 'this is no JSON'), 200)
-  const { level, reason } = await pix.log.line('an event of the bank was put in quarantine')
+  const { level, reason, inboxId } = await pix.log.line('an event of the bank was put in quarantine')
   assert.equal(level, 'error')
   assert.match(String(reason), /JSON/)
   const opened = await pix.log.line('case opened', { case: 'quarantined_event' })
+  assert.ok(inboxId)
+  assert.equal(opened.inboxId, inboxId)
   assert.match(String(opened.reference), /^[0-9a-f]{64}$/)
   const series = await scrape(pix)
   assert.equal(series('pixgate_inbox_outcomes_total{outcome="quarantined"}'), 1)
@@ -142,8 +144,14 @@ test('[logs.3] [partner-inbox.1] [partner-inbox.2] a callback that is turned awa
   const event = paidEvent(await pix.charge('10.00'))
   for (let copies = 0; copies < 3; copies++) assert.equal(await postEvent(pix, event, { secret: 'another' }), 401)
   assert.equal(await postEvent(pix, event, { timestamp: '0' }), 401)
-  assert.equal((await pix.log.line('a callback was refused')).level, 'warn')
-  await pix.log.line('out of its time window')
+  const refused = await pix.log.line('a callback was refused')
+  assert.deepEqual(
+    [refused.level, refused.path, refused.reason],
+    ['warn', '/api/webhooks/pix/cash-in', 'the signature is wrong'],
+  )
+  const stale = await pix.log.line('out of its time window')
+  assert.equal(stale.reason, 'the timestamp is too old')
+  assert.ok(Number(stale.lateBySeconds) > 0)
   assert.equal(sentences(pix.log, 'a callback was refused').length, 1, 'nobody floods the log from outside')
   const series = await scrape(pix)
   assert.equal(series('pixgate_inbox_callbacks_total{origin="refused"}'), 3)
@@ -214,4 +222,19 @@ test('[logs.2] where nothing can be logged a payment is a payment all the same',
   assert.equal((await pix.paid('10.00')).status, 'PAID')
   await pix.receiver.arrived(1)
   await pix.assertBooksAgree()
+})
+
+test('[logs.3] [metrics.1] a signed event that is too large, or does not arrive whole, is a line and a figure', async (t) => {
+  const pix = await watched(t)
+  const event = paidEvent(await pix.charge('10.00'))
+  assert.equal(await postEvent(pix, { ...event, note: 'x'.repeat(70_000) }), 413)
+  const tooLarge = await pix.log.line('a callback could not be read', { path: '/api/webhooks/pix/cash-in' })
+  assert.deepEqual([tooLarge.level, tooLarge.reason], ['warn', 'the request body exceeds 64 KiB'])
+  const { port } = new URL(pix.url)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write('POST /api/webhooks/pix/cash-in HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"event":')
+  socket.end()
+  await pix.log.line('a callback could not be read', { reason: 'the request body ended early' })
+  socket.destroy()
+  assert.equal((await scrape(pix))('pixgate_inbox_callbacks_total{origin="unreadable"}'), 2)
 })

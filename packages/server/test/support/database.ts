@@ -35,7 +35,7 @@ export async function testDatabase(t: TestContext): Promise<TestDatabase> {
 export function openTestDatabase(url: string, connections = 4): Database {
   return openDatabase({
     url,
-    name: 'pixgate test',
+    name: 'test',
     connections,
     logger: pino({ level: 'silent' }),
     role: APPLICATION_ROLE,

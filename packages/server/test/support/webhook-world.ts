@@ -11,6 +11,7 @@ import {
 } from '../../src/platform/http-client/address-gate.ts'
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
+import type { Logger } from '../../src/platform/log.ts'
 import { createDelivery, createFanOut, type Delivery, type Job } from '../../src/webhooks/jobs.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
 import { openSigner, type Signer } from '../../src/webhooks/signer.ts'
@@ -41,6 +42,7 @@ export interface ProcessOptions {
   readonly failing?: string
   /** Its attempts are recorded only then. */
   readonly recordsAfter?: Promise<void>
+  readonly logger?: Logger
 }
 
 /** One process of the service. */
@@ -84,6 +86,8 @@ export const requestContext: RequestContext = {
   rawBody: Buffer.alloc(0),
 }
 
+const SILENT = pino({ level: 'silent' })
+
 /** A world of its own for one test. */
 export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   const { url, database } = await testDatabase(t)
@@ -96,20 +100,16 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   }
   const ids = createIds(clock)
 
-  async function createProcess(database: Database, gate = openGate()): Promise<WebhookProcess> {
+  async function createProcess(database: Database, options: ProcessOptions = {}): Promise<WebhookProcess> {
+    const { gate = openGate(), logger = SILENT } = options
     const signer = await openSigner({ database, clock, encryptionKey: 'test encryption key' })
     const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
     t.after(() => dispatcher.destroy())
     const handlers = createWebhookHandlers({ database, clock, ids, signer, gate, allowPrivate: true })
     const fanOut = createFanOut({ database, clock, ids, onDeliveries: () => undefined })
     const delivery = createDelivery({
-      database,
-      clock,
-      ids,
+      ...{ database, clock, ids, logger, signer, dispatcher },
       random: () => 0,
-      logger: pino({ level: 'silent' }),
-      signer,
-      dispatcher,
       onAttemptEnded: () => undefined,
     })
     return {
@@ -142,10 +142,10 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
     database,
     clock,
     ids,
-    anotherProcess: async ({ gate, failing, recordsAfter } = {}) => {
+    anotherProcess: async ({ failing, recordsAfter, ...options } = {}) => {
       const pool = openTestDatabase(url)
       t.after(() => pool.close())
-      return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), gate)
+      return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), options)
     },
     productionHandlers: (resolve) =>
       createWebhookHandlers({

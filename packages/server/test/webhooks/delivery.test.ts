@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { limits } from '@pixgate/spec'
 import { publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { answering, hanging, type Received, startReceiver } from '../support/webhook-receiver.ts'
 import { requestContext, webhookWorld } from '../support/webhook-world.ts'
 
@@ -162,6 +163,21 @@ test('[events.4] [webhooks.8] [NO-2] a process that dies after the POST: another
   assert.ok(verify('sha256', second.body, world.signer.publicPem, signatureOf(second)))
   assert.notDeepEqual(signatureOf(second), signatureOf(first))
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'DELIVERED', attempts: 2 }])
+})
+
+test('[logs.3] attempts that cannot be recorded are a line at first, and one a minute', async (t) => {
+  const world = await webhookWorld(t)
+  const receiver = await startReceiver(t)
+  await world.subscribe(receiver.url)
+  for (let count = 0; count < 3; count++) await world.notify()
+  const log = capturedLog()
+  const dying = await world.anotherProcess({ failing: 'webhooks.recordAttempts', logger: log.logger })
+  await dying.deliverDue()
+  assert.equal(receiver.received.length, 3)
+  assert.deepEqual(
+    log.lines.map(({ msg, reason }) => [msg, reason]),
+    [['an attempt was not recorded; it is made again when its lease ends', 'Error: webhooks.recordAttempts fails']],
+  )
 })
 
 test('[webhooks.6] [NO-17] an address that is not allowed is not reached, and tried again: the name server may be wrong', async (t) => {

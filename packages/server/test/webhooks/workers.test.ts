@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { pino } from 'pino'
+import { startWorker } from '../../src/platform/jobs/worker.ts'
 import { createWebhooksModule } from '../../src/webhooks/index.ts'
 import { hanging, startReceiver } from '../support/webhook-receiver.ts'
 import { type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
+
+const SILENT = pino({ level: 'silent' })
 
 async function startModule(t: TestContext, { database, clock, ids }: WebhookWorld) {
   const module = await createWebhooksModule({
@@ -11,12 +14,12 @@ async function startModule(t: TestContext, { database, clock, ids }: WebhookWorl
     clock,
     ids,
     random: () => 0,
-    logger: pino({ level: 'silent' }),
+    logger: SILENT,
     encryptionKey: 'test encryption key',
     allowPrivate: true,
   })
   t.after(() => module.stop())
-  module.start()
+  module.start((worker) => startWorker({ ...worker, logger: SILENT }))
   return module
 }
 

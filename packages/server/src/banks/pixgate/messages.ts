@@ -1,6 +1,7 @@
 import { type PartnerEvent, partnerEvent, partnerEvents, Refusal, verdictOf } from '@pixgate/spec'
 import { Type } from 'typebox'
 import { sha256 } from '../../platform/crypto.ts'
+import { faultWithoutText } from '../../platform/http/json-scan.ts'
 import { compileJsonReader } from '../../platform/http/request-body.ts'
 import type {
   BankEvent,
@@ -90,7 +91,7 @@ function namedIn(body: Buffer): Naming | undefined {
 }
 
 function faultText({ message, fields }: Refusal): string {
-  return [message, ...fields.map(({ field, code }) => `${field}: ${code}`)].join('; ').slice(0, 500)
+  return [faultWithoutText(message), ...fields.map(({ field, code }) => `${field}: ${code}`)].join('; ').slice(0, 500)
 }
 
 /** Only a reversal's end-to-end id is one that we can know from before. */

@@ -1,6 +1,6 @@
 import { limits } from '@pixgate/spec'
 import { hmacSha256, secretsEqual } from '../../platform/crypto.ts'
-import type { InboundRequest, Origin } from '../inbound.ts'
+import type { InboundRequest, Judgement } from '../inbound.ts'
 
 /** What proves that the bank is speaking. */
 export interface PartnerCredentials {
@@ -16,20 +16,36 @@ const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/
  * Judges a callback by its raw bytes. What is signed and comes at another time than it says may be a replay.
  * @source rules#partner-inbox.1, rules#partner-inbox.2
  */
-export function originOf({ secrets, apiKey }: PartnerCredentials, { headers, body, nowMs }: InboundRequest): Origin {
+export function originOf({ secrets, apiKey }: PartnerCredentials, { headers, body, nowMs }: InboundRequest): Judgement {
   const key = single(headers['x-partner-api-key'])
   if (apiKey !== undefined && key !== undefined && secretsEqual(key, apiKey)) return 'proven'
-  if (!isSigned(single(headers['x-partner-signature']), body, secrets)) return 'refused'
-  const timestamp = partnerTimestamp(single(headers['x-partner-timestamp']))
-  return timestamp !== undefined && isTimely(timestamp, nowMs) ? 'proven' : 'stale'
+  const fault = signatureFault(headers['x-partner-signature'], body, secrets)
+  return fault === undefined
+    ? timeliness(headers['x-partner-timestamp'], nowMs)
+    : { origin: 'refused', reason: `the signature is ${fault}` }
 }
 
-function isSigned(header: string | undefined, body: Buffer, secrets: readonly string[]): boolean {
-  const hex = SIGNATURE.exec(header ?? '')?.[1]
-  if (hex === undefined) return false
+type Header = InboundRequest['headers'][string]
+
+function signatureFault(header: Header, body: Buffer, secrets: readonly string[]): string | undefined {
+  if (header === undefined) return 'missing'
+  const hex = SIGNATURE.exec(single(header) ?? '')?.[1]
+  if (hex === undefined) return 'malformed'
   const given = Buffer.from(hex, 'hex')
   // Every secret is tried, so that the time taken does not tell which one fits.
-  return secrets.map((secret) => secretsEqual(hmacSha256(secret, body), given)).includes(true)
+  const fits = secrets.map((secret) => secretsEqual(hmacSha256(secret, body), given))
+  return fits.includes(true) ? undefined : 'wrong'
+}
+
+function timeliness(header: Header, nowMs: number): Judgement {
+  if (header === undefined) return { origin: 'stale', reason: 'the timestamp is missing' }
+  const timestamp = partnerTimestamp(single(header))
+  if (timestamp === undefined) return { origin: 'stale', reason: 'the timestamp is malformed' }
+  if (isTimely(timestamp, nowMs)) return 'proven'
+  const lateMs = nowMs - timestamp
+  const beyondMs = Math.abs(lateMs) - limits.partnerTimestampWindowMs
+  const reason = lateMs > 0 ? 'the timestamp is too old' : 'the timestamp lies ahead of our clock'
+  return { origin: 'stale', reason, lateBySeconds: Math.sign(lateMs) * Math.ceil(beyondMs / 1_000) }
 }
 
 /** Repeated headers arrive joined by a comma or as a list: neither is one value. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
-import { andMore, createHeartbeat } from '../heartbeat.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
 import { PlanAge } from './plan-age.ts'
 import { type PlanCacheMode, sessionOptions } from './session.ts'
@@ -96,7 +96,7 @@ export class NoLongerWanted extends Error {
 /** How a pool is made. */
 export interface DatabaseOptions {
   readonly url: string
-  /** Shown in `pg_stat_activity`. */
+  /** Of the pool, in the log; behind «pixgate» in `pg_stat_activity`. */
   readonly name: string
   readonly connections: number
   readonly logger: Logger
@@ -108,6 +108,7 @@ export interface DatabaseOptions {
   readonly slowAfterMs?: number
   /** Is told of it, by its name. Throws nothing. */
   readonly onSlowStatement?: (statement: string, ms: number) => void
+  readonly heartbeat?: Heartbeat
 }
 
 /** @source rules#logs.3 */
@@ -126,7 +127,7 @@ const ANSWER_WITHIN_MS = 6_000
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
-    application_name: options.name,
+    application_name: `pixgate ${options.name}`,
     max: options.connections,
     connectionTimeoutMillis: 1_000,
     query_timeout: ANSWER_WITHIN_MS,
@@ -136,40 +137,108 @@ export function openDatabase(options: DatabaseOptions): Database {
     types: { getTypeParser },
     options: sessionOptions(options.role, options.planCacheMode),
   })
+  const reports = createReports(options)
   pool.on('connect', (client) => {
     // A connection that breaks while it is lent tells whoever waits for an answer; without a listener it would also end
     // the process.
     client.on('error', () => undefined)
-    onSlowOf.set(client, (statement, ms) => reportSlow(options, statement, ms))
+    onSlowOf.set(client, (statement, ms) => reports.slow(statement, ms))
     client.on('notice', ({ routine }) => {
       if (routine === STANDBY_WAIT) gaveUpWaiting.add(client)
     })
   })
-  const report = unavailabilityReports(options)
-  pool.on('error', (error) => options.logger.warn({ error: error.message }, 'an idle database connection was lost'))
+  pool.on('error', reports.idleLost)
   return {
     rows: (query, parameters, isWanted) =>
-      withClient(pool, async (client) => {
-        if (isWanted?.() === false) throw new NoLongerWanted(`${query.name} is no longer wanted`)
-        return run(client, query, parameters)
-      }).catch(report),
-    transaction: (work) => withClient(pool, (client) => inTransaction(client, work)).catch(report),
+      reports.ofAnswer(
+        withClient(pool, async (client) => {
+          if (isWanted?.() === false) throw new NoLongerWanted(`${query.name} is no longer wanted`)
+          return run(client, query, parameters)
+        }),
+      ),
+    transaction: (work) => reports.ofAnswer(withClient(pool, (client) => inTransaction(client, work))),
     use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
 }
 
-/** Reports that a database is away, once and then each minute, and throws on what it is told. @source rules#logs.3 */
-function unavailabilityReports({ logger, name }: DatabaseOptions): (error: unknown) => never {
-  const heartbeat = createHeartbeat()
-  return (error) => {
-    if (error instanceof DatabaseUnavailable) {
-      const { message: reason, sent } = error
-      const sentence = sent ? 'the database was asked, and its answer was lost' : 'the database cannot be asked'
-      heartbeat.report(`${sent} ${reason}`, (more) => logger.error({ pool: name, reason }, sentence + andMore(more)))
-    }
-    throw error
+/**
+ * What a pool has to say, of each kind once and then each minute: that its database is away and why, that it is back, and
+ * what took long.
+ * @source rules#logs.3
+ */
+function createReports({ logger, name, slowAfterMs, onSlowStatement, heartbeat = createHeartbeat() }: DatabaseOptions) {
+  const pool = { pool: name }
+  let isAway = false
+
+  function away(error: DatabaseUnavailable): void {
+    const { message: reason, sent } = error
+    // What refuses writes goes on answering.
+    if (!isRefusedWrite(error)) isAway = true
+    const sentence = sentenceOf(error)
+    heartbeat.report(`${sent} ${reason}`, (more) => logger.error({ ...pool, reason }, sentence + andMore(more)))
   }
+  function back(): void {
+    if (!isAway) return
+    isAway = false
+    heartbeat.report('back', (more) => {
+      // What is said later than it was seen must still be true.
+      if (!isAway) logger.info(pool, `the database answers again${andMore(more)}`)
+    })
+  }
+  return {
+    ofAnswer: async <Result>(answer: Promise<Result>): Promise<Result> => {
+      try {
+        const result = await answer
+        back()
+        return result
+      } catch (error) {
+        if (error instanceof DatabaseUnavailable) away(error)
+        else if (error instanceof pg.DatabaseError) back()
+        throw error
+      }
+    },
+    idleLost: ({ message: reason }: Error) =>
+      heartbeat.report(`idle ${reason}`, (more) =>
+        logger.warn({ ...pool, reason }, `an idle database connection was lost${andMore(more)}`),
+      ),
+    /** How long statements take that did not wait: a transaction's COMMIT among them. */
+    slow: (statement: string, ms: number): void => {
+      if (ms <= (slowAfterMs ?? SLOW_AFTER_MS)) return
+      onSlowStatement?.(statement, ms)
+      heartbeat.report(`slow ${moduleAndVerb(statement)}`, (more) =>
+        logger.warn(
+          { statement, ...pool, ms: Math.round(ms) },
+          `a statement took long; others may wait for it${andMore(more)}`,
+        ),
+      )
+    },
+  }
+}
+
+function sentenceOf(error: DatabaseUnavailable): string {
+  if (isRefusedWrite(error)) return 'the database refuses writes; whatever would change anything is refused'
+  return error.sent ? 'the database was asked, and its answer was lost' : 'the database cannot be asked'
+}
+
+/** What a statement is: the engine's names have the parts of a batch besides. */
+export function moduleAndVerb(statement: string): string {
+  return statement.split('.').slice(0, 2).join('.')
+}
+
+/** SQLSTATEs that say of a database that answers that it cannot be written: read-only, disk full, no permission. */
+const WRITES_REFUSED = /^(25006|53100|42501)/
+
+/** Whether the database refused to write, whatever was to be written. */
+export function isRefusedWrite(error: unknown): boolean {
+  const { code } = databaseError(error) ?? databaseError((error as Error | undefined)?.cause) ?? {}
+  return WRITES_REFUSED.test(code ?? '')
+}
+
+/** Whether something failed because the database did not answer, which its pool has said already. */
+export function isOfUnavailability(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable) return true
+  return error instanceof Error && error.cause instanceof DatabaseUnavailable
 }
 
 /** Lends a connection; one that broke is not given back. */
@@ -212,17 +281,6 @@ const gaveUpWaiting = new WeakSet<pg.ClientBase>()
 
 /** Whom the statements of a connection are reported to. */
 const onSlowOf = new WeakMap<pg.ClientBase, (statement: string, ms: number) => void>()
-
-/** How long statements take that did not wait: a transaction's COMMIT among them. @source rules#logs.3 */
-function reportSlow(
-  { logger, name, slowAfterMs, onSlowStatement }: DatabaseOptions,
-  statement: string,
-  ms: number,
-): void {
-  if (ms <= (slowAfterMs ?? SLOW_AFTER_MS)) return
-  onSlowStatement?.(statement, ms)
-  logger.warn({ statement, pool: name, ms: Math.round(ms) }, 'a statement took long; others may wait for it')
-}
 
 const planAges = new WeakMap<pg.ClientBase, PlanAge>()
 

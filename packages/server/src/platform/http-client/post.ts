@@ -1,10 +1,14 @@
 import { type Dispatcher, request } from 'undici'
+import { errorCode } from '../connection-problem.ts'
 import { NotConnected, type NotConnectedReason } from './not-connected.ts'
 
-/** What came of a POST. `broken`: the connection was lost, or what came back is not HTTP. */
+/**
+ * What came of a POST. `broken`: the connection was lost, or what came back is not HTTP. `code` is the one of the system, of
+ * TLS or of the client, where there is one.
+ */
 export type Answer =
   | { readonly statusCode: number; readonly retryAfter: string | undefined }
-  | { readonly failure: NotConnectedReason | 'broken' }
+  | { readonly failure: NotConnectedReason | 'broken'; readonly code: string | undefined }
 
 /** A POST and its bounds. */
 export interface PostRequest {
@@ -33,7 +37,8 @@ export async function post(dispatcher: Dispatcher, { url, timeoutMs, ...sent }: 
       .catch(() => undefined)
     return { statusCode, retryAfter: [headers['retry-after']].flat()[0] }
   } catch (error) {
-    return { failure: failureOf(error) }
+    const [failure, code] = [failureOf(error), errorCode(error)]
+    return { failure, code: code === failure ? undefined : code }
   }
 }
 

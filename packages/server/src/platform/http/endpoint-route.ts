@@ -72,7 +72,10 @@ export function endpointRoute(
       if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
       caller = await authenticate[auth](incoming)
     }
-    const rawBody = endpoint.body ? await readBody(raw) : await readUnwantedBody(raw)
+    const rawBody = await (endpoint.body ? readBody(raw) : readUnwantedBody(raw)).catch((error: unknown) => {
+      if (auth === 'partner') authenticate.onUnreadPartner?.(incoming, error)
+      throw error
+    })
     live.arrived()
     if (auth === 'partner') caller = await authenticate.partner({ ...incoming, rawBody })
 

@@ -75,4 +75,6 @@ export interface Authenticators {
   readonly 'api-key': (request: IncomingRequest) => Promise<Caller>
   readonly admin: (request: IncomingRequest) => Promise<Caller>
   readonly partner: (request: IncomingRequest & { readonly rawBody: Buffer }) => Promise<Caller>
+  /** Is told of what the partner sends and nobody could read; throws nothing. */
+  readonly onUnreadPartner?: (request: IncomingRequest, error: unknown) => void
 }

@@ -64,10 +64,17 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
+const TWICE = 'twice in one object'
+
+/** What {@link jsonFault} found, without the text of whoever wrote it: for a log. @source rules#logs.1 */
+export function faultWithoutText(fault: string): string {
+  return fault.endsWith(TWICE) ? `the request body has a key ${TWICE}` : fault
+}
+
 function addKey(keys: Set<string>, written: string): string | undefined {
   const key = written.includes('\\') ? decodeKey(written) : written
   if (key === '__proto__') return 'the request body has the key "__proto__"'
-  if (keys.has(key)) return `the request body has the key ${JSON.stringify(key.slice(0, 64))} twice in one object`
+  if (keys.has(key)) return `the request body has the key ${JSON.stringify(key.slice(0, 64))} ${TWICE}`
   keys.add(key)
   return undefined
 }

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Refusal } from '@pixgate/spec'
+import { isOfUnavailability } from '../db/database.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
 
 /** A loop that does what is due: at once when woken, and by polling as the backstop. */
@@ -20,10 +22,20 @@ export interface WorkerOptions {
   readonly processNext: () => Promise<boolean>
   readonly idleMs: number
   readonly logger: Logger
+  /** Called each time that a step has failed; throws nothing. */
+  readonly onFailure?: () => void
+  readonly heartbeat?: Heartbeat
 }
 
-/** Starts a worker. A step that throws is logged and tried again after the idle wait: the work itself is in the database. */
+/** Starts a worker of that name. */
+export type StartWorker = (options: Pick<WorkerOptions, 'name' | 'processNext' | 'idleMs'>) => Worker
+
+/**
+ * Starts a worker. A step that throws is reported and tried again after the idle wait: the work itself is in the database.
+ * @source rules#logs.3
+ */
 export function startWorker(options: WorkerOptions): Worker {
+  const { name, logger, heartbeat = createHeartbeat() } = options
   let stopping = false
   let awake = true
   let sleeping = new AbortController()
@@ -32,11 +44,21 @@ export function startWorker(options: WorkerOptions): Worker {
     try {
       return await options.processNext()
     } catch (error) {
-      // Our own overload passes; anything else is somebody's to look at.
-      const level = error instanceof Refusal && error.code === 'overloaded' ? 'warn' : 'error'
-      options.logger[level]({ worker: options.name, error: String(error) }, 'a worker step failed; it is tried again')
+      options.onFailure?.()
+      report(error)
       return false
     }
+  }
+
+  function report(error: unknown): void {
+    // Of a database that is away its pool has a line, for all workers.
+    if (isOfUnavailability(error)) return
+    // Our own overload passes; anything else is somebody's to look at.
+    const level = error instanceof Refusal && error.code === 'overloaded' ? 'warn' : 'error'
+    const reason = String(error)
+    heartbeat.report(reason, (more) =>
+      logger[level]({ worker: name, reason }, `a worker step failed; it is tried again${andMore(more)}`),
+    )
   }
 
   async function sleep(): Promise<void> {

@@ -14,6 +14,7 @@ import {
 } from '../../../src/platform/db/database.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { administer, MANY_OPERATIONS, openTestDatabase, testDatabase } from '../../support/database.ts'
+import { steppedHeartbeat } from '../../support/stepped-heartbeat.ts'
 import { type TcpProxy, tcpProxy } from '../../support/tcp-proxy.ts'
 
 const one = statement<[], { one: number }>('test.one', 'SELECT 1 AS one')
@@ -316,7 +317,7 @@ test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, w
   const log = capturedLog()
   const slow: string[] = []
   const database = openDatabase({
-    ...{ url, name: 'pixgate test', connections: 1, logger: log.logger },
+    ...{ url, name: 'test', connections: 1, logger: log.logger },
     // Whatever it takes is long.
     slowAfterMs: -1,
     onSlowStatement: (name) => slow.push(name),
@@ -327,7 +328,7 @@ test('[logs.3] [metrics.1] a statement that takes long is a line and a figure, w
   await database.transaction((queries) => queries.rows(telling, ['canary']))
   assert.deepEqual(slow, ['test.telling', 'transaction.begin', 'test.telling', 'transaction.commit'])
   const { level, pool, statement: name } = await log.line('a statement took long')
-  assert.deepEqual([level, name, pool], ['warn', 'test.telling', 'pixgate test'])
+  assert.deepEqual([level, name, pool], ['warn', 'test.telling', 'test'])
   assert.ok(!JSON.stringify(log.lines).includes('canary'))
   assert.deepEqual(database.use(), { inUse: 0, waiting: 0 })
 })
@@ -336,7 +337,7 @@ test('[logs.3] a statement that takes no longer than it may is not reported', as
   const { url } = await testDatabase(t)
   const log = capturedLog()
   const database = openDatabase({
-    ...{ url, name: 'pixgate test', connections: 1, logger: log.logger, slowAfterMs: Number.POSITIVE_INFINITY },
+    ...{ url, name: 'test', connections: 1, logger: log.logger, slowAfterMs: Number.POSITIVE_INFINITY },
   })
   t.after(() => database.close())
   await database.rows(statement<[]>('test.quick', 'SELECT 1'), [])
@@ -348,13 +349,68 @@ test('[logs.3] [DB-2] a database that is away is one line, with its reason', asy
   const away = new URL(url)
   away.pathname = '/nowhere'
   const log = capturedLog()
-  const database = openDatabase({ url: away.href, name: 'pixgate test', connections: 1, logger: log.logger })
+  const database = openDatabase({ url: away.href, name: 'test', connections: 1, logger: log.logger })
   t.after(() => database.close())
   for (let tries = 0; tries < 3; tries++) {
     await assert.rejects(database.rows(statement<[]>('test.away', 'SELECT 1'), []), DatabaseUnavailable)
   }
   assert.deepEqual(
     log.lines.map(({ level, msg, pool, reason }) => [level, msg, pool, reason]),
-    [['error', 'the database cannot be asked', 'pixgate test', 'database "nowhere" does not exist']],
+    [['error', 'the database cannot be asked', 'test', 'database "nowhere" does not exist']],
   )
+})
+
+test('[logs.3] [DB-2] a database that was away and is back says so, once for each time that it was told away', async (t) => {
+  const { url, proxy } = await proxied(t)
+  const address = new URL(url)
+  address.port = String(proxy.port)
+  const log = capturedLog()
+  const heartbeat = steppedHeartbeat()
+  const database = openDatabase({ url: address.href, name: 'test', connections: 1, logger: log.logger, heartbeat })
+  t.after(() => database.close())
+  const ask = () => database.rows(one, [])
+  await ask()
+  await ask()
+  assert.deepEqual(log.lines, [])
+  proxy.judge = () => 'cut'
+  for (let tries = 0; tries < 3; tries++) await assert.rejects(ask(), DatabaseUnavailable)
+  proxy.judge = () => 'pass'
+  await ask()
+  await ask()
+  assert.deepEqual(
+    log.lines.filter(({ level }) => level === 'info').map(({ msg, pool }) => [msg, pool]),
+    [['the database answers again', 'test']],
+  )
+  // It comes and goes, and is away when the minute ends.
+  proxy.judge = () => 'cut'
+  await assert.rejects(ask(), DatabaseUnavailable)
+  proxy.judge = () => 'pass'
+  await ask()
+  proxy.judge = () => 'cut'
+  await assert.rejects(ask(), DatabaseUnavailable)
+  heartbeat.minuteEnds()
+  assert.equal(log.lines.filter(({ level }) => level === 'info').length, 1)
+})
+
+test('[logs.3] what takes long and what is lost again and again is a line at first and one a minute', async (t) => {
+  const { url } = await testDatabase(t)
+  const log = capturedLog()
+  const heartbeat = steppedHeartbeat()
+  const database = openDatabase({
+    ...{ url, name: 'test', connections: 1, logger: log.logger, heartbeat },
+    slowAfterMs: -1,
+  })
+  t.after(() => database.close())
+  for (let times = 0; times < 3; times++) await database.rows(one, [])
+  assert.equal(log.lines.length, 1)
+  heartbeat.minuteEnds()
+  assert.equal(log.lines[1]?.msg, 'a statement took long; others may wait for it (and 2 more in the last minute)')
+  for (let times = 1; times <= 2; times++) {
+    const [session] = await database.rows(pid, [])
+    const lost = log.line('an idle database connection was lost')
+    await administer(url, `SELECT pg_terminate_backend(${session?.pid})`)
+    await lost
+    while (database.use().inUse > 0);
+  }
+  assert.equal(log.lines.filter(({ msg }) => msg.startsWith('an idle')).length, 1)
 })

@@ -65,7 +65,11 @@ test('[webhooks.1] a guarded agent reaches no private address, however it is spe
   for (const host of hosts) {
     for (const protocol of ['http', 'https']) {
       const url = new URL(`${protocol}://${host}:${canary.port}/`).href
-      assert.deepEqual(await postTo(t, url, publicAddressGate()), { failure: 'address_not_allowed' }, url)
+      assert.deepEqual(
+        await postTo(t, url, publicAddressGate()),
+        { failure: 'address_not_allowed', code: undefined },
+        url,
+      )
     }
   }
   assert.equal(canary.connections(), 0)
@@ -76,7 +80,7 @@ test('[webhooks.1] one private address among the answers refuses the name', asyn
   for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::1', '2606:4700::1'], ['::ffff:127.0.0.1']]) {
     const gate = publicAddressGate(async () => addresses)
     const answer = await postTo(t, `http://rebinding.example:${canary.port}/`, gate)
-    assert.deepEqual(answer, { failure: 'address_not_allowed' }, addresses.join())
+    assert.deepEqual(answer, { failure: 'address_not_allowed', code: undefined }, addresses.join())
   }
   assert.equal(canary.connections(), 0)
 })
@@ -87,7 +91,7 @@ test('[webhooks.1] a name that was public at registration is looked up again at 
   const gate = publicAddressGate(async () => answers.shift() ?? [])
   assert.deepEqual(await gate.addressesOf('rebinding.example'), ['8.8.8.8'])
   const answer = await postTo(t, `http://rebinding.example:${canary.port}/`, gate)
-  assert.deepEqual(answer, { failure: 'address_not_allowed' })
+  assert.deepEqual(answer, { failure: 'address_not_allowed', code: undefined })
   assert.equal(canary.connections(), 0)
 })
 
@@ -96,7 +100,7 @@ test('[webhooks.1] the peer’s address is checked once more after connecting, b
     const canary = await listenCanary(t)
     const gate: AddressGate = { allows: () => false, addressesOf: async () => ['127.0.0.1'] }
     const answer = await postTo(t, `${protocol}://name.example:${canary.port}/`, gate)
-    assert.deepEqual(answer, { failure: 'address_not_allowed' })
+    assert.deepEqual(answer, { failure: 'address_not_allowed', code: undefined })
     assert.equal(await canary.bytesOfFirst(), 0)
   }
 })
@@ -128,15 +132,22 @@ test('[webhooks.6] [NO-5] what keeps an answer away is named', async (t) => {
   )
   const plain = await serve(t, (_, response) => response.end())
   const failures = [
-    [`http://127.0.0.1:${closed}/`, openGate(), 'connect'],
-    [`http://127.0.0.1:${resetting}/`, openGate(), 'broken'],
-    [`http://127.0.0.1:${garbage}/`, openGate(), 'broken'],
-    [`https://127.0.0.1:${plain}/`, openGate(), 'tls'],
-    ['http://nowhere.example/', publicAddressGate(async () => []), 'dns'],
-    ['http://nowhere.example/', publicAddressGate(() => Promise.reject(new Error('SERVFAIL'))), 'dns'],
-    ['http://stalled.example/', publicAddressGate(() => new Promise(() => undefined)), 'timeout'],
+    [`http://127.0.0.1:${closed}/`, openGate(), 'connect', 'ECONNREFUSED'],
+    [`http://127.0.0.1:${resetting}/`, openGate(), 'broken', 'ECONNRESET'],
+    [`http://127.0.0.1:${garbage}/`, openGate(), 'broken', undefined],
+    [`https://127.0.0.1:${plain}/`, openGate(), 'tls', 'ERR_SSL_WRONG_VERSION_NUMBER'],
+    ['http://nowhere.example/', publicAddressGate(async () => []), 'dns', undefined],
+    ['http://nowhere.example/', publicAddressGate(() => Promise.reject(new Error('SERVFAIL'))), 'dns', undefined],
+    [
+      'http://stalled.example/',
+      publicAddressGate(() => new Promise(() => undefined)),
+      'timeout',
+      'UND_ERR_CONNECT_TIMEOUT',
+    ],
   ] as const
-  for (const [url, gate, failure] of failures) assert.deepEqual(await postTo(t, url, gate), { failure }, url)
+  for (const [url, gate, failure, code] of failures) {
+    assert.deepEqual(await postTo(t, url, gate), { failure, code }, url)
+  }
 })
 
 test('[webhooks.5] [NO-3] the time limit covers everything up to the end of the headers', async (t) => {
@@ -155,6 +166,7 @@ test('[webhooks.5] [NO-3] the time limit covers everything up to the end of the 
   for (const port of [silent, dripping]) {
     assert.deepEqual(await postTo(t, `http://127.0.0.1:${port}/`, openGate(), { timeoutMs: 200 }), {
       failure: 'timeout',
+      code: undefined,
     })
   }
 })
@@ -206,7 +218,10 @@ test('[webhooks.1] TLS 1.2 at least, and only with a certificate that verifies f
   )
   const gate: AddressGate = { allows: () => true, addressesOf: async () => ['127.0.0.1'] }
 
-  assert.deepEqual(await postTo(t, `https://receiver.example:${port}/`, gate), { failure: 'tls' })
+  assert.deepEqual(await postTo(t, `https://receiver.example:${port}/`, gate), {
+    failure: 'tls',
+    code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+  })
 
   const trusted = getCACertificates('default')
   setDefaultCACertificates([...trusted, certificate.cert])
@@ -215,8 +230,14 @@ test('[webhooks.1] TLS 1.2 at least, and only with a certificate that verifies f
     statusCode: 200,
     retryAfter: undefined,
   })
-  assert.deepEqual(await postTo(t, `https://other.example:${port}/`, gate), { failure: 'tls' })
-  assert.deepEqual(await postTo(t, `https://receiver.example:${old}/`, gate), { failure: 'tls' })
+  assert.deepEqual(await postTo(t, `https://other.example:${port}/`, gate), {
+    failure: 'tls',
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  })
+  assert.deepEqual(await postTo(t, `https://receiver.example:${old}/`, gate), {
+    failure: 'tls',
+    code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
+  })
 })
 
 function requestTo(url: string) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { jsonFault } from '../../../src/platform/http/json-scan.ts'
+import { faultWithoutText, jsonFault } from '../../../src/platform/http/json-scan.ts'
 
 test('[http.11] a key twice in one object is found, however it is written', () => {
   for (const text of [
@@ -85,3 +85,12 @@ test('[http.11] text that is no JSON is left to JSON.parse: no exception', () =>
 function escaped(key: string): string {
   return `"${[...Array(key.length).keys()].map((at) => `\\u${key.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`
 }
+
+test('[logs.1] what the log gets of a fault has no text of whoever wrote it', () => {
+  const faults = ['{"CANARY":1,"CANARY":2}', '{"a \\" twice in one object":1,"a \\" twice in one object":2}'].map(
+    jsonFault,
+  )
+  for (const fault of faults)
+    assert.equal(faultWithoutText(fault ?? ''), 'the request body has a key twice in one object')
+  assert.equal(faultWithoutText(jsonFault('{"__proto__":1}') ?? ''), 'the request body has the key "__proto__"')
+})

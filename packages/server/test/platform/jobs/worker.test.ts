@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { Refusal } from '@pixgate/spec'
 import { pino } from 'pino'
+import { DatabaseUnavailable } from '../../../src/platform/db/database.ts'
 import { startWorker, type Worker, type WorkerOptions } from '../../../src/platform/jobs/worker.ts'
+import { capturedLog } from '../../support/captured-log.ts'
+import { steppedHeartbeat } from '../../support/stepped-heartbeat.ts'
 
 const LONG_MS = 3_600_000
 
@@ -107,4 +111,50 @@ test('[PL-2] stopping waits for the step under way, begins none, and ends a slee
   const sleeping = worker({ processNext: async () => false })
   await settle()
   await sleeping.stop()
+})
+
+/** What is logged of a worker whose steps fail like this, woken after each; and how many failures were counted. */
+async function failing(errors: readonly Error[]) {
+  const log = capturedLog()
+  const heartbeat = steppedHeartbeat()
+  let failures = 0
+  let steps = 0
+  const working = worker({
+    logger: log.logger,
+    heartbeat,
+    onFailure: () => {
+      failures += 1
+    },
+    processNext: async () => {
+      const error = errors[steps]
+      steps += 1
+      if (error) throw error
+      return false
+    },
+  })
+  while (steps <= errors.length) {
+    working.wake()
+    await settle()
+  }
+  await working.stop()
+  heartbeat.minuteEnds()
+  return { failures, lines: log.lines.map(({ level, worker, reason, msg }) => [level, worker, reason, msg]) }
+}
+
+test('[logs.3] [metrics.1] a worker that fails for good is a line for each reason, then one a minute; each is counted', async () => {
+  const denied = new Error('permission denied for table inbox')
+  const sentence = 'a worker step failed; it is tried again'
+  const { failures, lines } = await failing([denied, denied, denied, new Refusal('overloaded')])
+  assert.equal(failures, 4)
+  assert.deepEqual(lines, [
+    ['error', 'test', String(denied), sentence],
+    ['warn', 'test', String(new Refusal('overloaded')), sentence],
+    ['error', 'test', String(denied), `${sentence} (and 2 more in the last minute)`],
+  ])
+})
+
+test('[logs.3] [metrics.1] of a database that is away a worker only counts: the pool has a line for all of them', async () => {
+  const away = new DatabaseUnavailable('away', false)
+  const { failures, lines } = await failing([away, new Refusal('overloaded', { cause: away })])
+  assert.deepEqual([failures, lines], [2, []])
 })

@@ -1,0 +1,31 @@
+import { caseMeaning } from '@pixgate/spec'
+import type { Case, Document, Operation } from './operation.ts'
+
+/**
+ * What the log tells of a case that was opened: enough to know what happened to which money, without the database.
+ * @param operation that it is of, as it is now
+ * @source rules#logs.3
+ */
+export function caseLine(
+  { kind, operationId, reference, facts }: Case,
+  operation: Pick<Operation, 'kind' | 'valueCents'> | undefined,
+): Document {
+  const reportedCents = centsIn(facts)
+  const expectedCents = centsIn(facts.booked ?? facts.before) ?? (operation && Number(operation.valueCents))
+  return {
+    case: kind,
+    operationId,
+    reference,
+    ...(typeof facts.inboxId === 'string' ? { inboxId: facts.inboxId } : {}),
+    ...(reportedCents === undefined
+      ? {}
+      : { reportedCents, ...(expectedCents === undefined ? {} : { expectedCents }) }),
+    ...(operation ? { meaning: caseMeaning(operation.kind, kind) } : {}),
+  }
+}
+
+/** What facts tell of an amount. */
+function centsIn(facts: unknown): number | undefined {
+  const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
+  return typeof valueCents === 'number' ? valueCents : undefined
+}
