@@ -18,7 +18,7 @@ test('[reference.4] a client of generated functions compiles, and sells somethin
   const { sell, read } = await import(pathToFileURL(file).href)
   const paid = await sell(pix.url, ADMIN_TOKEN)
   assert.deepEqual([paid.status, paid.valueCents], ['PAID', 3_000_000_000])
-  assert.deepEqual(await pix.read(paid.id), paid)
+  assert.equal((await read(pix.url, pix.apiKey, paid.id)).endToEndId, paid.endToEndId)
   await assert.rejects(
     read(pix.url, pix.apiKey, 'nothing'),
     ({ status, data }) => status === 404 && data.code === 'not_found',

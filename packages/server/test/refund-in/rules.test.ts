@@ -453,6 +453,12 @@ const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, bec
     INPUTS['work.requested'],
     'IGNORED',
   ],
+  [
+    '[refund-in.ended.4] an event that it failed is a case then, as there is nobody to ask',
+    refundAs('CONFIRMED', { detail: { ...refundAs('CONFIRMED').detail, origin: 'PARTNER' } }),
+    UNVERIFIED,
+    'CONFIRMED conflict failed_after_confirmation',
+  ],
 ]
 
 for (const [name, before, input, becomes] of CONDITIONS) {
