@@ -1,4 +1,4 @@
-import { DatabaseUnavailable } from '../platform/db/database.ts'
+import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import type { Settled } from '../platform/jobs/batcher.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { lapsed } from '../platform/live-request.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '@pixgate/spec'
-import { DatabaseUnavailable } from '../platform/db/database.ts'
+import { DatabaseUnavailable } from '../platform/db/errors.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
 import { Batch, Contended } from './batch.ts'
 import { Cache } from './cache.ts'

@@ -1,12 +1,7 @@
 import type { AccountCode } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
-import {
-  type Database,
-  DatabaseUnavailable,
-  databaseError,
-  isRetryableConflict,
-  NoLongerWanted,
-} from '../platform/db/database.ts'
+import type { Database } from '../platform/db/database.ts'
+import { DatabaseUnavailable, databaseError, isRetryableConflict, NoLongerWanted } from '../platform/db/errors.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Pause } from '../platform/jobs/pause.ts'
 import { PATIENCE_MS } from '../platform/live-request.ts'

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, databaseError } from '../platform/db/database.ts'
+import { DatabaseUnavailable, databaseError } from '../platform/db/errors.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Backlog, HealthStore } from './store.ts'

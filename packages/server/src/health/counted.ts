@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { BankCall } from '../banks/around-calls.ts'
 import type { RefusedCall } from '../banks/reporting.ts'
-import { moduleAndVerb } from '../platform/db/database.ts'
+import { moduleAndVerb } from '../platform/db/pool-reports.ts'
 import { harmless, withoutFault } from '../platform/observer.ts'
 import { CALLBACK_ORIGINS, type CallbackOrigin, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
 
@@ -20,12 +20,12 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
  */
 export function createCounted(registry: Registry, bankCalls: readonly BankCall[]) {
   return {
-    ...httpMetrics(registry),
+    ...harmless(httpMetrics(registry)),
     engine: harmless(engineMetrics(registry)),
-    ...bankMetrics(registry, bankCalls),
+    ...harmless(bankMetrics(registry, bankCalls)),
     inbox: harmless(inboxMetrics(registry)),
     deliveries: harmless(deliveryMetrics(registry)),
-    ...databaseMetrics(registry),
+    ...harmless(databaseMetrics(registry)),
     ...workerMetrics(registry),
   }
 }
@@ -45,12 +45,12 @@ function httpMetrics(registry: Registry) {
     registers: [registry],
   })
   for (const status of [400, 408, 431]) unreadable.inc({ status }, 0)
-  return harmless({
+  return {
     onUnreadable: (status: number) => unreadable.inc({ status }),
     onRequest: (method: string, route: string, status: number, durationMs: number) => {
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, durationMs / 1_000)
     },
-  })
+  }
 }
 
 function engineMetrics(registry: Registry) {
@@ -107,11 +107,11 @@ function bankMetrics(registry: Registry, bankCalls: readonly BankCall[]) {
   // From the beginning, so that the first one is seen as an increase.
   const outcome: RefusedCall = 'unauthorized'
   for (const call of bankCalls) calls.zero({ call, outcome })
-  return harmless({
+  return {
     onBankCall: (call: BankCall, outcome: string, durationMs: number) => {
       calls.observe({ call, outcome }, durationMs / 1_000)
     },
-  })
+  }
 }
 
 function inboxMetrics(registry: Registry) {
@@ -167,9 +167,9 @@ function databaseMetrics(registry: Registry) {
     labelNames: ['statement'],
     registers: [registry],
   })
-  return harmless({
+  return {
     onSlowStatement: (statement: string) => slow.inc({ statement: moduleAndVerb(statement) }),
-  })
+  }
 }
 
 function workerMetrics(registry: Registry) {

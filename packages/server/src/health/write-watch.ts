@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
-import { isRefusedWrite } from '../platform/db/database.ts'
+import { isRefusedWrite } from '../platform/db/errors.ts'
 import { databaseProblem } from '../platform/db/problem.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'

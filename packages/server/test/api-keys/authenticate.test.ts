@@ -3,7 +3,8 @@ import test from 'node:test'
 import { Refusal } from '@pixgate/spec'
 import { type Authenticate, createAdminAuthenticator } from '../../src/api-keys/authenticate.ts'
 import { formatKey } from '../../src/api-keys/key.ts'
-import { type Database, DatabaseUnavailable } from '../../src/platform/db/database.ts'
+import type { Database } from '../../src/platform/db/database.ts'
+import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { ADMIN_TOKEN, databaseKnowing, KEY, keyAuthenticator, UNKNOWN_KEY } from './fixture.ts'
 
 const LIVE_KEY = formatKey('production', Buffer.alloc(32, 7))

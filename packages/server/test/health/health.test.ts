@@ -17,7 +17,7 @@ import {
 import type { Measured } from '../../src/health/measured.ts'
 import type { Backlog } from '../../src/health/store.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
-import { DatabaseUnavailable } from '../../src/platform/db/database.ts'
+import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import type { RequestContext } from '../../src/platform/http/handler.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { capturedLog } from '../support/captured-log.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
-import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
-import type { Logger } from '../log.ts'
+import { asUnavailable, DatabaseUnavailable, NoLongerWanted } from './errors.ts'
 import { PlanAge } from './plan-age.ts'
+import { createPoolReports, type PoolReportsOptions } from './pool-reports.ts'
 import { type PlanCacheMode, sessionOptions } from './session.ts'
 
 /**
@@ -73,46 +73,15 @@ export interface PoolUse {
   readonly waiting: number
 }
 
-/**
- * The database did not answer, or its answer was lost.
- * @source failure-modes#DB-2
- */
-export class DatabaseUnavailable extends Error {
-  override readonly name = 'DatabaseUnavailable'
-  /** `false`: nothing happened, no connection could be had or the server refused. `true`: what was sent may or may not have happened. */
-  readonly sent: boolean
-
-  constructor(message: string, sent: boolean, options?: ErrorOptions) {
-    super(message, options)
-    this.sent = sent
-  }
-}
-
-/** What a statement was for came to nothing while it waited for a connection. It was not sent. */
-export class NoLongerWanted extends Error {
-  override readonly name = 'NoLongerWanted'
-}
-
 /** How a pool is made. */
-export interface DatabaseOptions {
+export interface DatabaseOptions extends PoolReportsOptions {
   readonly url: string
-  /** Of the pool, in the log; behind «pixgate» in `pg_stat_activity`. */
-  readonly name: string
   readonly connections: number
-  readonly logger: Logger
   /** The role to work as; unset for migrations, which work as the owner. */
   readonly role?: string
   /** `auto` unless given. */
   readonly planCacheMode?: PlanCacheMode
-  /** A statement that took longer than so many milliseconds is reported. */
-  readonly slowAfterMs?: number
-  /** Is told of it, by its name. Throws nothing. */
-  readonly onSlowStatement?: (statement: string, ms: number) => void
-  readonly heartbeat?: Heartbeat
 }
-
-/** @source rules#logs.3 */
-const SLOW_AFTER_MS = 500
 
 /** The role of the running server: it can only add to what is append-only. */
 export const APPLICATION_ROLE = 'pixgate_app'
@@ -137,7 +106,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     types: { getTypeParser },
     options: sessionOptions(options.role, options.planCacheMode),
   })
-  const reports = createReports(options)
+  const reports = createPoolReports(options)
   pool.on('connect', (client) => {
     // A connection that breaks while it is lent tells whoever waits for an answer; without a listener it would also end
     // the process.
@@ -160,85 +129,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }
-}
-
-/**
- * What a pool has to say, of each kind once and then each minute: that its database is away and why, that it is back, and
- * what took long.
- * @source rules#logs.3
- */
-function createReports({ logger, name, slowAfterMs, onSlowStatement, heartbeat = createHeartbeat() }: DatabaseOptions) {
-  const pool = { pool: name }
-  let isAway = false
-
-  function away(error: DatabaseUnavailable): void {
-    const { message: reason, sent } = error
-    // What refuses writes goes on answering.
-    if (!isRefusedWrite(error)) isAway = true
-    const sentence = sentenceOf(error)
-    heartbeat.report(`${sent} ${reason}`, (more) => logger.error({ ...pool, reason }, sentence + andMore(more)))
-  }
-  function back(): void {
-    if (!isAway) return
-    isAway = false
-    heartbeat.report('back', (more) => {
-      // What is said later than it was seen must still be true.
-      if (!isAway) logger.info(pool, `the database answers again${andMore(more)}`)
-    })
-  }
-  return {
-    ofAnswer: async <Result>(answer: Promise<Result>): Promise<Result> => {
-      try {
-        const result = await answer
-        back()
-        return result
-      } catch (error) {
-        if (error instanceof DatabaseUnavailable) away(error)
-        else if (error instanceof pg.DatabaseError) back()
-        throw error
-      }
-    },
-    idleLost: ({ message: reason }: Error) =>
-      heartbeat.report(`idle ${reason}`, (more) =>
-        logger.warn({ ...pool, reason }, `an idle database connection was lost${andMore(more)}`),
-      ),
-    /** How long statements take that did not wait: a transaction's COMMIT among them. */
-    slow: (statement: string, ms: number): void => {
-      if (ms <= (slowAfterMs ?? SLOW_AFTER_MS)) return
-      onSlowStatement?.(statement, ms)
-      heartbeat.report(`slow ${moduleAndVerb(statement)}`, (more) =>
-        logger.warn(
-          { statement, ...pool, ms: Math.round(ms) },
-          `a statement took long; others may wait for it${andMore(more)}`,
-        ),
-      )
-    },
-  }
-}
-
-function sentenceOf(error: DatabaseUnavailable): string {
-  if (isRefusedWrite(error)) return 'the database refuses writes; whatever would change anything is refused'
-  return error.sent ? 'the database was asked, and its answer was lost' : 'the database cannot be asked'
-}
-
-/** What a statement is: the engine's names have the parts of a batch besides. */
-export function moduleAndVerb(statement: string): string {
-  return statement.split('.').slice(0, 2).join('.')
-}
-
-/** SQLSTATEs that say of a database that answers that it cannot be written: read-only, disk full, no permission. */
-const WRITES_REFUSED = /^(25006|53100|42501)/
-
-/** Whether the database refused to write, whatever was to be written. */
-export function isRefusedWrite(error: unknown): boolean {
-  const { code } = databaseError(error) ?? databaseError((error as Error | undefined)?.cause) ?? {}
-  return WRITES_REFUSED.test(code ?? '')
-}
-
-/** Whether something failed because the database did not answer, which its pool has said already. */
-export function isOfUnavailability(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable) return true
-  return error instanceof Error && error.cause instanceof DatabaseUnavailable
 }
 
 /** Lends a connection; one that broke is not given back. */
@@ -359,36 +249,6 @@ async function inTransaction<Result>(
   // PostgreSQL answers a COMMIT after a swallowed error with ROLLBACK.
   if (command !== 'COMMIT') throw new Error(`the transaction was rolled back: COMMIT answered ${command}`)
   return result
-}
-
-/** SQLSTATE classes that end a connection rather than a statement. */
-const CONNECTION_LOST = /^(08|57P0)/
-
-/** The statement was not carried out because the server cannot now: out of resources, read-only, out of time. */
-const CANNOT_NOW = /^(53|25006|57014)/
-
-/** An error of the connection becomes {@link DatabaseUnavailable}; one of the statement stays what it is. */
-function asUnavailable(error: unknown): unknown {
-  if (error instanceof DatabaseUnavailable) return error
-  const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof pg.DatabaseError) {
-    if (CANNOT_NOW.test(error.code ?? '')) return new DatabaseUnavailable(message, false, { cause: error })
-    if (!CONNECTION_LOST.test(error.code ?? '')) return error
-  }
-  return new DatabaseUnavailable(message, true, { cause: error })
-}
-
-/** serialization_failure, deadlock_detected, lock_not_available. */
-const RETRYABLE_CONFLICTS = new Set(['40001', '40P01', '55P03'])
-
-/** Whether a statement gave way to others: it changed nothing, and may simply be sent again. */
-export function isRetryableConflict(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && RETRYABLE_CONFLICTS.has(error.code ?? '')
-}
-
-/** SQLSTATE and constraint of an error the database gave, or `undefined` for any other. */
-export function databaseError(error: unknown): { code: string; constraint: string | undefined } | undefined {
-  return error instanceof pg.DatabaseError ? { code: error.code ?? '', constraint: error.constraint } : undefined
 }
 
 const BIGINT = 20

@@ -1,6 +1,6 @@
 import { Refusal } from '@pixgate/spec'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { DatabaseUnavailable, isRetryableConflict } from '../db/database.ts'
+import { DatabaseUnavailable, isRetryableConflict } from '../db/errors.ts'
 import type { EventLoop } from '../event-loop.ts'
 import type { Ids } from '../ids.ts'
 import { QueueFull } from '../jobs/batcher.ts'

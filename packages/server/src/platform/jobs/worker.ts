@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Refusal } from '@pixgate/spec'
-import { isOfUnavailability } from '../db/database.ts'
+import { isOfUnavailability } from '../db/errors.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
 

@@ -4,14 +4,16 @@ import { pino } from 'pino'
 import {
   APPLICATION_ROLE,
   type Database,
-  DatabaseUnavailable,
-  databaseError,
   instantParameter,
-  isRetryableConflict,
-  NoLongerWanted,
   openDatabase,
   statement,
 } from '../../../src/platform/db/database.ts'
+import {
+  DatabaseUnavailable,
+  databaseError,
+  isRetryableConflict,
+  NoLongerWanted,
+} from '../../../src/platform/db/errors.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { administer, MANY_OPERATIONS, openTestDatabase, testDatabase } from '../../support/database.ts'
 import { steppedHeartbeat } from '../../support/stepped-heartbeat.ts'
