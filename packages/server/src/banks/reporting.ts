@@ -166,7 +166,13 @@ export function withBreakerLog<Guarded extends Partner & Availability & ChargeAv
 ): Guarded {
   const open = new Set<BreakerName>()
   const reasons = new Map<BreakerName, string>()
-  function watched(breaker: BreakerName, wanted: number): number {
+  const wantedOf: Readonly<Record<BreakerName, () => number>> = {
+    orders: () => partner.sendsWanted(),
+    charges: () => partner.chargesWanted(),
+    qr_codes: () => partner.qrCodesWanted(),
+  }
+  function look(breaker: BreakerName): number {
+    const wanted = wantedOf[breaker]()
     const isOpen = breakerStateOf(wanted) !== 'closed'
     if (isOpen && !open.has(breaker)) logger.error({ breaker, reason: reasons.get(breaker) }, OPENED[breaker])
     if (!isOpen && open.has(breaker)) logger.info({ breaker }, CLOSED[breaker])
@@ -180,16 +186,6 @@ export function withBreakerLog<Guarded extends Partner & Availability & ChargeAv
     if (breaker) reasons.set(breaker, reasonOf(answer))
     if (refusalOf(answer.httpStatus)) reasons.set('orders', reasonOf(answer))
   }
-  const availability = {
-    sendsWanted: () => watched('orders', partner.sendsWanted()),
-    chargesWanted: () => watched('charges', partner.chargesWanted()),
-    qrCodesWanted: () => watched('qr_codes', partner.qrCodesWanted()),
-  }
-  const look = {
-    orders: availability.sendsWanted,
-    charges: availability.chargesWanted,
-    qr_codes: availability.qrCodesWanted,
-  }
   const calls = aroundCalls(partner, (call, ask) => async (...parameters) => {
     const breaker = COUNTED_BY[call]
     try {
@@ -197,8 +193,14 @@ export function withBreakerLog<Guarded extends Partner & Availability & ChargeAv
       note(call, answer)
       return answer
     } finally {
-      if (breaker) look[breaker]()
+      if (breaker) look(breaker)
     }
   })
-  return { ...partner, ...calls, ...availability }
+  return {
+    ...partner,
+    ...calls,
+    sendsWanted: () => look('orders'),
+    chargesWanted: () => look('charges'),
+    qrCodesWanted: () => look('qr_codes'),
+  }
 }

@@ -1,6 +1,15 @@
 import type { DatabaseClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
-import { clockProblem } from './routes.ts'
+
+/** The node's clock may be off by this much; more is somebody's to repair. @source failure-modes#EX-4 */
+const SKEW_MAX_MS = 1_000
+
+/** What is wrong with this machine's clock, as a whole sentence; `undefined` where nothing is. */
+export function clockProblem(clock: Pick<DatabaseClock, 'skewMs'>): string | undefined {
+  const skewMs = Math.round(clock.skewMs())
+  if (Math.abs(skewMs) <= SKEW_MAX_MS) return undefined
+  return `the clock of this machine is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database's`
+}
 
 /** What the clock is read from, and told to. */
 export interface ClockWatchOptions {
@@ -22,10 +31,8 @@ export function createClockWatch({ clock, databaseNow, logger }: ClockWatchOptio
     const problem = clockProblem(clock)
     const skewMs = Math.round(clock.skewMs())
     if (problem !== undefined) {
-      logger[Math.abs(skewMs) > GROSS_MS ? 'error' : 'warn'](
-        { skewMs },
-        skewMs > 0 ? `${AHEAD}${OFF}` : `${BEHIND}${OFF}`,
-      )
+      const level = Math.abs(skewMs) > GROSS_MS ? 'error' : 'warn'
+      logger[level]({ skewMs }, skewMs > 0 ? AHEAD : BEHIND)
     } else if (wasOff) logger.info('the clock of this machine agrees with the database’s again')
     wasOff = problem !== undefined
   }
@@ -34,6 +41,6 @@ export function createClockWatch({ clock, databaseNow, logger }: ClockWatchOptio
 /** From here on nobody would find a line by its time. */
 const GROSS_MS = 60_000
 
-const AHEAD = 'the clock of this machine is ahead of the database’s'
-const BEHIND = 'the clock of this machine is behind the database’s'
-const OFF = ', and so are the times of this log; nothing is decided by it: set it right'
+const CONSEQUENCE = 'and so are the times of this log; nothing is decided by it: set it right'
+const AHEAD = `the clock of this machine is ahead of the database’s, ${CONSEQUENCE}`
+const BEHIND = `the clock of this machine is behind the database’s, ${CONSEQUENCE}`

@@ -39,38 +39,37 @@ export function createMeasured(
 }
 
 function engineAndLedger(registry: Registry, { engineWaiting, ledger }: Measured): void {
-  const registers = [registry]
+  figure(registry, 'pixgate_engine_waiting', 'Commands that wait for the engine of this process', engineWaiting)
+  figure(
+    registry,
+    'pixgate_ledger_faults',
+    'Faults that the last verification of the ledger found; operator action is required if not 0',
+    () => ledger()?.faults,
+  )
+  figure(
+    registry,
+    'pixgate_ledger_verified_timestamp_seconds',
+    'When this process verified the ledger last, or else when it began to try, in Unix seconds',
+    () => inSeconds(ledger()?.at),
+  )
+}
+
+/** A gauge of one figure. What a process does not know is no figure of it: not a number would be one. */
+function figure(registry: Registry, name: string, help: string, read: () => number | undefined): void {
   new Gauge({
-    name: 'pixgate_engine_waiting',
-    help: 'Commands that wait for the engine of this process',
-    registers,
+    name,
+    help,
+    registers: [registry],
     collect() {
-      this.set(engineWaiting())
-    },
-  })
-  new Gauge({
-    name: 'pixgate_ledger_faults',
-    help: 'Faults that the last verification of the ledger found; operator action is required if not 0',
-    registers,
-    collect() {
-      setOrLeaveOut(this, ledger()?.faults)
-    },
-  })
-  new Gauge({
-    name: 'pixgate_ledger_verified_timestamp_seconds',
-    help: 'When this process verified the ledger last, or else when it began to try, in Unix seconds',
-    registers,
-    collect() {
-      const at = ledger()?.at
-      setOrLeaveOut(this, at === undefined ? undefined : at / 1_000)
+      const value = read()
+      if (value === undefined) this.remove()
+      else this.set(value)
     },
   })
 }
 
-/** What a process does not know is no figure of it: not a number would be one. */
-function setOrLeaveOut(gauge: Gauge, value: number | undefined): void {
-  if (value === undefined) gauge.remove()
-  else gauge.set(value)
+function inSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1_000
 }
 
 function breakers(registry: Registry, measured: Measured): void {
@@ -93,22 +92,15 @@ function ofProcess(
   clock: Pick<DatabaseClock, 'skewMs'>,
 ): void {
   const registers = [registry]
-  new Gauge({
-    name: 'pixgate_database_writable',
-    help: 'Whether the database took what this process wrote last',
-    registers,
-    collect() {
-      this.set(writeProblem() === undefined ? 1 : 0)
-    },
-  })
-  new Gauge({
-    name: 'pixgate_clock_skew_seconds',
-    help: "How far the clock of this machine is ahead of the database's; negative: behind it",
-    registers,
-    collect() {
-      this.set(clock.skewMs() / 1_000)
-    },
-  })
+  figure(registry, 'pixgate_database_writable', 'Whether the database took what this process wrote last', () =>
+    writeProblem() === undefined ? 1 : 0,
+  )
+  figure(
+    registry,
+    'pixgate_clock_skew_seconds',
+    "How far the clock of this machine is ahead of the database's; negative: behind it",
+    () => inSeconds(clock.skewMs()),
+  )
   const pool = (name: string, help: string, use: 'inUse' | 'waiting') =>
     new Gauge({
       name,

@@ -2,6 +2,7 @@ import type { endpoints, Readiness } from '@pixgate/spec'
 import type { DatabaseClock } from '../platform/clock.ts'
 import { databaseProblem } from '../platform/db/problem.ts'
 import type { Handlers } from '../platform/http/handler.ts'
+import { clockProblem } from './clock-watch.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Whether the process lives, whether it can serve, and how it fares. */
@@ -18,9 +19,6 @@ export interface ReadinessSources {
   /** How the bank fared when it was called last; nobody calls it to find out. */
   readonly bank: () => { readonly isKnown: boolean; readonly problem: string | undefined }
 }
-
-/** The node's clock may be off by this much; more is somebody's to repair. @source failure-modes#EX-4 */
-const SKEW_MAX_MS = 1_000
 
 /**
  * Makes the handlers.
@@ -75,13 +73,6 @@ async function dependencyOnDatabase({
 function dependencyOnClock(clock: DatabaseClock): Dependency {
   const reason = clockProblem(clock)
   return reason === undefined ? { status: 'ok' } : { status: 'failed', reason }
-}
-
-/** What is wrong with this machine's clock, as a whole sentence. */
-export function clockProblem(clock: DatabaseClock): string | undefined {
-  const skewMs = Math.round(clock.skewMs())
-  if (Math.abs(skewMs) <= SKEW_MAX_MS) return undefined
-  return `the clock of this machine is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database's`
 }
 
 /** Charges, payouts and refunds wait for a bank that is away; the service serves on. */
