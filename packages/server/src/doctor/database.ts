@@ -1,12 +1,12 @@
 import { clockProblem } from '../health/index.ts'
 import type { DatabaseClock } from '../platform/clock.ts'
-import { unseal } from '../platform/crypto.ts'
 import type { Queries } from '../platform/db/database.ts'
 import { pendingMigrations } from '../platform/db/migrate.ts'
 import { databaseStartupError } from '../platform/db/problem.ts'
 import { checkDatabase } from '../platform/db/self-check.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
 import { StartupError } from '../platform/startup-error.ts'
+import { SigningKeyUnreadable, unsealKey } from '../webhooks/signer.ts'
 import { currentSigningKey, listSubscriptions, type Subscription } from '../webhooks/store.ts'
 import { bad, type Finding, good } from './finding.ts'
 import { permissionFaults } from './permissions.ts'
@@ -72,17 +72,12 @@ const READ_ONLY = 'the database can only be read: it is a standby, or default_tr
 
 async function examineKey(queries: Queries, encryptionKey: string): Promise<Finding[]> {
   const stored = await currentSigningKey(queries)
-  if (stored === undefined || opens(encryptionKey, stored.privateKey)) return []
-  const says = 'PIXGATE_ENCRYPTION_KEY is not the one that the webhook signing key was stored with: put that one back'
-  return [bad('encryption key', says)]
-}
-
-function opens(encryptionKey: string, sealed: Buffer): boolean {
   try {
-    unseal(encryptionKey, sealed)
-    return true
-  } catch {
-    return false
+    if (stored) unsealKey(stored, encryptionKey)
+    return []
+  } catch (error) {
+    if (!(error instanceof SigningKeyUnreadable)) throw error
+    return [bad('encryption key', error.message)]
   }
 }
 

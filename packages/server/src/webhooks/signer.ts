@@ -63,12 +63,13 @@ function generateKey(encryptionKey: string): StoredSigningKey {
   }
 }
 
-function unsealKey({ id, privateKey }: StoredSigningKey, encryptionKey: string): Buffer {
+/** Opens a stored key. @throws SigningKeyUnreadable where it was sealed with another encryption key */
+export function unsealKey({ id, privateKey }: StoredSigningKey, encryptionKey: string): Buffer {
   try {
     return unseal(encryptionKey, privateKey)
   } catch (cause) {
     throw new SigningKeyUnreadable(
-      `the webhook signing key ${id} cannot be opened: PIXGATE_ENCRYPTION_KEY is not the one it was stored with`,
+      `the webhook signing key ${id} cannot be opened: PIXGATE_ENCRYPTION_KEY is not the one it was stored with: put that one back`,
       { cause },
     )
   }

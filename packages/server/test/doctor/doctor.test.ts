@@ -262,11 +262,11 @@ test('[doctor.2] an encryption key that does not open what was sealed is a ✘',
   const { url, database } = await testDatabase(t)
   const key = (text: string) => `${text}, of 32 characters or more than that`
   assert.deepEqual(await wrong(url, key('any')), [], 'nothing is sealed yet')
-  await openSigner({ database, clock: { now: wallNow }, encryptionKey: key('right') })
+  const { keyId } = await openSigner({ database, clock: { now: wallNow }, encryptionKey: key('right') })
   assert.deepEqual(await wrong(url, key('right')), [])
   assert.deepEqual(await wrong(url), [], 'no key is known')
   assert.deepEqual(await wrong(url, key('wrong')), [
-    'encryption key: PIXGATE_ENCRYPTION_KEY is not the one that the webhook signing key was stored with: put that one back',
+    `encryption key: the webhook signing key ${keyId} cannot be opened: PIXGATE_ENCRYPTION_KEY is not the one it was stored with: put that one back`,
   ])
 })
 
