@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
-import type { Environment, Variables } from './variables.ts'
+import type { Environment, Variables } from './variable-table.ts'
 
 /** The variable that names the file of a secret. */
 export function fileVariable(secretName: string): string {

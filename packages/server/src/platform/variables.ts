@@ -3,31 +3,13 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import { withSecretFiles } from './secret-files.ts'
 import { StartupError } from './startup-error.ts'
+import type { Environment, Variable, Variables } from './variable-table.ts'
+
+export type { Environment, Variable, Variables }
 
 /**
  * Variables of the environment as data: a row says what is accepted, and is read, judged and documented from that alone.
  */
-
-/** A row. Its shape's description says what is accepted; see the shapes below. */
-export interface Variable {
-  readonly shape: TSchema
-  readonly description: string
-  /** As text. Where absent and unset, the value is `undefined`. */
-  readonly default?: string
-  /** In production instead of {@link default}. */
-  readonly productionDefault?: string
-  /** What production accepts, where that is less. */
-  readonly productionShape?: TSchema
-  /** Where it must be set, whatever its default. What is required always may be supplied by whoever composes the server. */
-  readonly required?: 'always' | 'in production'
-  /** Never shown, in production no other secret's value, and may stand in a file ({@link withSecretFiles}). */
-  readonly secret?: true
-  /** Where the bank is: nobody reaches one on another machine in a mode that they did not choose. */
-  readonly isBankAddress?: true
-}
-
-/** Rows by the names of their variables, in the order of the documentation. */
-export type Variables = Readonly<Record<string, Variable>>
 
 /** What the rows were read as, by the names of their variables. */
 export type Values<Table extends Variables> = { readonly [Name in keyof Table]: ValueOf<Table[Name]> }
@@ -35,9 +17,6 @@ export type Values<Table extends Variables> = { readonly [Name in keyof Table]: 
 type ValueOf<Row extends Variable> = Row extends { default: string } | { required: 'always' }
   ? Static<Row['shape']>
   : Static<Row['shape']> | undefined
-
-/** Variables of the process. */
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What is wrong with the configuration: all of it at once. */
 export class ConfigError extends StartupError {
