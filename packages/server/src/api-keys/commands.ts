@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { Refusal } from '@pixgate/spec'
+import type { Operator } from '../audit/operator.ts'
+import { insertAudit } from '../audit/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import { sha256 } from '../platform/crypto.ts'
 import { type Database, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
-import { insertAudit, insertKey, markDeactivated } from './store.ts'
+import { insertKey, markDeactivated } from './store.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
 
 /** What the commands work with. */
@@ -16,12 +18,6 @@ export interface ApiKeyDependencies {
   readonly ids: Ids
   readonly mode: ApiKeyMode
   readonly verified: VerifiedKeys
-}
-
-/** Who asks, and from where: for the audit trail. */
-export interface Operator {
-  readonly actor: string
-  readonly address: string
 }
 
 /** A key in the one moment in which it exists as text. */
@@ -49,7 +45,14 @@ export async function generateKey(
   await database.transaction(async (queries) => {
     refuseLapsed(live)
     await insertKey(queries, { id: keyId, hash: sha256(apiKey), display, createdAt: at })
-    await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'api_key.generated', keyId, display })
+    await insertAudit(queries, {
+      ...operator,
+      id: ids.uuid(),
+      at,
+      action: 'api_key.generated',
+      subject: keyId,
+      facts: { display },
+    })
   })
   return { apiKey, createdAt: at }
 }
@@ -73,7 +76,14 @@ export async function deactivateKey(
     refuseLapsed(live)
     const display = await markDeactivated(queries, keyId, at)
     if (display === undefined) throw new Refusal('not_found')
-    await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'api_key.deactivated', keyId, display })
+    await insertAudit(queries, {
+      ...operator,
+      id: ids.uuid(),
+      at,
+      action: 'api_key.deactivated',
+      subject: keyId,
+      facts: { display },
+    })
   })
   verified.clear()
 }

@@ -1,6 +1,7 @@
 import { type endpoints, limits } from '@pixgate/spec'
-import type { Handlers, RequestContext } from '../platform/http/handler.ts'
-import { type ApiKeyDependencies, deactivateKey, generateKey, type Operator } from './commands.ts'
+import { operatorOf } from '../audit/operator.ts'
+import type { Handlers } from '../platform/http/handler.ts'
+import { type ApiKeyDependencies, deactivateKey, generateKey } from './commands.ts'
 import { listKeys } from './store.ts'
 import { keyPage } from './view.ts'
 
@@ -24,8 +25,4 @@ export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHa
       return { status: 204 }
     },
   }
-}
-
-function operatorOf({ caller, remoteAddress }: RequestContext): Operator {
-  return { actor: caller.id, address: remoteAddress }
 }

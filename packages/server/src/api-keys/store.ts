@@ -70,29 +70,3 @@ export async function markDeactivated(queries: Queries, id: string, nowMs: numbe
   const [key] = await queries.rows(deactivateKeyStatement, [id, instantParameter(nowMs)])
   return key?.display
 }
-
-/** Who did what to which key, when and from where. */
-export interface KeyAudit {
-  readonly id: string
-  /** Epoch milliseconds. */
-  readonly at: number
-  readonly actor: string
-  readonly action: 'api_key.generated' | 'api_key.deactivated'
-  readonly keyId: string
-  readonly address: string
-  readonly display: string
-}
-
-const insertAuditStatement = statement<
-  [id: string, at: string, actor: string, action: string, keyId: string, address: string, display: string]
->(
-  'apiKeys.insertAudit',
-  `INSERT INTO audit (id, at, actor, action, subject, address, facts)
-   VALUES ($1, $2, $3, $4, $5, $6, jsonb_build_object('display', $7::text))`,
-)
-
-/** Adds a row to the audit trail. */
-export async function insertAudit(queries: Queries, audit: KeyAudit): Promise<void> {
-  const { id, at, actor, action, keyId, address, display } = audit
-  await queries.rows(insertAuditStatement, [id, instantParameter(at), actor, action, keyId, address, display])
-}

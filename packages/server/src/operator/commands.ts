@@ -1,10 +1,11 @@
 import { Refusal } from '@pixgate/spec'
+import type { Operator } from '../audit/operator.ts'
 import { IdempotencyKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import { type Adjustment, type AdjustmentRequest, decideAdjustment } from './rules.ts'
-import type { CashOutSwitch, Operator, OperatorStore } from './store.ts'
+import type { CashOutSwitch, OperatorStore } from './store.ts'
 import { decideSwitch, type SwitchSetting } from './switch.ts'
 
 /** One function per intention; each leaves a row in the audit trail. */

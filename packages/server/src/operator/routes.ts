@@ -1,9 +1,10 @@
 import { type endpoints, Refusal } from '@pixgate/spec'
+import { operatorOf } from '../audit/operator.ts'
 import { hashOf, identityOf } from '../operations/requests.ts'
-import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import type { Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { OperatorCommands } from './commands.ts'
-import type { Operator, OperatorStore } from './store.ts'
+import type { OperatorStore } from './store.ts'
 import { adjustmentView, switchView } from './view.ts'
 
 /** The endpoints of the operator. */
@@ -42,8 +43,4 @@ export function createOperatorHandlers(commands: OperatorCommands, store: Operat
 function zero(): Refusal {
   const message = 'valueCents must not be 0'
   return new Refusal('validation_error', { message, fields: [{ field: 'valueCents', code: 'out_of_range', message }] })
-}
-
-function operatorOf({ caller, remoteAddress }: RequestContext): Operator {
-  return { actor: caller.id, address: remoteAddress }
 }

@@ -1,4 +1,6 @@
-import { type Database, instantParameter, statement } from '../platform/db/database.ts'
+import type { Operator } from '../audit/operator.ts'
+import { insertAudit } from '../audit/store.ts'
+import { type Database, statement } from '../platform/db/database.ts'
 
 /** All SQL of the operator module. */
 export interface OperatorStore {
@@ -25,25 +27,11 @@ export interface OrderedAdjustment {
   readonly reason: string
 }
 
-/** Who asks, and from where. */
-export interface Operator {
-  readonly actor: string
-  readonly address: string
-}
-
 const selectSwitch = statement<[], CashOutSwitch>(
   'operator.switch',
   `SELECT (value ->> 'enabled')::boolean AS enabled, value ->> 'reason' AS reason,
           (value ->> 'changedAt')::timestamptz AS "changedAt", version
      FROM control WHERE name = 'cash_out_switch'`,
-)
-
-const insertAudit = statement<
-  [id: string, at: string, actor: string, subject: string, address: string, valueCents: bigint, reason: string]
->(
-  'operator.audit_adjustment',
-  `INSERT INTO audit (id, at, actor, action, subject, address, facts)
-   VALUES ($1, $2, $3, 'adjustment.ordered', $4, $5, jsonb_build_object('valueCents', $6::bigint, 'reason', $7::text))`,
 )
 
 /** Makes the store of a database. */
@@ -54,9 +42,9 @@ export function createOperatorStore(database: Database): OperatorStore {
       if (!row) throw new Error('the switch is missing')
       return row
     },
-    auditAdjustment: async (order, id, nowMs, { actor, address }) => {
-      const { valueCents, reason } = order
-      await database.rows(insertAudit, [id, instantParameter(nowMs), actor, order.id, address, valueCents, reason])
+    auditAdjustment: ({ id: subject, valueCents, reason }, id, nowMs, operator) => {
+      const facts = { valueCents: Number(valueCents), reason }
+      return insertAudit(database, { ...operator, id, at: nowMs, action: 'adjustment.ordered', subject, facts })
     },
   }
 }

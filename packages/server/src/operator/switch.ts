@@ -1,7 +1,8 @@
 import { Refusal } from '@pixgate/spec'
+import type { Operator } from '../audit/operator.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
-import type { CashOutSwitch, Operator } from './store.ts'
+import type { CashOutSwitch } from './store.ts'
 
 /** How the switch of payouts is set. Pure. */
 
