@@ -12,7 +12,7 @@ import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
-import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
+import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
 import {
   createBacklogReader,
   createClockWatch,
@@ -26,6 +26,7 @@ import {
 } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
+import { createLimitReports } from './operations/limits/report.ts'
 import { createOperatorModule } from './operator/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
@@ -189,7 +190,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   })
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
-  const operations = await buildOperations(base, engine, partner, wake)
+  const operations = buildOperations(base, engine, partner, wake)
   return {
     ...operations,
     webhooks,
@@ -230,7 +231,7 @@ function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
   return { partner: withBreakerLog(withBreaker(withinCapabilities(reported), clock), logger), standing }
 }
 
-async function buildOperations(
+function buildOperations(
   base: Base,
   engine: Engine,
   partner: ReturnType<typeof openPartner>['partner'],
@@ -238,17 +239,18 @@ async function buildOperations(
 ) {
   const { config } = base
   const eventQueries = createEventQueryBudget()
-  const shared = { ...base, engine, database: base.databases.api, partner }
+  const onLimitExceeded = createLimitReports(base.logger, base.metrics.onLimitExceeded)
+  const shared = { ...base, engine, database: base.databases.api, partner, onLimitExceeded }
   const bounds = { callTimeoutMs: config.bank.timeoutMs, eventQueries }
-  const refunds = createRefundInModule({ ...shared, bounds, onReserved: () => wake('refund-in') })
-  const cashOuts = await createCashOutModule({
+  const { limits } = config
+  const refunds = createRefundInModule({ ...shared, bounds, limits, onReserved: () => wake('refund-in') })
+  const cashOuts = createCashOutModule({
     ...shared,
     bounds,
     terms: {
       fee: config.feeCashOut,
       maxValueCents: config.maxValueCents,
-      cashOutMaxCents: config.cashOutMaxCents,
-      cashOutDailyMaxCents: config.cashOutDailyMaxCents,
+      limits,
     },
     onReserved: () => wake('cash-out'),
   })
@@ -354,11 +356,11 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
     statement: statements.processNext,
   }
   const start = starting(base)
-  const processForget = () => forgetBatches(base.databases.work).then(() => false)
+  const processForget = () => forgetPast(base.databases.work).then(() => false)
   for (const [name, processNext] of Object.entries(work)) {
     workers.set(name, start({ name, idleMs: POLL_MS, processNext }))
   }
-  workers.set('engine-batches', start({ name: 'engine-batches', idleMs: FORGET_EVERY_MS, processNext: processForget }))
+  workers.set('engine-past', start({ name: 'engine-past', idleMs: FORGET_EVERY_MS, processNext: processForget }))
   webhooks.start(start)
   verifier.start()
 }

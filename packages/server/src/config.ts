@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { limits } from '@pixgate/spec'
+import { type Caps, limits } from '@pixgate/spec'
 import { Type } from 'typebox'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { ConfiguredBank, Connector } from './banks/connector.ts'
@@ -11,6 +11,7 @@ import {
   type Environment,
   flag,
   integer,
+  integerOrNone,
   networks,
   oneOf,
   readVariables,
@@ -38,6 +39,9 @@ const VALUE_MAX_CENTS = Number(limits.valueMaxCents)
 const FEE_MAX_CENTS = 10_000_000
 const BASIS_POINTS_MAX = 10_000
 const SECRET_MIN_LENGTH = 32
+
+/** An amount that may leave at most, or the word that says that nothing bounds it. @source rules#limits.10 */
+const cap = integerOrNone(1, VALUE_MAX_CENTS, 'centavos')
 
 /** The name of {@link pixgate}. */
 const DEFAULT_BANK = 'pixgate'
@@ -131,13 +135,39 @@ export const serviceVariables = variables({
     default: '0',
     description: 'Fee of a cash-out relative to its value.',
   },
-  PIXGATE_CASH_OUT_MAX_CENTS: {
-    shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
-    description: 'Highest value of one cash-out. Unset: no cap of its own.',
+  PIXGATE_PAYMENT_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    required: 'in production',
+    description: 'The most that one payout or refund may be.',
   },
-  PIXGATE_CASH_OUT_DAILY_MAX_CENTS: {
-    shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
-    description: 'Highest value of all cash-outs of a day in São Paulo. Unset: no cap.',
+  PIXGATE_HOUR_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    required: 'in production',
+    description: 'The most that may leave by payouts and refunds within any 60 minutes.',
+  },
+  PIXGATE_DAY_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    required: 'in production',
+    description: 'The same within any 24 hours.',
+  },
+  PIXGATE_NIGHT_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    required: 'in production',
+    description: 'The same within one night, 20:00 to 06:00 in São Paulo.',
+  },
+  PIXGATE_NEW_RECIPIENT_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    description: 'The most that may be paid in all to a Pix key that was not paid before.',
+  },
+  PIXGATE_NEW_RECIPIENT_HOURS: {
+    shape: integer(0, 8_760, 'hours'),
+    default: '24',
+    description: 'A Pix key was paid before where a payout to it is confirmed that was accepted this long ago.',
   },
   PIXGATE_VERIFY_CREDITS_FROM_CENTS: {
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
@@ -203,10 +233,8 @@ export interface Config {
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
-  /** `null`: none. */
-  readonly cashOutMaxCents: bigint | null
-  /** `null`: none. */
-  readonly cashOutDailyMaxCents: bigint | null
+  /** What bounds the money that leaves. */
+  readonly limits: { readonly caps: Caps; readonly newRecipientMs: number }
   readonly maxValueCents: bigint
   /** From when on credits that events tell are verified. */
   readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
@@ -338,8 +366,16 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
       cents: BigInt(values.PIXGATE_FEE_CASH_OUT_CENTS),
       basisPoints: BigInt(values.PIXGATE_FEE_CASH_OUT_BPS),
     },
-    cashOutMaxCents: centsOrNull(values.PIXGATE_CASH_OUT_MAX_CENTS),
-    cashOutDailyMaxCents: centsOrNull(values.PIXGATE_CASH_OUT_DAILY_MAX_CENTS),
+    limits: {
+      caps: {
+        paymentCents: capOf(values.PIXGATE_PAYMENT_MAX_CENTS),
+        hourCents: capOf(values.PIXGATE_HOUR_MAX_CENTS),
+        dayCents: capOf(values.PIXGATE_DAY_MAX_CENTS),
+        nightCents: capOf(values.PIXGATE_NIGHT_MAX_CENTS),
+        newRecipientCents: capOf(values.PIXGATE_NEW_RECIPIENT_MAX_CENTS),
+      },
+      newRecipientMs: values.PIXGATE_NEW_RECIPIENT_HOURS * 60 * 60 * 1_000,
+    },
     maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
     credits: {
       verifyFromCents,
@@ -350,6 +386,10 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     trustProxy: values.PIXGATE_TRUST_PROXY,
     logLevel: values.PIXGATE_LOG_LEVEL,
   })
+}
+
+function capOf(value: number | 'none'): bigint | null {
+  return value === 'none' ? null : BigInt(value)
 }
 
 function centsOrNull(cents: number | undefined): bigint | null {

@@ -19,6 +19,7 @@ import {
   variables,
 } from '../src/platform/variables.ts'
 import { CANARY, configFaults, faultyVariables, PRODUCTION } from './support/environment.ts'
+import { limitsOf } from './support/limits.ts'
 
 const table: Variables = { ...serviceVariables, ...pixgateBankVariables }
 
@@ -88,7 +89,7 @@ test('[config.1] what is not set has its default, and what is empty is not set',
   assert.deepEqual(config.merchant, { pixKey: 'financeiro@loja.example', name: 'Loja Exemplo', city: 'Sao Paulo' })
   assert.deepEqual(config.feeCashIn, { cents: 0n, basisPoints: 0n })
   assert.deepEqual(config.feeCashOut, { cents: 0n, basisPoints: 0n })
-  assert.deepEqual([config.cashOutMaxCents, config.cashOutDailyMaxCents], [null, null])
+  assert.deepEqual(config.limits, limitsOf())
   assert.equal(config.rateLimitPerMinute, 600)
   assert.equal(config.webhookAllowPrivate, true)
   const empty = Object.fromEntries(rows.map(({ name }) => [name, '']))
@@ -104,8 +105,12 @@ test('[config.1] what is set is read', () => {
     PIXGATE_FEE_CASH_IN_BPS: '99',
     PIXGATE_FEE_CASH_OUT_CENTS: '50',
     PIXGATE_FEE_CASH_OUT_BPS: '1',
-    PIXGATE_CASH_OUT_MAX_CENTS: '1',
-    PIXGATE_CASH_OUT_DAILY_MAX_CENTS: '999999999999',
+    PIXGATE_PAYMENT_MAX_CENTS: '1',
+    PIXGATE_HOUR_MAX_CENTS: 'none',
+    PIXGATE_DAY_MAX_CENTS: '999999999999',
+    PIXGATE_NIGHT_MAX_CENTS: '2',
+    PIXGATE_NEW_RECIPIENT_MAX_CENTS: '3',
+    PIXGATE_NEW_RECIPIENT_HOURS: '0',
     PIXGATE_MAX_VALUE_CENTS: '5000000',
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'false',
     PIXGATE_TRUST_PROXY: ' 10.0.0.0/8, ::1 ,',
@@ -115,7 +120,8 @@ test('[config.1] what is set is read', () => {
   assert.equal(config.port, 0)
   assert.deepEqual(config.feeCashIn, { cents: 10n, basisPoints: 99n })
   assert.deepEqual(config.feeCashOut, { cents: 50n, basisPoints: 1n })
-  assert.deepEqual([config.cashOutMaxCents, config.cashOutDailyMaxCents], [1n, 999_999_999_999n])
+  const caps = { paymentCents: 1n, hourCents: null, dayCents: 999_999_999_999n, nightCents: 2n, newRecipientCents: 3n }
+  assert.deepEqual(config.limits, { caps, newRecipientMs: 0 })
   assert.equal(config.maxValueCents, 5_000_000n)
   assert.equal(config.webhookAllowPrivate, false)
   assert.deepEqual(config.trustProxy, ['10.0.0.0/8', '::1'])
@@ -143,8 +149,9 @@ test('[config.1] every fault is reported at once, each by the name of its variab
     PIXGATE_FEE_CASH_IN_BPS: '10001',
     PIXGATE_FEE_CASH_OUT_CENTS: '10000001',
     PIXGATE_FEE_CASH_OUT_BPS: '-1',
-    PIXGATE_CASH_OUT_MAX_CENTS: '0',
-    PIXGATE_CASH_OUT_DAILY_MAX_CENTS: '1000000000000',
+    PIXGATE_PAYMENT_MAX_CENTS: '0',
+    PIXGATE_HOUR_MAX_CENTS: 'None',
+    PIXGATE_DAY_MAX_CENTS: '1000000000000',
     PIXGATE_MAX_VALUE_CENTS: '0',
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'yes',
     PIXGATE_TRUST_PROXY: 'proxy.example',
@@ -240,7 +247,7 @@ test('[config.1] addresses of proxies, of the bank and of the database are what 
   }
 })
 
-test('[config.2] production starts with what it needs, and refuses what is missing, by name', () => {
+test('[config.2] [limits.10] production starts with what it needs, and refuses what is missing, by name', () => {
   assert.deepEqual(faulty(PRODUCTION), [])
   const { PIXGATE_MODE, ...required } = PRODUCTION
   assert.deepEqual(faulty({ PIXGATE_MODE }).sort(), Object.keys(required).sort())
@@ -365,8 +372,8 @@ test('[cash-in.credits.3] what may be credited unverified is ten times what is a
 
 test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known name, with all other faults', () => {
   const unknown = {
-    PIXGATE_CASH_OUT_MAX_CENT: '100000',
-    PIXGATE_CASHOUT_DAILY_MAX_CENTS: '1',
+    PIXGATE_PAYMENT_MAX_CENT: '100000',
+    PIXGATE_NEWRECIPIENT_MAX_CENTS: '1',
     pixgate_mode: 'production',
     PIXGATE_PARTNER_TOKNE: 'canary',
     PIXGATE_ADMIN_TOKEN_FLIE: '/run/secrets/admin',
@@ -375,15 +382,15 @@ test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known 
   }
   assert.deepEqual(faultsOf({ ...ALONE, ...unknown, PORT: 'x' }), [
     'PORT must be a whole number from 0 to 65535',
-    'PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
-    'PIXGATE_CASHOUT_DAILY_MAX_CENTS is unknown; did you mean PIXGATE_CASH_OUT_DAILY_MAX_CENTS?',
+    'PIXGATE_PAYMENT_MAX_CENT is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
+    'PIXGATE_NEWRECIPIENT_MAX_CENTS is unknown; did you mean PIXGATE_NEW_RECIPIENT_MAX_CENTS?',
     'pixgate_mode is unknown; did you mean PIXGATE_MODE?',
     'PIXGATE_PARTNER_TOKNE is unknown; did you mean PIXGATE_PARTNER_TOKEN?',
     'PIXGATE_ADMIN_TOKEN_FLIE is unknown; did you mean PIXGATE_ADMIN_TOKEN_FILE?',
     'PIXGATE_PORT_FILE is unknown',
     'PIXGATE_COLOUR is unknown',
   ])
-  assert.deepEqual(faulty({ ...ALONE, PIXGATE_CASH_OUT_MAX_CENT: '' }), [], 'what is empty is not set')
+  assert.deepEqual(faulty({ ...ALONE, PIXGATE_PAYMENT_MAX_CENT: '' }), [], 'what is empty is not set')
 })
 
 test('[config.7] what another program of this project reads is known; so are other connectors’ variables, and the tests’', () => {
@@ -405,7 +412,7 @@ test('[config.7] what another program of this project reads is known; so are oth
 
 test('[config.7] a name in the file that nothing reads is refused, and only what begins with PIXGATE_ is repeated', () => {
   const lines = {
-    PIXGATE_CASH_OUT_MAX_CENT: '1',
+    PIXGATE_PAYMENT_MAX_CENT: '1',
     DATABSE_URL: 'postgres://db.example/pixgate',
     PRT: '1',
     bXktc2VjcmV0LW15LXNlY3JldC1teS1zZWNyZXQ: '',
@@ -420,7 +427,7 @@ test('[config.7] a name in the file that nothing reads is refused, and only what
   const places = new Map(Object.keys(lines).map((name, index) => [name, `.env, line ${index + 1}`]))
   const faults = configFaults((environment) => readConfig(environment, places), { ...lines, ...ALONE })
   assert.deepEqual(faults, [
-    'PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
+    'PIXGATE_PAYMENT_MAX_CENT is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
     'PIXGATE_PARTNER_TOKNE is unknown; did you mean PIXGATE_PARTNER_TOKEN?',
     '.env, line 2: sets what nothing reads; did you mean DATABASE_URL?',
     '.env, line 3: sets what nothing reads; did you mean PORT?',

@@ -108,8 +108,9 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Espere até que os recebimentos quitem o `receivableCents` do saldo, ou peça ao operador que registre um aporte.',
   },
   limit_exceeded: {
-    cause: 'O pagamento passa de um teto que o operador definiu, para um pagamento ou para o dia inteiro.',
-    cure: '`message` diz qual é o teto. Envie menos, espere o dia seguinte ou peça ao operador que o aumente.',
+    cause:
+      'O pagamento ou a devolução passaria de um limite: por pagamento, por hora, por dia, por noite ou para uma chave Pix que ainda não foi paga. O limite é desta chave de API ou do serviço inteiro.',
+    cure: '`limit` diz qual é, quanto dele está usado e, em `freesAt`, quando este valor caberia se nada mais fosse enviado. Envie menos, espere até lá ou peça ao operador que o aumente. Nada foi gravado: o mesmo `externalId` pode ser usado de novo.',
   },
   refund_value_not_positive: {
     cause: '`refundValue` é zero ou negativo.',
@@ -164,7 +165,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Espere `Retry-After` segundos e envie a mesma requisição de novo.',
   },
   cash_out_suspended: {
-    cause: 'O operador, ou uma proteção do serviço, suspendeu os pagamentos. Nada foi alterado.',
+    cause: 'O operador, ou uma proteção do serviço, suspendeu os pagamentos e as devoluções. Nada foi alterado.',
     cure: 'Espere até que sejam liberados de novo. O que foi enviado antes segue seu curso.',
   },
   overloaded: {

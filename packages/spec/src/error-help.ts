@@ -114,8 +114,9 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Wait until incoming payments have repaid `receivableCents` of the balance, or have the operator book a top-up.',
   },
   limit_exceeded: {
-    cause: 'The payout is above a cap that the operator has set, for one payout or for all of a day.',
-    cure: '`message` says which cap. Send less, wait for the next day, or ask the operator to raise it.',
+    cause:
+      'The payout or refund would exceed a limit: of one payment, an hour, a day, a night, or a Pix key that was not paid before. The limit is of this API key or of the whole service.',
+    cure: '`limit` says which it is, what of it is used, and in `freesAt` when this would fit, were nothing else sent. Send less, wait until then, or ask the operator to raise it. Nothing was stored, so the same `externalId` may be used again.',
   },
   refund_value_not_positive: {
     cause: '`refundValue` is zero or negative.',
@@ -169,7 +170,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Wait `Retry-After` seconds and send the same request again.',
   },
   cash_out_suspended: {
-    cause: 'The operator, or a safeguard of the service, has switched payouts off. Nothing was changed.',
+    cause: 'The operator, or a safeguard of the service, has switched payouts and refunds off. Nothing was changed.',
     cure: 'Wait until they are switched on again. What was sent before takes its course.',
   },
   overloaded: {

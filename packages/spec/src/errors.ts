@@ -133,8 +133,8 @@ export const errors = {
   },
   cash_out_suspended: {
     status: 503,
-    title: 'Cash-out suspended',
-    message: 'cash-outs are suspended; nothing was changed',
+    title: 'Payouts suspended',
+    message: 'payouts and refunds are suspended; nothing was changed',
   },
   overloaded: {
     status: 503,
@@ -161,6 +161,17 @@ export interface ExistingOperation {
   readonly samePayload?: boolean
 }
 
+/** A limit that what was asked for would exceed. */
+export interface ExceededLimit {
+  readonly name: 'payment' | 'hour' | 'day' | 'night' | 'new_recipient'
+  /** Whose: of the API key alone, or of all that leaves. */
+  readonly owner: 'api_key' | 'service'
+  readonly maxCents: bigint
+  readonly usedCents: bigint
+  /** When it would fit, were nothing else used meanwhile; `null`: waiting is no help. */
+  readonly freesAt: string | null
+}
+
 /**
  * An answer that refuses a request. Thrown anywhere at or below an edge; the edge turns it into problem+json.
  */
@@ -169,6 +180,7 @@ export class Refusal extends Error {
   readonly code: ErrorCode
   readonly fields: readonly FieldError[]
   readonly existing: ExistingOperation | undefined
+  readonly limit: ExceededLimit | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -177,6 +189,7 @@ export class Refusal extends Error {
       readonly message?: string
       readonly fields?: readonly FieldError[]
       readonly existing?: ExistingOperation
+      readonly limit?: ExceededLimit
       readonly retryAfterSeconds?: number
       readonly cause?: unknown
     } = {},
@@ -185,6 +198,7 @@ export class Refusal extends Error {
     this.code = code
     this.fields = details.fields ?? []
     this.existing = details.existing
+    this.limit = details.limit
     this.retryAfterSeconds = details.retryAfterSeconds
   }
 }

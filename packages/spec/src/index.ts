@@ -21,6 +21,7 @@ import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webh
 
 export * from './api-key.ts'
 export * from './balance.ts'
+export * from './caps.ts'
 export * from './case-meanings.ts'
 export * from './cash-in/index.ts'
 export * from './cash-out/index.ts'

@@ -220,6 +220,10 @@ function settings(given: Readonly<Record<string, string>>): Readonly<Record<stri
     PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
     PIXGATE_MERCHANT_NAME: 'Loja',
     PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+    PIXGATE_PAYMENT_MAX_CENTS: '500000',
+    PIXGATE_HOUR_MAX_CENTS: '2000000',
+    PIXGATE_DAY_MAX_CENTS: '10000000',
+    PIXGATE_NIGHT_MAX_CENTS: 'none',
     ...given,
   }
 }

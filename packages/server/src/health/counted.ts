@@ -1,3 +1,4 @@
+import type { ExceededLimit } from '@pixgate/spec'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { BankCall } from '../banks/around-calls.ts'
 import type { RefusedCall } from '../banks/reporting.ts'
@@ -22,6 +23,7 @@ export function createCounted(registry: Registry, bankCalls: readonly BankCall[]
   return {
     ...harmless(httpMetrics(registry)),
     engine: harmless(engineMetrics(registry)),
+    ...harmless(limitMetrics(registry)),
     ...harmless(bankMetrics(registry, bankCalls)),
     inbox: harmless(inboxMetrics(registry)),
     deliveries: harmless(deliveryMetrics(registry)),
@@ -94,6 +96,16 @@ function engineMetrics(registry: Registry) {
     onMove: (kind: string, state: string) => moves.inc({ kind, state }),
     onCase: (kind: string) => cases.inc({ kind }),
   }
+}
+
+function limitMetrics(registry: Registry) {
+  const refusals = new Counter({
+    name: 'pixgate_limit_refusals_total',
+    help: 'Payouts and refunds that this process refused because of a limit, by the limit and whose it is',
+    labelNames: ['limit', 'owner'],
+    registers: [registry],
+  })
+  return { onLimitExceeded: ({ name, owner }: ExceededLimit) => refusals.inc({ limit: name, owner }) }
 }
 
 function bankMetrics(registry: Registry, bankCalls: readonly BankCall[]) {

@@ -40,6 +40,12 @@ export function integer(minimum: number, maximum: number, unit?: string) {
   return Type.Integer({ minimum, maximum, description: `${what} from ${minimum} to ${maximum}` })
 }
 
+/** A whole number within bounds, of a unit; or `none`, by name. */
+export function integerOrNone(minimum: number, maximum: number, unit: string) {
+  const description = `a whole number of ${unit} from ${minimum} to ${maximum}, or none`
+  return Type.Union([Type.Integer({ minimum, maximum }), Type.Literal('none')], { description })
+}
+
 /** One of several words. */
 export function oneOf<const Word extends string>(...words: Word[]) {
   return Type.Enum<Word[]>(words, { description: `one of ${words.join(', ')}` })
@@ -149,7 +155,7 @@ export function readVariables(
 /** A text that is none of its shape stays what it is, and is refused as that. */
 function valueIn(shape: TSchema, text: string | undefined): unknown {
   if (text === undefined) return undefined
-  if (Type.IsInteger(shape)) return /^\d{1,15}$/.test(text) ? Number(text) : text
+  if (Type.IsInteger(shape) || Type.IsUnion(shape)) return /^\d{1,15}$/.test(text) ? Number(text) : text
   if (Type.IsBoolean(shape)) return text === 'true' || (text === 'false' ? false : text)
   if (!Type.IsArray(shape)) return text
   return text

@@ -130,7 +130,7 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
   const wrong = await doctor({
     ...ENVIRONMENT,
     PORT: 'canary',
-    PIXGATE_CASH_OUT_MAX_CENT: '1',
+    PIXGATE_PAYMENT_MAX_CENT: '1',
     DATABASE_URL: databaseUrl,
   })
   assert.deepEqual(wrong, {
@@ -138,7 +138,7 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
     output: [
       '✘ configuration  PORT must be a whole number from 0 to 65535',
       '✘ configuration  PIXGATE_PARTNER_URL is required; the sandbox, which npm start runs, brings its own',
-      '✘ configuration  PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
+      '✘ configuration  PIXGATE_PAYMENT_MAX_CENT is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
       '',
     ].join('\n'),
   })

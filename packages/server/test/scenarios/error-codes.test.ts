@@ -35,7 +35,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   },
   /** A bank that does nothing. */
   not_supported_by_bank: (t) => world(t, {}, { bank: (bank) => ({ ...bank, capabilities: new Set() }) }),
-  limit_exceeded: (t) => world(t, { PIXGATE_CASH_OUT_MAX_CENTS: '99' }),
+  limit_exceeded: (t) => world(t, { PIXGATE_PAYMENT_MAX_CENTS: '99' }),
   /** A payment was taken back after it had been paid out. */
   receivable_outstanding: async (t) => {
     const pix = await world(t)

@@ -16,6 +16,10 @@ export const PRODUCTION: Environment = {
   PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
   PIXGATE_MERCHANT_NAME: 'Loja',
   PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+  PIXGATE_PAYMENT_MAX_CENTS: '500000',
+  PIXGATE_HOUR_MAX_CENTS: '2000000',
+  PIXGATE_DAY_MAX_CENTS: '10000000',
+  PIXGATE_NIGHT_MAX_CENTS: 'none',
 }
 
 /** What a reader of the environment refuses, each fault beginning with its variable; no secret is shown. */

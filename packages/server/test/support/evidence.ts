@@ -186,3 +186,21 @@ export async function written(database: Database): Promise<Written> {
   if (!counted) throw new Error('nothing was counted')
   return counted
 }
+
+const MADE_BY = statement<[id: string], { operation: unknown; move: unknown }>(
+  'test.made_by',
+  `SELECT o.facts -> 'madeBy' AS operation, m.facts -> 'madeBy' AS move
+     FROM operation o JOIN move m ON m.operation_id = o.id AND m.version = 1 WHERE o.id = $1`,
+)
+
+/** Who made an operation, as it says itself, and as the move says that made it. */
+export async function madeBy(database: Database, id: string) {
+  return (await database.rows(MADE_BY, [id]))[0]
+}
+
+const ALLOWANCES = statement<[], { used_cents: bigint }>('test.allowances', 'SELECT used_cents FROM allowance')
+
+/** What is kept as used, of every bucket of every allowance, centavos. */
+export async function allowancesUsed(database: Database): Promise<bigint[]> {
+  return (await database.rows(ALLOWANCES, [])).map(({ used_cents }) => used_cents)
+}

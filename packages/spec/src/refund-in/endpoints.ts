@@ -38,7 +38,9 @@ export const createRefundIn = endpoint({
     'refund_value_not_positive',
     'refund_deadline_exceeded',
     'refund_exceeds_available',
+    'limit_exceeded',
     'insufficient_balance',
+    'cash_out_suspended',
     'not_supported_by_bank',
   ],
 })

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Credential, Endpoint, EndpointInput, EndpointResponse } from '@pixgate/spec'
+import type { Caps, Credential, Endpoint, EndpointInput, EndpointResponse } from '@pixgate/spec'
 import type { Static, TSchema } from 'typebox'
 import type { LiveRequest } from '../live-request.ts'
 
@@ -65,6 +65,8 @@ export interface Caller {
   readonly credential: Credential
   /** Names the credential in audit rows and scopes; never the secret itself. */
   readonly id: string
+  /** Of an API key that has caps of its own. */
+  readonly caps?: Caps
 }
 
 /**

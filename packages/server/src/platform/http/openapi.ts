@@ -257,6 +257,23 @@ const problemSchema = {
         samePayload: { type: 'boolean', description: 'Whether this very body made it.' },
       },
     },
+    limit: {
+      title: 'ExceededLimit',
+      type: 'object',
+      description: 'The limit that would be exceeded.',
+      required: ['name', 'owner', 'maxCents', 'usedCents', 'freesAt'],
+      properties: {
+        name: { type: 'string', enum: ['payment', 'hour', 'day', 'night', 'new_recipient'] },
+        owner: { type: 'string', enum: ['api_key', 'service'], description: 'Of this API key, or of all that leaves.' },
+        maxCents: { type: 'integer', format: 'int64', minimum: 0 },
+        usedCents: { type: 'integer', format: 'int64', minimum: 0, description: 'What of it is used now.' },
+        freesAt: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description: 'When this would fit, were nothing else used meanwhile; `null`: waiting is no help.',
+        },
+      },
+    },
   },
 }
 

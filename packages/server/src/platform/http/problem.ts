@@ -1,4 +1,4 @@
-import { type ExistingOperation, errors, type FieldError, type Refusal } from '@pixgate/spec'
+import { type ExceededLimit, type ExistingOperation, errors, type FieldError, type Refusal } from '@pixgate/spec'
 import type { FastifyReply } from 'fastify'
 
 /**
@@ -17,6 +17,7 @@ export interface Problem {
   readonly correlationId: string
   readonly errors: readonly FieldError[]
   readonly existing?: ExistingOperation
+  readonly limit?: Readonly<Record<keyof ExceededLimit, string | number | null>>
 }
 
 /** Media type of a {@link Problem}. */
@@ -35,7 +36,12 @@ export function problemOf(refusal: Refusal, correlationId: string): Problem {
     correlationId,
     errors: refusal.fields,
     ...(refusal.existing && { existing: refusal.existing }),
+    ...(refusal.limit && { limit: limitView(refusal.limit) }),
   }
+}
+
+function limitView({ maxCents, usedCents, ...limit }: ExceededLimit): NonNullable<Problem['limit']> {
+  return { ...limit, maxCents: Number(maxCents), usedCents: Number(usedCents) }
 }
 
 /** Statuses that ask the client to come again; `Retry-After` always says when. @source rules#http.9 */
