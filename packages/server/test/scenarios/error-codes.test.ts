@@ -123,7 +123,7 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
   const { title, status: expected, message } = errors[code]
   assert.equal(status, expected, what)
   assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8', what)
-  const { errors: fields, existing, ...rest } = body
+  const { errors: fields, existing, limit, ...rest } = body
   assert.deepEqual(rest, {
     type: `/docs/errors#${code}`,
     title,
@@ -133,6 +133,7 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
     message: body.detail,
     correlationId: headers.get('x-correlation-id'),
   })
+  assert.equal(limit !== undefined, code === 'limit_exceeded', `${what}: ${JSON.stringify(limit)}`)
   assert.ok(Array.isArray(fields), what)
   for (const { field, message: sentence } of fields)
     assert.doesNotMatch(sentence, /not acceptable|[\^$\\]/, `${what}: ${field}`)

@@ -235,6 +235,12 @@ const PARTICULAR: readonly Row[] = [
     code: 'refund_exceeds_available',
     request: async (pix) => refund(pix, (await pix.paid('1')).id, { refundValue: 1.01 }),
   },
+  { operation: 'createRefundIn', code: 'cash_out_suspended', request: (pix) => refund(pix, NOBODY) },
+  {
+    operation: 'createRefundIn',
+    code: 'limit_exceeded',
+    request: async (pix) => refund(pix, (await pix.paid('1')).id),
+  },
   {
     operation: 'createRefundIn',
     code: 'insufficient_balance',
