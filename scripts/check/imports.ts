@@ -26,6 +26,7 @@ const table: readonly Unit[] = [
   { unit: 'server/api-keys', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/health', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/reference', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/retention', level: '2', mayImport: ['0', '1'] },
 
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 

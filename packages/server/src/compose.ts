@@ -39,6 +39,7 @@ import type { Logger } from './platform/log.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule } from './refund-in/index.ts'
+import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
 
 /**
@@ -361,8 +362,14 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
     workers.set(name, start({ name, idleMs: POLL_MS, processNext }))
   }
   workers.set('engine-past', start({ name: 'engine-past', idleMs: FORGET_EVERY_MS, processNext: processForget }))
+  workers.set('retention', start({ name: 'retention', idleMs: ERASE_EVERY_MS, processNext: erasingOf(base) }))
   webhooks.start(start)
   verifier.start()
+}
+
+function erasingOf({ config, databases, logger, metrics }: Base): () => Promise<boolean> {
+  const { keptDays } = config
+  return createErasing({ database: databases.work, logger, keptDays, observer: metrics.retention })
 }
 
 /** Starts workers whose failures are reported and counted. */

@@ -39,6 +39,8 @@ const VALUE_MAX_CENTS = Number(limits.valueMaxCents)
 const FEE_MAX_CENTS = 10_000_000
 const BASIS_POINTS_MAX = 10_000
 const SECRET_MIN_LENGTH = 32
+/** A hundred years: who wants to keep something for good. */
+const KEEP_MAX_DAYS = 36_500
 
 /** An amount that may leave at most, or the word that says that nothing bounds it. @source rules#limits.10 */
 const cap = integerOrNone(1, VALUE_MAX_CENTS, 'centavos')
@@ -207,6 +209,22 @@ export const serviceVariables = variables({
     default: '',
     description: 'Proxies whose X-Forwarded-For is believed.',
   },
+  PIXGATE_KEEP_BANK_CALLBACKS_DAYS: {
+    shape: integer(120, KEEP_MAX_DAYS, 'days'),
+    default: '180',
+    description: 'How long what the bank sent is kept as it came; what it told of money is kept for good.',
+  },
+  PIXGATE_KEEP_NOTIFICATIONS_DAYS: {
+    shape: integer(30, KEEP_MAX_DAYS, 'days'),
+    default: '90',
+    description: 'How long what receivers were sent is kept, once every delivery of it ended.',
+  },
+  PIXGATE_KEEP_FAILED_OPERATIONS_DAYS: {
+    shape: integer(120, KEEP_MAX_DAYS, 'days'),
+    default: '180',
+    description:
+      'How long names, documents, keys and texts of operations that ended without money (`FAILED`, `EXPIRED`, `RELEASED`) are kept.',
+  },
   PIXGATE_LOG_LEVEL: {
     shape: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     default: 'info',
@@ -242,6 +260,8 @@ export interface Config {
   readonly rateLimitPerMinute: number
   readonly webhookAllowPrivate: boolean
   readonly trustProxy: readonly string[]
+  /** How long each is kept, in days. */
+  readonly keptDays: { readonly callbacks: number; readonly notifications: number; readonly ended_operations: number }
   readonly logLevel: string
 }
 
@@ -384,6 +404,11 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
     trustProxy: values.PIXGATE_TRUST_PROXY,
+    keptDays: {
+      callbacks: values.PIXGATE_KEEP_BANK_CALLBACKS_DAYS,
+      notifications: values.PIXGATE_KEEP_NOTIFICATIONS_DAYS,
+      ended_operations: values.PIXGATE_KEEP_FAILED_OPERATIONS_DAYS,
+    },
     logLevel: values.PIXGATE_LOG_LEVEL,
   })
 }

@@ -4,7 +4,7 @@ import type { BankCall } from '../banks/around-calls.ts'
 import type { RefusedCall } from '../banks/reporting.ts'
 import { moduleAndVerb } from '../platform/db/pool-reports.ts'
 import { harmless, withoutFault } from '../platform/observer.ts'
-import { CALLBACK_ORIGINS, type CallbackOrigin, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
+import { CALLBACK_ORIGINS, type CallbackOrigin, ERASED, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
 
 /**
  * What this process counts and times as it happens. Labels have few values each: a route as declared, a kind, a state, and
@@ -29,6 +29,7 @@ export function createCounted(registry: Registry, bankCalls: readonly BankCall[]
     deliveries: harmless(deliveryMetrics(registry)),
     ...harmless(databaseMetrics(registry)),
     ...workerMetrics(registry),
+    retention: harmless(retentionMetrics(registry)),
   }
 }
 
@@ -182,6 +183,17 @@ function databaseMetrics(registry: Registry) {
   return {
     onSlowStatement: (statement: string) => slow.inc({ statement: moduleAndVerb(statement) }),
   }
+}
+
+function retentionMetrics(registry: Registry) {
+  const erased = new Counter({
+    name: 'pixgate_personal_data_erased_rows_total',
+    help: 'Rows whose personal data this process erased because their time was over',
+    labelNames: ['what'],
+    registers: [registry],
+  })
+  for (const what of ERASED) erased.inc({ what }, 0)
+  return { onErased: (what: (typeof ERASED)[number], rows: number) => erased.inc({ what }, rows) }
 }
 
 function workerMetrics(registry: Registry) {

@@ -77,6 +77,23 @@ export function inbox(database: Database): Promise<InboxEvidence[]> {
   return database.rows(INBOX, [])
 }
 
+const CALLBACKS = statement<[], { body: Buffer; hash: Buffer | null }>(
+  'test.callbacks',
+  'SELECT body, body_sha256 AS hash FROM inbox ORDER BY received_at, id',
+)
+
+/** Every callback as it is kept, in the order of arrival, and the hash of one that was erased. */
+export function callbacks(database: Database): Promise<{ body: Buffer; hash: Buffer | null }[]> {
+  return database.rows(CALLBACKS, [])
+}
+
+const DELIVERIES = statement<[], { state: string }>('test.delivery_states', 'SELECT state FROM delivery ORDER BY id')
+
+/** The state of every delivery, oldest first. */
+export async function deliveryStates(database: Database): Promise<string[]> {
+  return (await database.rows(DELIVERIES, [])).map(({ state }) => state)
+}
+
 const HOLD = statement<[]>('test.hold', 'SELECT 1 FROM inbox_event ORDER BY inbox_id, ordinal LIMIT 1 FOR UPDATE')
 
 /** Does something while another session holds the event that was stored first. */
