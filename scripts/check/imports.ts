@@ -27,6 +27,7 @@ const table: readonly Unit[] = [
   { unit: 'server/health', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/reference', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/retention', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/subject', level: '2', mayImport: ['0', '1'] },
 
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 
@@ -48,6 +49,7 @@ const table: readonly Unit[] = [
   { unit: 'server/doctor', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/verify-ledger.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
+  { unit: 'server/export-subject.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/index.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
 
   { unit: 'sandbox', level: '–', mayImport: ['spec', 'server/index.ts'] },
@@ -125,7 +127,7 @@ function unitOf(path: string): string {
   const [, name = '', inside = ''] = /^packages\/([^/]+)\/(?:src|test)\/(.*)$/.exec(path) ?? []
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
-  return second === undefined && !/^(?:compose|start|main|verify-ledger|index)\.ts$/.test(first)
+  return second === undefined && !/^(?:compose|start|main|verify-ledger|export-subject|index)\.ts$/.test(first)
     ? 'server/start'
     : `server/${first}`
 }

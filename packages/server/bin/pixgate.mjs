@@ -10,6 +10,7 @@ const HELP = `Usage: pixgate [WORD]
   worker         asks the bank, applies its events, delivers notifications
   migrate        brings the schema up to date and ends
   verify-ledger  recomputes the books and ends; [--at 2026-11-21T00:00:00Z] [--json]
+  export-subject prints what is kept about a person as JSON; --by NAME --reason TEXT, and the CPF, CNPJ or Pix key on stdin
   doctor         says what is wrong with the configuration and with all that it names, and ends
 
 Settings are variables of the environment, or lines of .env in the working directory.
@@ -21,6 +22,14 @@ const programs = {
     const { readEnvironment } = await import('../src/process.ts')
     const { configuredDatabase, verifyLedger } = await import('../src/verify-ledger.ts')
     process.exitCode = await verifyLedger(parameters, 'pixgate verify-ledger', () =>
+      configuredDatabase(readEnvironment().environment),
+    )
+  },
+  'export-subject': async () => {
+    const { readEnvironment } = await import('../src/process.ts')
+    const { configuredDatabase } = await import('../src/verify-ledger.ts')
+    const { exportSubject } = await import('../src/export-subject.ts')
+    process.exitCode = await exportSubject(parameters, 'pixgate export-subject', () =>
       configuredDatabase(readEnvironment().environment),
     )
   },

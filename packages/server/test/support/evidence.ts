@@ -77,13 +77,13 @@ export function inbox(database: Database): Promise<InboxEvidence[]> {
   return database.rows(INBOX, [])
 }
 
-const CALLBACKS = statement<[], { body: Buffer; hash: Buffer | null }>(
+const CALLBACKS = statement<[], { id: string; body: Buffer; hash: Buffer | null }>(
   'test.callbacks',
-  'SELECT body, body_sha256 AS hash FROM inbox ORDER BY received_at, id',
+  'SELECT id, body, body_sha256 AS hash FROM inbox ORDER BY received_at, id',
 )
 
 /** Every callback as it is kept, in the order of arrival, and the hash of one that was erased. */
-export function callbacks(database: Database): Promise<{ body: Buffer; hash: Buffer | null }[]> {
+export function callbacks(database: Database): Promise<{ id: string; body: Buffer; hash: Buffer | null }[]> {
   return database.rows(CALLBACKS, [])
 }
 
