@@ -3,8 +3,8 @@ import {
   openPartnerLink,
   type ProcessDependencies,
   prepareDatabase,
-  type Role,
   reserveAddress,
+  type ServingRole,
   StartupError,
   type Stop,
   serve,
@@ -24,7 +24,7 @@ import { startSimulator } from './simulator-process.ts'
  * @throws StartupError
  */
 export async function startSandbox(
-  role: Role,
+  role: ServingRole,
   config: SandboxConfig,
   dependencies: ProcessDependencies,
   stops: Stop[],
@@ -33,8 +33,8 @@ export async function startSandbox(
   const { logger } = dependencies
   const secrets = await secretsOf(config)
   const databaseUrl = given.DATABASE_URL ?? (await startDatabase(dataDirectory, logger, stops))
-  await prepareDatabase(databaseUrl, logger)
-  if (role === 'migrate') return
+  const { PIXGATE_MODE: mode, PIXGATE_MIGRATION_URL: migrationUrl } = given
+  await prepareDatabase({ mode, databaseUrl, migrationUrl }, logger)
 
   const address = await reserveAddress(role, { host: given.HOST, port: given.PORT })
   const url = urlOf(address)
@@ -61,7 +61,8 @@ export async function startSandbox(
   await serve({ role, address, addEndpoints, announce }, { ...dependencies, config: server }, stops)
 }
 
-async function startDatabase(dataDirectory: string, logger: Logger, stops: Stop[]): Promise<string> {
+/** Starts the sandbox's own PostgreSQL. @returns its address */
+export async function startDatabase(dataDirectory: string, logger: Logger, stops: Stop[]): Promise<string> {
   const onLost = (error: Error) => logger.fatal({ error: error.message }, 'the embedded database was lost')
   const postgres = await startEmbeddedPostgres({ dataDirectory, onLost }).catch((error: unknown) => {
     throw error instanceof EmbeddedPostgresError ? new StartupError(error.message, { cause: error }) : error
@@ -71,7 +72,7 @@ async function startDatabase(dataDirectory: string, logger: Logger, stops: Stop[
 }
 
 async function startBank(
-  role: Role,
+  role: ServingRole,
   { dataDirectory, simulatorPort }: SandboxConfig,
   { partnerToken, partnerSecret }: Secrets,
   eventsUrl: string,

@@ -63,13 +63,18 @@ export const serviceVariables = variables({
   },
   DATABASE_URL: {
     shape: address('postgres:', 'postgresql:'),
-    productionShape: Type.Refine(
-      Type.String({ description: 'an address with sslmode=verify-full, or one on this machine' }),
-      isSafeDatabase,
-    ),
+    productionShape: safeDatabase(),
     required: 'always',
     secret: true,
-    description: 'A PostgreSQL 15 or newer.',
+    description:
+      'A PostgreSQL 15 or newer. In production with a login that is a member of `pixgate_app` and nothing else.',
+  },
+  PIXGATE_MIGRATION_URL: {
+    shape: address('postgres:', 'postgresql:'),
+    productionShape: safeDatabase(),
+    secret: true,
+    description:
+      'The same PostgreSQL with the login of its owner, for `migrate` alone; a server refuses it in production. Unset in the sandbox: `DATABASE_URL`.',
   },
   PIXGATE_MODE: {
     shape: oneOf('sandbox', 'production'),
@@ -242,6 +247,8 @@ export interface Config {
   /** `undefined`: a worker opens none. */
   readonly workerPort: number | undefined
   readonly databaseUrl: string
+  /** As whom the schema is brought up to date; `undefined`: as {@link databaseUrl}, and in production by nobody here. */
+  readonly migrationUrl: string | undefined
   readonly mode: Mode
   readonly adminToken: string
   /** `undefined`: only {@link adminToken} reads the metrics. */
@@ -283,7 +290,10 @@ export function readConfig(
   const PIXGATE_BANK = { ...serviceVariables.PIXGATE_BANK, shape: oneOf(...Object.keys(connectors)) }
   const chosen: Connector = connectors[environment.PIXGATE_BANK || DEFAULT_BANK] ?? pixgate
   const table = { ...serviceVariables, PIXGATE_BANK, ...chosen.variables }
-  const otherFaults = environmentFaults({ environment, places }, table, connectors)
+  const otherFaults = [
+    ...environmentFaults({ environment, places }, table, connectors),
+    ...migrationUrlFaults(environment),
+  ]
   const values = readVariables(table, environment, { isProduction: isProduction(environment), otherFaults })
   return configOf(values, chosen.configure(values))
 }
@@ -291,6 +301,19 @@ export function readConfig(
 /** Whether production is asked for. */
 export function isProduction({ PIXGATE_MODE }: Environment): boolean {
   return PIXGATE_MODE === 'production'
+}
+
+/**
+ * The owner's login is no setting of a server that serves in production: it would lie in the memory of what talks to
+ * strangers.
+ * @source rules#database.11
+ */
+export function migrationUrlFaults(environment: Environment): readonly string[] {
+  const names = ['PIXGATE_MIGRATION_URL', fileVariable('PIXGATE_MIGRATION_URL')]
+  if (!isProduction(environment)) return []
+  return names
+    .filter((name) => environment[name])
+    .map((name) => `${name} must not be set where the server runs: the login of the owner is for pixgate migrate alone`)
 }
 
 /**
@@ -368,6 +391,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     port: values.PORT,
     workerPort: values.PIXGATE_WORKER_PORT,
     databaseUrl: values.DATABASE_URL,
+    migrationUrl: values.PIXGATE_MIGRATION_URL,
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,
     metricsToken: values.PIXGATE_METRICS_TOKEN,
@@ -419,6 +443,12 @@ function capOf(value: number | 'none'): bigint | null {
 
 function centsOrNull(cents: number | undefined): bigint | null {
   return cents === undefined ? null : BigInt(cents)
+}
+
+/** The shape of a database's address in production. */
+function safeDatabase() {
+  const description = 'an address with sslmode=verify-full, or one on this machine'
+  return Type.Refine(Type.String({ description }), isSafeDatabase)
 }
 
 /**

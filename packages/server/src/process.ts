@@ -10,11 +10,17 @@ import { createLogger, type Logger } from './platform/log.ts'
 import { StartupError } from './platform/startup-error.ts'
 import type { Environment } from './platform/variables.ts'
 
-/** What a process does. */
-export type Role = 'all' | 'api' | 'worker' | 'migrate'
+/** What a process serves as, the default first. */
+export const SERVING_ROLES = ['all', 'api', 'worker'] as const
+
+/** What a process that serves does. */
+export type ServingRole = (typeof SERVING_ROLES)[number]
+
+/** What a process does: it serves, or it brings the schema up to date and ends. */
+export type Role = ServingRole | 'migrate'
 
 /** Every role, the default first. */
-export const ROLES: readonly Role[] = ['all', 'api', 'worker', 'migrate']
+export const ROLES: readonly Role[] = [...SERVING_ROLES, 'migrate']
 
 /** Ends something that was started. */
 export type Stop = () => Promise<void>
@@ -28,29 +34,40 @@ export interface ProcessDependencies {
   readonly logger: Logger
 }
 
-/** What runs in a process: the server alone, or with what another package brings. */
-export interface Program<Config> {
+/** What runs in a process: the server alone, or with what another package brings, or the migration. */
+export interface Program<R extends Role, Config> {
   /** Reads the environment. @param places of what a file adds to it. @throws ConfigError */
   readonly configure: (environment: Environment, places: SettingPlaces) => Config
   readonly openLog: (config: Config) => Logger
   /**
-   * Starts what a role needs; `migrate` is done when it returns.
+   * Starts what a role needs; a migration is done when it returns.
    * @param stops gets what was started, in that order, also where the start fails halfway
    * @throws StartupError
    */
-  readonly start: (role: Role, config: Config, dependencies: ProcessDependencies, stops: Stop[]) => Promise<void>
+  readonly start: (role: R, config: Config, dependencies: ProcessDependencies, stops: Stop[]) => Promise<void>
 }
 
 /** How long a shutdown may take. @source rules#health.3, failure-modes#PL-2 */
 export const DRAIN_MS = 20_000
 
 /**
- * Runs a program as this process, in the role that its first argument names: `all` (the default), `api`, `worker` or
- * `migrate`. Ends with 2 before anything was started where role or configuration are wrong, with 1 where the start fails
- * or nobody foresaw what happened, and with 0 on SIGINT and SIGTERM.
+ * The role that the first argument of this process names: `all` (the default), `api`, `worker` or `migrate`. Ends the
+ * process with 2 where it is another word.
  */
-export async function runProcess<Config>({ configure, openLog, start }: Program<Config>): Promise<void> {
-  const role = roleOf(process.argv[2])
+export function readRole(): Role {
+  const text = process.argv[2] ?? 'all'
+  const role = ROLES.find((candidate) => candidate === text)
+  return role ?? refuse(`unknown role ${text}; it is one of ${ROLES.join(', ')}`)
+}
+
+/**
+ * Runs a program as this process, in a role. Ends with 2 before anything was started where the configuration is wrong, with 1 where the start fails or
+ * nobody foresaw what happened, and with 0 on SIGINT and SIGTERM, or when a migration has ended.
+ */
+export async function runProcess<R extends Role, Config>(
+  role: R,
+  { configure, openLog, start }: Program<R, Config>,
+): Promise<void> {
   const { config, fromFile } = configOf(configure)
   const logger = withRole(openLog(config), role)
   if (fromFile) logger.info({ settings: fromFile }, `read ${settingsCount(fromFile)} from ${ENVIRONMENT_FILE}`)
@@ -93,11 +110,6 @@ function withRole(logger: Logger, role: Role): Logger {
   return role === 'api' || role === 'worker' ? logger.child({ role }) : logger
 }
 
-function roleOf(text: string | undefined): Role {
-  const role = ROLES.find((candidate) => candidate === (text ?? 'all'))
-  return role ?? refuse(`unknown role ${text}; it is one of ${ROLES.join(', ')}`)
-}
-
 /** Read in the working directory. */
 const ENVIRONMENT_FILE = '.env'
 
@@ -106,7 +118,7 @@ export function readEnvironment(): EnvironmentWithFile {
   return withEnvironmentFile(ENVIRONMENT_FILE, process.env)
 }
 
-function configOf<Config>(configure: Program<Config>['configure']): { config: Config } & EnvironmentWithFile {
+function configOf<Config>(configure: Program<Role, Config>['configure']): { config: Config } & EnvironmentWithFile {
   try {
     const read = readEnvironment()
     return { ...read, config: configure(read.environment, read.places) }

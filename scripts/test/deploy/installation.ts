@@ -151,6 +151,27 @@ export function settingsFile(values: Readonly<Record<string, string>>): string {
     .join('')
 }
 
+/** What production needs. */
+export function productionSettings(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return {
+    PIXGATE_MODE: 'production',
+    PIXGATE_ADMIN_TOKEN: 'admin-token-of-an-installation-0123456789',
+    PIXGATE_ENCRYPTION_KEY: 'encryption-key-of-an-installation-0123456789',
+    // The discard service: nobody is there.
+    PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
+    PIXGATE_PARTNER_TOKEN: 'partner-token-of-an-installation-0123456789',
+    PIXGATE_PARTNER_SECRET: 'partner-secret-of-an-installation-0123456789',
+    PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
+    PIXGATE_MERCHANT_NAME: 'Loja',
+    PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+    PIXGATE_PAYMENT_MAX_CENTS: '500000',
+    PIXGATE_HOUR_MAX_CENTS: '2000000',
+    PIXGATE_DAY_MAX_CENTS: '10000000',
+    PIXGATE_NIGHT_MAX_CENTS: 'none',
+    ...given,
+  }
+}
+
 /** Resolves when the process says that it is ready. @throws Error where it ends before */
 export async function ready(process: ChildProcess): Promise<void> {
   const complaints: string[] = []

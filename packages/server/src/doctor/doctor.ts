@@ -1,17 +1,20 @@
 import type { ConfiguredBank } from '../banks/connector.ts'
+import type { Mode } from '../config.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
 import { readEnvironment } from '../process.ts'
 import { examineBank } from './bank.ts'
-import { type DatabaseExamination, examineDatabase } from './database.ts'
+import { type DatabaseExamination, examineDatabase, type MigratedBy } from './database.ts'
 import { bad, type Finding, good, reportOf } from './finding.ts'
 import { examineReceivers } from './receivers.ts'
 
 /** What is examined. A finding stands for what cannot be looked at now. */
 export interface Examined {
-  readonly mode: string
+  readonly mode: Mode
   readonly database: string | Finding
+  /** As whom the sandbox's start brings the schema up to date; `undefined`: with the same login. */
+  readonly migrationUrl: string | undefined
   /** `undefined`: not known, as nobody made it yet. */
   readonly encryptionKey: string | Finding | undefined
   readonly bank: ConfiguredBank | Finding
@@ -45,20 +48,29 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
 }
 
 /** Examines the encryption key, the database, the clock, the bank and the receivers, in this order. */
-async function examine({ database, encryptionKey, bank, webhookAllowPrivate }: Examined): Promise<Finding[]> {
+async function examine(examined: Examined): Promise<Finding[]> {
+  const { database, encryptionKey, bank, webhookAllowPrivate } = examined
   const clock = createDatabaseClock()
   const [key, ofKey] = typeof encryptionKey === 'object' ? [undefined, [encryptionKey]] : [encryptionKey, []]
   const { findings, receivers } =
     typeof database === 'string'
-      ? await examineDatabase(database, clock, key).catch((error: unknown) =>
-          withoutReceivers(unforeseen('database', error)),
-        )
+      ? await examineDatabase({
+          url: database,
+          clock,
+          encryptionKey: key,
+          migratedBy: migratedBy(examined),
+        }).catch((error: unknown) => withoutReceivers(unforeseen('database', error)))
       : withoutReceivers(database)
   const [ofBank, ofReceivers] = await Promise.all([
     'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
     examineReceivers(receivers, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook receiver', error)]),
   ])
   return [...ofKey, ...findings, ...ofBank, ...ofReceivers]
+}
+
+function migratedBy({ mode, migrationUrl }: Examined): MigratedBy {
+  if (mode === 'production') return 'migrate'
+  return migrationUrl === undefined ? 'start' : 'start as another user'
 }
 
 function withoutReceivers(finding: Finding): DatabaseExamination {

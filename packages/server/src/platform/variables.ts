@@ -1,11 +1,12 @@
 import { isIP } from 'node:net'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
-import { withSecretFiles } from './secret-files.ts'
+import { fileVariable, withSecretFiles } from './secret-files.ts'
 import { StartupError } from './startup-error.ts'
 import type { Environment, Variable, Variables } from './variable-table.ts'
 
 export type { Environment, Variable, Variables }
+export { fileVariable }
 
 /**
  * Variables of the environment as data: a row says what is accepted, and is read, judged and documented from that alone.

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
@@ -14,7 +13,7 @@ import { pino } from 'pino'
 import { pixgate } from '../../src/banks/banks.ts'
 import type { ConfiguredBank } from '../../src/banks/connector.ts'
 import { examineBank } from '../../src/doctor/bank.ts'
-import { examineDatabase } from '../../src/doctor/database.ts'
+import { examineDatabase, type MigratedBy } from '../../src/doctor/database.ts'
 import { type Finding, reportOf } from '../../src/doctor/finding.ts'
 import { permissionFaults } from '../../src/doctor/permissions.ts'
 import { examineReceivers } from '../../src/doctor/receivers.ts'
@@ -22,9 +21,10 @@ import type { Permissions } from '../../src/doctor/store.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { openGate, publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
 import { readVariables } from '../../src/platform/variables.ts'
-import { prepareDatabase } from '../../src/start.ts'
+import { migrateDatabase } from '../../src/prepare-database.ts'
 import { openSigner } from '../../src/webhooks/signer.ts'
 import { administer, testDatabase } from '../support/database.ts'
+import { as, login, serverLogin } from '../support/logins.ts'
 import { emptyDatabase } from '../support/migrations.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { wallNow } from '../support/wall-clock.ts'
@@ -63,8 +63,8 @@ function configured(url: string): ConfiguredBank {
 const examined = async (url: string) => lines(await examineBank(configured(url), { now: wallNow }))
 
 /** What is wrong with a database, by `check`. */
-async function wrong(url: string, encryptionKey?: string): Promise<string[]> {
-  const { findings } = await examineDatabase(url, createDatabaseClock(), encryptionKey)
+async function wrong(url: string, encryptionKey?: string, migratedBy: MigratedBy = 'start'): Promise<string[]> {
+  const { findings } = await examineDatabase({ url, clock: createDatabaseClock(), encryptionKey, migratedBy })
   return findings.filter(({ isOk }) => !isOk).map(({ check, says }) => `${check}: ${says}`)
 }
 
@@ -146,7 +146,11 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
 
 test('[doctor.2] the database is examined as a start would, and pending migrations are no fault', async (t) => {
   const { url } = await testDatabase(t)
-  const examine = async (of: string) => lines((await examineDatabase(of, createDatabaseClock(), undefined)).findings)
+  const examine = async (of: string) => {
+    const clock = createDatabaseClock()
+    const examined = { url: of, clock, encryptionKey: undefined, migratedBy: 'start' } as const
+    return lines((await examineDatabase(examined)).findings)
+  }
   await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)
   assert.match((await examine(url))[0] ?? '', /^✘ database +PostgreSQL runs with synchronous_commit = off;/)
   await administer(url, `INSERT INTO schema_migration (version, name, hash) VALUES (9999, '9999-future.sql', 'x')`)
@@ -178,24 +182,12 @@ test('[doctor.3] the bank is named with what is wrong and what to look at', asyn
   assert.equal((await examined(page.url))[0], '✘ bank   the bank answers what cannot be read')
 })
 
-const cluster = process.env.PIXGATE_TEST_DATABASE_URL ?? ''
-
-/** A login of the cluster's. */
-async function login(options = ''): Promise<{ role: string; password: string }> {
-  const role = `login_${randomBytes(8).toString('hex')}`
-  await administer(cluster, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${options}`)
-  return { role, password: 'secret' }
-}
-
-function as(url: string, { role, password }: { role: string; password: string }): string {
-  return Object.assign(new URL(url), { username: role, password }).href
-}
-
-const startOn = (url: string) => prepareDatabase(url, pino({ level: 'silent' }))
+const startOn = (url: string) => migrateDatabase({ url, variable: 'DATABASE_URL' }, pino({ level: 'silent' }))
 
 test('[doctor.2] a login that may not do what the start does is a ✘, and the start is refused', async (t) => {
   const { url } = await testDatabase(t)
-  const reader = await login('IN ROLE pg_read_all_data')
+  const empty = await emptyDatabase(t)
+  const reader = await login(t, 'IN ROLE pg_read_all_data')
   const may = `DATABASE_URL: the user "${reader.role}" may not`
   assert.deepEqual(await wrong(as(url, reader)), [
     `database: ${may} create tables in the schema public: it must own the database`,
@@ -204,18 +196,32 @@ test('[doctor.2] a login that may not do what the start does is a ✘, and the s
   ])
   await assert.rejects(startOn(as(url, reader)), /permission denied for schema public/)
 
-  const owner = await login()
-  const empty = await emptyDatabase(t, owner)
-  // After its database.
-  t.after(() => administer(cluster, `DROP ROLE ${owner.role}, ${reader.role}`))
-  assert.deepEqual(await wrong(empty), [
+  const owner = await login(t)
+  await administer(empty, `ALTER DATABASE ${new URL(empty).pathname.slice(1)} OWNER TO ${owner.role}`)
+  const owned = as(empty, owner)
+  assert.deepEqual(await wrong(owned), [
     `database: DATABASE_URL: the user "${owner.role}" may not work as pixgate_app: GRANT pixgate_app TO "${owner.role}"`,
   ])
-  await assert.rejects(startOn(empty), /permission denied/)
+  await assert.rejects(startOn(owned), /permission denied/)
   await administer(url, `GRANT pixgate_app TO ${owner.role}`)
-  assert.deepEqual(await wrong(empty), [])
-  await startOn(empty)
-  assert.deepEqual(await wrong(empty), [])
+  assert.deepEqual(await wrong(owned), [])
+  await startOn(owned)
+  assert.deepEqual(await wrong(owned), [])
+})
+
+test('[doctor.2] [database.10] [database.11] in production a login that can do too much is a ✘, and so is a schema that is not up to date', async (t) => {
+  const { url } = await testDatabase(t)
+  const server = as(url, await serverLogin(t))
+  assert.deepEqual(await wrong(server, undefined, 'migrate'), [])
+  const [superuser = '', advice = '', ...others] = await wrong(url, undefined, 'migrate')
+  assert.match(superuser, /^database: DATABASE_URL: the user "\w+" is a superuser$/)
+  assert.match(advice, /^database: DATABASE_URL needs a login of its own in production, .*IN ROLE pixgate_app$/)
+  assert.deepEqual(others, [])
+  await administer(url, "DELETE FROM allowed_move WHERE to_status = 'PAID'")
+  assert.deepEqual(await wrong(server, undefined, 'migrate'), [
+    'migrations: the schema is not up to date (moves): run pixgate migrate with PIXGATE_MIGRATION_URL, then start again',
+  ])
+  assert.deepEqual(await wrong(server, undefined, 'start as another user'), [], 'the start of a sandbox applies them')
 })
 
 const MAY_ALL: Permissions = {
@@ -405,11 +411,12 @@ test('[doctor.4] a bank whose clock is more than five seconds off ours is a ✘;
 
 test('[doctor.4] a machine whose clock is off the database’s is a ✘', async (t) => {
   const { url } = await testDatabase(t)
-  const { findings } = await examineDatabase(
+  const { findings } = await examineDatabase({
     url,
-    createDatabaseClock(() => wallNow() + 600_000),
-    undefined,
-  )
+    clock: createDatabaseClock(() => wallNow() + 600_000),
+    encryptionKey: undefined,
+    migratedBy: 'start',
+  })
   const clock = findings.find(({ check }) => check === 'clock')
   assert.match(
     `${clock?.isOk} ${clock?.says}`,

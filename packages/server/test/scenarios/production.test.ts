@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testDatabase } from '../support/database.ts'
+import { as, serverLogin } from '../support/logins.ts'
 import { testPort } from '../support/port.ts'
 
 /** Whichever program starts it. */
@@ -39,7 +40,8 @@ const CONFIGURED = {
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
   test(`[sandbox.1] [sandbox.4] [config.2] [reference.1] production by ${name} starts without printing a secret, describes itself, and has no controls`, async (t) => {
-    const { url: databaseUrl } = await testDatabase(t)
+    const { url } = await testDatabase(t)
+    const databaseUrl = as(url, await serverLogin(t))
     const { port, directory, stop } = await startProduction(t, program, databaseUrl)
     const call = async (method: string, path: string, token: string) => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
