@@ -1,5 +1,6 @@
 import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
+import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
@@ -150,6 +151,7 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
       isDraining = true
       http.beginDrain()
       logger.info('stopping: not ready from now on, and every answer closes its connection')
+      modules.auditKeeper.stop()
       await Promise.all([...workers.values()].map((worker) => worker.stop()))
       await modules.verifier.stop()
       logger.info('stopping: the workers have ended what was under way')
@@ -219,6 +221,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
+    auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
   }
 }
 
@@ -275,7 +278,7 @@ function measure(
   modules: Modules,
   eventLoop: WatchedEventLoop,
 ): void {
-  const { engine, partner, verifier } = modules
+  const { engine, partner, verifier, auditKeeper } = modules
   const breakers = () => ({
     orders: breakerStateOf(partner.sendsWanted()),
     charges: breakerStateOf(partner.chargesWanted()),
@@ -287,6 +290,7 @@ function measure(
       backlog: createBacklogReader({ store: createHealthStore(databases.api), logger }),
       engineWaiting: () => engine.waiting,
       ledger: verifier.standing,
+      audit: auditKeeper.standing,
       breakers,
       writeProblem: writes.problem,
       pools,
@@ -348,7 +352,7 @@ function handlersOf({ databases }: Base, modules: Modules) {
 }
 
 function startWorkers(base: Base, modules: Modules, workers: Workers): void {
-  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier } = modules
+  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper } = modules
   const work = {
     'cash-out': cashOuts.processNext,
     'refund-in': refunds.processNext,
@@ -363,6 +367,8 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
   }
   workers.set('engine-past', start({ name: 'engine-past', idleMs: FORGET_EVERY_MS, processNext: processForget }))
   workers.set('retention', start({ name: 'retention', idleMs: ERASE_EVERY_MS, processNext: erasingOf(base) }))
+  auditKeeper.begin()
+  workers.set('audit', start({ name: 'audit', idleMs: KEPT_EVERY_MS, processNext: auditKeeper.processNext }))
   webhooks.start(start)
   verifier.start()
 }

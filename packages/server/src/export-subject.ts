@@ -7,7 +7,7 @@ import { withSnapshot } from './platform/db/snapshot.ts'
 import { createIds } from './platform/ids.ts'
 import { createLogger } from './platform/log.ts'
 import { exportOf, type Identifier, readIdentifier, type SubjectExport } from './subject/index.ts'
-import type { OpenDatabase } from './verify-ledger.ts'
+import type { OpenDatabase } from './open-database.ts'
 
 /**
  * The program `export-subject`: prints all that is kept about a person as JSON. Whom it is about is one line of standard input,

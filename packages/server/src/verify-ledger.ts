@@ -2,14 +2,9 @@ import { parseArgs } from 'node:util'
 import { isProduction, serviceVariables } from './config.ts'
 import { reportJson, reportText } from './ledger/verify/report.ts'
 import { trialBalance, verify } from './ledger/verify/store.ts'
+import type { OpenDatabase } from './open-database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
-
-/** A database to look at, and what to do with it afterwards. */
-export interface OpenDatabase {
-  readonly url: string
-  readonly stop: () => Promise<void>
-}
 
 /**
  * The program `verify-ledger`: recomputes the books and prints a trial balance. `--at 2026-11-21T00:00:00Z` takes the trial

@@ -158,6 +158,7 @@ export interface Case {
 /** A row of the audit trail: who did what, from where. */
 export interface Audit {
   readonly actor: string
+  readonly actorName?: string
   readonly action: string
   readonly subject: string
   readonly address: string

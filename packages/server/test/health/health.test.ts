@@ -211,6 +211,7 @@ function metricsOf(given: Partial<Measured>, now = () => WALL_AT) {
     engineWaiting: () => 3,
     backlog: async () => NOTHING_WAITS,
     ledger: () => undefined,
+    audit: () => undefined,
     breakers: () => ({ orders: 'closed', charges: 'half_open' }),
     writeProblem: () => undefined,
     pools: () => ({ api: { inUse: 2, waiting: 1 } }),
@@ -223,12 +224,19 @@ function metricsOf(given: Partial<Measured>, now = () => WALL_AT) {
 const NOTHING_WAITS: Backlog = { cases: [], operations: [], events: [], deliveries: [], late: [] }
 
 test('[health.4] the metrics show the state at the time of the scrape', async () => {
-  const { series } = metricsOf({ ledger: () => ({ at: WALL_AT, faults: 2 }) })
+  const { series } = metricsOf({
+    ledger: () => ({ at: WALL_AT, faults: 2 }),
+    audit: () => ({ at: WALL_AT, faults: 3 }),
+  })
   const after = await series()
   assert.deepEqual([after('pixgate_engine_waiting'), after('pixgate_database_up')], [3, 1])
   assert.deepEqual(
     [after('pixgate_ledger_faults'), after('pixgate_ledger_verified_timestamp_seconds')],
     [2, WALL_AT / 1_000],
+  )
+  assert.deepEqual(
+    [after('pixgate_audit_faults'), after('pixgate_audit_verified_timestamp_seconds')],
+    [3, WALL_AT / 1_000],
   )
   assert.equal(after('pixgate_clock_skew_seconds'), -1.5)
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="half_open"}'), 1)

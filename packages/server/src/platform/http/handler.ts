@@ -67,6 +67,8 @@ export interface Caller {
   readonly id: string
   /** Of an API key that has caps of its own. */
   readonly caps?: Caps
+  /** What whoever holds it is called, where it has a name. */
+  readonly name?: string
 }
 
 /**
