@@ -87,5 +87,9 @@ END $$;
 CREATE CONSTRAINT TRIGGER chained AFTER INSERT ON audit DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION chain_audit();
 
+-- When somebody was let in last from an address, and with which limits a process started last.
+CREATE INDEX audit_login ON audit (actor, address, at) WHERE action = 'operator.logged_in';
+CREATE INDEX audit_limits ON audit (at, id) WHERE action = 'limits.configured';
+
 GRANT SELECT ON audit_chain, audit_head, audit_anchor TO pixgate_app;
 GRANT INSERT ON audit_anchor TO pixgate_app;

@@ -1,6 +1,8 @@
 import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
 import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
+import { auditLimits } from './audit/limits.ts'
+import { auditLogins } from './audit/logins.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
@@ -122,6 +124,7 @@ export async function compose(
 }
 
 async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, answers: Answers): Promise<Service> {
+  await auditLimits({ ...base, database: base.databases.work }, limitsOf(base.config))
   const workers: Workers = new Map()
   const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
   const eventLoop = watchEventLoop((ms) =>
@@ -194,6 +197,14 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
   const operations = buildOperations(base, engine, partner, wake)
+  const apiKeys = createApiKeysModule({
+    ...base,
+    database: databases.api,
+    mode: config.mode,
+    adminToken: config.adminToken,
+    metricsToken: config.metricsToken,
+    rateLimitPerMinute: config.rateLimitPerMinute,
+  })
   return {
     ...operations,
     webhooks,
@@ -210,14 +221,8 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       observer: metrics.inbox,
     }),
     statements: createStatementModule({ ...base, ...operations, engine, partner, database: databases.work }),
-    apiKeys: createApiKeysModule({
-      ...base,
-      database: databases.api,
-      mode: config.mode,
-      adminToken: config.adminToken,
-      metricsToken: config.metricsToken,
-      rateLimitPerMinute: config.rateLimitPerMinute,
-    }),
+    apiKeys,
+    logins: auditLogins(apiKeys.authenticateAdmin, { ...base, database: databases.api }),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
@@ -301,13 +306,17 @@ function measure(
 }
 
 /** What any server of this process is made with. */
-function httpOptions({ config, metrics, logger, ids }: Base, { apiKeys, inbox }: Modules, eventLoop: WatchedEventLoop) {
+function httpOptions(
+  { config, metrics, logger, ids }: Base,
+  { apiKeys, logins, inbox }: Modules,
+  eventLoop: WatchedEventLoop,
+) {
   return {
     onRequest: metrics.onRequest,
     onUnreadable: metrics.onUnreadable,
     authenticate: {
       'api-key': apiKeys.authenticateApiKey,
-      admin: apiKeys.authenticateAdmin,
+      admin: logins.authenticate,
       partner: inbox.authenticatePartner,
       onUnreadPartner: inbox.onUnread,
     },
@@ -386,7 +395,7 @@ function starting({ logger, metrics }: Base): StartWorker {
 /** @source rules#logs.5 */
 const WATCH_EVERY_MS = 60_000
 
-function startWatch(base: Base, { partner }: Modules, workers: Workers): void {
+function startWatch(base: Base, { partner, logins }: Modules, workers: Workers): void {
   const { databases, clock, databaseNow, logger } = base
   const lookAtWork = createLateWorkWatch({
     ...createHealthStore(databases.api),
@@ -399,7 +408,10 @@ function startWatch(base: Base, { partner }: Modules, workers: Workers): void {
     await lookAtWork()
     return false
   }
-  workers.set('watch', starting(base)({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
+  const start = starting(base)
+  workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
+  const tellLogins = () => logins.flush().then(() => false)
+  workers.set('log-ins', start({ name: 'log-ins', idleMs: WATCH_EVERY_MS, processNext: tellLogins }))
 }
 
 async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {
@@ -413,7 +425,11 @@ async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Mo
 }
 
 /** Once nothing new comes in: finishes what is under way, and closes what is open. */
-async function close({ databases, logger }: Base, { inbox, cashIns, engine, webhooks, bank }: Modules): Promise<void> {
+async function close({ databases, logger }: Base, modules: Modules): Promise<void> {
+  const { inbox, cashIns, engine, webhooks, bank, logins } = modules
+  await logins.flush().catch((error: unknown) => {
+    logger.error({ reason: String(error) }, 'refused log-ins of the last minute could not be told to the audit trail')
+  })
   await inbox.drained()
   await cashIns.drained()
   await engine.drained()
@@ -422,6 +438,15 @@ async function close({ databases, logger }: Base, { inbox, cashIns, engine, webh
   logger.info('stopping: the events, commands and deliveries under way have ended')
   await bank.close()
   await closeDatabases(databases)
+}
+
+/** What bounds the money that leaves, and what is booked unverified. */
+function limitsOf(config: Config) {
+  const { cashOutMaxCents, cashOutDailyMaxCents, maxValueCents, credits } = config
+  const limits = { cashOutMaxCents, cashOutDailyMaxCents, maxValueCents, ...credits }
+  return Object.fromEntries(
+    Object.entries(limits).map(([name, cents]) => [name, cents === null ? null : String(cents)]),
+  )
 }
 
 async function closeDatabases(databases: Databases): Promise<void> {

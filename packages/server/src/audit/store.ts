@@ -144,3 +144,49 @@ export async function insertAnchor(queries: Queries, { seq, hash, at, keyId, mac
   const row = [String(seq), hash, instantParameter(at), keyId, mac] as const
   return (await queries.rows(insertAnchorStatement, [...row])).length > 0
 }
+
+const insertLoginStatement = statement<
+  [id: string, at: string, actor: string, actorName: string | null, address: string, since: string],
+  { at: number }
+>(
+  'audit.insert_login',
+  `WITH told AS (
+     SELECT max(at) AS at FROM audit
+      WHERE action = 'operator.logged_in' AND actor = $3::text AND address = $5::text AND at > $6::timestamptz
+   ),
+   added AS (
+     INSERT INTO audit (id, at, actor, actor_name, action, subject, address, facts)
+     SELECT $1::uuid, $2::timestamptz, $3, $4, 'operator.logged_in', $3, $5, '{}' FROM told WHERE told.at IS NULL
+     RETURNING at
+   )
+   SELECT coalesce(told.at, (SELECT at FROM added)) AS at FROM told`,
+)
+
+/** Adds a log-in, unless there is one since then. @returns when it was, epoch milliseconds */
+export async function insertLogin(
+  queries: Queries,
+  login: Operator & Pick<AuditRow, 'id' | 'at'>,
+  sinceMs: number,
+): Promise<number> {
+  const { id, at, actor, actorName = null, address } = login
+  const since = instantParameter(sinceMs)
+  const [told] = await queries.rows(insertLoginStatement, [id, instantParameter(at), actor, actorName, address, since])
+  return told?.at ?? at
+}
+
+const lockLimitsStatement = statement<[]>('audit.lock_limits', 'SELECT pg_advisory_xact_lock(7046741012)')
+
+/** Holds off every other process that starts until the transaction ends. */
+export async function lockLimits(queries: Queries): Promise<void> {
+  await queries.rows(lockLimitsStatement, [])
+}
+
+const selectLimits = statement<[], { limits: Record<string, string | null> }>(
+  'audit.limits',
+  `SELECT facts -> 'limits' AS limits FROM audit WHERE action = 'limits.configured' ORDER BY at DESC, id DESC LIMIT 1`,
+)
+
+/** The limits of the last start; `null` where none was told. */
+export async function lastLimits(queries: Queries): Promise<Record<string, string | null> | null> {
+  return (await queries.rows(selectLimits, []))[0]?.limits ?? null
+}
