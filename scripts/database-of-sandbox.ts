@@ -1,8 +1,8 @@
 import { readSandboxConfig } from '../packages/sandbox/src/config.ts'
 import { startEmbeddedPostgres } from '../packages/sandbox/src/postgres/embedded-postgres.ts'
 import { runningPostgres } from '../packages/sandbox/src/postgres/running.ts'
-import { readEnvironment } from '../packages/server/src/process.ts'
 import type { OpenDatabase } from '../packages/server/src/open-database.ts'
+import { readEnvironment } from '../packages/server/src/process.ts'
 
 /**
  * The database in `DATABASE_URL`, or the one in the data directory, started where it is not running.

@@ -442,11 +442,9 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
 
 /** What bounds the money that leaves, and what is booked unverified. */
 function limitsOf(config: Config) {
-  const { cashOutMaxCents, cashOutDailyMaxCents, maxValueCents, credits } = config
-  const limits = { cashOutMaxCents, cashOutDailyMaxCents, maxValueCents, ...credits }
-  return Object.fromEntries(
-    Object.entries(limits).map(([name, cents]) => [name, cents === null ? null : String(cents)]),
-  )
+  const { limits, maxValueCents, credits } = config
+  const named = { ...limits.caps, newRecipientMs: limits.newRecipientMs, maxValueCents, ...credits }
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
 }
 
 async function closeDatabases(databases: Databases): Promise<void> {

@@ -2,12 +2,12 @@ import { hostname } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { insertAudit } from './audit/store.ts'
+import type { OpenDatabase } from './open-database.ts'
 import { APPLICATION_ROLE, openDatabase } from './platform/db/database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
 import { createIds } from './platform/ids.ts'
 import { createLogger } from './platform/log.ts'
 import { exportOf, type Identifier, readIdentifier, type SubjectExport } from './subject/index.ts'
-import type { OpenDatabase } from './open-database.ts'
 
 /**
  * The program `export-subject`: prints all that is kept about a person as JSON. Whom it is about is one line of standard input,
