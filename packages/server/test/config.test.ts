@@ -173,7 +173,7 @@ test('[config.1] a fault says what is accepted, and never what was given', () =>
     [
       'DATABASE_URL must be an address with sslmode=verify-full, or one on this machine',
       'PIXGATE_WEBHOOK_ALLOW_PRIVATE must be false: webhooks could reach private addresses',
-      'PIXGATE_TRUST_PROXY must be without a prefix of length 0, which takes any address',
+      'PIXGATE_TRUST_PROXY must be addresses or CIDRs that together are at most one /8 of public IPv4 and one /19 of public IPv6',
       'PIXGATE_PARTNER_TOKEN must be at least 32 characters of printable ASCII, with no blank at its ends',
     ],
   )
@@ -223,10 +223,21 @@ test('[config.1] numbers are whole and plain', () => {
 })
 
 test('[config.1] addresses of proxies, of the bank and of the database are what they must be', () => {
-  for (const text of ['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', '1.2.3', 'true', '*']) {
+  for (const text of [
+    'none, 10.0.0.1',
+    'None',
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::1/129',
+    '1.2.3',
+    'true',
+    '*',
+  ]) {
     assert.deepEqual(faulty({ ...ALONE, PIXGATE_TRUST_PROXY: text }), ['PIXGATE_TRUST_PROXY'], text)
   }
-  for (const text of ['10.0.0.1', '10.0.0.0/0', '10.0.0.0/32', 'fd00::/8', '::1/128']) {
+  for (const text of ['10.0.0.1', '10.0.0.0/0', '10.0.0.0/32', 'fd00::/8', '::1/128', 'none']) {
     assert.deepEqual(faulty({ ...ALONE, PIXGATE_TRUST_PROXY: text }), [], text)
   }
   for (const text of ['localhost:8081', '/pix', 'ftp://bank.example', 'file:///etc/passwd']) {
@@ -260,12 +271,14 @@ test('[config.2] production refuses what is safe in the sandbox only', () => {
   const unsafe = {
     PIXGATE_ADMIN_TOKEN: [short],
     PIXGATE_ENCRYPTION_KEY: [short],
-    PIXGATE_PARTNER_TOKEN: [short, 'x'.repeat(31)],
+    PIXGATE_PARTNER_TOKEN: [short, CANARY.slice(0, 31)],
     PIXGATE_PARTNER_SECRET: [short],
     PIXGATE_PARTNER_SECRET_PREVIOUS: [short],
     PIXGATE_PARTNER_INBOUND_API_KEY: [short],
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: ['true'],
-    PIXGATE_TRUST_PROXY: ['0.0.0.0/0', '::/0', '0.0.0.0/0,::/0', '10.0.0.1, 10.0.0.0/000'],
+    PIXGATE_TRUST_PROXY: ['0.0.0.0/0', '::/0', '0.0.0.0/0,::/0', '10.0.0.1, 10.0.0.0/000', ','],
+    PIXGATE_RATE_LIMIT_PER_MINUTE: ['0'],
+    PIXGATE_LOG_LEVEL: ['silent', 'fatal'],
     PIXGATE_PARTNER_URL: ['http://bank.example', 'HTTP://bank.example', ' http://bank.example', 'http:bank.example'],
   }
   for (const [name, values] of Object.entries(unsafe)) {

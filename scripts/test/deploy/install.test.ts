@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -198,25 +199,27 @@ async function makeDatabase(t: TestContext): Promise<string> {
     await postgres.stop()
     rmSync(dataDirectory, { recursive: true })
   })
-  const statements = blocksOf(HEADING, 'sql').join('').split(';')
+  const password = randomUUID()
+  const statements = blocksOf(HEADING, 'sql').join('').replace('choose-one', password).split(';')
   for (const statement of statements.filter((text) => text.trim() !== '')) await administer(postgres.url, statement)
   const url = new URL(postgres.url)
-  return `postgres://pixgate_owner:choose-one@${url.host}/pixgate_live?sslmode=disable&application_name=installed`
+  return `postgres://pixgate_owner:${password}@${url.host}/pixgate_live?sslmode=disable&application_name=installed`
 }
 
 /** What a shell would take for something else. */
-const ADMIN_TOKEN = 'admin-token-of-an-installation;$1&"0123456789"#'
+const ADMIN_TOKEN = 'Qm7vXz2LpT9sWk4RbN8y;$1&"Hd5gJc3ZtV6n"#'
 
 /** What production needs. */
 function settings(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return {
     PIXGATE_MODE: 'production',
     PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
-    PIXGATE_ENCRYPTION_KEY: 'encryption-key-of-an-installation-0123456789',
+    PIXGATE_ENCRYPTION_KEY: 'encryption-key-of-an-installation-Hd5gJc3ZtV6nKx1FqS0w',
     // The discard service: nobody is there.
     PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
-    PIXGATE_PARTNER_TOKEN: 'partner-token-of-an-installation-0123456789',
-    PIXGATE_PARTNER_SECRET: 'partner-secret-of-an-installation-0123456789',
+    PIXGATE_PARTNER_TOKEN: 'partner-token-of-an-installation-Ye8uPo4RiB2mLk7XaD9t',
+    PIXGATE_PARTNER_SECRET: 'partner-secret-of-an-installation-Nf6hWs1CjG3vZq5TbM8e',
+    PIXGATE_TRUST_PROXY: 'none',
     PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
     PIXGATE_MERCHANT_NAME: 'Loja',
     PIXGATE_MERCHANT_CITY: 'Sao Paulo',

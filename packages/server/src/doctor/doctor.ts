@@ -2,7 +2,7 @@ import type { ConfiguredBank } from '../banks/connector.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
-import { readEnvironment } from '../process.ts'
+import { configured, readEnvironment } from '../process.ts'
 import { examineBank } from './bank.ts'
 import { type DatabaseExamination, examineDatabase } from './database.ts'
 import { bad, type Finding, good, reportOf } from './finding.ts'
@@ -34,8 +34,9 @@ export async function runDoctor(configure: Configure): Promise<number> {
 
 async function findingsOf(configure: Configure): Promise<Finding[]> {
   try {
-    const { environment, fromFile, places } = readEnvironment()
-    const examined = await configure(environment, places)
+    const read = readEnvironment()
+    const { fromFile } = read
+    const examined = await configured(configure, read)
     const origin = fromFile === undefined ? '' : `, with ${settingsCount(fromFile)} from .env`
     return [good('configuration', `is complete, in ${examined.mode} mode${origin}`), ...(await examine(examined))]
   } catch (error) {
