@@ -3,6 +3,7 @@ import { createDatabaseClock } from '../platform/clock.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
 import { configured, readEnvironment } from '../process.ts'
+import { examineAuthorities } from './authorities.ts'
 import { examineBank } from './bank.ts'
 import { type DatabaseExamination, examineDatabase } from './database.ts'
 import { bad, type Finding, good, reportOf } from './finding.ts'
@@ -38,7 +39,11 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
     const { fromFile } = read
     const examined = await configured(configure, read)
     const origin = fromFile === undefined ? '' : `, with ${settingsCount(fromFile)} from .env`
-    return [good('configuration', `is complete, in ${examined.mode} mode${origin}`), ...(await examine(examined))]
+    return [
+      good('configuration', `is complete, in ${examined.mode} mode${origin}`),
+      ...examineAuthorities(read.environment),
+      ...(await examine(examined)),
+    ]
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((fault) => bad('configuration', fault))
     return [unforeseen('configuration', error)]
