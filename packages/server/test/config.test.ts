@@ -35,6 +35,9 @@ const ALL_SECRETS: Environment = {
   PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
 }
 
+/** What production wants beside a static key of the bank. */
+const ADDRESSES: Environment = { PIXGATE_PARTNER_ADDRESSES: '203.0.113.7' }
+
 /** A directory that goes with the test. */
 function temporaryDirectory(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'pixgate-config-'))
@@ -282,7 +285,7 @@ test('[config.2] production refuses what is safe in the sandbox only', () => {
     PIXGATE_PARTNER_URL: ['http://bank.example', 'HTTP://bank.example', ' http://bank.example', 'http:bank.example'],
   }
   for (const [name, values] of Object.entries(unsafe)) {
-    for (const value of values) assert.deepEqual(faulty({ ...PRODUCTION, [name]: value }), [name], value)
+    for (const value of values) assert.deepEqual(faulty({ ...PRODUCTION, ...ADDRESSES, [name]: value }), [name], value)
   }
 })
 
@@ -342,13 +345,13 @@ test('[config.2] production refuses one value for two secrets, and names both', 
   assert.equal(names.length, 7)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
-      const [fault, ...more] = faultsOf({ ...PRODUCTION, [name]: CANARY, [other]: CANARY })
+      const [fault, ...more] = faultsOf({ ...PRODUCTION, ...ADDRESSES, [name]: CANARY, [other]: CANARY })
       assert.equal(fault, `${name} has the value of ${other}: every secret needs one of its own`)
       assert.deepEqual(more, [])
     }
   }
   const same = Object.fromEntries(names.map((name) => [name, CANARY]))
-  assert.deepEqual(faulty({ ...PRODUCTION, ...same }), names.slice(1))
+  assert.deepEqual(faulty({ ...PRODUCTION, ...ADDRESSES, ...same }), names.slice(1))
 })
 
 test('[config.2] production tells all that is unsafe at once', () => {
@@ -465,7 +468,7 @@ test('[config.8] every secret may stand in a file, and line breaks at its end do
   }
   const secrets = rows.filter(({ secret }) => secret).map(({ name }) => name)
   const files = secrets.map((name) => [`${name}_FILE`, file(name, `${ALL_SECRETS[name]}\r\n\n`)])
-  const others = Object.entries(PRODUCTION).filter(([name]) => !secrets.includes(name))
+  const others = Object.entries({ ...PRODUCTION, ...ADDRESSES }).filter(([name]) => !secrets.includes(name))
   const config = readConfig(Object.fromEntries([...others, ...files]))
   assert.equal(config.adminToken, ALL_SECRETS.PIXGATE_ADMIN_TOKEN)
   assert.equal(config.databaseUrl, ALL_SECRETS.DATABASE_URL)

@@ -82,6 +82,20 @@ test('[production.4] without a proxy production listens where others come to onl
   }
 })
 
+test('[production.7] a static key of the bank needs the addresses that it comes from', () => {
+  const key = { PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound` }
+  const refused = ['PIXGATE_PARTNER_INBOUND_API_KEY needs PIXGATE_PARTNER_ADDRESSES in production']
+  assert.deepEqual(faultsOf(key), refused)
+  assert.deepEqual(sandboxFaults(key), [])
+  assert.deepEqual(faulty({ ...key, PIXGATE_PARTNER_ADDRESSES: ' , ' }), [
+    'PIXGATE_PARTNER_ADDRESSES',
+    'PIXGATE_PARTNER_INBOUND_API_KEY',
+  ])
+  assert.deepEqual(faulty({ ...key, PIXGATE_PARTNER_ADDRESSES: '0.0.0.0/0' }), ['PIXGATE_PARTNER_ADDRESSES'])
+  assert.deepEqual(faulty({ PIXGATE_PARTNER_ADDRESSES: 'none' }), ['PIXGATE_PARTNER_ADDRESSES'])
+  assert.deepEqual(faulty({ ...key, PIXGATE_PARTNER_ADDRESSES: '203.0.113.0/24, 2001:db8::7' }), [])
+})
+
 const DEBUGGER = 'whoever connects reads every secret and runs what they like'
 
 const onCommandLine = (...flags: string[]) => runtimeFaults({}, { flags, debuggerUrl: undefined })

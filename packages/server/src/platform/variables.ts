@@ -168,7 +168,7 @@ export function readVariables(
     const named = files.faults.get(name) ?? (fault && `${name} ${fault}`)
     if (named !== undefined) faults.push(named)
   }
-  if (isProduction) faults.push(...secretFaults(table, files.environment))
+  if (isProduction) faults.push(...secretFaults(table, files.environment), ...companionFaults(table, values))
   faults.push(...otherFaults)
   if (faults.length > 0) throw new ConfigError(faults)
   return values
@@ -198,6 +198,14 @@ function faultOf({ shape, productionShape }: Variable, value: unknown, isProduct
   if (!Check(shape, value)) return `must be ${acceptedBy(shape)}`
   if (!isProduction || productionShape === undefined || Check(productionShape, value)) return undefined
   return `must be ${acceptedBy(productionShape)}`
+}
+
+/** A variable that is nothing without another one is refused without it. @source rules#production.7 */
+function companionFaults(table: Variables, values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(table).flatMap(([name, { needs }]) => {
+    if (needs === undefined || values[name] === undefined) return []
+    return [values[needs]].flat().some((value) => value !== undefined) ? [] : [`${name} needs ${needs} in production`]
+  })
 }
 
 /** What a shape accepts, in words; `undefined` where that is any text. */
