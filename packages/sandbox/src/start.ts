@@ -15,7 +15,7 @@ import { banner } from './banner.ts'
 import type { SandboxConfig } from './config.ts'
 import { sandboxControls } from './controls/routes.ts'
 import { EmbeddedPostgresError, startEmbeddedPostgres } from './postgres/embedded-postgres.ts'
-import { type Secrets, secretsOf } from './secrets.ts'
+import { type Secrets, secretsIn, secretsOf } from './secrets.ts'
 import { startSimulator } from './simulator-process.ts'
 
 /**
@@ -54,8 +54,15 @@ export async function startSandbox(
   const link = openPartnerLink(pixgateBankConfig(values))
   stops.push(() => link.close())
   const announce = () => {
+    if (role !== 'all') return
     // A file or a pipe is read by others, and for longer: it gets lines of the log and no secret.
-    if (role === 'all' && process.stdout.isTTY) process.stdout.write(banner({ url, adminToken: secrets.adminToken }))
+    if (process.stdout.isTTY) process.stdout.write(banner({ url, adminToken: secrets.adminToken }))
+    else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
+      logger.info(
+        { file: secretsIn(dataDirectory) },
+        'the administrative token is in this file, which only its owner reads',
+      )
+    }
   }
   const addEndpoints = sandboxControls(link)
   await serve({ role, address, addEndpoints, announce }, { ...dependencies, config: server }, stops)

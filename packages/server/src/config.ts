@@ -5,6 +5,7 @@ import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { ConfiguredBank, Connector } from './banks/connector.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
 import { nearestName } from './platform/nearest-name.ts'
+import { isPrivateAddress } from './platform/network-share.ts'
 import { fileVariable } from './platform/secret-files.ts'
 import {
   address,
@@ -12,7 +13,9 @@ import {
   flag,
   integer,
   integerOrNone,
-  networks,
+  NONE,
+  narrowNetworks,
+  networksOrNone,
   oneOf,
   readVariables,
   secret,
@@ -194,6 +197,7 @@ export const serviceVariables = variables({
   },
   PIXGATE_RATE_LIMIT_PER_MINUTE: {
     shape: integer(0, 1_000_000, 'requests'),
+    productionShape: integer(1, 1_000_000, 'requests'),
     default: '600',
     description:
       'Requests of one API key a minute, a sixth of them at once. 0: no limit. Each process counts for itself.',
@@ -206,13 +210,18 @@ export const serviceVariables = variables({
     description: 'Whether receivers may be http, on any port, at private addresses.',
   },
   PIXGATE_TRUST_PROXY: {
-    shape: networks(),
-    productionShape: Type.Array(
-      Type.Refine(Type.String(), (network) => !/\/0+$/.test(network)),
-      { description: 'without a prefix of length 0, which takes any address' },
-    ),
+    shape: networksOrNone(),
+    productionShape: narrowNetworks(),
+    required: 'in production',
     default: '',
-    description: 'Proxies whose X-Forwarded-For is believed.',
+    description:
+      'Proxies that end TLS in front of the service, and whose X-Forwarded-For is believed. `none`: there is none, and nobody is believed.',
+  },
+  PIXGATE_ALLOW_PLAIN_HTTP: {
+    shape: flag(),
+    default: 'false',
+    description:
+      'Whether production may listen at a HOST that others reach though PIXGATE_TRUST_PROXY is `none`: where only a network of your own leads there.',
   },
   PIXGATE_KEEP_BANK_CALLBACKS_DAYS: {
     shape: integer(120, KEEP_MAX_DAYS, 'days'),
@@ -232,6 +241,7 @@ export const serviceVariables = variables({
   },
   PIXGATE_LOG_LEVEL: {
     shape: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    productionShape: oneOf('error', 'warn', 'info', 'debug', 'trace'),
     default: 'info',
     description: 'Lowest level that is logged.',
   },
@@ -280,7 +290,7 @@ const NO_PLACES: SettingPlaces = new Map()
  * @param places of what a file sets
  * @param connectors that may be chosen
  * @throws ConfigError every fault at once, each naming its variable, none repeating a secret
- * @source rules#config.1, rules#config.2, rules#config.5
+ * @source rules#config.1, rules#config.2, rules#config.5, rules#production.1
  */
 export function readConfig(
   environment: Environment,
@@ -332,6 +342,7 @@ export function environmentFaults(
     ...unknownNames(environment, places, known),
     ...unreadLines(places, known),
     ...unchosenMode(environment, table),
+    ...(isProduction(environment) ? plainHttp(environment) : []),
   ]
 }
 
@@ -383,6 +394,17 @@ function unchosenMode(environment: Environment, table: Variables): string[] {
   })
 }
 
+/** What is sent in clear is read by whoever is between. @source rules#production.4 */
+function plainHttp({ HOST, PIXGATE_TRUST_PROXY, PIXGATE_ALLOW_PLAIN_HTTP }: Environment): string[] {
+  const host = HOST || serviceVariables.HOST.default
+  const isReached = !isThisMachine(host) && !isPrivateAddress(host)
+  if (!isReached || PIXGATE_TRUST_PROXY?.trim() !== NONE || PIXGATE_ALLOW_PLAIN_HTTP === 'true') return []
+  return [PLAIN_HTTP]
+}
+
+const PLAIN_HTTP =
+  'HOST may be reached by others, in plain HTTP: name the proxy that ends TLS in PIXGATE_TRUST_PROXY, or set PIXGATE_ALLOW_PLAIN_HTTP to true where only a network of your own leads there'
+
 /** Makes the configuration of what was read, and of the bank. @source rules#cash-in.credits.2, rules#cash-in.credits.3 */
 export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
   const verifyFromCents = BigInt(values.PIXGATE_VERIFY_CREDITS_FROM_CENTS)
@@ -427,7 +449,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     },
     rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
-    trustProxy: values.PIXGATE_TRUST_PROXY,
+    trustProxy: values.PIXGATE_TRUST_PROXY.filter((network) => network !== NONE),
     keptDays: {
       callbacks: values.PIXGATE_KEEP_BANK_CALLBACKS_DAYS,
       notifications: values.PIXGATE_KEEP_NOTIFICATIONS_DAYS,

@@ -1,3 +1,4 @@
+import { isProduction } from './config.ts'
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts'
 import {
   type EnvironmentWithFile,
@@ -7,8 +8,9 @@ import {
 } from './platform/environment-file.ts'
 import { type Pause, realPause } from './platform/jobs/pause.ts'
 import { createLogger, type Logger } from './platform/log.ts'
+import { runtimeFaults } from './platform/runtime-faults.ts'
 import { StartupError } from './platform/startup-error.ts'
-import type { Environment } from './platform/variables.ts'
+import { ConfigError, type Environment } from './platform/variables.ts'
 
 /** What a process serves as, the default first. */
 export const SERVING_ROLES = ['all', 'api', 'worker'] as const
@@ -68,8 +70,9 @@ export async function runProcess<R extends Role, Config>(
   role: R,
   { configure, openLog, start }: Program<R, Config>,
 ): Promise<void> {
-  const { config, fromFile } = configOf(configure)
+  const { config, fromFile, environment } = await configOf(configure)
   const logger = withRole(openLog(config), role)
+  if (isProduction(environment)) refuseDebugger(logger)
   if (fromFile) logger.info({ settings: fromFile }, `read ${settingsCount(fromFile)} from ${ENVIRONMENT_FILE}`)
   const stops: Stop[] = []
   const starting = start(
@@ -103,6 +106,13 @@ export async function runProcess<R extends Role, Config>(
   }
 }
 
+/** Where nobody listens Node.js opens a debugger to everybody on this machine. @source rules#production.5 */
+function refuseDebugger(logger: Logger): void {
+  process.on('SIGUSR1', () =>
+    logger.error({ signal: 'SIGUSR1' }, 'a debugger was asked for, and production opens none'),
+  )
+}
+
 const UNFORESEEN = 'nobody foresaw this error: the process ends, and the next start goes on with what was under way'
 
 /** A process with a part of the work says so in every line. @source rules#logs.6 */
@@ -118,10 +128,32 @@ export function readEnvironment(): EnvironmentWithFile {
   return withEnvironmentFile(ENVIRONMENT_FILE, process.env)
 }
 
-function configOf<Config>(configure: Program<Role, Config>['configure']): { config: Config } & EnvironmentWithFile {
+/**
+ * Reads a configuration, and in production how this Node.js was started: all that is wrong with either is told at once.
+ * @throws ConfigError
+ * @source rules#config.1, rules#production.5
+ */
+export async function configured<Config>(
+  configure: (environment: Environment, places: SettingPlaces) => Config | Promise<Config>,
+  { environment, places }: EnvironmentWithFile,
+): Promise<Config> {
+  const faults = isProduction(environment) ? runtimeFaults(environment) : []
+  try {
+    const config = await configure(environment, places)
+    if (faults.length === 0) return config
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    faults.push(...error.faults)
+  }
+  throw new ConfigError(faults)
+}
+
+async function configOf<Config>(
+  configure: Program<Role, Config>['configure'],
+): Promise<{ config: Config } & EnvironmentWithFile> {
   try {
     const read = readEnvironment()
-    return { ...read, config: configure(read.environment, read.places) }
+    return { ...read, config: await configured(configure, read) }
   } catch (error) {
     return refuse(startupMessage(error))
   }

@@ -36,6 +36,9 @@ const ALL_SECRETS: Environment = {
   PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
 }
 
+/** What production wants beside a static key of the bank. */
+const ADDRESSES: Environment = { PIXGATE_PARTNER_ADDRESSES: '203.0.113.7' }
+
 /** A directory that goes with the test. */
 function temporaryDirectory(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'pixgate-config-'))
@@ -180,7 +183,7 @@ test('[config.1] a fault says what is accepted, and never what was given', () =>
     [
       'DATABASE_URL must be an address with sslmode=verify-full, or one on this machine',
       'PIXGATE_WEBHOOK_ALLOW_PRIVATE must be false: webhooks could reach private addresses',
-      'PIXGATE_TRUST_PROXY must be without a prefix of length 0, which takes any address',
+      'PIXGATE_TRUST_PROXY must be addresses or CIDRs that together are at most one /8 of public IPv4 and one /19 of public IPv6',
       'PIXGATE_PARTNER_TOKEN must be at least 32 characters of printable ASCII, with no blank at its ends',
     ],
   )
@@ -230,10 +233,21 @@ test('[config.1] numbers are whole and plain', () => {
 })
 
 test('[config.1] addresses of proxies, of the bank and of the database are what they must be', () => {
-  for (const text of ['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', '1.2.3', 'true', '*']) {
+  for (const text of [
+    'none, 10.0.0.1',
+    'None',
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::1/129',
+    '1.2.3',
+    'true',
+    '*',
+  ]) {
     assert.deepEqual(faulty({ ...ALONE, PIXGATE_TRUST_PROXY: text }), ['PIXGATE_TRUST_PROXY'], text)
   }
-  for (const text of ['10.0.0.1', '10.0.0.0/0', '10.0.0.0/32', 'fd00::/8', '::1/128']) {
+  for (const text of ['10.0.0.1', '10.0.0.0/0', '10.0.0.0/32', 'fd00::/8', '::1/128', 'none']) {
     assert.deepEqual(faulty({ ...ALONE, PIXGATE_TRUST_PROXY: text }), [], text)
   }
   for (const text of ['localhost:8081', '/pix', 'ftp://bank.example', 'file:///etc/passwd']) {
@@ -267,16 +281,18 @@ test('[config.2] production refuses what is safe in the sandbox only', () => {
   const unsafe = {
     PIXGATE_ADMIN_TOKEN: [short],
     PIXGATE_ENCRYPTION_KEY: [short],
-    PIXGATE_PARTNER_TOKEN: [short, 'x'.repeat(31)],
+    PIXGATE_PARTNER_TOKEN: [short, CANARY.slice(0, 31)],
     PIXGATE_PARTNER_SECRET: [short],
     PIXGATE_PARTNER_SECRET_PREVIOUS: [short],
     PIXGATE_PARTNER_INBOUND_API_KEY: [short],
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: ['true'],
-    PIXGATE_TRUST_PROXY: ['0.0.0.0/0', '::/0', '0.0.0.0/0,::/0', '10.0.0.1, 10.0.0.0/000'],
+    PIXGATE_TRUST_PROXY: ['0.0.0.0/0', '::/0', '0.0.0.0/0,::/0', '10.0.0.1, 10.0.0.0/000', ','],
+    PIXGATE_RATE_LIMIT_PER_MINUTE: ['0'],
+    PIXGATE_LOG_LEVEL: ['silent', 'fatal'],
     PIXGATE_PARTNER_URL: ['http://bank.example', 'HTTP://bank.example', ' http://bank.example', 'http:bank.example'],
   }
   for (const [name, values] of Object.entries(unsafe)) {
-    for (const value of values) assert.deepEqual(faulty({ ...PRODUCTION, [name]: value }), [name], value)
+    for (const value of values) assert.deepEqual(faulty({ ...PRODUCTION, ...ADDRESSES, [name]: value }), [name], value)
   }
 })
 
@@ -336,13 +352,13 @@ test('[config.2] production refuses one value for two secrets, and names both', 
   assert.equal(names.length, 7)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
-      const [fault, ...more] = faultsOf({ ...PRODUCTION, [name]: CANARY, [other]: CANARY })
+      const [fault, ...more] = faultsOf({ ...PRODUCTION, ...ADDRESSES, [name]: CANARY, [other]: CANARY })
       assert.equal(fault, `${name} has the value of ${other}: every secret needs one of its own`)
       assert.deepEqual(more, [])
     }
   }
   const same = Object.fromEntries(names.map((name) => [name, CANARY]))
-  assert.deepEqual(faulty({ ...PRODUCTION, ...same }), names.slice(1))
+  assert.deepEqual(faulty({ ...PRODUCTION, ...ADDRESSES, ...same }), names.slice(1))
 })
 
 test('[config.2] production tells all that is unsafe at once', () => {
@@ -464,7 +480,7 @@ test('[config.8] every secret may stand in a file, and line breaks at its end do
   // The owner's login is none of a server's: migration.test.ts.
   const secrets = rows.filter(({ name, secret }) => secret && name !== 'PIXGATE_MIGRATION_URL').map(({ name }) => name)
   const files = secrets.map((name) => [`${name}_FILE`, file(name, `${ALL_SECRETS[name]}\r\n\n`)])
-  const others = Object.entries(PRODUCTION).filter(([name]) => !secrets.includes(name))
+  const others = Object.entries({ ...PRODUCTION, ...ADDRESSES }).filter(([name]) => !secrets.includes(name))
   const config = readConfig(Object.fromEntries([...others, ...files]))
   assert.equal(config.adminToken, ALL_SECRETS.PIXGATE_ADMIN_TOKEN)
   assert.equal(config.databaseUrl, ALL_SECRETS.DATABASE_URL)

@@ -11,7 +11,7 @@ import { parse } from 'yaml'
 import { readConfig, serviceVariables } from '../../../packages/server/src/config.ts'
 import { readMigrationConfig } from '../../../packages/server/src/migration.ts'
 import { DRAIN_MS, ROLES } from '../../../packages/server/src/process.ts'
-import { PRODUCTION } from '../../../packages/server/test/support/environment.ts'
+import { CANARY, PRODUCTION } from '../../../packages/server/test/support/environment.ts'
 import { ROOT } from '../../check/repository.ts'
 import { buildContext } from './build-context.ts'
 import { blocksOf } from './guide.ts'
@@ -48,6 +48,9 @@ interface ComposedService {
 
 interface Composition {
   readonly services: Readonly<Record<string, ComposedService>>
+  readonly networks: {
+    readonly default: { readonly ipam: { readonly config: readonly { readonly gateway: string }[] } }
+  }
   readonly volumes: Readonly<Record<string, unknown>>
   readonly secrets: Readonly<Record<string, { readonly file: string }>>
   readonly configs: Readonly<Record<string, { readonly content: string }>>
@@ -199,13 +202,26 @@ test('the composition keeps its data in a volume and its secrets in files, which
   }
 })
 
+test('production takes the image’s address with the proxy that the composition’s head names, and not without', () => {
+  const [, proxy = ''] = /PIXGATE_TRUST_PROXY='(\S+)'/.exec(read('compose.yaml')) ?? []
+  const [network] = composition.networks.default.ipam.config
+  assert.equal(proxy, network?.gateway)
+  const [, HOST = ''] = /HOST=(\S+)/.exec(image.ENV?.join() ?? '') ?? []
+  assert.deepEqual(readConfig({ ...PRODUCTION, HOST, PIXGATE_TRUST_PROXY: proxy }).trustProxy, [proxy])
+  assert.throws(() => readConfig({ ...PRODUCTION, HOST }), /HOST may be reached by others/)
+})
+
 test('the composition’s database is the guide’s, with an owner who is no superuser, and one that production takes', () => {
   const { postgres, api } = composition.services
   const [, DATABASE_URL = ''] = /DATABASE_URL='(\S+)'/.exec(read('compose.yaml')) ?? []
-  assert.equal(readConfig({ ...PRODUCTION, DATABASE_URL }).databaseUrl, DATABASE_URL)
+  const chosen = DATABASE_URL.replace('PASSWORD', CANARY)
+  assert.equal(readConfig({ ...PRODUCTION, DATABASE_URL: chosen }).databaseUrl, chosen)
   const [, PIXGATE_MIGRATION_URL = ''] = /PIXGATE_MIGRATION_URL='(\S+)'/.exec(read('compose.yaml')) ?? []
-  const { login } = readMigrationConfig({ PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL }, new Map())
-  assert.equal(login.url, DATABASE_URL.replace('pixgate_server', 'pixgate_owner'))
+  const { login } = readMigrationConfig(
+    { PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL: PIXGATE_MIGRATION_URL.replace('PASSWORD', CANARY) },
+    new Map(),
+  )
+  assert.equal(login.url, chosen.replace('pixgate_server', 'pixgate_owner'))
   const { hostname } = new URL(DATABASE_URL)
   for (const service of [postgres, api]) {
     assert.ok(service?.volumes?.includes(`socket:${decodeURIComponent(hostname)}`))

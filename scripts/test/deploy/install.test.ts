@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -218,13 +219,15 @@ async function makeDatabase(t: TestContext): Promise<{ server: string; owner: st
     await postgres.stop()
     rmSync(dataDirectory, { recursive: true })
   })
-  const statements = blocksOf(HEADING, 'sql').join('').split(';')
+  const [password, another] = [randomUUID(), randomUUID()]
+  const chosen = blocksOf(HEADING, 'sql').join('').replace('choose-one', password).replace('choose-another', another)
+  const statements = chosen.split(';')
   for (const statement of statements.filter((text) => text.trim() !== '')) await administer(postgres.url, statement)
   const url = new URL(postgres.url)
   const of = (login: string) =>
     `postgres://${login}@${url.host}/pixgate_live?sslmode=disable&application_name=installed`
-  return { server: of('pixgate_server:choose-another'), owner: of('pixgate_owner:choose-one') }
+  return { server: of(`pixgate_server:${another}`), owner: of(`pixgate_owner:${password}`) }
 }
 
 /** What a shell would take for something else. */
-const ADMIN_TOKEN = 'admin-token-of-an-installation;$1&"0123456789"#'
+const ADMIN_TOKEN = 'Qm7vXz2LpT9sWk4RbN8y;$1&"Hd5gJc3ZtV6n"#'

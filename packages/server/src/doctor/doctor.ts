@@ -3,7 +3,8 @@ import type { Mode } from '../config.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
-import { readEnvironment } from '../process.ts'
+import { configured, readEnvironment } from '../process.ts'
+import { examineAuthorities } from './authorities.ts'
 import { examineBank } from './bank.ts'
 import { type DatabaseExamination, examineDatabase, type MigratedBy } from './database.ts'
 import { bad, type Finding, good, reportOf } from './finding.ts'
@@ -37,10 +38,15 @@ export async function runDoctor(configure: Configure): Promise<number> {
 
 async function findingsOf(configure: Configure): Promise<Finding[]> {
   try {
-    const { environment, fromFile, places } = readEnvironment()
-    const examined = await configure(environment, places)
+    const read = readEnvironment()
+    const { fromFile } = read
+    const examined = await configured(configure, read)
     const origin = fromFile === undefined ? '' : `, with ${settingsCount(fromFile)} from .env`
-    return [good('configuration', `is complete, in ${examined.mode} mode${origin}`), ...(await examine(examined))]
+    return [
+      good('configuration', `is complete, in ${examined.mode} mode${origin}`),
+      ...examineAuthorities(read.environment),
+      ...(await examine(examined)),
+    ]
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((fault) => bad('configuration', fault))
     return [unforeseen('configuration', error)]

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
+import { areNarrow } from './network-share.ts'
+import { secretFaults } from './secret-faults.ts'
 import { fileVariable, withSecretFiles } from './secret-files.ts'
 import { StartupError } from './startup-error.ts'
 import type { Environment, Variable, Variables } from './variable-table.ts'
@@ -95,6 +97,32 @@ export function networks() {
   })
 }
 
+/** The word for no network at all, where one has to say so. */
+export const NONE = 'none'
+
+/** Networks, or the word `none` alone. */
+export function networksOrNone() {
+  return Type.Refine(
+    Type.Array(Type.String(), { description: 'addresses or CIDRs, separated by commas, or none' }),
+    (networks) => isNone(networks) || networks.every(isNetwork),
+  )
+}
+
+/** The same, where what is not set has to be said, and most of the Internet is left out. @source rules#production.3 */
+export function narrowNetworks() {
+  return Type.Refine(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      description: 'addresses or CIDRs that together are at most one /8 of public IPv4 and one /19 of public IPv6',
+    }),
+    (networks) => isNone(networks) || areNarrow(networks),
+  )
+}
+
+function isNone(networks: readonly string[]): boolean {
+  return networks.length === 1 && networks[0] === NONE
+}
+
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/')
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
@@ -147,7 +175,7 @@ export function readVariables(
     const named = files.faults.get(name) ?? (fault && `${name} ${fault}`)
     if (named !== undefined) faults.push(named)
   }
-  if (isProduction) faults.push(...sharedSecrets(table, files.environment))
+  if (isProduction) faults.push(...secretFaults(table, files.environment), ...companionFaults(table, values))
   faults.push(...otherFaults)
   if (faults.length > 0) throw new ConfigError(faults)
   return values
@@ -179,21 +207,16 @@ function faultOf({ shape, productionShape }: Variable, value: unknown, isProduct
   return `must be ${acceptedBy(productionShape)}`
 }
 
+/** A variable that is nothing without another one is refused without it. @source rules#production.7 */
+function companionFaults(table: Variables, values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(table).flatMap(([name, { needs }]) => {
+    if (needs === undefined || values[name] === undefined) return []
+    return [values[needs]].flat().some((value) => value !== undefined) ? [] : [`${name} needs ${needs} in production`]
+  })
+}
+
 /** What a shape accepts, in words; `undefined` where that is any text. */
 export function acceptedBy(shape: TSchema): string | undefined {
   const { description }: { readonly description?: string } = shape
   return description
-}
-
-/** Of two secrets with one value, whoever may know the one knows the other. @source rules#config.2 */
-function sharedSecrets(table: Variables, environment: Environment): string[] {
-  const owners = new Map<string, string>()
-  return Object.entries(table).flatMap(([name, { secret }]) => {
-    const value = secret && environment[name]
-    if (!value) return []
-    const owner = owners.get(value)
-    if (owner !== undefined) return [`${name} has the value of ${owner}: every secret needs one of its own`]
-    owners.set(value, name)
-    return []
-  })
 }

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
@@ -23,6 +21,7 @@ import { openGate, publicAddressGate } from '../../src/platform/http-client/addr
 import { readVariables } from '../../src/platform/variables.ts'
 import { migrateDatabase } from '../../src/prepare-database.ts'
 import { openSigner } from '../../src/webhooks/signer.ts'
+import { certificateOf, endedCertificate } from '../support/certificates.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { as, login, serverLogin } from '../support/logins.ts'
 import { emptyDatabase } from '../support/migrations.ts'
@@ -302,26 +301,6 @@ test('[doctor.1] a database that cuts the connection is a ✘', async (t) => {
   assert.equal(status, 1)
 })
 
-/** The key and the certificate of a machine called localhost, which ended years ago; `undefined` without openssl. */
-function endedCertificate(t: TestContext): { key: string; cert: string } | undefined {
-  const cwd = mkdtempSync(join(tmpdir(), 'pixgate-certificate-'))
-  t.after(() => rmSync(cwd, { recursive: true }))
-  const config =
-    '[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\nrand_serial=yes\npolicy=p\n[p]\ncommonName=supplied\n'
-  writeFileSync(join(cwd, 'config'), config)
-  writeFileSync(join(cwd, 'index'), '')
-  const openssl = (words: string) => execFileSync('openssl', words.split(' '), { cwd, stdio: 'ignore' })
-  try {
-    openssl('req -new -newkey rsa:2048 -nodes -keyout key -out request -subj /CN=localhost')
-    openssl(
-      'ca -batch -selfsign -config config -keyfile key -in request -out cert -notext -startdate 200101000000Z -enddate 200102000000Z',
-    )
-  } catch {
-    return undefined
-  }
-  return { key: readFileSync(join(cwd, 'key'), 'utf8'), cert: readFileSync(join(cwd, 'cert'), 'utf8') }
-}
-
 test('[doctor.3] [doctor.5] a certificate that has expired is named as that', async (t) => {
   const certificate = endedCertificate(t)
   if (certificate === undefined) return t.skip('openssl is not on this machine')
@@ -334,20 +313,6 @@ test('[doctor.3] [doctor.5] a certificate that has expired is named as that', as
   const [finding] = await examineReceivers([{ id: 'id', url }], true)
   assert.equal(finding?.says, `${url} ${expired}repair it, or remove it with DELETE /webhook/id`)
 })
-
-/** The key and the certificate of a machine called localhost, and its path; `undefined` without openssl. */
-function ownCertificate(t: TestContext): { key: string; cert: string; path: string } | undefined {
-  const cwd = mkdtempSync(join(tmpdir(), 'pixgate-certificate-'))
-  t.after(() => rmSync(cwd, { recursive: true }))
-  const words = 'req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=localhost'
-  try {
-    execFileSync('openssl', words.split(' '), { cwd, stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  const [key, cert] = ['key', 'cert'].map((name) => readFileSync(join(cwd, name), 'utf8')) as [string, string]
-  return { key, cert, path: join(cwd, 'cert') }
-}
 
 const WANTS_CERTIFICATE = { requestCert: true, rejectUnauthorized: true }
 
@@ -369,7 +334,7 @@ for (const [title, options, says] of [
   ],
 ] as const) {
   test(`[doctor.3] a bank that ${title} is named as that`, async (t) => {
-    const certificate = ownCertificate(t)
+    const certificate = certificateOf(t, 'localhost')
     if (certificate === undefined) return t.skip('openssl is not on this machine')
     const { path, ...pem } = certificate
     const port = await listening(
@@ -382,9 +347,19 @@ for (const [title, options, says] of [
       DATABASE_URL: 'postgres://pixgate@127.0.0.1:9/pixgate',
       PIXGATE_PARTNER_URL: `https://localhost:${port}`,
     })
-    assert.equal(output.split('\n')[2], `✘ bank           the bank ${says}: check PIXGATE_PARTNER_URL`)
+    assert.equal(output.split('\n')[1], '✔ TLS            trusts the authorities in NODE_EXTRA_CA_CERTS, too')
+    assert.equal(output.split('\n')[3], `✘ bank           the bank ${says}: check PIXGATE_PARTNER_URL`)
   })
 }
+
+test('[doctor.6] authorities that are named and cannot be read are a ✘', async () => {
+  const environment = { ...ENVIRONMENT, DATABASE_URL: 'postgres://pixgate@127.0.0.1:9/pixgate' }
+  const given = { ...environment, PIXGATE_PARTNER_URL: 'https://127.0.0.1:9', NODE_EXTRA_CA_CERTS: '/nowhere.pem' }
+  const { output } = await doctor(given)
+  const line = output.split('\n').find((one) => one.includes(' TLS '))
+  const reason = 'no such file or directory; Node.js goes on without them'
+  assert.equal(line, `✘ TLS            NODE_EXTRA_CA_CERTS names /nowhere.pem, which cannot be read: ${reason}`)
+})
 
 test('[doctor.3] a bank that answers too much is named as that', async (t) => {
   const { url } = await bankThat(t, (response) => response.write(' '.repeat(70_000)))

@@ -1,3 +1,4 @@
+import { addressList } from '../../platform/address-list.ts'
 import type { Bank } from '../bank.ts'
 import type { PixgateBankConfig } from './config.ts'
 import { createHttpPartner } from './http-partner.ts'
@@ -12,9 +13,10 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
   }
   const link = openPartnerLink({ ...config, onDate })
   const secrets = [config.secret, config.secretPrevious].filter((secret) => secret !== undefined)
+  const isFromBank = config.addresses === undefined ? () => true : addressList(config.addresses)
   return {
     ...createHttpPartner(link, config.hasIdempotentOrders),
-    inbound: createPixgateInbound({ secrets, apiKey: config.inboundApiKey }),
+    inbound: createPixgateInbound({ secrets, apiKey: config.inboundApiKey, isFromBank }),
     latestDate: () => latestDate,
     close: () => link.close(),
   }

@@ -1,4 +1,14 @@
-import { address, flag, headerSecret, integer, secret, type Values, variables } from '../../platform/variables.ts'
+import {
+  address,
+  flag,
+  headerSecret,
+  integer,
+  narrowNetworks,
+  networks,
+  secret,
+  type Values,
+  variables,
+} from '../../platform/variables.ts'
 
 /** How a bank that speaks our own partner protocol is reached. */
 
@@ -37,7 +47,14 @@ export const pixgateBankVariables = variables({
     shape: headerSecret(),
     productionShape: headerSecret(SECRET_MIN_LENGTH),
     secret: true,
+    needs: 'PIXGATE_PARTNER_ADDRESSES',
     description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
+  },
+  PIXGATE_PARTNER_ADDRESSES: {
+    shape: networks(),
+    productionShape: narrowNetworks(),
+    description:
+      'Where the bank calls from with PIXGATE_PARTNER_INBOUND_API_KEY, which counts from nowhere else and in production needs this. Unset: from anywhere.',
   },
   PIXGATE_PARTNER_TIMEOUT_MS: {
     shape: integer(100, 10_000, 'milliseconds'),
@@ -66,6 +83,8 @@ export interface PixgateBankConfig {
   readonly secret: string
   readonly secretPrevious: string | undefined
   readonly inboundApiKey: string | undefined
+  /** From where {@link inboundApiKey} counts; `undefined`: from anywhere. */
+  readonly addresses: readonly string[] | undefined
   readonly timeoutMs: number
   readonly createBudgetMs: number
   readonly hasIdempotentOrders: boolean
@@ -79,6 +98,7 @@ export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): 
     secret: values.PIXGATE_PARTNER_SECRET,
     secretPrevious: values.PIXGATE_PARTNER_SECRET_PREVIOUS,
     inboundApiKey: values.PIXGATE_PARTNER_INBOUND_API_KEY,
+    addresses: values.PIXGATE_PARTNER_ADDRESSES,
     timeoutMs: values.PIXGATE_PARTNER_TIMEOUT_MS,
     createBudgetMs: values.PIXGATE_PARTNER_CREATE_BUDGET_MS,
     hasIdempotentOrders: values.PIXGATE_PARTNER_IDEMPOTENT_ORDERS,

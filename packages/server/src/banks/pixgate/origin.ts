@@ -8,21 +8,34 @@ export interface PartnerCredentials {
   readonly secrets: readonly string[]
   /** A static key instead of a signature; only where it is configured. */
   readonly apiKey: string | undefined
+  /** Whether the key counts from an address. */
+  readonly isFromBank: (address: string) => boolean
 }
 
 const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/
 
 /**
  * Judges a callback by its raw bytes. What is signed and comes at another time than it says may be a replay.
- * @source rules#partner-inbox.1, rules#partner-inbox.2
+ * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#production.7
  */
-export function originOf({ secrets, apiKey }: PartnerCredentials, { headers, body, nowMs }: InboundRequest): Judgement {
-  const key = single(headers['x-partner-api-key'])
-  if (apiKey !== undefined && key !== undefined && secretsEqual(key, apiKey)) return 'proven'
+export function originOf(credentials: PartnerCredentials, request: InboundRequest): Judgement {
+  const { headers, body, nowMs } = request
+  if (hasKey(credentials, headers)) {
+    if (credentials.isFromBank(request.remoteAddress)) return 'proven'
+    if (headers['x-partner-signature'] === undefined) return { origin: 'refused', reason: FROM_ELSEWHERE }
+  }
+  const { secrets } = credentials
   const fault = signatureFault(headers['x-partner-signature'], body, secrets)
   return fault === undefined
     ? timeliness(headers['x-partner-timestamp'], nowMs)
     : { origin: 'refused', reason: `the signature is ${fault}` }
+}
+
+const FROM_ELSEWHERE = 'the static key came from an address that PIXGATE_PARTNER_ADDRESSES does not have'
+
+function hasKey({ apiKey }: PartnerCredentials, headers: InboundRequest['headers']): boolean {
+  const key = single(headers['x-partner-api-key'])
+  return apiKey !== undefined && key !== undefined && secretsEqual(key, apiKey)
 }
 
 type Header = InboundRequest['headers'][string]

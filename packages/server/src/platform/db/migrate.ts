@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Machine } from '@pixgate/spec'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from '../log.ts'
 import { StartupError } from '../startup-error.ts'
 import { startTimer } from '../timer.ts'
 import { type Queries, statement } from './database.ts'
+import { VerifiedClient } from './verified-client.ts'
 
 /**
  * Migrations: plain SQL, forward only, all that are pending in one transaction, safe when several processes start at once.
@@ -50,7 +51,7 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<string[]> {
   const migrations = await readMigrations()
-  const client = new pg.Client({
+  const client = new VerifiedClient({
     connectionString: url,
     application_name: 'pixgate migrate',
     connectionTimeoutMillis: 5_000,

@@ -1,5 +1,5 @@
-import pg from 'pg'
 import type { Queries } from './database.ts'
+import { VerifiedClient } from './verified-client.ts'
 
 /** Long looks at the whole database: on one core, never written to, ended with the process that asked. */
 const SESSION_SETTINGS = {
@@ -30,7 +30,7 @@ export async function withSnapshot<Result>(
   work: (queries: Queries) => Promise<Result>,
 ): Promise<Result> {
   signal?.throwIfAborted()
-  const client = new pg.Client({
+  const client = new VerifiedClient({
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: 5_000,
