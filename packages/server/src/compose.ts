@@ -11,6 +11,7 @@ import { createStandingLog, watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
+import { createRefusalReports } from './credentials/reports.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
 import {
@@ -27,9 +28,11 @@ import {
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
 import { createOperatorModule } from './operator/index.ts'
+import { createOperatorsModule } from './operators/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
+import type { Caller, IncomingRequest } from './platform/http/handler.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { listeningUrl } from './platform/http/listening-url.ts'
 import { createIds, type Ids } from './platform/ids.ts'
@@ -152,6 +155,7 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
       await modules.verifier.stop()
       logger.info('stopping: the workers have ended what was under way')
       await http.close()
+      await writeLastUsed(modules, logger)
       eventLoop.stop()
       logger.info('stopping: no request is under way, and none is taken')
       await close(base, modules)
@@ -190,6 +194,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
   const operations = await buildOperations(base, engine, partner, wake)
+  const reports = createRefusalReports(base.logger, metrics.onRefused)
   return {
     ...operations,
     webhooks,
@@ -210,9 +215,14 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       ...base,
       database: databases.api,
       mode: config.mode,
+      rateLimitPerMinute: config.rateLimitPerMinute,
+      reports,
+    }),
+    operators: createOperatorsModule({
+      ...base,
       adminToken: config.adminToken,
       metricsToken: config.metricsToken,
-      rateLimitPerMinute: config.rateLimitPerMinute,
+      reports,
     }),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
@@ -294,14 +304,18 @@ function measure(
 }
 
 /** What any server of this process is made with. */
-function httpOptions({ config, metrics, logger, ids }: Base, { apiKeys, inbox }: Modules, eventLoop: WatchedEventLoop) {
+function httpOptions({ config, metrics, logger, ids }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
+  const { apiKeys, operators, inbox } = modules
   return {
     onRequest: metrics.onRequest,
     onUnreadable: metrics.onUnreadable,
     authenticate: {
-      'api-key': apiKeys.authenticateApiKey,
-      admin: apiKeys.authenticateAdmin,
+      'api-key': apiKeys.authenticate,
+      admin: operators.authenticate,
       partner: inbox.authenticatePartner,
+      admit: (request: IncomingRequest, caller: Caller) => {
+        if (caller.credential === 'api-key') apiKeys.admit(request, caller)
+      },
       onUnreadPartner: inbox.onUnread,
     },
     logger,
@@ -371,7 +385,7 @@ function starting({ logger, metrics }: Base): StartWorker {
 /** @source rules#logs.5 */
 const WATCH_EVERY_MS = 60_000
 
-function startWatch(base: Base, { partner }: Modules, workers: Workers): void {
+function startWatch(base: Base, { partner, apiKeys }: Modules, workers: Workers): void {
   const { databases, clock, databaseNow, logger } = base
   const lookAtWork = createLateWorkWatch({
     ...createHealthStore(databases.api),
@@ -384,10 +398,25 @@ function startWatch(base: Base, { partner }: Modules, workers: Workers): void {
     await lookAtWork()
     return false
   }
-  workers.set('watch', starting(base)({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
+  const start = starting(base)
+  workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
+  const processUses = () => apiKeys.writeLastUsed().then(() => false)
+  workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
 }
 
-async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {
+/** What is not written yet when a process is killed is not known afterwards. */
+const LAST_USED_EVERY_MS = 10_000
+
+/** What was used since the last time; that it cannot be written keeps no process from stopping. */
+async function writeLastUsed({ apiKeys }: Modules, logger: Logger): Promise<void> {
+  await apiKeys.writeLastUsed().catch((error: unknown) => {
+    logger.warn({ reason: String(error) }, 'when API keys were last used could not be written')
+  })
+}
+
+async function processNext(modules: Modules): Promise<void> {
+  const { inbox, cashIns, cashOuts, refunds, statements, apiKeys } = modules
+  await apiKeys.writeLastUsed()
   await inbox.drained()
   await inbox.processNext()
   await cashIns.drained()

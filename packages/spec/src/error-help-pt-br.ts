@@ -27,8 +27,13 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   unauthorized: {
     cause:
-      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário. Nos eventos do banco: `X-Partner-Signature` não é a assinatura destes bytes com o segredo compartilhado, ou `X-Partner-Timestamp` difere em mais de 300 s.',
-    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`. O banco assina os bytes como os envia, cada vez com a hora do envio.',
+      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, expirou, veio de um endereço para o qual não vale, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário. Nos eventos do banco: `X-Partner-Signature` não é a assinatura destes bytes com o segredo compartilhado, ou `X-Partner-Timestamp` difere em mais de 300 s.',
+    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`. O operador encontra no log por que uma chave sua foi recusada. O banco assina os bytes como os envia, cada vez com a hora do envio.',
+  },
+  insufficient_scope: {
+    cause:
+      'A chave de API é válida, mas não para isto: cada chamada precisa de um dos escopos `read`, `charge`, `payout`, `refund`, `webhook`, e esta chave foi criada sem ele. O cabeçalho `WWW-Authenticate` diz qual é o escopo.',
+    cure: 'Use uma chave que tenha o escopo, ou peça uma. Uma chave nunca ganha mais escopos do que tinha ao ser criada.',
   },
   not_found: {
     cause:

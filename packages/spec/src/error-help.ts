@@ -32,8 +32,13 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   unauthorized: {
     cause:
-      'There is no `Authorization: Bearer …` header, or its token is unknown, deactivated, of the other environment (`pix_test_`, `pix_live_`) or of the other kind: an API key does not open what asks for the administrative token, nor the reverse. Of the bank’s events: `X-Partner-Signature` is not the one of these bytes under the shared secret, or `X-Partner-Timestamp` is more than 300 s off.',
-    cure: 'Send exactly one `Authorization` header with the token that the call asks for. Make a key with `POST /api-key/generate`. The bank signs the bytes as it sends them, each time with the time of sending.',
+      'There is no `Authorization: Bearer …` header, or its token is unknown, deactivated, expired, used from an address that it is not for, of the other environment (`pix_test_`, `pix_live_`) or of the other kind: an API key does not open what asks for the administrative token, nor the reverse. Of the bank’s events: `X-Partner-Signature` is not the one of these bytes under the shared secret, or `X-Partner-Timestamp` is more than 300 s off.',
+    cure: 'Send exactly one `Authorization` header with the token that the call asks for. Make a key with `POST /api-key/generate`. The operator finds in the log why a key of theirs was refused. The bank signs the bytes as it sends them, each time with the time of sending.',
+  },
+  insufficient_scope: {
+    cause:
+      'The API key is good, but not for this: each call needs one of the scopes `read`, `charge`, `payout`, `refund`, `webhook`, and this key was made without it. The header `WWW-Authenticate` names the scope.',
+    cure: 'Use a key that has the scope, or have one made. A key never gets more scopes than it was made with.',
   },
   not_found: {
     cause:

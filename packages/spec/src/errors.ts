@@ -12,6 +12,11 @@ export const errors = {
   validation_error: { status: 400, title: 'Invalid request', message: 'the request is not valid' },
   invalid_pix_code: { status: 400, title: 'Invalid Pix code', message: 'pixCode is not a valid BR Code' },
   unauthorized: { status: 401, title: 'Unauthorized', message: 'missing or invalid credentials' },
+  insufficient_scope: {
+    status: 403,
+    title: 'Scope missing',
+    message: 'this API key does not have the scope that the call needs',
+  },
   not_found: { status: 404, title: 'Not found', message: 'resource not found' },
   method_not_allowed: {
     status: 405,

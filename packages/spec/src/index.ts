@@ -19,8 +19,10 @@ import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts
 import { sandboxEndpoints } from './sandbox.ts'
 import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
 
+export * from './access.ts'
 export * from './api-key.ts'
 export * from './balance.ts'
+export * from './caps.ts'
 export * from './case-meanings.ts'
 export * from './cash-in/index.ts'
 export * from './cash-out/index.ts'

@@ -9,6 +9,7 @@ import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
 import { insertKey, markDeactivated } from './store.ts'
+import { type KeyRequest, shownTerms, termsOf } from './terms.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
 
 /** What the commands work with. */
@@ -30,11 +31,12 @@ export interface GeneratedKey {
 /**
  * Makes a key and tells the audit trail who asked for it, from where. Where the answer is lost, the key stays behind
  * unknown to anybody; the caller makes another.
- * @throws DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
+ * @throws Refusal validation_error (400) · DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
  * @source rules#api-keys.1, failure-modes#PL-4
  */
 export async function generateKey(
   { database, clock, ids, mode }: ApiKeyDependencies,
+  request: KeyRequest,
   operator: Operator,
   live: LiveRequest,
 ): Promise<GeneratedKey> {
@@ -42,16 +44,18 @@ export async function generateKey(
   const display = displayOf(apiKey)
   const keyId = ids.uuid()
   const at = clock.now()
+  const terms = termsOf(request, at)
+  const createdBy = null
   await database.transaction(async (queries) => {
     refuseLapsed(live)
-    await insertKey(queries, { id: keyId, hash: sha256(apiKey), display, createdAt: at })
+    await insertKey(queries, { ...terms, id: keyId, hash: sha256(apiKey), display, createdAt: at, createdBy })
     await insertAudit(queries, {
       ...operator,
       id: ids.uuid(),
       at,
       action: 'api_key.generated',
       subject: keyId,
-      facts: { display },
+      facts: { display, ...shownTerms(terms) },
     })
   })
   return { apiKey, createdAt: at }

@@ -11,8 +11,8 @@ export type ApiKeyHandlers = Handlers<Pick<typeof endpoints, 'generateApiKey' | 
 /** Binds the endpoints to commands and queries. */
 export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHandlers {
   return {
-    generateApiKey: async ({ context }) => {
-      const { apiKey, createdAt } = await generateKey(dependencies, operatorOf(context), context.live)
+    generateApiKey: async ({ body, context }) => {
+      const { apiKey, createdAt } = await generateKey(dependencies, body, operatorOf(context), context.live)
       return { status: 201, body: { apiKey, createdAt: new Date(createdAt).toISOString() } }
     },
     listApiKeys: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {

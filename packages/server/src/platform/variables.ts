@@ -1,6 +1,6 @@
-import { isIP } from 'node:net'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
+import { isNetwork } from './networks.ts'
 import { withSecretFiles } from './secret-files.ts'
 import { StartupError } from './startup-error.ts'
 import type { Environment, Variable, Variables } from './variable-table.ts'
@@ -86,12 +86,6 @@ export function networks() {
   return Type.Array(Type.Refine(Type.String(), isNetwork), {
     description: 'addresses or CIDRs, separated by commas',
   })
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...more] = text.split('/')
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return bits > 0 && more.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
 }
 
 /** How variables are read. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { buildStaticBrCode } from '@pixgate/brcode'
-import { type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
+import { apiKeyScopes, type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../support/world.ts'
 
@@ -45,9 +45,25 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
       ? []
       : [row('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } })]),
     ...(NEEDS_NOTHING.includes(operation) ? [] : [row('internal_error'), row('overloaded')]),
-    ...(auth === 'api-key' || auth === 'admin' ? [row('rate_limited')] : []),
+    ...(auth === 'api-key' ? [row('rate_limited'), withoutScope(operation)] : []),
+    // A right token is never refused for wrong ones.
+    ...(auth === 'admin' ? [row('rate_limited', { headers: { authorization: 'Bearer wrong' } })] : []),
   ]
 })
+
+/** A call with a key that may do everything else. */
+function withoutScope(operation: OperationId): Row {
+  const { scope } = endpoints[operation] as Endpoint
+  return {
+    operation,
+    code: 'insufficient_scope',
+    request: async (pix) => {
+      const scopes = apiKeyScopes.filter((other) => other !== scope)
+      const { body } = await operate(pix, 'POST', '/api-key/generate', { scopes })
+      return send(pix, operation, { headers: { authorization: `Bearer ${body.apiKey}` } })
+    },
+  }
+}
 
 /** What both ways of sending money answer alike. */
 const OF_CASH_OUTS: readonly Row[] = (

@@ -25,6 +25,7 @@ export const endpoints = {
     method: 'POST',
     path: '/things',
     auth: 'api-key',
+    scope: 'charge',
     tag: 'Things',
     summary: 'Make a thing',
     body: Type.Object(
@@ -50,6 +51,7 @@ export const endpoints = {
     method: 'GET',
     path: '/things/{id}',
     auth: 'api-key',
+    scope: 'charge',
     tag: 'Things',
     summary: 'Read a thing',
     params: idOf('cash-in'),
@@ -61,6 +63,7 @@ export const endpoints = {
     method: 'GET',
     path: '/things',
     auth: 'api-key',
+    scope: 'charge',
     tag: 'Things',
     summary: 'List things',
     query: Type.Object(
@@ -80,6 +83,7 @@ export const endpoints = {
     method: 'DELETE',
     path: '/things/{id}',
     auth: 'api-key',
+    scope: 'charge',
     tag: 'Things',
     summary: 'Remove a thing',
     params: idOf('cash-in'),
