@@ -155,7 +155,10 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
       await modules.verifier.stop()
       logger.info('stopping: the workers have ended what was under way')
       await http.close()
-      await writeLastUsed(modules, logger)
+      // That it cannot be written keeps no process from stopping.
+      await writeLastUsed(modules).catch((error: unknown) => {
+        logger.warn({ reason: String(error) }, 'when keys and tokens were last used could not be written')
+      })
       eventLoop.stop()
       logger.info('stopping: no request is under way, and none is taken')
       await close(base, modules)
@@ -220,6 +223,8 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     }),
     operators: createOperatorsModule({
       ...base,
+      database: databases.api,
+      mode: config.mode,
       adminToken: config.adminToken,
       metricsToken: config.metricsToken,
       reports,
@@ -314,7 +319,8 @@ function httpOptions({ config, metrics, logger, ids }: Base, modules: Modules, e
       admin: operators.authenticate,
       partner: inbox.authenticatePartner,
       admit: (request: IncomingRequest, caller: Caller) => {
-        if (caller.credential === 'api-key') apiKeys.admit(request, caller)
+        const judge = caller.credential === 'api-key' ? apiKeys.admit : operators.admit
+        judge(request, caller)
       },
       onUnreadPartner: inbox.onUnread,
     },
@@ -355,6 +361,7 @@ function handlersOf({ databases }: Base, modules: Modules) {
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
     ...modules.operator.handlers,
+    ...modules.operators.handlers,
   }
 }
 
@@ -385,7 +392,8 @@ function starting({ logger, metrics }: Base): StartWorker {
 /** @source rules#logs.5 */
 const WATCH_EVERY_MS = 60_000
 
-function startWatch(base: Base, { partner, apiKeys }: Modules, workers: Workers): void {
+function startWatch(base: Base, modules: Modules, workers: Workers): void {
+  const { partner } = modules
   const { databases, clock, databaseNow, logger } = base
   const lookAtWork = createLateWorkWatch({
     ...createHealthStore(databases.api),
@@ -400,23 +408,22 @@ function startWatch(base: Base, { partner, apiKeys }: Modules, workers: Workers)
   }
   const start = starting(base)
   workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
-  const processUses = () => apiKeys.writeLastUsed().then(() => false)
+  const processUses = () => writeLastUsed(modules).then(() => false)
   workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
 }
 
 /** What is not written yet when a process is killed is not known afterwards. */
 const LAST_USED_EVERY_MS = 10_000
 
-/** What was used since the last time; that it cannot be written keeps no process from stopping. */
-async function writeLastUsed({ apiKeys }: Modules, logger: Logger): Promise<void> {
-  await apiKeys.writeLastUsed().catch((error: unknown) => {
-    logger.warn({ reason: String(error) }, 'when API keys were last used could not be written')
-  })
+/** Writes when keys and operators' tokens were used since the last time. */
+async function writeLastUsed({ apiKeys, operators }: Modules): Promise<void> {
+  await apiKeys.writeLastUsed()
+  await operators.writeLastUsed()
 }
 
 async function processNext(modules: Modules): Promise<void> {
-  const { inbox, cashIns, cashOuts, refunds, statements, apiKeys } = modules
-  await apiKeys.writeLastUsed()
+  const { inbox, cashIns, cashOuts, refunds, statements } = modules
+  await writeLastUsed(modules)
   await inbox.drained()
   await inbox.processNext()
   await cashIns.drained()

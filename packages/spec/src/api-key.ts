@@ -86,6 +86,7 @@ export const generateApiKey = endpoint({
   method: 'POST',
   path: '/api-key/generate',
   auth: 'admin',
+  role: 'admin',
   tag: 'API keys',
   summary: 'Make an API key; it is shown this once',
   description:
@@ -142,6 +143,7 @@ export const listApiKeys = endpoint({
   method: 'GET',
   path: '/api-key',
   auth: 'admin',
+  role: 'viewer',
   tag: 'API keys',
   summary: 'List the API keys, newest first',
   description:
@@ -196,6 +198,7 @@ export const deactivateApiKey = endpoint({
   method: 'DELETE',
   path: '/api-key/{id}',
   auth: 'admin',
+  role: 'admin',
   tag: 'API keys',
   summary: 'Deactivate an API key, for ever',
   description: 'It stops working within five seconds everywhere. Make the key that follows it first.',

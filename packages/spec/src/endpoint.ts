@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import type { ApiKeyScope } from './access.ts'
+import type { ApiKeyScope, OperatorRole } from './access.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ResponseHeader } from './response-headers.ts'
 
@@ -28,8 +28,9 @@ export interface EndpointResponse {
 
 /** Who may call an endpoint: whose credential, and what that has to be good for at least. */
 type Access =
-  | { readonly auth: 'api-key'; readonly scope: ApiKeyScope }
-  | { readonly auth: Exclude<Credential, 'api-key'>; readonly scope?: undefined }
+  | { readonly auth: 'api-key'; readonly scope: ApiKeyScope; readonly role?: undefined }
+  | { readonly auth: 'admin'; readonly role: OperatorRole; readonly scope?: undefined }
+  | { readonly auth: 'partner' | 'none'; readonly scope?: undefined; readonly role?: undefined }
 
 /** Everything the edge and the documentation know of one endpoint. */
 export type Endpoint = EndpointDefinition & Access
@@ -91,6 +92,8 @@ export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
         : []),
       ...(definition.auth === 'none' ? [] : (['unauthorized'] as const)),
       ...(definition.auth === 'api-key' ? (['insufficient_scope'] as const) : []),
+      // Every operator may at least look.
+      ...(definition.auth === 'admin' && definition.role !== 'viewer' ? (['insufficient_role'] as const) : []),
       ...definition.errors,
       ...(definition.auth === 'api-key' || definition.auth === 'admin' ? (['rate_limited'] as const) : []),
       'internal_error',

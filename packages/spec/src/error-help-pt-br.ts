@@ -35,6 +35,11 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'A chave de API é válida, mas não para isto: cada chamada precisa de um dos escopos `read`, `charge`, `payout`, `refund`, `webhook`, e esta chave foi criada sem ele. O cabeçalho `WWW-Authenticate` diz qual é o escopo.',
     cure: 'Use uma chave que tenha o escopo, ou peça uma. Uma chave nunca ganha mais escopos do que tinha ao ser criada.',
   },
+  insufficient_role: {
+    cause:
+      'O operador é conhecido, mas o papel dele não basta: um `viewer` lê, um `operator` também aciona a chave dos pagamentos e ajusta o saldo, um `approver` lê e aprova, um `admin` faz o que um `operator` faz e cria chaves e operadores.',
+    cure: 'Peça a quem tem o papel. Um admin cria um operador com outro papel; o papel de um que já existe nunca muda.',
+  },
   not_found: {
     cause:
       'O caminho não existe, ou nada tem esse id: foi enviado um id de outro tipo, como `transactionId`, ou de outro ambiente.',
@@ -69,6 +74,10 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   version_conflict: {
     cause: 'Outra pessoa alterou o registro depois que você o leu.',
     cure: 'Leia de novo, decida de novo e envie o `version` que você viu.',
+  },
+  last_admin: {
+    cause: 'Sem um admin com nome, ninguém poderia criar chaves e operadores, a não ser com o token da instalação.',
+    cure: 'Crie outro admin antes. Se os tokens de todos os admins se perderam, o guia do operador diz como entrar de novo.',
   },
   body_too_large: {
     cause: 'O corpo tem mais de 64 KiB.',

@@ -40,6 +40,11 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'The API key is good, but not for this: each call needs one of the scopes `read`, `charge`, `payout`, `refund`, `webhook`, and this key was made without it. The header `WWW-Authenticate` names the scope.',
     cure: 'Use a key that has the scope, or have one made. A key never gets more scopes than it was made with.',
   },
+  insufficient_role: {
+    cause:
+      'The operator is known, and their role is not enough: a `viewer` reads, an `operator` also sets the switch and adjusts the balance, an `approver` reads and approves, an `admin` does what an `operator` does and makes keys and operators.',
+    cure: 'Ask somebody who has the role. An admin makes an operator with another role; the role of one that exists never changes.',
+  },
   not_found: {
     cause:
       'The path does not exist, or nothing has this id: another kind of id was sent, such as `transactionId`, or one of another environment.',
@@ -74,6 +79,10 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   version_conflict: {
     cause: 'Somebody else changed it after you had read it.',
     cure: 'Read it again, decide anew, and send the `version` that you saw.',
+  },
+  last_admin: {
+    cause: 'Without a named admin nobody could make keys and operators but with the token of the installation.',
+    cure: 'Make another admin first. Where every admin’s token is lost, the operator’s guide says how to get in again.',
   },
   body_too_large: {
     cause: 'The body has more than 64 KiB.',

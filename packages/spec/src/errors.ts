@@ -17,6 +17,11 @@ export const errors = {
     title: 'Scope missing',
     message: 'this API key does not have the scope that the call needs',
   },
+  insufficient_role: {
+    status: 403,
+    title: 'Role missing',
+    message: 'the role of this operator does not allow the call',
+  },
   not_found: { status: 404, title: 'Not found', message: 'resource not found' },
   method_not_allowed: {
     status: 405,
@@ -52,6 +57,11 @@ export const errors = {
     status: 409,
     title: 'Changed meanwhile',
     message: 'it was changed meanwhile; read it again and send the version that you saw',
+  },
+  last_admin: {
+    status: 409,
+    title: 'Last admin',
+    message: 'the last active admin cannot be deactivated; make another one first',
   },
   body_too_large: { status: 413, title: 'Body too large', message: 'the request body exceeds 64 KiB' },
   value_not_positive: { status: 422, title: 'Value not positive', message: 'value must be greater than zero' },

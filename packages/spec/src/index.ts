@@ -14,6 +14,7 @@ import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
+import { createOperator, deactivateOperator, listOperators } from './operators.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
 import { sandboxEndpoints } from './sandbox.ts'
@@ -38,6 +39,7 @@ export * from './limits.ts'
 export * from './machine.ts'
 export * from './money.ts'
 export * from './operator.ts'
+export * from './operators.ts'
 export * from './order.ts'
 export * from './partner.ts'
 export * from './patterns.ts'
@@ -77,6 +79,9 @@ const businessEndpoints = {
   getCashOutSwitch,
   setCashOutSwitch,
   createAdjustment,
+  createOperator,
+  listOperators,
+  deactivateOperator,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

@@ -8,7 +8,7 @@ import { type Database, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
-import { insertKey, markDeactivated } from './store.ts'
+import { insertKey, markDeactivated, type StoredKey } from './store.ts'
 import { type KeyRequest, shownTerms, termsOf } from './terms.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
 
@@ -36,7 +36,7 @@ export interface GeneratedKey {
  */
 export async function generateKey(
   { database, clock, ids, mode }: ApiKeyDependencies,
-  request: KeyRequest,
+  { createdBy, ...request }: KeyRequest & Pick<StoredKey, 'createdBy'>,
   operator: Operator,
   live: LiveRequest,
 ): Promise<GeneratedKey> {
@@ -45,7 +45,6 @@ export async function generateKey(
   const keyId = ids.uuid()
   const at = clock.now()
   const terms = termsOf(request, at)
-  const createdBy = null
   await database.transaction(async (queries) => {
     refuseLapsed(live)
     await insertKey(queries, { ...terms, id: keyId, hash: sha256(apiKey), display, createdAt: at, createdBy })

@@ -1,5 +1,6 @@
 import { type endpoints, limits } from '@pixgate/spec'
 import { operatorOf } from '../audit/operator.ts'
+import { namedOperatorOf } from '../credentials/named-operator.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { type ApiKeyDependencies, deactivateKey, generateKey } from './commands.ts'
 import { listKeys } from './store.ts'
@@ -12,7 +13,8 @@ export type ApiKeyHandlers = Handlers<Pick<typeof endpoints, 'generateApiKey' | 
 export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHandlers {
   return {
     generateApiKey: async ({ body, context }) => {
-      const { apiKey, createdAt } = await generateKey(dependencies, body, operatorOf(context), context.live)
+      const request = { ...body, createdBy: namedOperatorOf(context.caller) }
+      const { apiKey, createdAt } = await generateKey(dependencies, request, operatorOf(context), context.live)
       return { status: 201, body: { apiKey, createdAt: new Date(createdAt).toISOString() } }
     },
     listApiKeys: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {

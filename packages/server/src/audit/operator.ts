@@ -6,7 +6,7 @@ export interface Operator {
   readonly address: string
 }
 
-/** The operator whose request it is. */
-export function operatorOf({ caller, remoteAddress }: RequestContext): Operator {
-  return { actor: caller.id, address: remoteAddress }
+/** The operator whose request it is; a named one by id and name. @source rules#operators.7 */
+export function operatorOf({ caller: { id, name }, remoteAddress }: RequestContext): Operator {
+  return { actor: name === undefined ? id : `${id} ${name}`, address: remoteAddress }
 }

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 /**
  * The text of a key or token: prefix, secret, checksum. The checksum tells junk from keys without asking a database, and a
  * leaked key from a lookalike.
- * @source rules#api-keys.2
+ * @source rules#api-keys.2, rules#operators.2
  */
 
 /** What is shown opens one mode only. */

@@ -47,6 +47,7 @@ function folderOf({ name, description, steps }: Folder, endpoints: ReadonlyMap<s
 const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: string }>> = {
   generateApiKey: { variable: 'apiKey', from: 'apiKey' },
   listApiKeys: { variable: 'apiKeyId', from: 'data[0]?.id' },
+  createOperator: { variable: 'operatorId', from: 'id' },
   createCashIn: { variable: 'cashInId', from: 'id' },
   createCashOut: { variable: 'cashOutId', from: 'id' },
   createRefundIn: { variable: 'refundInId', from: 'id' },

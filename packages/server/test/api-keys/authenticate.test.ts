@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { listApiKeys, Refusal } from '@pixgate/spec'
 import { formatKey } from '../../src/api-keys/key.ts'
-import { createRefusalReports } from '../../src/credentials/reports.ts'
-import { createOperatorAuthenticator } from '../../src/operators/authenticate.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { capturedLog } from '../support/captured-log.ts'
+import { operatorAuthenticator } from '../operators/fixture.ts'
 import { ADMIN_TOKEN, type Authenticate, databaseKnowing, KEY, keyAuthenticator, UNKNOWN_KEY } from './fixture.ts'
 
 const LIVE_KEY = formatKey('production', Buffer.alloc(32, 7))
@@ -15,8 +13,7 @@ const clock = { now: () => 0 }
 
 /** An administrator's door at which nobody has knocked. */
 function adminDoor(): Authenticate {
-  const reports = createRefusalReports(capturedLog().logger)
-  const authenticate = createOperatorAuthenticator({ adminToken: ADMIN_TOKEN, clock, reports })
+  const authenticate = operatorAuthenticator(clock)
   return (request) => authenticate({ ...request, endpoint: listApiKeys })
 }
 

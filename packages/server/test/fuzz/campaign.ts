@@ -52,9 +52,9 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
   const { seed, from, cases, until } = options
   const report = emptyReport()
   const corpus = createCorpus()
-  const { apiKey, readLists, calm } = await prepare(target, operations, corpus)
+  const { apiKey, operatorToken, readLists, calm } = await prepare(target, operations, corpus)
   const chosen = operations.filter(({ id }) => id === (options.operation ?? id))
-  const source: CaseSource = { ...target, operations: chosen, seed, corpus, apiKey }
+  const source: CaseSource = { ...target, adminToken: operatorToken, operations: chosen, seed, corpus, apiKey }
 
   async function send(batch: readonly FuzzCase[], connections = CONNECTIONS): Promise<Suspect[]> {
     const suspects: Suspect[] = []

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, getMetrics, limits, listApiKeys, Refusal } from '@pixgate/spec'
-import { createRefusalReports } from '../../src/credentials/reports.ts'
-import { createOperatorAuthenticator } from '../../src/operators/authenticate.ts'
+import { formatToken } from '../../src/operators/token.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
 import { capturedLog } from '../support/captured-log.ts'
+import { ADMIN_TOKEN, databaseWith, METRICS_TOKEN, operatorAuthenticator } from './fixture.ts'
 
-const ADMIN_TOKEN = 'the-administrative-token-of-this-test'
-const METRICS_TOKEN = 'the-token-of-whoever-scrapes-of-this-test'
 const START = Date.parse('2026-11-21T13:00:00Z')
 
 /** The operator's door on a clock that the test moves. */
@@ -14,12 +13,10 @@ function operatorDoor() {
   let time = START
   const log = capturedLog()
   const refused: string[] = []
-  const authenticate = createOperatorAuthenticator({
-    adminToken: ADMIN_TOKEN,
-    metricsToken: METRICS_TOKEN,
-    clock: { now: () => time },
-    reports: createRefusalReports(log.logger, (credential, reason) => refused.push(`${credential} ${reason}`)),
-  })
+  const authenticate = operatorAuthenticator(
+    { now: () => time },
+    { logger: log.logger, onRefused: (credential, reason) => refused.push(`${credential} ${reason}`) },
+  )
   async function outcome(token: string | undefined, remoteAddress: string, endpoint: Endpoint): Promise<string> {
     try {
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -119,4 +116,26 @@ test('[logs.3] [metrics.8] wrong tokens are counted by reason, and are one line 
   )
   const count = (reason: string) => door.refused.filter((one) => one === `operator ${reason}`).length
   assert.deepEqual(['unknown', 'throttled', 'malformed'].map(count), [5, 100, 1])
+})
+
+test('[api-keys.7] [operators.2] a named operator gets in while well-formed wrong tokens flood the process, each at no question of its own', async () => {
+  const token = formatToken('sandbox', Buffer.alloc(32, 7))
+  const { database, asked } = databaseWith({ id: 'ana', name: 'Ana', role: 'operator', hash: sha256(token) })
+  const authenticate = operatorAuthenticator({ now: () => START }, { database })
+  const request = (shown: string) =>
+    authenticate({
+      headers: { authorization: `Bearer ${shown}` },
+      remoteAddress: '203.0.113.7',
+      endpoint: listApiKeys,
+    })
+  const wrong = (index: number) => {
+    const secret = Buffer.alloc(32)
+    secret.writeUInt32BE(index)
+    return formatToken('sandbox', secret)
+  }
+  const flood = Array.from({ length: 3_000 }, (_, index) => request(wrong(index)).then(() => assert.fail(), String))
+  const { id, name, role } = await request(token)
+  assert.deepEqual({ id, name, role }, { id: 'ana', name: 'Ana', role: 'operator' })
+  await Promise.all(flood)
+  assert.ok(asked() <= 3, `${asked()} questions`)
 })

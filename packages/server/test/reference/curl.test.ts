@@ -103,6 +103,9 @@ async function operator({ run, variables }: Shell): Promise<void> {
   await run('createAdjustment')
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
+  variables.OPERATOR_ID = (await run('createOperator')).id
+  await run('listOperators')
+  await run('deactivateOperator')
   variables.API_KEY_ID = (await run('listApiKeys')).data[0].id
   await run('deactivateApiKey')
 }

@@ -25,7 +25,7 @@ export const NEEDS_NOTHING: readonly OperationId[] = ['getPublicKey', 'getHealth
 
 /** What comes with credentials, bodies and the service as a whole, operation by operation. */
 const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
-  const { auth, body }: Endpoint = endpoints[operation]
+  const { auth, role, body }: Endpoint = endpoints[operation]
   const row = (code: ErrorCode, change?: Change): Row => ({
     operation,
     code,
@@ -48,6 +48,7 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
     ...(auth === 'api-key' ? [row('rate_limited'), withoutScope(operation)] : []),
     // A right token is never refused for wrong ones.
     ...(auth === 'admin' ? [row('rate_limited', { headers: { authorization: 'Bearer wrong' } })] : []),
+    ...(auth === 'admin' && role !== 'viewer' ? [asViewer(operation)] : []),
   ]
 })
 
@@ -61,6 +62,18 @@ function withoutScope(operation: OperationId): Row {
       const scopes = apiKeyScopes.filter((other) => other !== scope)
       const { body } = await operate(pix, 'POST', '/api-key/generate', { scopes })
       return send(pix, operation, { headers: { authorization: `Bearer ${body.apiKey}` } })
+    },
+  }
+}
+
+/** A call of an operator who may only look. */
+function asViewer(operation: OperationId): Row {
+  return {
+    operation,
+    code: 'insufficient_role',
+    request: async (pix) => {
+      const { body } = await operate(pix, 'POST', '/operator/operators', { name: 'Rita', role: 'viewer' })
+      return send(pix, operation, { headers: { authorization: `Bearer ${body.token}` } })
     },
   }
 }
@@ -262,6 +275,17 @@ const PARTICULAR: readonly Row[] = [
   },
 
   { operation: 'deactivateApiKey', code: 'not_found', request: (pix) => send(pix, 'deactivateApiKey') },
+
+  { operation: 'deactivateOperator', code: 'not_found', request: (pix) => send(pix, 'deactivateOperator') },
+  {
+    operation: 'deactivateOperator',
+    code: 'last_admin',
+    request: async (pix) => {
+      const { body } = await operate(pix, 'POST', '/operator/operators', { name: 'Ana', role: 'admin' })
+      const headers = { authorization: `Bearer ${body.token}` }
+      return send(pix, 'deactivateOperator', { id: body.id, headers })
+    },
+  },
 
   {
     operation: 'createWebhook',

@@ -1,5 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ApiKeyScope, Caps, Credential, Endpoint, EndpointInput, EndpointResponse } from '@pixgate/spec'
+import type {
+  ApiKeyScope,
+  Caps,
+  Credential,
+  Endpoint,
+  EndpointInput,
+  EndpointResponse,
+  OperatorRole,
+} from '@pixgate/spec'
 import type { Static, TSchema } from 'typebox'
 import type { LiveRequest } from '../live-request.ts'
 
@@ -65,6 +73,10 @@ export interface Caller {
   readonly credential: Credential
   /** Names the credential in audit rows, logs and the scopes of `Idempotency-Key`; never the secret itself. */
   readonly id: string
+  /** Of a named operator: who it is. */
+  readonly name?: string
+  /** Of an operator: what they may do. */
+  readonly role?: OperatorRole
   /** Of an API key: what it may be used for. */
   readonly scopes?: ReadonlySet<ApiKeyScope>
   /** Of an API key: what may leave with it at most; absent: nothing of its own bounds it. */

@@ -95,6 +95,7 @@ export const endpoints = {
     method: 'POST',
     path: '/touch',
     auth: 'admin',
+    role: 'admin',
     tag: 'Things',
     summary: 'Touch everything',
     responses: things,
