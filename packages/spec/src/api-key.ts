@@ -206,3 +206,38 @@ export const deactivateApiKey = endpoint({
   responses: { 204: { description: 'Deactivated' } },
   errors: ['not_found'],
 })
+
+/** @source rules#api-keys.14 */
+export const deactivateAllApiKeys = endpoint({
+  id: 'deactivateAllApiKeys',
+  method: 'POST',
+  path: '/api-key/deactivate-all',
+  auth: 'admin',
+  role: 'admin',
+  tag: 'API keys',
+  summary: 'Emergency: deactivate every API key, for ever',
+  description:
+    'All at once, when nobody knows which one was stolen: within five seconds no client gets in anywhere, until it has a new key. Sent again it finds none, which is 200 as well.',
+  body: Type.Object(
+    { reason: text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail') },
+    { title: 'DeactivateAllApiKeysRequest', additionalProperties: false },
+  ),
+  example: { reason: 'Incident 42: a key was stolen, and nobody knows which' },
+  responses: {
+    200: {
+      description: 'No key is active any more',
+      schema: Type.Object(
+        {
+          deactivatedCount: Type.Integer({
+            minimum: 0,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'How many were active',
+          }),
+        },
+        { title: 'ApiKeysDeactivated' },
+      ),
+      example: { deactivatedCount: 3 },
+    },
+  },
+  errors: [],
+})

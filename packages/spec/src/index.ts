@@ -1,7 +1,7 @@
 /**
  * The rules of the service as data: no input, no output, safe in a browser.
  */
-import { deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
+import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { getBalance } from './balance.ts'
 import {
   createCashIn,
@@ -57,6 +57,7 @@ const businessEndpoints = {
   generateApiKey,
   listApiKeys,
   deactivateApiKey,
+  deactivateAllApiKeys,
   createCashIn,
   getCashIn,
   listCashIns,

@@ -8,7 +8,7 @@ import { type Database, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
-import { insertKey, markDeactivated, type StoredKey } from './store.ts'
+import { insertKey, markAllDeactivated, markDeactivated, type StoredKey } from './store.ts'
 import { type KeyRequest, shownTerms, termsOf } from './terms.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
 
@@ -89,4 +89,35 @@ export async function deactivateKey(
     })
   })
   verified.clear()
+}
+
+/**
+ * Deactivates every active key for ever and tells the audit trail who asked for it, from where, why, and which they were. They
+ * stop working here at once, in other processes when they next ask the database.
+ * @returns how many there were
+ * @throws Refusal overloaded (503) the request has lapsed · DatabaseUnavailable
+ * @source rules#api-keys.14
+ */
+export async function deactivateAllKeys(
+  { database, clock, ids, verified }: ApiKeyDependencies,
+  reason: string,
+  operator: Operator,
+  live: LiveRequest,
+): Promise<number> {
+  const at = clock.now()
+  const count = await database.transaction(async (queries) => {
+    refuseLapsed(live)
+    const keys = await markAllDeactivated(queries, at)
+    await insertAudit(queries, {
+      ...operator,
+      id: ids.uuid(),
+      at,
+      action: 'api_key.all_deactivated',
+      subject: 'api_key',
+      facts: { reason, keys: keys.map(({ id }) => id) },
+    })
+    return keys.length
+  })
+  verified.clear()
+  return count
 }

@@ -116,6 +116,19 @@ export async function markDeactivated(queries: Queries, id: string, nowMs: numbe
   return key?.display
 }
 
+// In the order of the ids, so that two who ask for it at the same time cannot wait for each other.
+const deactivateAllStatement = statement<[at: string], { id: string; display: string }>(
+  'apiKeys.deactivateAll',
+  `WITH active AS (SELECT id FROM api_key WHERE deactivated_at IS NULL ORDER BY id FOR NO KEY UPDATE)
+   UPDATE api_key k SET deactivated_at = $1 FROM active WHERE k.id = active.id
+   RETURNING k.id, k.display`,
+)
+
+/** Marks every active key as deactivated. @returns which those were */
+export function markAllDeactivated(queries: Queries, nowMs: number) {
+  return queries.rows(deactivateAllStatement, [instantParameter(nowMs)])
+}
+
 // What somebody else holds is left for the next time: waiting for it might be waiting for each other.
 const markUsedStatement = statement<[ids: readonly string[], at: readonly string[]]>(
   'apiKeys.markUsed',

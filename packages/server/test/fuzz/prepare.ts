@@ -5,7 +5,8 @@ import type { Operation } from './document.ts'
 
 /** A service in which there is something to be found. */
 export interface Prepared {
-  readonly apiKey: string
+  /** One that works; all may have been deactivated since the last. */
+  readonly apiKey: () => string
   /** Of an admin. */
   readonly operatorToken: string
   /** What clients created last, as it is listed now. Nothing but a client's request changes it. */
@@ -18,8 +19,10 @@ const OPERATORS = '/operator/operators'
 const BEHAVIOR = '/sandbox/behavior'
 const CASH_OUT_SWITCH = '/operator/cash-out-switch'
 
-/** Paths of what changes how other requests are answered. */
-export const DISTURBING: readonly string[] = [BEHAVIOR, CASH_OUT_SWITCH]
+const EMERGENCY = '/api-key/deactivate-all'
+
+/** Paths of what changes how other requests are answered, in this order: after the last one the key opens nothing. */
+export const DISTURBING: readonly string[] = [BEHAVIOR, CASH_OUT_SWITCH, EMERGENCY]
 
 /** Makes a key and a few of everything, and tells the corpus of it. Keys that were there before are spared. */
 export async function prepare(target: Target, operations: readonly Operation[], corpus: Corpus): Promise<Prepared> {
@@ -67,18 +70,18 @@ export async function prepare(target: Target, operations: readonly Operation[], 
 
   for (const path of ['/api-key', '/api/pix/ledger']) await call('GET', `${path}?limit=1`)
   const behavior = await call('GET', BEHAVIOR)
-  const lists = listsOf(operations)
   return {
-    apiKey,
+    apiKey: () => apiKey,
     operatorToken,
     readLists: async () => {
       const read: string[] = []
-      for (const list of lists) {
+      for (const list of listsOf(operations)) {
         read.push(`${list} ${newestIn(await call('GET', list))}`)
       }
       return read.join('\n')
     },
     calm: async (moneyOut) => {
+      apiKey = String((await call('POST', '/api-key/generate')).apiKey)
       await call('PUT', BEHAVIOR, { ...behavior, cashOut: moneyOut, refundIn: moneyOut })
       await call('PUT', CASH_OUT_SWITCH, { enabled: true, reason: 'the next requests' })
     },

@@ -108,6 +108,7 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   generateApiKey: ['admin'],
   listApiKeys: ['viewer', 'operator', 'approver', 'admin'],
   deactivateApiKey: ['admin'],
+  deactivateAllApiKeys: ['admin'],
   getCashOutSwitch: ['viewer', 'operator', 'approver', 'admin'],
   setCashOutSwitch: ['operator', 'admin'],
   createAdjustment: ['operator', 'admin'],

@@ -108,6 +108,7 @@ async function operator({ run, variables }: Shell): Promise<void> {
   await run('deactivateOperator')
   variables.API_KEY_ID = (await run('listApiKeys')).data[0].id
   await run('deactivateApiKey')
+  await run('deactivateAllApiKeys')
 }
 
 test('[reference.5] every command that the reference shows works at the sandbox as it stands there', async (t) => {
