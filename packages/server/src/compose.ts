@@ -31,7 +31,7 @@ import { createOperatorModule } from './operator/index.ts'
 import { createOperatorsModule } from './operators/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
-import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
+import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
 import type { Caller, IncomingRequest } from './platform/http/handler.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { listeningUrl } from './platform/http/listening-url.ts'
@@ -50,6 +50,8 @@ import { createWebhooksModule } from './webhooks/index.ts'
 /** A service, not yet listening. */
 export interface Service {
   readonly http: HttpServer
+  /** Where the operator's endpoints are answered, if not there. */
+  readonly operatorHttp: HttpServer | undefined
   readonly engine: Engine
   /** Starts the workers. */
   startWorkers(): void
@@ -129,19 +131,10 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
   )
   measure(base, modules, eventLoop)
   let isDraining = false
-  const shared = httpOptions(base, modules, eventLoop)
-  const health = healthHandlersOf(base, modules, () => isDraining)
-  const http: HttpServer =
-    answers === 'health'
-      ? createHttpServer({ ...shared, endpoints: healthEndpoints, handlers: health })
-      : createHttpServer({
-          ...shared,
-          endpoints: ownEndpoints,
-          handlers: { ...handlersOf(base, modules), ...health },
-          added: addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server) }),
-        })
+  const servers = openServers(base, modules, { eventLoop, answers, addEndpoints, isDraining: () => isDraining })
+  const all = Object.values(servers).filter((server) => server !== undefined)
   return {
-    http,
+    ...servers,
     engine: modules.engine,
     startWorkers: () => startWorkers(base, modules, workers),
     startWatch: () => startWatch(base, modules, workers),
@@ -149,12 +142,12 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
     stop: async () => {
       const { logger } = base
       isDraining = true
-      http.beginDrain()
+      for (const server of all) server.beginDrain()
       logger.info('stopping: not ready from now on, and every answer closes its connection')
       await Promise.all([...workers.values()].map((worker) => worker.stop()))
       await modules.verifier.stop()
       logger.info('stopping: the workers have ended what was under way')
-      await http.close()
+      await Promise.all(all.map((server) => server.close()))
       // That it cannot be written keeps no process from stopping.
       await writeLastUsed(modules).catch((error: unknown) => {
         logger.warn({ reason: String(error) }, 'when keys and tokens were last used could not be written')
@@ -164,6 +157,40 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
       await close(base, modules)
       logger.info('stopped: all that was accepted is in the database')
     },
+  }
+}
+
+/** What the listeners of a process answer. */
+interface Listening extends Pick<Adding, 'addEndpoints'> {
+  readonly eventLoop: WatchedEventLoop
+  readonly answers: Answers
+  readonly isDraining: () => boolean
+}
+
+/** The listeners of a process; they do not listen yet. @source rules#health.6, rules#operators.8 */
+function openServers(
+  base: Base,
+  modules: Modules,
+  { eventLoop, answers, addEndpoints, isDraining }: Listening,
+): Pick<Service, 'http' | 'operatorHttp'> {
+  const shared = httpOptions(base, modules, eventLoop)
+  const handlers = healthHandlersOf(base, modules, isDraining)
+  const open = (added: readonly BoundEndpoint[]) =>
+    createHttpServer({ ...shared, endpoints: healthEndpoints, handlers, added })
+  if (answers === 'health') return { http: open([]), operatorHttp: undefined }
+  // Every listener answers how the process fares.
+  const bound = bindEndpoints(ownEndpoints, { ...handlersOf(base, modules), ...handlers }).filter(
+    ({ endpoint }) => endpoint.tag !== 'Health',
+  )
+  const isApart = base.config.operatorPort !== undefined
+  const here = isApart ? bound.filter(({ endpoint }) => endpoint.auth !== 'admin') : bound
+  const http: HttpServer = open([
+    ...here,
+    ...addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server) }),
+  ])
+  return {
+    http,
+    operatorHttp: isApart ? open(bound.filter(({ endpoint }) => endpoint.auth === 'admin')) : undefined,
   }
 }
 

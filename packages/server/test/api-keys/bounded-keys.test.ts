@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type ApiKeyScope, apiKeyScopes, type Endpoint, endpoints } from '@pixgate/spec'
+import { formatKey } from '../../src/api-keys/key.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
 import { scrape } from '../support/metrics.ts'
@@ -198,6 +200,20 @@ test('[api-keys.1] [http.16] no body, an empty one and nulls make the key that m
     )
   }
   assert.equal((await admin('POST', '/api-key/generate')).status, 201)
+})
+
+test('[api-keys.1] what a process of the version before makes, which knows nothing of terms, may do everything', async (t) => {
+  const { pix, newest, balance } = await keyWorld(t)
+  const apiKey = formatKey('sandbox', Buffer.alloc(32, 5))
+  await administer(
+    pix.databaseUrl,
+    `SET ROLE pixgate_app;
+     INSERT INTO api_key (id, hash, display, created_at)
+     VALUES ('ffffffff-3f00-7000-8000-1a2b3c4d5e6f', '\\x${sha256(apiKey).toString('hex')}', 'aBcDeFgH', now())`,
+  )
+  assert.equal((await balance(apiKey)).status, 200)
+  const { scopes, cidrs, expiresAt } = await newest()
+  assert.deepEqual([scopes, cidrs, expiresAt], [apiKeyScopes, null, null])
 })
 
 test('[api-keys.1] [http.1] terms that are none are 400 with the field, and make no key', async (t) => {
