@@ -19,11 +19,13 @@ const table: readonly Unit[] = [
 
   { unit: 'server/platform', level: '1', mayImport: ['0'] },
   { unit: 'server/audit', level: '1', mayImport: ['0', 'server/platform'] },
+  { unit: 'server/credentials', level: '1', mayImport: ['0', 'server/platform'] },
   { unit: 'server/banks', level: '1', mayImport: ['0', 'server/platform'] },
 
   { unit: 'server/ledger', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/balance', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/api-keys', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/operators', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/health', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/reference', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/retention', level: '2', mayImport: ['0', '1'] },

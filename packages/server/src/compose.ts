@@ -14,6 +14,7 @@ import { createStandingLog, watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
+import { createRefusalReports } from './credentials/reports.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
 import {
@@ -31,9 +32,11 @@ import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
 import { createLimitReports } from './operations/limits/report.ts'
 import { createOperatorModule } from './operator/index.ts'
+import { createOperatorsModule } from './operators/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
-import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
+import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
+import type { Caller, IncomingRequest } from './platform/http/handler.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { listeningUrl } from './platform/http/listening-url.ts'
 import { createIds, type Ids } from './platform/ids.ts'
@@ -52,6 +55,8 @@ import { createWebhooksModule } from './webhooks/index.ts'
 /** A service, not yet listening. */
 export interface Service {
   readonly http: HttpServer
+  /** Where the operator's endpoints are answered, if not there. */
+  readonly operatorHttp: HttpServer | undefined
   readonly engine: Engine
   /** Starts the workers. */
   startWorkers(): void
@@ -132,19 +137,10 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
   )
   measure(base, modules, eventLoop)
   let isDraining = false
-  const shared = httpOptions(base, modules, eventLoop)
-  const health = healthHandlersOf(base, modules, () => isDraining)
-  const http: HttpServer =
-    answers === 'health'
-      ? createHttpServer({ ...shared, endpoints: healthEndpoints, handlers: health })
-      : createHttpServer({
-          ...shared,
-          endpoints: ownEndpoints,
-          handlers: { ...handlersOf(base, modules), ...health },
-          added: addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server) }),
-        })
+  const servers = openServers(base, modules, { eventLoop, answers, addEndpoints, isDraining: () => isDraining })
+  const all = Object.values(servers).filter((server) => server !== undefined)
   return {
-    http,
+    ...servers,
     engine: modules.engine,
     startWorkers: () => startWorkers(base, modules, workers),
     startWatch: () => startWatch(base, modules, workers),
@@ -152,18 +148,56 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
     stop: async () => {
       const { logger } = base
       isDraining = true
-      http.beginDrain()
+      for (const server of all) server.beginDrain()
       logger.info('stopping: not ready from now on, and every answer closes its connection')
       modules.auditKeeper.stop()
       await Promise.all([...workers.values()].map((worker) => worker.stop()))
       await modules.verifier.stop()
       logger.info('stopping: the workers have ended what was under way')
-      await http.close()
+      await Promise.all(all.map((server) => server.close()))
+      // That it cannot be written keeps no process from stopping.
+      await writeLastUsed(modules).catch((error: unknown) => {
+        logger.warn({ reason: String(error) }, 'when keys and tokens were last used could not be written')
+      })
       eventLoop.stop()
       logger.info('stopping: no request is under way, and none is taken')
       await close(base, modules)
       logger.info('stopped: all that was accepted is in the database')
     },
+  }
+}
+
+/** What the listeners of a process answer. */
+interface Listening extends Pick<Adding, 'addEndpoints'> {
+  readonly eventLoop: WatchedEventLoop
+  readonly answers: Answers
+  readonly isDraining: () => boolean
+}
+
+/** The listeners of a process; they do not listen yet. @source rules#health.6, rules#operators.8 */
+function openServers(
+  base: Base,
+  modules: Modules,
+  { eventLoop, answers, addEndpoints, isDraining }: Listening,
+): Pick<Service, 'http' | 'operatorHttp'> {
+  const shared = httpOptions(base, modules, eventLoop)
+  const handlers = healthHandlersOf(base, modules, isDraining)
+  const open = (added: readonly BoundEndpoint[]) =>
+    createHttpServer({ ...shared, endpoints: healthEndpoints, handlers, added })
+  if (answers === 'health') return { http: open([]), operatorHttp: undefined }
+  // Every listener answers how the process fares.
+  const bound = bindEndpoints(ownEndpoints, { ...handlersOf(base, modules), ...handlers }).filter(
+    ({ endpoint }) => endpoint.tag !== 'Health',
+  )
+  const isApart = base.config.operatorPort !== undefined
+  const here = isApart ? bound.filter(({ endpoint }) => endpoint.auth !== 'admin') : bound
+  const http: HttpServer = open([
+    ...here,
+    ...addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server) }),
+  ])
+  return {
+    http,
+    operatorHttp: isApart ? open(bound.filter(({ endpoint }) => endpoint.auth === 'admin')) : undefined,
   }
 }
 
@@ -197,13 +231,14 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
   const operations = buildOperations(base, engine, partner, wake)
-  const apiKeys = createApiKeysModule({
+  const reports = createRefusalReports(base.logger, metrics.onRefused)
+  const operators = createOperatorsModule({
     ...base,
     database: databases.api,
     mode: config.mode,
     adminToken: config.adminToken,
     metricsToken: config.metricsToken,
-    rateLimitPerMinute: config.rateLimitPerMinute,
+    reports,
   })
   return {
     ...operations,
@@ -221,8 +256,15 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       observer: metrics.inbox,
     }),
     statements: createStatementModule({ ...base, ...operations, engine, partner, database: databases.work }),
-    apiKeys,
-    logins: auditLogins(apiKeys.authenticateAdmin, { ...base, database: databases.api }),
+    apiKeys: createApiKeysModule({
+      ...base,
+      database: databases.api,
+      mode: config.mode,
+      rateLimitPerMinute: config.rateLimitPerMinute,
+      reports,
+    }),
+    operators,
+    logins: auditLogins(operators.authenticate, { ...base, database: databases.api }),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
@@ -306,18 +348,19 @@ function measure(
 }
 
 /** What any server of this process is made with. */
-function httpOptions(
-  { config, metrics, logger, ids }: Base,
-  { apiKeys, logins, inbox }: Modules,
-  eventLoop: WatchedEventLoop,
-) {
+function httpOptions({ config, metrics, logger, ids }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
+  const { apiKeys, operators, logins, inbox } = modules
   return {
     onRequest: metrics.onRequest,
     onUnreadable: metrics.onUnreadable,
     authenticate: {
-      'api-key': apiKeys.authenticateApiKey,
+      'api-key': apiKeys.authenticate,
       admin: logins.authenticate,
       partner: inbox.authenticatePartner,
+      admit: (request: IncomingRequest, caller: Caller) => {
+        const judge = caller.credential === 'api-key' ? apiKeys.admit : operators.admit
+        judge(request, caller)
+      },
       onUnreadPartner: inbox.onUnread,
     },
     logger,
@@ -357,6 +400,7 @@ function handlersOf({ databases }: Base, modules: Modules) {
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
     ...modules.operator.handlers,
+    ...modules.operators.handlers,
   }
 }
 
@@ -395,7 +439,8 @@ function starting({ logger, metrics }: Base): StartWorker {
 /** @source rules#logs.5 */
 const WATCH_EVERY_MS = 60_000
 
-function startWatch(base: Base, { partner, logins }: Modules, workers: Workers): void {
+function startWatch(base: Base, modules: Modules, workers: Workers): void {
+  const { partner, logins } = modules
   const { databases, clock, databaseNow, logger } = base
   const lookAtWork = createLateWorkWatch({
     ...createHealthStore(databases.api),
@@ -412,9 +457,22 @@ function startWatch(base: Base, { partner, logins }: Modules, workers: Workers):
   workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
   const tellLogins = () => logins.flush().then(() => false)
   workers.set('log-ins', start({ name: 'log-ins', idleMs: WATCH_EVERY_MS, processNext: tellLogins }))
+  const processUses = () => writeLastUsed(modules).then(() => false)
+  workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
 }
 
-async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {
+/** What is not written yet when a process is killed is not known afterwards. */
+const LAST_USED_EVERY_MS = 10_000
+
+/** Writes when keys and operators' tokens were used since the last time. */
+async function writeLastUsed({ apiKeys, operators }: Modules): Promise<void> {
+  await apiKeys.writeLastUsed()
+  await operators.writeLastUsed()
+}
+
+async function processNext(modules: Modules): Promise<void> {
+  const { inbox, cashIns, cashOuts, refunds, statements } = modules
+  await writeLastUsed(modules)
   await inbox.drained()
   await inbox.processNext()
   await cashIns.drained()

@@ -64,6 +64,11 @@ export const serviceVariables = variables({
     description:
       'Port at HOST where a process that only works (`worker`) answers `/healthz`, `/readyz` and `/metrics`; 0 takes any free one. Unset: it opens none.',
   },
+  PIXGATE_OPERATOR_PORT: {
+    shape: integer(0, 65_535),
+    description:
+      "Port at HOST where the operator's endpoints are answered, and there alone; 0 takes any free one. Unset: they are at PORT, with all others.",
+  },
   DATABASE_URL: {
     shape: address('postgres:', 'postgresql:'),
     productionShape: safeDatabase(),
@@ -256,6 +261,8 @@ export interface Config {
   readonly port: number
   /** `undefined`: a worker opens none. */
   readonly workerPort: number | undefined
+  /** `undefined`: the operator's endpoints are answered where all others are. */
+  readonly operatorPort: number | undefined
   readonly databaseUrl: string
   /** As whom the schema is brought up to date; `undefined`: as {@link databaseUrl}, and in production by nobody here. */
   readonly migrationUrl: string | undefined
@@ -412,6 +419,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     host: values.HOST,
     port: values.PORT,
     workerPort: values.PIXGATE_WORKER_PORT,
+    operatorPort: values.PIXGATE_OPERATOR_PORT,
     databaseUrl: values.DATABASE_URL,
     migrationUrl: values.PIXGATE_MIGRATION_URL,
     mode: values.PIXGATE_MODE,

@@ -1,6 +1,7 @@
 import { type AddEndpoints, compose, type Dependencies } from './compose.ts'
 import type { Config } from './config.ts'
 import { databaseStartupError } from './platform/db/problem.ts'
+import type { HttpServer } from './platform/http/http-server.ts'
 import { listeningError, probePort } from './platform/ports.ts'
 import { keepRunning } from './platform/timer.ts'
 import { prepareDatabase } from './prepare-database.ts'
@@ -46,6 +47,7 @@ async function freeAddress({ host, port }: Address, setting: string): Promise<Ad
 }
 
 const WORKER_PORT = 'PIXGATE_WORKER_PORT'
+const OPERATOR_PORT = 'PIXGATE_OPERATOR_PORT'
 
 /** Where a process listens, the API's address being this; `undefined`: nowhere. @source rules#health.6 */
 async function listeningAddress(
@@ -55,6 +57,19 @@ async function listeningAddress(
 ): Promise<Address | undefined> {
   if (role !== 'worker') return api
   return workerPort === undefined ? undefined : freeAddress({ host, port: workerPort }, WORKER_PORT)
+}
+
+/** Where a process answers the operator's endpoints, if not where the API is. @source rules#operators.8 */
+async function operatorAddress(role: ServingRole, { host, operatorPort }: Config): Promise<Address | undefined> {
+  if (role === 'worker' || operatorPort === undefined) return undefined
+  return freeAddress({ host, port: operatorPort }, OPERATOR_PORT)
+}
+
+/** @throws StartupError where it cannot be listened on */
+async function listen(http: HttpServer, address: Address, setting: string): Promise<void> {
+  await http.listen(address).catch((error: unknown) => {
+    throw listeningError(error, address, setting)
+  })
 }
 
 /** How a process serves. */
@@ -74,6 +89,7 @@ export async function serve(
 ): Promise<void> {
   const { config, logger } = dependencies
   const listening = await listeningAddress(role, address, config)
+  const operators = await operatorAddress(role, config)
   const answers = role === 'worker' ? 'health' : 'all'
   const service = await compose(dependencies, addEndpoints, answers).catch((error: unknown) => {
     throw databaseStartupError(error, config.databaseUrl)
@@ -83,13 +99,11 @@ export async function serve(
   stops.push(() => service.stop())
   if (role !== 'api') service.startWorkers()
   service.startWatch()
-  if (listening) {
-    await service.http.listen(listening).catch((error: unknown) => {
-      throw listeningError(error, listening, role === 'worker' ? WORKER_PORT : 'PORT')
-    })
-  }
+  if (operators && service.operatorHttp) await listen(service.operatorHttp, operators, OPERATOR_PORT)
+  if (listening) await listen(service.http, listening, role === 'worker' ? WORKER_PORT : 'PORT')
   announce?.()
   // Every line of a process with a part of the work has its role already.
   const whole = logger.bindings().role === undefined ? { role } : {}
-  logger.info({ ...whole, mode: config.mode, ...(listening && { port: listening.port }) }, 'ready')
+  const ports = { ...(listening && { port: listening.port }), ...(operators && { operatorPort: operators.port }) }
+  logger.info({ ...whole, mode: config.mode, ...ports }, 'ready')
 }

@@ -27,8 +27,18 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   unauthorized: {
     cause:
-      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário. Nos eventos do banco: `X-Partner-Signature` não é a assinatura destes bytes com o segredo compartilhado, ou `X-Partner-Timestamp` difere em mais de 300 s.',
-    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`. O banco assina os bytes como os envia, cada vez com a hora do envio.',
+      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, expirou, veio de um endereço para o qual não vale, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário. Nos eventos do banco: `X-Partner-Signature` não é a assinatura destes bytes com o segredo compartilhado, ou `X-Partner-Timestamp` difere em mais de 300 s.',
+    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`. O operador encontra no log por que uma chave sua foi recusada. O banco assina os bytes como os envia, cada vez com a hora do envio.',
+  },
+  insufficient_scope: {
+    cause:
+      'A chave de API é válida, mas não para isto: cada chamada precisa de um dos escopos `read`, `charge`, `payout`, `refund`, `webhook`, e esta chave foi criada sem ele. O cabeçalho `WWW-Authenticate` diz qual é o escopo.',
+    cure: 'Use uma chave que tenha o escopo, ou peça uma. Uma chave nunca ganha mais escopos do que tinha ao ser criada.',
+  },
+  insufficient_role: {
+    cause:
+      'O operador é conhecido, mas o papel dele não basta: um `viewer` lê, um `operator` também aciona a chave dos pagamentos e ajusta o saldo, um `approver` lê e aprova, um `admin` faz o que um `operator` faz e cria chaves e operadores.',
+    cure: 'Peça a quem tem o papel. Um admin cria um operador com outro papel; o papel de um que já existe nunca muda.',
   },
   not_found: {
     cause:
@@ -64,6 +74,10 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   version_conflict: {
     cause: 'Outra pessoa alterou o registro depois que você o leu.',
     cure: 'Leia de novo, decida de novo e envie o `version` que você viu.',
+  },
+  last_admin: {
+    cause: 'Sem um admin com nome, ninguém poderia criar chaves e operadores, a não ser com o token da instalação.',
+    cure: 'Crie outro admin antes. Se os tokens de todos os admins se perderam, o guia do operador diz como entrar de novo.',
   },
   body_too_large: {
     cause: 'O corpo tem mais de 64 KiB.',

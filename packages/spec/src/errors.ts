@@ -12,6 +12,16 @@ export const errors = {
   validation_error: { status: 400, title: 'Invalid request', message: 'the request is not valid' },
   invalid_pix_code: { status: 400, title: 'Invalid Pix code', message: 'pixCode is not a valid BR Code' },
   unauthorized: { status: 401, title: 'Unauthorized', message: 'missing or invalid credentials' },
+  insufficient_scope: {
+    status: 403,
+    title: 'Scope missing',
+    message: 'this API key does not have the scope that the call needs',
+  },
+  insufficient_role: {
+    status: 403,
+    title: 'Role missing',
+    message: 'the role of this operator does not allow the call',
+  },
   not_found: { status: 404, title: 'Not found', message: 'resource not found' },
   method_not_allowed: {
     status: 405,
@@ -47,6 +57,11 @@ export const errors = {
     status: 409,
     title: 'Changed meanwhile',
     message: 'it was changed meanwhile; read it again and send the version that you saw',
+  },
+  last_admin: {
+    status: 409,
+    title: 'Last admin',
+    message: 'the last active admin cannot be deactivated; make another one first',
   },
   body_too_large: { status: 413, title: 'Body too large', message: 'the request body exceeds 64 KiB' },
   value_not_positive: { status: 422, title: 'Value not positive', message: 'value must be greater than zero' },

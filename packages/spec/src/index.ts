@@ -1,7 +1,7 @@
 /**
  * The rules of the service as data: no input, no output, safe in a browser.
  */
-import { deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
+import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { getBalance } from './balance.ts'
 import {
   createCashIn,
@@ -14,11 +14,13 @@ import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
+import { createOperator, deactivateOperator, listOperators } from './operators.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
 
+export * from './access.ts'
 export * from './api-key.ts'
 export * from './balance.ts'
 export * from './caps.ts'
@@ -37,6 +39,7 @@ export * from './limits.ts'
 export * from './machine.ts'
 export * from './money.ts'
 export * from './operator.ts'
+export * from './operators.ts'
 export * from './order.ts'
 export * from './partner.ts'
 export * from './patterns.ts'
@@ -54,6 +57,7 @@ const businessEndpoints = {
   generateApiKey,
   listApiKeys,
   deactivateApiKey,
+  deactivateAllApiKeys,
   createCashIn,
   getCashIn,
   listCashIns,
@@ -76,6 +80,9 @@ const businessEndpoints = {
   getCashOutSwitch,
   setCashOutSwitch,
   createAdjustment,
+  createOperator,
+  listOperators,
+  deactivateOperator,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

@@ -57,6 +57,7 @@ export const getCashOutSwitch = endpoint({
   method: 'GET',
   path: '/operator/cash-out-switch',
   auth: 'admin',
+  role: 'viewer',
   tag: 'Operator',
   summary: 'Read whether payouts and refunds are enabled',
   description: 'With the reason, since when, and the `version` that switching on compares.',
@@ -70,6 +71,7 @@ export const setCashOutSwitch = endpoint({
   method: 'PUT',
   path: '/operator/cash-out-switch',
   auth: 'admin',
+  role: 'operator',
   tag: 'Operator',
   summary: 'Suspend or resume payouts and refunds',
   description:
@@ -101,6 +103,7 @@ export const createAdjustment = endpoint({
   method: 'POST',
   path: '/operator/adjustments',
   auth: 'admin',
+  role: 'operator',
   tag: 'Operator',
   summary: 'Adjust the balance: opening balance, top-up or withdrawal at the bank',
   description:

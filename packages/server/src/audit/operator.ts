@@ -8,7 +8,7 @@ export interface Operator {
   readonly address: string
 }
 
-/** Whose request it is. */
+/** Whose request it is; of a named operator id and name. @source rules#operators.7 */
 export function operatorOf({ caller, remoteAddress }: Pick<RequestContext, 'caller' | 'remoteAddress'>): Operator {
   const { id, name } = caller
   return { actor: id, ...(name !== undefined && { actorName: name }), address: remoteAddress }

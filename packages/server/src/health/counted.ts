@@ -2,6 +2,7 @@ import type { ExceededLimit } from '@pixgate/spec'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { BankCall } from '../banks/around-calls.ts'
 import type { RefusedCall } from '../banks/reporting.ts'
+import { REFUSAL_REASONS } from '../credentials/reports.ts'
 import { moduleAndVerb } from '../platform/db/pool-reports.ts'
 import { harmless, withoutFault } from '../platform/observer.ts'
 import { CALLBACK_ORIGINS, type CallbackOrigin, ERASED, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
@@ -48,7 +49,17 @@ function httpMetrics(registry: Registry) {
     registers: [registry],
   })
   for (const status of [400, 408, 431]) unreadable.inc({ status }, 0)
+  const refused = new Counter({
+    name: 'pixgate_credentials_refused_total',
+    help: 'API keys, and tokens of operators, that did not let their bearer in, by the reason',
+    labelNames: ['credential', 'reason'],
+    registers: [registry],
+  })
+  for (const [credential, reasons] of Object.entries(REFUSAL_REASONS)) {
+    for (const reason of reasons) refused.inc({ credential, reason }, 0)
+  }
   return {
+    onRefused: (credential: string, reason: string) => refused.inc({ credential, reason }),
     onUnreadable: (status: number) => unreadable.inc({ status }),
     onRequest: (method: string, route: string, status: number, durationMs: number) => {
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, durationMs / 1_000)

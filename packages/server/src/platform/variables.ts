@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import { areNarrow } from './network-share.ts'
+import { isNetwork } from './networks.ts'
 import { secretFaults } from './secret-faults.ts'
 import { fileVariable, withSecretFiles } from './secret-files.ts'
 import { StartupError } from './startup-error.ts'
@@ -121,12 +121,6 @@ export function narrowNetworks() {
 
 function isNone(networks: readonly string[]): boolean {
   return networks.length === 1 && networks[0] === NONE
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...more] = text.split('/')
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return bits > 0 && more.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
 }
 
 /** How variables are read. */

@@ -255,7 +255,7 @@ for (const what of ['key that is deactivated', 'receiver that is registered', 'r
       verified: { clear: () => undefined } as VerifiedKeys,
     } as const
     const operator = { actor: 'tests', address: '127.0.0.1' }
-    await generateKey(keys, operator, ALIVE)
+    await generateKey(keys, { createdBy: null }, operator, ALIVE)
     const [key] = await listKeys(database, undefined, 1)
     const url = new URL(`https://example.com/${ids.uuid()}`)
     const register = () => subscribe({ database, clock, ids }, url, ['pix_cash_in'], OPERATOR, ALIVE)

@@ -5,6 +5,7 @@ import { cashIn, cashOut, refundIn, serviceEndpoints } from '@pixgate/spec'
 import { Registry } from 'prom-client'
 import { parse } from 'yaml'
 import type { BreakerName, RefusedCall } from '../../src/banks/reporting.ts'
+import { REFUSAL_REASONS } from '../../src/credentials/reports.ts'
 import { createCounted } from '../../src/health/counted.ts'
 import { BREAKER_STATES, CALLBACK_ORIGINS, EVENT_OUTCOMES } from '../../src/health/labels.ts'
 import { createMeasured, type Measured } from '../../src/health/measured.ts'
@@ -34,6 +35,10 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   pixgate_http_request_duration_seconds: {
     status_class: ['1xx', '2xx', '3xx', '4xx', '5xx'],
     route: Object.values(serviceEndpoints).map(({ path }) => path),
+  },
+  pixgate_credentials_refused: {
+    credential: Object.keys(REFUSAL_REASONS),
+    reason: Object.values(REFUSAL_REASONS).flat(),
   },
   pixgate_event_loop_delay_seconds: { quantile: ['0.5', '0.99', '1'] },
 }

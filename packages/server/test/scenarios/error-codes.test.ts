@@ -49,7 +49,9 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
     // The one request that the API key has was spent on the world's webhook.
     const pix = await world(t, { PIXGATE_RATE_LIMIT_PER_MINUTE: '1' })
     for (let wrong = 0; wrong < limits.adminFailuresPerMinuteAndAddress; wrong++) {
-      await pix.call('GET', '/api-key', undefined, { authorization: 'Bearer wrong' })
+      for (const path of ['/api-key', '/metrics']) {
+        await pix.call('GET', path, undefined, { authorization: 'Bearer wrong' })
+      }
     }
     return pix
   },

@@ -19,6 +19,7 @@ export const createRefundIn = endpoint({
   method: 'POST',
   path: '/api/pix/refund-in/{id}',
   auth: 'api-key',
+  scope: 'refund',
   tag: 'Refund-in',
   summary: 'Give a payment back',
   description:
@@ -64,6 +65,7 @@ export const getRefundIn = endpoint({
   method: 'GET',
   path: '/api/pix/refund/{id}',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Refund-in',
   summary: 'Read a refund',
   description: 'By the id of the refund, not of the cash-in. The authoritative view.',
@@ -78,6 +80,7 @@ export const listRefundIns = endpoint({
   method: 'GET',
   path: '/api/pix/refund',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Refund-in',
   summary: 'List refunds, newest first',
   description:

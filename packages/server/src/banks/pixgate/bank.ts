@@ -1,4 +1,4 @@
-import { addressList } from '../../platform/address-list.ts'
+import { networksOf } from '../../platform/networks.ts'
 import type { Bank } from '../bank.ts'
 import type { PixgateBankConfig } from './config.ts'
 import { createHttpPartner } from './http-partner.ts'
@@ -13,7 +13,7 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
   }
   const link = openPartnerLink({ ...config, onDate })
   const secrets = [config.secret, config.secretPrevious].filter((secret) => secret !== undefined)
-  const isFromBank = config.addresses === undefined ? () => true : addressList(config.addresses)
+  const isFromBank = config.addresses === undefined ? () => true : networksOf(config.addresses).include
   return {
     ...createHttpPartner(link, config.hasIdempotentOrders),
     inbound: createPixgateInbound({ secrets, apiKey: config.inboundApiKey, isFromBank }),

@@ -73,6 +73,8 @@ export function endpointRoute(
       // Of two tokens none is the right one: rules#http.6.
       if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
       caller = await authenticate[auth](incoming)
+      request.caller = caller
+      authenticate.admit?.(incoming, caller)
     }
     const rawBody = await (endpoint.body ? readBody(raw) : readUnwantedBody(raw)).catch((error: unknown) => {
       if (auth === 'partner') authenticate.onUnreadPartner?.(incoming, error)

@@ -1,5 +1,4 @@
 import {
-  type Credential,
   type Endpoint,
   type EndpointResponse,
   type ErrorCode,
@@ -80,13 +79,13 @@ function tagsOf(endpoints: readonly Endpoint[]) {
 }
 
 function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
-  const { id, tag, summary, description, auth, params, query, headers, body, example, responses } = endpoint
+  const { id, tag, summary, description, params, query, headers, body, example, responses } = endpoint
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description && { description }),
-    security: SECURITY[auth],
+    security: securityOf(endpoint),
     parameters: [
       ...parametersOf('path', params, schemas),
       ...parametersOf('query', query, schemas),
@@ -288,8 +287,13 @@ const correlationIdParameter = {
 }
 
 const securitySchemes = {
-  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
-  adminToken: { type: 'http', scheme: 'bearer', description: 'The administrative token of this installation.' },
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key that has the scope.' },
+  adminToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'The token of an operator whose role is enough, or the administrative token of this installation as long as there is no named admin.',
+  },
   partnerSignature: {
     type: 'apiKey',
     in: 'header',
@@ -304,9 +308,16 @@ const securitySchemes = {
   },
 }
 
-const SECURITY: Readonly<Record<Credential, readonly Readonly<Record<string, readonly string[]>>[]>> = {
-  'api-key': [{ apiKey: [] }],
-  admin: [{ adminToken: [] }],
-  partner: [{ partnerSignature: [], partnerTimestamp: [] }],
-  none: [],
+/** Who may call: the scope of the key, or the least role of the operator, stands where OpenAPI has those of OAuth. */
+function securityOf(endpoint: Endpoint): readonly Readonly<Record<string, readonly string[]>>[] {
+  switch (endpoint.auth) {
+    case 'api-key':
+      return [{ apiKey: [endpoint.scope] }]
+    case 'admin':
+      return [{ adminToken: [endpoint.role] }]
+    case 'partner':
+      return [{ partnerSignature: [], partnerTimestamp: [] }]
+    case 'none':
+      return []
+  }
 }
