@@ -205,7 +205,15 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       inbound: bank.inbound,
       observer: metrics.inbox,
     }),
-    statements: createStatementModule({ ...base, ...operations, engine, partner, database: databases.work }),
+    statements: createStatementModule({
+      ...base,
+      ...operations,
+      engine,
+      partner,
+      database: databases.work,
+      isAccountShared: config.isBankAccountShared,
+      onTrip: metrics.onTrip,
+    }),
     apiKeys: createApiKeysModule({
       ...base,
       database: databases.api,
