@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { caseFacts, cases, payoutSwitch } from '../support/evidence.ts'
+import { postEvent } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
 import { tamperedWorld } from './tampering-bank.ts'
 
@@ -59,6 +60,29 @@ test('[trip-wire.2] [PL-52] money that somebody takes out of the account suspend
   await minutes(pix, 2)
   assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_unexplained (closed)'] })
   await pix.assertBooksAgree()
+})
+
+test('[trip-wire.1] [PL-50] a return of a payout that somebody made up suspends payouts', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  await pix.balance(90_000)
+  const { id } = await pix.cashOut({ value: 800 })
+  const { endToEndId, providerTransactionId } = await pix.until(
+    `/api/pix/cash-out/${id}`,
+    ({ status }) => status === 'CONFIRMED',
+  )
+  const occurredAt = new Date(pix.clock.now()).toISOString()
+  const told = { transactionId: providerTransactionId ?? 'tx', externalId: id, endToEndId, valueCents: 80_000 }
+  const event = {
+    event: 'CashOutReversal',
+    eventId: 'forged',
+    status: 'CONFIRMED',
+    returnId: 'D1',
+    occurredAt,
+    ...told,
+  }
+  assert.equal(await postEvent(pix, event, { endpoint: 'cash-out' }), 200)
+  await minutes(pix, 8)
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_missing'] })
 })
 
 test('[trip-wire.2] [PL-52] where others pay from the account too, what they take is a case', async (t) => {
