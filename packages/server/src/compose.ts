@@ -231,15 +231,6 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
   const operations = buildOperations(base, engine, partner, wake)
-  const reports = createRefusalReports(base.logger, metrics.onRefused)
-  const operators = createOperatorsModule({
-    ...base,
-    database: databases.api,
-    mode: config.mode,
-    adminToken: config.adminToken,
-    metricsToken: config.metricsToken,
-    reports,
-  })
   return {
     ...operations,
     webhooks,
@@ -255,20 +246,34 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       inbound: bank.inbound,
       observer: metrics.inbox,
     }),
-    statements: createStatementModule({ ...base, ...operations, engine, partner, database: databases.work }),
-    apiKeys: createApiKeysModule({
+    statements: createStatementModule({
       ...base,
-      database: databases.api,
-      mode: config.mode,
-      rateLimitPerMinute: config.rateLimitPerMinute,
-      reports,
+      ...operations,
+      engine,
+      partner,
+      database: databases.work,
+      isAccountShared: config.isBankAccountShared,
+      onTrip: metrics.onTrip,
     }),
-    operators,
-    logins: auditLogins(operators.authenticate, { ...base, database: databases.api }),
+    ...buildAccess(base),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
+  }
+}
+
+/** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */
+function buildAccess(base: Base) {
+  const { config, metrics } = base
+  const database = base.databases.api
+  const { mode, adminToken, metricsToken, rateLimitPerMinute } = config
+  const reports = createRefusalReports(base.logger, metrics.onRefused)
+  const operators = createOperatorsModule({ ...base, database, mode, adminToken, metricsToken, reports })
+  return {
+    apiKeys: createApiKeysModule({ ...base, database, mode, rateLimitPerMinute, reports }),
+    operators,
+    logins: auditLogins(operators.authenticate, { ...base, database }),
   }
 }
 

@@ -193,7 +193,13 @@ export const serviceVariables = variables({
   PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: {
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
     description:
-      "What may be booked on the word of events alone since the bank's statement was last matched; beyond it every payment is verified. Unset: ten times the variable before.",
+      "What may be booked on the word of events alone until the bank's statement has it, by all processes together; beyond it every payment is verified. Unset: ten times the variable before.",
+  },
+  PIXGATE_BANK_ACCOUNT_SHARED: {
+    shape: flag(),
+    default: 'false',
+    description:
+      'Whether others pay from the account at the bank too. If so, debits that the service does not know are cases and do not suspend payouts and refunds.',
   },
   PIXGATE_MAX_VALUE_CENTS: {
     shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
@@ -280,6 +286,8 @@ export interface Config {
   readonly maxValueCents: bigint
   /** From when on credits that events tell are verified. */
   readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
+  /** Others pay from the account at the bank too. @source rules#trip-wire.2 */
+  readonly isBankAccountShared: boolean
   /** 0: none. */
   readonly rateLimitPerMinute: number
   readonly webhookAllowPrivate: boolean
@@ -455,6 +463,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
       verifyFromCents,
       unverifiedMaxCents: centsOrNull(values.PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS) ?? verifyFromCents * 10n,
     },
+    isBankAccountShared: values.PIXGATE_BANK_ACCOUNT_SHARED,
     rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
     trustProxy: values.PIXGATE_TRUST_PROXY.filter((network) => network !== NONE),

@@ -28,6 +28,7 @@ export function createCounted(registry: Registry, bankCalls: readonly BankCall[]
     ...harmless(bankMetrics(registry, bankCalls)),
     inbox: harmless(inboxMetrics(registry)),
     deliveries: harmless(deliveryMetrics(registry)),
+    ...harmless(tripWireMetrics(registry)),
     ...harmless(databaseMetrics(registry)),
     ...workerMetrics(registry),
     retention: harmless(retentionMetrics(registry)),
@@ -136,6 +137,15 @@ function bankMetrics(registry: Registry, bankCalls: readonly BankCall[]) {
       calls.observe({ call, outcome }, durationMs / 1_000)
     },
   }
+}
+
+function tripWireMetrics(registry: Registry) {
+  const trips = new Counter({
+    name: 'pixgate_trip_wire_trips_total',
+    help: 'How often this process suspended payouts and refunds, as the bank and our books differ',
+    registers: [registry],
+  })
+  return { onTrip: () => trips.inc() }
 }
 
 function inboxMetrics(registry: Registry) {

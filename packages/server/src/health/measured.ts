@@ -194,6 +194,16 @@ const WAITING: Readonly<
     names: ['pixgate_work_late', 'pixgate_work_late_seconds'],
     labels: ['kind'],
   },
+  suspended: {
+    what: 'Whether payouts are suspended, by who ordered it last: the operator or the trip_wire',
+    names: ['pixgate_orders_suspended', 'pixgate_orders_suspended_seconds'],
+    labels: ['kind'],
+  },
+  statement: {
+    what: "Whether the bank's statement was ever read whole; the age is that of the last reading",
+    names: ['pixgate_bank_statement_read', 'pixgate_bank_statement_age_seconds'],
+    labels: [],
+  },
 }
 
 const PARTS = Object.keys(WAITING) as readonly (keyof Backlog)[]

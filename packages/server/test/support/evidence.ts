@@ -149,6 +149,32 @@ export function audit(database: Database): Promise<AuditRow[]> {
   return database.rows(AUDIT, [])
 }
 
+const SWITCH = statement<[], { value: { enabled: boolean }; version: bigint }>(
+  'test.switch',
+  `SELECT value, version FROM control WHERE name = 'cash_out_switch'`,
+)
+
+/** The switch of payouts as it stands. */
+export async function payoutSwitch(
+  database: Database,
+): Promise<{ readonly isSuspended: boolean; readonly version: bigint }> {
+  const [row] = await database.rows(SWITCH, [])
+  if (!row) throw new Error('the switch is missing')
+  return { isSuspended: !row.value.enabled, version: row.version }
+}
+
+const UNVERIFIED = statement<[], { cents: bigint; sum: bigint }>(
+  'test.unverified',
+  `SELECT t.cents, (SELECT coalesce(sum(value_cents), 0)::bigint FROM unverified_credit WHERE settled_at IS NULL) AS sum FROM unverified_total t`,
+)
+
+/** The total of unverified credits, centavos; and what the credits that are counted add up to. */
+export async function unverifiedTotal(
+  database: Database,
+): Promise<{ readonly cents: bigint; readonly sum: bigint } | undefined> {
+  return (await database.rows(UNVERIFIED, []))[0]
+}
+
 const MARK = statement<[], { matched_until: number | null; read_at: number | null }>(
   'test.statement_mark',
   'SELECT matched_until, read_at FROM statement_mark',
