@@ -307,6 +307,7 @@ function buildOperations(
       fee: config.feeCashOut,
       maxValueCents: config.maxValueCents,
       limits,
+      approvalFromCents: config.approvalFromCents,
     },
     onReserved: () => wake('cash-out'),
   })
@@ -505,8 +506,9 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
 
 /** What bounds the money that leaves, and what is booked unverified. */
 function limitsOf(config: Config) {
-  const { limits, maxValueCents, credits } = config
-  const named = { ...limits.caps, newRecipientMs: limits.newRecipientMs, maxValueCents, ...credits }
+  const { limits, approvalFromCents, maxValueCents, credits } = config
+  const { caps, newRecipientMs } = limits
+  const named = { ...caps, newRecipientMs, approvalFromCents, maxValueCents, ...credits }
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
 }
 

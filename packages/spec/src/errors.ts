@@ -53,6 +53,11 @@ export const errors = {
     title: 'Not possible in this state',
     message: 'the bank refuses this in the present state',
   },
+  approver_not_independent: {
+    status: 403,
+    title: 'Approver not independent',
+    message: 'whoever made the API key, or approved this before, cannot approve it',
+  },
   version_conflict: {
     status: 409,
     title: 'Changed meanwhile',

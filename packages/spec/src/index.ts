@@ -2,6 +2,7 @@
  * The rules of the service as data: no input, no output, safe in a browser.
  */
 import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
+import { decideApproval, listApprovals } from './approvals.ts'
 import { getBalance } from './balance.ts'
 import {
   createCashIn,
@@ -22,6 +23,7 @@ import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webh
 
 export * from './access.ts'
 export * from './api-key.ts'
+export * from './approvals.ts'
 export * from './balance.ts'
 export * from './caps.ts'
 export * from './case-meanings.ts'
@@ -80,6 +82,8 @@ const businessEndpoints = {
   getCashOutSwitch,
   setCashOutSwitch,
   createAdjustment,
+  listApprovals,
+  decideApproval,
   createOperator,
   listOperators,
   deactivateOperator,

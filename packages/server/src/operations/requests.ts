@@ -17,6 +17,8 @@ export interface AskedBy {
   /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
   readonly idempotencyKey: string | null
   readonly madeBy: MadeBy
+  /** The operator who made the API key; `null`, or absent: the administrative token did, or nobody knows. */
+  readonly keyMadeBy?: string | null | undefined
   /** Of the API key that asks, where it has caps of its own. */
   readonly caps?: Caps | undefined
   /** Nothing is decided for it once it has lapsed. */
@@ -34,7 +36,7 @@ export function identityOf(endpoint: string, context: RequestContext): AskedBy {
   const key = idempotencyKeyOf(headers)
   const idempotencyKey = key === null ? null : `${caller.id} ${endpoint} ${key}`
   const madeBy = { caller: caller.id, address: remoteAddress }
-  return { correlationId, live, idempotencyKey, madeBy, caps: caller.caps }
+  return { correlationId, live, idempotencyKey, madeBy, caps: caller.caps, keyMadeBy: caller.keyMadeBy }
 }
 
 /** What tells whether two requests ask for the same. @source rules#external-id.3 */

@@ -79,6 +79,8 @@ export interface Caller {
   readonly role?: OperatorRole
   /** Of an API key: what it may be used for. */
   readonly scopes?: ReadonlySet<ApiKeyScope>
+  /** Of an API key: the operator who made it; absent: the administrative token did. */
+  readonly keyMadeBy?: string
   /** Of an API key: what may leave with it at most; absent: nothing of its own bounds it. */
   readonly caps?: Caps
 }
