@@ -294,10 +294,16 @@ function measure(
 }
 
 /** What any server of this process is made with. */
-function httpOptions({ config, metrics, logger, ids }: Base, { apiKeys, inbox }: Modules, eventLoop: WatchedEventLoop) {
+function httpOptions(
+  { config, metrics, logger, ids, pause }: Base,
+  { apiKeys, inbox }: Modules,
+  eventLoop: WatchedEventLoop,
+) {
   return {
     onRequest: metrics.onRequest,
     onUnreadable: metrics.onUnreadable,
+    onStranger: metrics.onStranger,
+    pause,
     authenticate: {
       'api-key': apiKeys.authenticateApiKey,
       admin: apiKeys.authenticateAdmin,

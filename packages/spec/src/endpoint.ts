@@ -82,9 +82,8 @@ export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
       ...(definition.body && definition.auth !== 'partner'
         ? (['malformed_json', 'content_type_required'] as const)
         : []),
-      ...(definition.auth === 'none' ? [] : (['unauthorized'] as const)),
+      ...(definition.auth === 'none' ? [] : (['unauthorized', 'rate_limited'] as const)),
       ...definition.errors,
-      ...(definition.auth === 'api-key' || definition.auth === 'admin' ? (['rate_limited'] as const) : []),
       'internal_error',
       'overloaded',
     ]),

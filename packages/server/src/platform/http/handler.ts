@@ -65,6 +65,8 @@ export interface Caller {
   readonly credential: Credential
   /** Names the credential in audit rows and scopes; never the secret itself. */
   readonly id: string
+  /** Whether nothing proves who calls, and it was let in all the same. */
+  readonly isStranger?: boolean
 }
 
 /**
