@@ -94,7 +94,7 @@ export function endpointRoute(
     const input = {
       params: readParams?.(request.params),
       query: readQuery?.(request.query as QueryText),
-      body: readJson?.(rawBody, headers['content-type']),
+      body: readJson?.(rawBody, headers),
       context: { ...incoming, caller, live, rawBody },
     }
     if (changesSomething) refuseLapsed(live)
