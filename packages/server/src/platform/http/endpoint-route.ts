@@ -71,7 +71,8 @@ export function endpointRoute(
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { id: correlationId, headers, ip: remoteAddress, raw } = request
     // Before anything else: what comes later, such as the look-up of a token, can last.
-    const live = followRequest(eventLoop, () => raw.socket.destroyed, readingOf(raw))
+    const isGone = () => raw.socket.destroyed
+    const live = followRequest(eventLoop, isGone, readingOf(raw))
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
     let caller = ANYONE
     if (auth === 'api-key' || auth === 'admin') {
@@ -95,7 +96,7 @@ export function endpointRoute(
       params: readParams?.(request.params),
       query: readQuery?.(request.query as QueryText),
       body: readJson?.(rawBody, headers),
-      context: { ...incoming, caller, live, rawBody },
+      context: { ...incoming, caller, live, isGone, rawBody },
     }
     if (changesSomething) refuseLapsed(live)
     const answer = await handle(input)

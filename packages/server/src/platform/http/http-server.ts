@@ -1,6 +1,6 @@
 import { Refusal } from '@pixgate/spec'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { DatabaseUnavailable, isRetryableConflict } from '../db/errors.ts'
+import { DatabaseUnavailable, isRetryableConflict, NoLongerWanted } from '../db/errors.ts'
 import type { EventLoop } from '../event-loop.ts'
 import type { Heartbeat } from '../heartbeat.ts'
 import type { Ids } from '../ids.ts'
@@ -119,6 +119,8 @@ function createApp(options: AppOptions, connections: Connections, strangers: Str
     serverFactory: (handle) => {
       const server = createNodeServer(eventLoop, strangerBounds.connectionsMax)
       strangers.watch(server)
+      // What is carried out may last: a deep page waits for its turn.
+      server.on('timeout', (socket) => void (connections.isAnswering(socket) || socket.destroy()))
       return server.on('request', connections.oneAtATime(handle))
     },
     trustProxy: trustProxy ? [...trustProxy] : false,
@@ -147,11 +149,11 @@ function setStandardHeaders(options: AppOptions, reply: FastifyReply): void {
 /** What can only be tried again later is one refusal; what nobody foresaw tells the client nothing. @source rules#http.9 */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (error instanceof DatabaseUnavailable || isRetryableConflict(error) || error instanceof QueueFull) {
-    return new Refusal('overloaded', { retryAfterSeconds: 1 })
-  }
-  return new Refusal('internal_error')
+  const isPassing = PASSING.some((kind) => error instanceof kind) || isRetryableConflict(error)
+  return isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1 }) : new Refusal('internal_error')
 }
+
+const PASSING = [DatabaseUnavailable, QueueFull, NoLongerWanted] as const
 
 const FASTIFY_SETTINGS = {
   // While the server closes, requests on open connections are still answered, each with `Connection: close`.
