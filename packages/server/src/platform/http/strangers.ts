@@ -42,9 +42,9 @@ export interface StrangerBounds extends ConnectionBounds {
 
 /** @source rules#strangers.1, rules#strangers.3, rules#http.13 */
 export const STRANGER_BOUNDS: StrangerBounds = {
-  connectionsMax: 2_000,
-  strangersMax: 1_500,
-  strangersOfNetworkMax: 500,
+  connectionsMax: 4_000,
+  strangersMax: 3_000,
+  strangersOfNetworkMax: 2_500,
   wrongPerMinute: 600,
 }
 

@@ -39,6 +39,12 @@ export interface WrongRequestOptions {
 /** How long a network beyond its budget waits for each answer. */
 const PUT_OFF_MS = 1_000
 
+/**
+ * So many of a network wait at once. Whoever would wait beyond that opens one connection more for each request, and that costs us
+ * more than the answer.
+ */
+const PUT_OFF_MAX = 100
+
 /** Bounds the memory that strangers can take. */
 const NETWORKS_MAX = 10_000
 
@@ -46,17 +52,17 @@ const NETWORKS_MAX = 10_000
 export function createWrongRequests(options: WrongRequestOptions): WrongRequests {
   const { perMinute, clock, pause, isProxied, report } = options
   const wrong = createTokenBuckets(clock, { perMinute, capacity: perMinute, bucketsMax: NETWORKS_MAX })
-  const putOffNow = new WeakSet<Socket>()
-  const putOffBefore = new WeakSet<IncomingMessage>()
+  const waiting = new WaitingRequests()
 
-  /** Once a request. Who waits takes nothing of anybody else's, but on the connections of a proxy, which are everybody's. */
-  async function putOff({ raw }: FastifyRequest): Promise<void> {
-    const { socket } = raw
-    if (isProxied(socket) || putOffBefore.has(raw)) return
-    putOffBefore.add(raw)
-    putOffNow.add(socket)
+  async function putOff({ raw }: FastifyRequest, network: string): Promise<void> {
+    const leave = waiting.enter(raw, network)
     await pause.for(PUT_OFF_MS)
-    putOffNow.delete(socket)
+    leave()
+  }
+
+  /** Who waits takes nothing of anybody else's, but on the connections of a proxy, which are everybody's. */
+  function mustWait({ raw }: FastifyRequest, network: string): boolean {
+    return !isProxied(raw.socket) && !waiting.hasWaited(raw) && waiting.countOf(network) < PUT_OFF_MAX
   }
 
   return {
@@ -65,7 +71,7 @@ export function createWrongRequests(options: WrongRequestOptions): WrongRequests
       const waitMs = wrong.take(network)
       if (waitMs === 0) return refusal
       report('limited', network)
-      await putOff(request)
+      if (mustWait(request, network)) await putOff(request, network)
       return limited(waitMs)
     },
     mayRead: async (request, network) => {
@@ -75,9 +81,41 @@ export function createWrongRequests(options: WrongRequestOptions): WrongRequests
         report('limited', network)
         throw limited(waitMs)
       }
-      await putOff(request)
+      await putOff(request, network)
     },
-    isPutOff: (socket) => putOffNow.has(socket),
+    isPutOff: (socket) => waiting.has(socket),
+  }
+}
+
+class WaitingRequests {
+  readonly #before = new WeakSet<IncomingMessage>()
+  readonly #sockets = new Set<Socket>()
+  readonly #counts = new Map<string, number>()
+
+  /** @returns ends it */
+  enter(request: IncomingMessage, network: string): () => void {
+    const { socket } = request
+    this.#before.add(request)
+    this.#sockets.add(socket)
+    this.#counts.set(network, this.countOf(network) + 1)
+    return () => {
+      this.#sockets.delete(socket)
+      const count = this.countOf(network) - 1
+      if (count > 0) this.#counts.set(network, count)
+      else this.#counts.delete(network)
+    }
+  }
+
+  hasWaited(request: IncomingMessage): boolean {
+    return this.#before.has(request)
+  }
+
+  has(socket: Socket): boolean {
+    return this.#sockets.has(socket)
+  }
+
+  countOf(network: string): number {
+    return this.#counts.get(network) ?? 0
   }
 }
 

@@ -22,9 +22,9 @@ function event(signature: string, body = '{}', ...headers: string[]): string {
 }
 
 const ROOM: StrangerBounds = {
-  connectionsMax: 100,
-  strangersMax: 100,
-  strangersOfNetworkMax: 100,
+  connectionsMax: 200,
+  strangersMax: 200,
+  strangersOfNetworkMax: 200,
   wrongPerMinute: 600,
 }
 
@@ -219,6 +219,20 @@ test('[strangers.3] [http.6] beyond its budget a network’s wrong credentials a
   now = 30_000
   assert.equal(statusOf(await stranger.ask(GUESS)), 401)
   assert.deepEqual(outcomes, ['limited'])
+})
+
+test('[strangers.3] a hundred requests of a network wait at once, one more is answered 429 without it', async (t) => {
+  const { open, waiting, putOff, release } = await guarded(t, { wrongPerMinute: 1 })
+  const stranger = await open()
+  assert.equal(statusOf(await stranger.ask(GUESS)), 401)
+  const refused: Promise<string>[] = []
+  while (waiting.length < 100) {
+    refused.push((await open()).ask(GUESS))
+    await putOff()
+  }
+  assert.equal(statusOf(await stranger.ask(GUESS)), 429)
+  release()
+  for (const answer of refused) assert.equal(statusOf(await answer), 429)
 })
 
 test('[strangers.3] [partner-inbox.1] an event from a network beyond its budget is not read before its second is over, and never refused', async (t) => {
