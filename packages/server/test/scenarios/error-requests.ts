@@ -46,8 +46,21 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
       : [row('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } })]),
     ...(NEEDS_NOTHING.includes(operation) ? [] : [row('internal_error'), row('overloaded')]),
     ...(auth === 'api-key' || auth === 'admin' ? [row('rate_limited')] : []),
+    ...(auth === 'partner'
+      ? [{ operation, code: 'rate_limited', request: sendWrongUntilLimited(operation) } as const]
+      : []),
   ]
 })
+
+/** A network is limited once it has sent more with wrong credentials than it may in a minute. */
+function sendWrongUntilLimited(operation: OperationId): Row['request'] {
+  return async (pix) => {
+    for (;;) {
+      const answer = await send(pix, operation, { headers: { 'x-partner-signature': 'none' } })
+      if (answer.status !== 401) return answer
+    }
+  }
+}
 
 /** What both ways of sending money answer alike. */
 const OF_CASH_OUTS: readonly Row[] = (
