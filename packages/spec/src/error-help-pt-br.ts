@@ -170,7 +170,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   rate_limited: {
     cause:
-      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou tokens administrativos errados demais.',
+      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou requisições demais com credenciais erradas.',
     cure: 'Espere quantos segundos `Retry-After` disser. Prefira notificações a consultas repetidas.',
   },
   internal_error: {

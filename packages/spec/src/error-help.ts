@@ -175,7 +175,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   rate_limited: {
     cause:
-      'This API key sent more requests than it may in a minute; or this address sent too many wrong administrative tokens.',
+      'This API key sent more requests than it may in a minute; or this address sent too many requests with wrong credentials.',
     cure: 'Wait as many seconds as `Retry-After` says. Prefer notifications to polling.',
   },
   internal_error: {

@@ -214,7 +214,11 @@ export class Refusal extends Error {
       readonly cause?: unknown
     } = {},
   ) {
+    const { stackTraceLimit } = Error
+    // Of an answer nobody reads the stack, and making it is a fifth of what a refused stranger costs.
+    if (code !== 'internal_error') Error.stackTraceLimit = 0
     super(details.message ?? errors[code].message, 'cause' in details ? { cause: details.cause } : undefined)
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.fields = details.fields ?? []
     this.existing = details.existing

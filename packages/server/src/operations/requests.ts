@@ -94,11 +94,12 @@ interface ListQuery<Status extends string> extends PageQuery {
  */
 export async function listed<Op extends Operation, Status extends string, Item>(
   store: Pick<OperationStore<Op>, 'list' | 'count'>,
-  query: ListQuery<Status>,
+  { query, context }: { readonly query: ListQuery<Status>; readonly context: Pick<RequestContext, 'isGone'> },
   view: (operation: Op) => Item,
   conditionOf: (status: Status) => Condition = statusIs,
 ) {
   const page = pageOf(query)
+  const isWanted = () => !context.isGone?.()
   const { status, external_id, end_to_end_id, cash_in_id } = query
   const filter: OperationFilter = {
     ...page,
@@ -107,6 +108,9 @@ export async function listed<Op extends Operation, Status extends string, Item>(
     ...(end_to_end_id === undefined ? {} : { endToEndId: end_to_end_id }),
     ...(cash_in_id === undefined ? {} : { cashInId: cash_in_id.toLowerCase() }),
   }
-  const [rows, counted] = await Promise.all([store.list(filter), store.count(filter, limits.exactTotalMax + 1)])
+  const [rows, counted] = await Promise.all([
+    store.list(filter, isWanted),
+    store.count(filter, limits.exactTotalMax + 1),
+  ])
   return { status: 200, body: pageView(page, rows, counted, view) } as const
 }

@@ -50,6 +50,9 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
     // A right token is never refused for wrong ones.
     ...(auth === 'admin' ? [row('rate_limited', { headers: { authorization: 'Bearer wrong' } })] : []),
     ...(auth === 'admin' && role !== 'viewer' ? [asViewer(operation)] : []),
+    ...(auth === 'partner'
+      ? [{ operation, code: 'rate_limited', request: sendWrongUntilLimited(operation) } as const]
+      : []),
   ]
 })
 
@@ -76,6 +79,16 @@ function asViewer(operation: OperationId): Row {
       const token = await makeOperator(pix, 'viewer')
       return send(pix, operation, { headers: { authorization: `Bearer ${token}` } })
     },
+  }
+}
+
+/** A network is limited once it has sent more with wrong credentials than it may in a minute. */
+function sendWrongUntilLimited(operation: OperationId): Row['request'] {
+  return async (pix) => {
+    for (;;) {
+      const answer = await send(pix, operation, { headers: { 'x-partner-signature': 'none' } })
+      if (answer.status !== 401) return answer
+    }
   }
 }
 

@@ -64,6 +64,8 @@ export interface RequestContext extends IncomingRequest {
   readonly caller: Caller
   /** Whether it may still be carried out; whoever changes anything for it asks right before. @source rules#http.14 */
   readonly live: LiveRequest
+  /** Whether nobody waits for the answer any more; absent where nobody can go. */
+  readonly isGone?: () => boolean
   /** The body as it came, byte for byte; where the endpoint takes none, at most an empty object. */
   readonly rawBody: Buffer
 }
@@ -83,6 +85,8 @@ export interface Caller {
   readonly keyMadeBy?: string
   /** Of an API key: what may leave with it at most; absent: nothing of its own bounds it. */
   readonly caps?: Caps
+  /** Whether nothing proves who calls, and it was let in all the same. */
+  readonly isStranger?: boolean
 }
 
 /**
