@@ -228,7 +228,7 @@ export const deactivateAllApiKeys = endpoint({
       description: 'No key is active any more',
       schema: Type.Object(
         {
-          deactivatedCount: Type.Integer({
+          deactivatedCount: int64({
             minimum: 0,
             maximum: Number.MAX_SAFE_INTEGER,
             description: 'How many were active',

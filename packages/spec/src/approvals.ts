@@ -49,6 +49,7 @@ export const listApprovals = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'List the payouts that wait for an approval, oldest first',
+  description: 'To whom how much is to go, which API key asked for it, who has approved it, and until when it can be.',
   query: Type.Object(
     {
       cursor: Type.Optional({ ...uuid, description: '`nextCursor` of the page before', examples: [EXAMPLE.id] }),

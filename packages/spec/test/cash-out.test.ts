@@ -43,6 +43,9 @@ test('[cash-out.unknown.3] a missing or unclear answer never releases money: eac
       ['send.rejected', ['refusal is of the latest attempt'], ['the bank has it', 'another attempt may arrive']],
       ['partner.failed', [], ['only an event reports it', 'the statement shows it']],
       ['partner.not_found', ['absence is proven'], ['it may be sent again']],
+      // What waits for an approval was never sent.
+      ['operator.refused', ['an approval is missing'], []],
+      ['operator.approved', ['an approval is missing', 'the code asks for something else'], []],
     ],
   )
 })

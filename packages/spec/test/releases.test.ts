@@ -34,6 +34,8 @@ test('[ledger.releases] these rules free or credit money, and no other', () => {
       'cash-out.states.7',
       'cash-out.states.13',
       'cash-out.unknown.6',
+      'cash-out.approval.8',
+      'cash-out.approval.9',
       'cash-out.reversal.1',
       'refund-in.states.6',
       'refund-in.states.4',

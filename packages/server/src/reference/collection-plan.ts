@@ -155,6 +155,7 @@ export const collectionPlan: readonly Folder[] = [
         name: 'Take the adjustment back',
         body: { valueCents: -TOP_UP_CENTS, reason: 'Opening balance, taken back' },
       },
+      { id: 'listApprovals' },
       { id: 'createOperator' },
       { id: 'listOperators' },
       { id: 'deactivateOperator' },

@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { curlOf } from '../../src/platform/http/curl.ts'
+import { makeOperator } from '../support/operators.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
 
 type OperationId = keyof typeof endpoints
@@ -99,10 +100,13 @@ async function settledByHand({ run, variables }: Shell, pix: World): Promise<voi
 }
 
 /** What the operator does; the key goes last. */
-async function operator({ run, variables }: Shell): Promise<void> {
+async function operator(sh: Shell, pix: World): Promise<void> {
+  const { run, variables } = sh
   await run('createAdjustment')
+  await approver(sh, pix)
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
+  await run('listApprovals')
   variables.OPERATOR_ID = (await run('createOperator')).id
   await run('listOperators')
   await run('deactivateOperator')
@@ -111,14 +115,26 @@ async function operator({ run, variables }: Shell): Promise<void> {
   await run('deactivateAllApiKeys')
 }
 
+/** What an approver does about a payout that waits. */
+async function approver({ run, variables }: Shell, pix: World): Promise<void> {
+  const { id } = await pix.cashOut({ value: WAITING_REAIS, externalId: 'waits' })
+  variables.CASH_OUT_ID = id
+  variables.PIXGATE_ADMIN_TOKEN = await makeOperator(pix, 'approver')
+  await run('decideApproval')
+  variables.PIXGATE_ADMIN_TOKEN = ADMIN_TOKEN
+}
+
+/** More than any example sends. */
+const WAITING_REAIS = 90
+
 test('[reference.5] every command that the reference shows works at the sandbox as it stands there', async (t) => {
-  const pix = await world(t)
+  const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: String(WAITING_REAIS * 100) })
   const sh = await shell(t, pix)
   await prepare(sh)
   await moneyIn(sh, pix)
   await moneyOut(sh, pix)
   await settledByHand(sh, pix)
-  await operator(sh)
+  await operator(sh, pix)
   const shown = Object.values<Endpoint>(endpoints).filter((endpoint) => curlOf(endpoint) !== undefined)
   assert.deepEqual(
     shown.map(({ id }) => id).filter((id) => !sh.used.has(id as OperationId)),

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { administer } from './database.ts'
 
+/** What production takes for one. */
+const PASSWORD = 'Hd5gJc3ZtV6nKx1FqS0w'
+
 /** Logins of the cluster's, each with what it is a member of. */
 
 /** A login that goes with the test. */
@@ -14,9 +17,9 @@ export interface Login {
 export async function login(t: TestContext, options = ''): Promise<Login> {
   const cluster = clusterUrl()
   const role = `login_${randomBytes(8).toString('hex')}`
-  await administer(cluster, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${options}`)
+  await administer(cluster, `CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}' ${options}`)
   t.after(() => administer(cluster, `DROP ROLE ${role}`))
-  return { role, password: 'secret' }
+  return { role, password: PASSWORD }
 }
 
 /** The login that the guide makes for a server. */
