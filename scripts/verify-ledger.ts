@@ -1,20 +1,10 @@
-import { readSandboxConfig } from '../packages/sandbox/src/config.ts'
-import { startEmbeddedPostgres } from '../packages/sandbox/src/postgres/embedded-postgres.ts'
-import { runningPostgres } from '../packages/sandbox/src/postgres/running.ts'
-import { readEnvironment } from '../packages/server/src/process.ts'
-import { type OpenDatabase, verifyLedger } from '../packages/server/src/verify-ledger.ts'
+import { verifyLedger } from '../packages/server/src/verify-ledger.ts'
+import { sandboxConfig, sandboxDatabase } from './sandbox-database.ts'
 
 /**
  * `npm run verify-ledger`: the program of the server, on the database in `DATABASE_URL` or the one in the data directory.
  * @source rules#ledger.verify.3
  */
-async function findDatabase(): Promise<OpenDatabase> {
-  const { environment, places } = readEnvironment()
-  const { given, dataDirectory } = readSandboxConfig(environment, places)
-  const url = given.DATABASE_URL ?? (await runningPostgres(dataDirectory))
-  if (url === undefined)
-    throw new Error(`there is no database in ${dataDirectory}; set DATABASE_URL or PIXGATE_DATA_DIR`)
-  return url === 'stopped' ? startEmbeddedPostgres({ dataDirectory }) : { url, stop: async () => undefined }
-}
-
-process.exitCode = await verifyLedger(process.argv.slice(2), 'npm run verify-ledger --', findDatabase)
+process.exitCode = await verifyLedger(process.argv.slice(2), 'npm run verify-ledger --', async () =>
+  sandboxDatabase(sandboxConfig()),
+)

@@ -38,6 +38,7 @@ import type { Logger } from './platform/log.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule } from './refund-in/index.ts'
+import { createSigningKeysModule } from './signing-keys/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
 
 /**
@@ -174,11 +175,16 @@ type Modules = Awaited<ReturnType<typeof buildModules>>
 /** @param wake tells a worker that something is due */
 async function buildModules(base: Base, wake: (worker: string) => void) {
   const { config, databases, metrics } = base
-  const webhooks = await createWebhooksModule({
+  const signingKeys = await createSigningKeysModule({
+    ...base,
+    database: databases.api,
+    keys: config.encryptionKeys,
+  })
+  const webhooks = createWebhooksModule({
     ...base,
     database: databases.work,
+    keyring: signingKeys.keyring,
     observer: metrics.deliveries,
-    encryptionKey: config.encryptionKey,
     allowPrivate: config.webhookAllowPrivate,
   })
   const engine = createEngine({
@@ -192,6 +198,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const operations = await buildOperations(base, engine, partner, wake)
   return {
     ...operations,
+    signingKeys,
     webhooks,
     engine,
     bank,
@@ -340,6 +347,7 @@ function handlersOf({ databases }: Base, modules: Modules) {
     ...createBalanceHandlers(databases.api),
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
+    ...modules.signingKeys.handlers,
     ...modules.operator.handlers,
   }
 }

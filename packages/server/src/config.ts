@@ -5,6 +5,7 @@ import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { ConfiguredBank, Connector } from './banks/connector.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
 import { nearestName } from './platform/nearest-name.ts'
+import type { EncryptionKeys } from './platform/sealing.ts'
 import { fileVariable } from './platform/secret-files.ts'
 import {
   address,
@@ -92,6 +93,11 @@ export const serviceVariables = variables({
     required: 'always',
     secret: true,
     description: 'Seals secrets at rest.',
+  },
+  PIXGATE_ENCRYPTION_KEY_PREVIOUS: {
+    shape: secret(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'The encryption key before it: opens what that one sealed, until `rewrap-keys` has sealed it anew.',
   },
   PIXGATE_MERCHANT_PIX_KEY: {
     shape: text(limits.pixKeyMaxLength),
@@ -198,7 +204,7 @@ export interface Config {
   readonly adminToken: string
   /** `undefined`: only {@link adminToken} reads the metrics. */
   readonly metricsToken: string | undefined
-  readonly encryptionKey: string
+  readonly encryptionKeys: EncryptionKeys
   readonly bank: ConfiguredBank
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
@@ -323,7 +329,10 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,
     metricsToken: values.PIXGATE_METRICS_TOKEN,
-    encryptionKey: values.PIXGATE_ENCRYPTION_KEY,
+    encryptionKeys: {
+      current: values.PIXGATE_ENCRYPTION_KEY,
+      previous: values.PIXGATE_ENCRYPTION_KEY_PREVIOUS,
+    },
     bank,
     merchant: {
       pixKey: values.PIXGATE_MERCHANT_PIX_KEY,

@@ -31,6 +31,7 @@ const rows: readonly (Variable & { readonly name: string })[] = Object.entries(t
 const ALL_SECRETS: Environment = {
   ...PRODUCTION,
   PIXGATE_METRICS_TOKEN: `${CANARY}-metrics`,
+  PIXGATE_ENCRYPTION_KEY_PREVIOUS: `${CANARY}-encryption-previous`,
   PIXGATE_PARTNER_SECRET_PREVIOUS: `${CANARY}-previous`,
   PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
 }
@@ -111,7 +112,7 @@ test('[config.1] what is set is read', () => {
     PIXGATE_TRUST_PROXY: ' 10.0.0.0/8, ::1 ,',
   })
   assert.equal(config.databaseUrl, ALONE.DATABASE_URL)
-  assert.deepEqual([config.adminToken, config.encryptionKey], [`${CANARY}-admin`, `${CANARY}-encryption`])
+  assert.deepEqual([config.adminToken, config.encryptionKeys.current], [`${CANARY}-admin`, `${CANARY}-encryption`])
   assert.equal(config.port, 0)
   assert.deepEqual(config.feeCashIn, { cents: 10n, basisPoints: 99n })
   assert.deepEqual(config.feeCashOut, { cents: 50n, basisPoints: 1n })
@@ -326,7 +327,7 @@ test('[config.2] the sandbox takes a database, proxies and secrets that producti
 
 test('[config.2] production refuses one value for two secrets, and names both', () => {
   const names = rows.filter(({ name, secret }) => secret && name !== 'DATABASE_URL').map(({ name }) => name)
-  assert.equal(names.length, 7)
+  assert.equal(names.length, 8)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
       const [fault, ...more] = faultsOf({ ...PRODUCTION, [name]: CANARY, [other]: CANARY })
@@ -351,7 +352,11 @@ test('[config.2] production tells all that is unsafe at once', () => {
 
 test('[config.1] whatever has a secret’s name is a secret', () => {
   for (const { name, secret } of rows) {
-    assert.equal(secret ?? false, /TOKEN|SECRET|_KEY$|DATABASE_URL/.test(name) && !name.endsWith('PIX_KEY'), name)
+    assert.equal(
+      secret ?? false,
+      /TOKEN|SECRET|_KEY(_PREVIOUS)?$|DATABASE_URL/.test(name) && !name.endsWith('PIX_KEY'),
+      name,
+    )
   }
 })
 

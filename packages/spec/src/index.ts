@@ -17,7 +17,16 @@ import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
 import { sandboxEndpoints } from './sandbox.ts'
-import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
+import {
+  createSigningKey,
+  getJwks,
+  getPublicKey,
+  listPublicKeys,
+  listSigningKeys,
+  promoteSigningKey,
+  retireSigningKey,
+} from './signing-key.ts'
+import { createWebhook, deleteWebhook, listWebhooks } from './webhook.ts'
 
 export * from './api-key.ts'
 export * from './balance.ts'
@@ -45,6 +54,7 @@ export * from './releases.ts'
 export * from './response-headers.ts'
 export * from './sandbox.ts'
 export * from './shapes.ts'
+export * from './signing-key.ts'
 export * from './suspense-cases.ts'
 export * from './tags.ts'
 export * from './webhook.ts'
@@ -72,9 +82,15 @@ const businessEndpoints = {
   listWebhooks,
   deleteWebhook,
   getPublicKey,
+  listPublicKeys,
+  getJwks,
   getCashOutSwitch,
   setCashOutSwitch,
   createAdjustment,
+  listSigningKeys,
+  createSigningKey,
+  promoteSigningKey,
+  retireSigningKey,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

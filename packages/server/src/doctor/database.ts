@@ -5,9 +5,11 @@ import { pendingMigrations } from '../platform/db/migrate.ts'
 import { databaseStartupError } from '../platform/db/problem.ts'
 import { checkDatabase } from '../platform/db/self-check.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
+import type { EncryptionKeys } from '../platform/sealing.ts'
 import { StartupError } from '../platform/startup-error.ts'
-import { SigningKeyUnreadable, unsealKey } from '../webhooks/signer.ts'
-import { currentSigningKey, listSubscriptions, type Subscription } from '../webhooks/store.ts'
+import { sealingAdvice } from '../signing-keys/rewrap.ts'
+import { SigningKeyUnreadable } from '../signing-keys/signing-key.ts'
+import { listSubscriptions, type Subscription } from '../webhooks/store.ts'
 import { bad, type Finding, good } from './finding.ts'
 import { permissionFaults } from './permissions.ts'
 import { readAbout, readPermissions } from './store.ts'
@@ -22,18 +24,18 @@ export interface DatabaseExamination {
 /**
  * Looks whether the service could work there, and changes nothing.
  * @param clock is told the database's time
- * @param encryptionKey that has to open what is sealed there; `undefined` where it is not known
+ * @param encryptionKeys that have to open what is sealed there; `undefined` where they are not known
  * @source rules#doctor.2, rules#doctor.4
  */
 export async function examineDatabase(
   url: string,
   clock: DatabaseClock,
-  encryptionKey: string | undefined,
+  encryptionKeys: EncryptionKeys | undefined,
 ): Promise<DatabaseExamination> {
   try {
     const faults = await checkDatabase(url)
     return await withSnapshot({ url, name: 'pixgate doctor' }, (queries) =>
-      examineContents(queries, clock, encryptionKey, faults),
+      examineContents(queries, clock, encryptionKeys, faults),
     )
   } catch (error) {
     const problem = databaseStartupError(error, url)
@@ -45,7 +47,7 @@ export async function examineDatabase(
 async function examineContents(
   queries: Queries,
   clock: DatabaseClock,
-  encryptionKey: string | undefined,
+  encryptionKeys: EncryptionKeys | undefined,
   settings: readonly string[],
 ): Promise<DatabaseExamination> {
   const { version, now, isReadOnly } = await readAbout(queries)
@@ -62,7 +64,7 @@ async function examineContents(
       ? faults.map((fault) => bad('database', fault))
       : [good('database', `PostgreSQL ${version} answers, and keeps what it commits`)]),
     good('migrations', isCurrent ? 'all are applied' : `the next start applies ${pending.join(', ')}`),
-    ...(isCurrent && encryptionKey !== undefined ? await examineKey(queries, encryptionKey) : []),
+    ...(isCurrent && encryptionKeys !== undefined ? await examineKeys(queries, encryptionKeys) : []),
     examineClock(clock),
   ]
   return { findings, receivers: isCurrent ? await listSubscriptions(queries) : [] }
@@ -70,14 +72,14 @@ async function examineContents(
 
 const READ_ONLY = 'the database can only be read: it is a standby, or default_transaction_read_only is on'
 
-async function examineKey(queries: Queries, encryptionKey: string): Promise<Finding[]> {
-  const stored = await currentSigningKey(queries)
+/** @source rules#doctor.2, rules#encryption.4 */
+async function examineKeys(queries: Queries, keys: EncryptionKeys): Promise<Finding[]> {
+  const check = 'encryption key'
   try {
-    if (stored) unsealKey(stored, encryptionKey)
-    return []
+    return (await sealingAdvice(queries, keys)).map((advice) => good(check, advice))
   } catch (error) {
     if (!(error instanceof SigningKeyUnreadable)) throw error
-    return [bad('encryption key', error.message)]
+    return [bad(check, error.message)]
   }
 }
 

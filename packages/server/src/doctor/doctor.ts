@@ -1,6 +1,7 @@
 import type { ConfiguredBank } from '../banks/connector.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
+import type { EncryptionKeys } from '../platform/sealing.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
 import { readEnvironment } from '../process.ts'
 import { examineBank } from './bank.ts'
@@ -13,7 +14,7 @@ export interface Examined {
   readonly mode: string
   readonly database: string | Finding
   /** `undefined`: not known, as nobody made it yet. */
-  readonly encryptionKey: string | Finding | undefined
+  readonly encryptionKeys: EncryptionKeys | Finding | undefined
   readonly bank: ConfiguredBank | Finding
   readonly webhookAllowPrivate: boolean
 }
@@ -45,12 +46,13 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
 }
 
 /** Examines the encryption key, the database, the clock, the bank and the receivers, in this order. */
-async function examine({ database, encryptionKey, bank, webhookAllowPrivate }: Examined): Promise<Finding[]> {
+async function examine({ database, encryptionKeys, bank, webhookAllowPrivate }: Examined): Promise<Finding[]> {
   const clock = createDatabaseClock()
-  const [key, ofKey] = typeof encryptionKey === 'object' ? [undefined, [encryptionKey]] : [encryptionKey, []]
+  const [keys, ofKeys] =
+    encryptionKeys && 'check' in encryptionKeys ? [undefined, [encryptionKeys]] : [encryptionKeys, []]
   const { findings, receivers } =
     typeof database === 'string'
-      ? await examineDatabase(database, clock, key).catch((error: unknown) =>
+      ? await examineDatabase(database, clock, keys).catch((error: unknown) =>
           withoutReceivers(unforeseen('database', error)),
         )
       : withoutReceivers(database)
@@ -58,7 +60,7 @@ async function examine({ database, encryptionKey, bank, webhookAllowPrivate }: E
     'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
     examineReceivers(receivers, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook receiver', error)]),
   ])
-  return [...ofKey, ...findings, ...ofBank, ...ofReceivers]
+  return [...ofKeys, ...findings, ...ofBank, ...ofReceivers]
 }
 
 function withoutReceivers(finding: Finding): DatabaseExamination {

@@ -15,6 +15,8 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'secret',
   'partnerSecret',
   'encryptionKey',
+  'encryptionKeys',
+  'privateKey',
   'password',
   'document',
   'payerDocument',

@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { curlOf } from '../../src/platform/http/curl.ts'
+import { KNOWN_EVERYWHERE_MS } from '../../src/signing-keys/rules.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
 
 type OperationId = keyof typeof endpoints
@@ -45,7 +46,15 @@ async function prepare({ run, variables }: Shell): Promise<void> {
   const { data: receivers } = await run('listWebhooks')
   variables.WEBHOOK_ID = receivers.at(-1).webhook_id
   await run('deleteWebhook')
-  for (const id of ['getPublicKey', 'getHealth', 'getReadiness', 'getMetrics', 'getBankBehavior'] as const) {
+  for (const id of [
+    'getPublicKey',
+    'listPublicKeys',
+    'getJwks',
+    'getHealth',
+    'getReadiness',
+    'getMetrics',
+    'getBankBehavior',
+  ] as const) {
     await run(id)
   }
 }
@@ -99,8 +108,15 @@ async function settledByHand({ run, variables }: Shell, pix: World): Promise<voi
 }
 
 /** What the operator does; the key goes last. */
-async function operator({ run, variables }: Shell): Promise<void> {
+async function operator({ run, variables }: Shell, pix: World): Promise<void> {
   await run('createAdjustment')
+  const { data: keys } = await run('listSigningKeys')
+  variables.SIGNING_KEY_ID = (await run('createSigningKey')).id
+  pix.clock.advance(KNOWN_EVERYWHERE_MS)
+  await run('promoteSigningKey')
+  variables.SIGNING_KEY_ID = keys[0].id
+  pix.clock.advance(KNOWN_EVERYWHERE_MS)
+  await run('retireSigningKey')
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
   variables.API_KEY_ID = (await run('listApiKeys')).data[0].id
@@ -114,7 +130,7 @@ test('[reference.5] every command that the reference shows works at the sandbox 
   await moneyIn(sh, pix)
   await moneyOut(sh, pix)
   await settledByHand(sh, pix)
-  await operator(sh)
+  await operator(sh, pix)
   const shown = Object.values<Endpoint>(endpoints).filter((endpoint) => curlOf(endpoint) !== undefined)
   assert.deepEqual(
     shown.map(({ id }) => id).filter((id) => !sh.used.has(id as OperationId)),
