@@ -35,6 +35,7 @@ import { listeningUrl } from './platform/http/listening-url.ts'
 import { createIds, type Ids } from './platform/ids.ts'
 import { type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
+import { createPreviousSecretReports } from './platform/previous-secrets.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule } from './refund-in/index.ts'
@@ -196,6 +197,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
   const operations = await buildOperations(base, engine, partner, wake)
+  const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   return {
     ...operations,
     signingKeys,
@@ -210,7 +212,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       engine,
       database: databases.inbox,
       inbound: bank.inbound,
-      observer: metrics.inbox,
+      observer: { ...metrics.inbox, onPreviousSecret },
     }),
     statements: createStatementModule({ ...base, ...operations, engine, partner, database: databases.work }),
     apiKeys: createApiKeysModule({
@@ -218,7 +220,10 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       database: databases.api,
       mode: config.mode,
       adminToken: config.adminToken,
+      adminTokenPrevious: config.adminTokenPrevious,
       metricsToken: config.metricsToken,
+      metricsTokenPrevious: config.metricsTokenPrevious,
+      onPreviousSecret,
       rateLimitPerMinute: config.rateLimitPerMinute,
     }),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),

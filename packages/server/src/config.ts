@@ -82,11 +82,21 @@ export const serviceVariables = variables({
     secret: true,
     description: 'Lets the operator in: API keys, the switch of payouts, adjustments.',
   },
+  PIXGATE_ADMIN_TOKEN_PREVIOUS: {
+    shape: token(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'The administrative token before it; accepted too, while whoever uses it changes over.',
+  },
   PIXGATE_METRICS_TOKEN: {
     shape: token(SECRET_MIN_LENGTH),
     secret: true,
     description:
       'Lets whoever scrapes read `/metrics`, and nothing else. Unset: only the administrative token, which may read it too.',
+  },
+  PIXGATE_METRICS_TOKEN_PREVIOUS: {
+    shape: token(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'The token of the metrics before it; accepted too, while whoever scrapes changes over.',
   },
   PIXGATE_ENCRYPTION_KEY: {
     shape: secret(SECRET_MIN_LENGTH),
@@ -204,6 +214,9 @@ export interface Config {
   readonly adminToken: string
   /** `undefined`: only {@link adminToken} reads the metrics. */
   readonly metricsToken: string | undefined
+  /** Accepted too; `undefined`: none. */
+  readonly adminTokenPrevious: string | undefined
+  readonly metricsTokenPrevious: string | undefined
   readonly encryptionKeys: EncryptionKeys
   readonly bank: ConfiguredBank
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
@@ -329,6 +342,8 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,
     metricsToken: values.PIXGATE_METRICS_TOKEN,
+    adminTokenPrevious: values.PIXGATE_ADMIN_TOKEN_PREVIOUS,
+    metricsTokenPrevious: values.PIXGATE_METRICS_TOKEN_PREVIOUS,
     encryptionKeys: {
       current: values.PIXGATE_ENCRYPTION_KEY,
       previous: values.PIXGATE_ENCRYPTION_KEY_PREVIOUS,

@@ -30,10 +30,13 @@ const rows: readonly (Variable & { readonly name: string })[] = Object.entries(t
 /** One value for each secret. */
 const ALL_SECRETS: Environment = {
   ...PRODUCTION,
+  PIXGATE_ADMIN_TOKEN_PREVIOUS: `${CANARY}-admin-previous`,
   PIXGATE_METRICS_TOKEN: `${CANARY}-metrics`,
+  PIXGATE_METRICS_TOKEN_PREVIOUS: `${CANARY}-metrics-previous`,
   PIXGATE_ENCRYPTION_KEY_PREVIOUS: `${CANARY}-encryption-previous`,
   PIXGATE_PARTNER_SECRET_PREVIOUS: `${CANARY}-previous`,
   PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
+  PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: `${CANARY}-inbound-previous`,
 }
 
 /** A directory that goes with the test. */
@@ -327,7 +330,7 @@ test('[config.2] the sandbox takes a database, proxies and secrets that producti
 
 test('[config.2] production refuses one value for two secrets, and names both', () => {
   const names = rows.filter(({ name, secret }) => secret && name !== 'DATABASE_URL').map(({ name }) => name)
-  assert.equal(names.length, 8)
+  assert.equal(names.length, 11)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
       const [fault, ...more] = faultsOf({ ...PRODUCTION, [name]: CANARY, [other]: CANARY })
@@ -472,9 +475,12 @@ test('[config.1] [config.8] a secret that no header can carry is refused by its 
   const [TOKEN, ANY] = ['of printable ASCII, without blanks', 'printable ASCII, with no blank at its ends']
   const carried = {
     PIXGATE_ADMIN_TOKEN: `at least 32 characters ${TOKEN}`,
+    PIXGATE_ADMIN_TOKEN_PREVIOUS: `at least 32 characters ${TOKEN}`,
     PIXGATE_METRICS_TOKEN: `at least 32 characters ${TOKEN}`,
+    PIXGATE_METRICS_TOKEN_PREVIOUS: `at least 32 characters ${TOKEN}`,
     PIXGATE_PARTNER_TOKEN: ANY,
     PIXGATE_PARTNER_INBOUND_API_KEY: ANY,
+    PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: ANY,
   }
   for (const [name, accepted] of Object.entries(carried)) {
     const { [name]: _, ...others } = ALONE

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import { secretsEqual, sha256 } from '../platform/crypto.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
+import type { OnPreviousSecret } from '../platform/previous-secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts'
 import { type ApiKeyMode, modeOf } from './key.ts'
 import { findActiveKey } from './store.ts'
@@ -66,24 +67,37 @@ function requestBuckets({ clock, rateLimitPerMinute, keysMax }: ApiKeyAuthentica
   })
 }
 
+/** The tokens of the operator. */
+export interface AdminTokens {
+  /** `PIXGATE_ADMIN_TOKEN`. */
+  readonly adminToken: string
+  /** `PIXGATE_ADMIN_TOKEN_PREVIOUS`. */
+  readonly adminTokenPrevious?: string | undefined
+  /** `PIXGATE_METRICS_TOKEN`. */
+  readonly metricsToken?: string | undefined
+  /** `PIXGATE_METRICS_TOKEN_PREVIOUS`. */
+  readonly metricsTokenPrevious?: string | undefined
+  readonly onPreviousSecret?: OnPreviousSecret
+}
+
 /** Bounds the memory that strangers can take; who comes from more addresses meets the limit of them all. */
 const ADDRESSES_MAX = 10_000
 
 /**
- * Takes the administrative token, and nothing else but the token of the metrics where these are read. An address that sent too many wrong ones is refused before its next
+ * Takes the administrative token, and nothing else but the token of the metrics where these are read, each also as it was
+ * before while it is being replaced. An address that sent too many wrong ones is refused before its next
  * one is looked at, be it right or wrong: so it cannot go on guessing. The count over all addresses refuses wrong ones
  * only: nobody can lock the operator out from elsewhere. What is no bearer token guesses nothing and is not counted.
- * @source rules#api-keys.7, rules#metrics.4
+ * @source rules#api-keys.7, rules#metrics.4, rules#rotation.1, rules#rotation.2
  */
 export function createAdminAuthenticator({
   adminToken,
+  adminTokenPrevious,
   metricsToken,
+  metricsTokenPrevious,
+  onPreviousSecret,
   clock,
-}: {
-  readonly adminToken: string
-  readonly metricsToken?: string | undefined
-  readonly clock: Clock
-}): Authenticate {
+}: AdminTokens & { readonly clock: Clock }): Authenticate {
   const wrongTokens = (perMinute: number, bucketsMax: number) =>
     createTokenBuckets(clock, { perMinute, capacity: perMinute, bucketsMax })
   const ofAddress = wrongTokens(limits.adminFailuresPerMinuteAndAddress, ADDRESSES_MAX)
@@ -94,8 +108,16 @@ export function createAdminAuthenticator({
     if (token === undefined) throw new Refusal('unauthorized')
     refuseFor(ofAddress.waitMs(remoteAddress))
     if (secretsEqual(token, adminToken)) return { credential: 'admin', id: 'admin' }
-    if (endpoint === getMetrics && metricsToken !== undefined && secretsEqual(token, metricsToken)) {
-      return { credential: 'admin', id: 'metrics' }
+    if (adminTokenPrevious !== undefined && secretsEqual(token, adminTokenPrevious)) {
+      onPreviousSecret?.('PIXGATE_ADMIN_TOKEN_PREVIOUS')
+      return { credential: 'admin', id: 'admin' }
+    }
+    if (endpoint === getMetrics) {
+      if (metricsToken !== undefined && secretsEqual(token, metricsToken)) return { credential: 'admin', id: 'metrics' }
+      if (metricsTokenPrevious !== undefined && secretsEqual(token, metricsTokenPrevious)) {
+        onPreviousSecret?.('PIXGATE_METRICS_TOKEN_PREVIOUS')
+        return { credential: 'admin', id: 'metrics' }
+      }
     }
     ofAddress.take(remoteAddress)
     refuseFor(ofAll.take('all'))

@@ -1,7 +1,12 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
-import { type Authenticate, createAdminAuthenticator, createApiKeyAuthenticator } from './authenticate.ts'
+import {
+  type AdminTokens,
+  type Authenticate,
+  createAdminAuthenticator,
+  createApiKeyAuthenticator,
+} from './authenticate.ts'
 import type { ApiKeyMode } from './key.ts'
 import { type ApiKeyHandlers, createApiKeyHandlers } from './routes.ts'
 import { createVerifiedKeys } from './verified-keys.ts'
@@ -18,15 +23,11 @@ export interface ApiKeysModule {
 }
 
 /** What the module needs. */
-export interface ApiKeysOptions {
+export interface ApiKeysOptions extends AdminTokens {
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
   readonly mode: ApiKeyMode
-  /** `PIXGATE_ADMIN_TOKEN`. */
-  readonly adminToken: string
-  /** `PIXGATE_METRICS_TOKEN`. */
-  readonly metricsToken?: string | undefined
   /** Requests of one key; 0: as many as it likes. */
   readonly rateLimitPerMinute: number
 }

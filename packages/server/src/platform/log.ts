@@ -11,6 +11,8 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'token',
   'adminToken',
   'metricsToken',
+  'adminTokenPrevious',
+  'metricsTokenPrevious',
   'partnerToken',
   'secret',
   'partnerSecret',

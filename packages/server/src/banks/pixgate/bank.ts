@@ -14,7 +14,11 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
   const secrets = [config.secret, config.secretPrevious].filter((secret) => secret !== undefined)
   return {
     ...createHttpPartner(link, config.hasIdempotentOrders),
-    inbound: createPixgateInbound({ secrets, apiKey: config.inboundApiKey }),
+    inbound: createPixgateInbound({
+      secrets,
+      apiKey: config.inboundApiKey,
+      apiKeyPrevious: config.inboundApiKeyPrevious,
+    }),
     latestDate: () => latestDate,
     close: () => link.close(),
   }

@@ -39,6 +39,12 @@ export const pixgateBankVariables = variables({
     secret: true,
     description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
   },
+  PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: {
+    shape: headerSecret(),
+    productionShape: headerSecret(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'The static key before it; accepted too, while the bank changes over.',
+  },
   PIXGATE_PARTNER_TIMEOUT_MS: {
     shape: integer(100, 10_000, 'milliseconds'),
     default: '3000',
@@ -66,6 +72,7 @@ export interface PixgateBankConfig {
   readonly secret: string
   readonly secretPrevious: string | undefined
   readonly inboundApiKey: string | undefined
+  readonly inboundApiKeyPrevious: string | undefined
   readonly timeoutMs: number
   readonly createBudgetMs: number
   readonly hasIdempotentOrders: boolean
@@ -79,6 +86,7 @@ export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): 
     secret: values.PIXGATE_PARTNER_SECRET,
     secretPrevious: values.PIXGATE_PARTNER_SECRET_PREVIOUS,
     inboundApiKey: values.PIXGATE_PARTNER_INBOUND_API_KEY,
+    inboundApiKeyPrevious: values.PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS,
     timeoutMs: values.PIXGATE_PARTNER_TIMEOUT_MS,
     createBudgetMs: values.PIXGATE_PARTNER_CREATE_BUDGET_MS,
     hasIdempotentOrders: values.PIXGATE_PARTNER_IDEMPOTENT_ORDERS,
