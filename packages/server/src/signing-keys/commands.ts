@@ -7,7 +7,7 @@ import type { Ids } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import type { Sealer } from '../platform/sealing.ts'
 import { decidePromotion, decideRetirement, type Order } from './rules.ts'
-import { generateKey, type SigningKey } from './signing-key.ts'
+import { generateKey, isKeyId, type SigningKey } from './signing-key.ts'
 import { findKey, insertNextKey, lockKeys, promoteKey, publishedKeys, replaceCurrentKey, retireKey } from './store.ts'
 
 /** What the commands work with. */
@@ -107,7 +107,8 @@ function changeKeys<Result>(
 }
 
 async function existing(queries: Queries, id: string): Promise<SigningKey> {
-  const key = await findKey(queries, id)
+  // What no id can be the database may not even be able to look for: U+0000.
+  const key = isKeyId(id) ? await findKey(queries, id) : undefined
   if (key === undefined) throw new Refusal('not_found')
   return key
 }

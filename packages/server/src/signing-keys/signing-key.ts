@@ -56,6 +56,11 @@ function idOf(publicKey: KeyObject): string {
   return sha256(spki).toString('base64url').slice(0, 16)
 }
 
+/** Whether a text may be the id of a key. */
+export function isKeyId(text: string): boolean {
+  return /^[A-Za-z0-9_-]{16}$/.test(text)
+}
+
 function pemOf(publicKey: KeyObject): string {
   return publicKey.export({ format: 'pem', type: 'spki' }).toString()
 }

@@ -115,7 +115,7 @@ test('[signing-keys.3] a key does not go where its life does not lead', async (t
   clock.advance(KNOWN_EVERYWHERE_MS)
   await retire(first)
   await assert.rejects(promote(first, { force: true }), refusal('signing_key_state_conflict'))
-  for (const unknown of ['0123456789abcdef', '', "' OR true --"]) {
+  for (const unknown of ['0123456789abcdef', '', "' OR true --", '\0', '\ud800', '0123456789abcde\0']) {
     await assert.rejects(promote(unknown), refusal('not_found'))
     await assert.rejects(retire(unknown), refusal('not_found'))
   }
