@@ -131,7 +131,7 @@ const RECORD_BATCH_MAX = 256
  * Sends deliveries: claimed in one short statement, attempted with no transaction open, recorded in another statement
  * that changes only what is still claimed. The bytes are those of the notification on every attempt; each attempt is
  * signed anew, with the key that was current when it was claimed.
- * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#signing-keys.5, rules#events.4, failure-modes#NO-1, failure-modes#NO-2
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#signing-keys.5, rules#events.4, failure-modes#NO-1, failure-modes#NO-2, failure-modes#NO-7
  */
 export function createDelivery(dependencies: DeliveryDependencies): Delivery {
   return new SendingDelivery(dependencies)

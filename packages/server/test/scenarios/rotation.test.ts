@@ -77,7 +77,7 @@ async function allDelivered({ database, clock }: Gateways, notifications: number
   }
 }
 
-test('[signing-keys.5] [webhooks.8] the signing key is rotated twice while two processes deliver: all arrives once, each with the key of its id', {
+test('[signing-keys.5] [webhooks.8] [NO-7] the signing key is rotated twice while two processes deliver: all arrives once, each with the key of its id', {
   timeout: 120_000,
 }, async (t) => {
   const all = await gateways(t)

@@ -46,7 +46,7 @@ test('[signing-keys.5] every process signs with the key that is current when it 
   assert.partialDeepStrictEqual(await world.deliveries(), [{ attempts: 1 }, { attempts: 1 }])
 })
 
-test('[webhooks.8] a retry of an old notification is signed with the current key, over the same bytes', async (t) => {
+test('[webhooks.8] [NO-7] a retry of an old notification is signed with the current key, over the same bytes', async (t) => {
   const world = await webhookWorld(t)
   const statuses = [401, 200]
   const receiver = await startReceiver(t, (response) => response.writeHead(statuses.shift() ?? 500).end())
