@@ -6,6 +6,7 @@
 #
 # The server reads its settings from that file, as the user `node`, who is 1000: --env-file would hand over their quotes, and
 # show them to whoever inspects the container. --init: a signal that comes before the server listens for it ends it all the same.
+# It listens at 0.0.0.0 in there: name your proxy in PIXGATE_TRUST_PROXY as it is seen from inside, or see the guide.
 # No secret is needed to build it and none is in it. It writes nothing: run it with a read-only root. Its base is named by
 # version: pin the digest that you have tried.
 

@@ -6,6 +6,7 @@ import { generated } from './check/generated.ts'
 import { imports } from './check/imports.ts'
 import { links } from './check/links.ts'
 import { lint } from './check/lint.ts'
+import { lockFile } from './check/lock-file.ts'
 import { openapi } from './check/openapi.ts'
 import { places } from './check/places.ts'
 import { rules } from './check/rules.ts'
@@ -26,6 +27,7 @@ const checks: readonly Check[] = [
   imports,
   unused,
   dependencies,
+  lockFile,
   sizes,
   timeAndChance,
   fileNames,

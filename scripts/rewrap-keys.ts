@@ -1,6 +1,8 @@
+import { readSandboxConfig } from '../packages/sandbox/src/config.ts'
 import { readSecrets } from '../packages/sandbox/src/secrets.ts'
+import { readEnvironment } from '../packages/server/src/process.ts'
 import { runRewrapKeys } from '../packages/server/src/rewrap-keys.ts'
-import { sandboxConfig, sandboxDatabase } from './sandbox-database.ts'
+import { findDatabase } from './database-of-sandbox.ts'
 
 /**
  * `npm run rewrap-keys`: the program of the server, on the database in `DATABASE_URL` or the one in the data directory, with the
@@ -8,9 +10,10 @@ import { sandboxConfig, sandboxDatabase } from './sandbox-database.ts'
  * @source rules#encryption.3
  */
 process.exitCode = await runRewrapKeys(async () => {
-  const config = sandboxConfig()
-  const { PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS: previous } = config.given
-  const current = PIXGATE_ENCRYPTION_KEY ?? (await readSecrets(config.dataDirectory))?.encryptionKey
+  const { environment, places } = readEnvironment()
+  const { given, dataDirectory } = readSandboxConfig(environment, places)
+  const { PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS: previous } = given
+  const current = PIXGATE_ENCRYPTION_KEY ?? (await readSecrets(dataDirectory))?.encryptionKey
   if (current === undefined) throw new Error('set PIXGATE_ENCRYPTION_KEY, with which everything is sealed anew')
-  return { ...(await sandboxDatabase(config)), keys: { current, previous } }
+  return { ...(await findDatabase()), keys: { current, previous } }
 })

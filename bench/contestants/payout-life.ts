@@ -28,12 +28,26 @@ const commands = await load<typeof import('../../packages/server/src/cash-out/co
 
 const { engine, ids } = (engines.openEngine as typeof openEngine)(url)
 await engine.execute((funds.fund as typeof fund)())
-const payouts = commands.createCashOutCommands(engine, {
+/** More than is paid, so that every limit is looked at and none is met. */
+const capCents = 1_000_000_000_00n
+const terms = {
   fee: { cents: 10n, basisPoints: 0n },
   maxValueCents: 100_000_00n,
-  cashOutMaxCents: null,
+  limits: {
+    caps: {
+      paymentCents: capCents,
+      hourCents: capCents,
+      dayCents: capCents,
+      nightCents: capCents,
+      newRecipientCents: capCents,
+    },
+    newRecipientMs: 0,
+  },
+  // As older checkouts know them.
+  cashOutMaxCents: capCents,
   cashOutDailyMaxCents: null,
-})
+}
+const payouts = commands.createCashOutCommands(engine, terms)
 
 async function live(): Promise<void> {
   const id = ids.uuid()
@@ -45,6 +59,7 @@ async function live(): Promise<void> {
     exclusiveKey: null,
     correlationId: id,
     idempotencyKey: null,
+    madeBy: { caller: 'bench', address: '127.0.0.1' },
     bodyHash: Buffer.alloc(32),
     detail: { description: null, paymentType: 'key', qrCode: null, recipient },
   })

@@ -47,7 +47,7 @@ function configured(): Environment {
 async function isOpen(url: string, adminToken: string): Promise<boolean> {
   try {
     const headers = { authorization: `Bearer ${adminToken}` }
-    return (await fetch(`${url}/api-key`, { headers, signal: AbortSignal.timeout(2_000) })).ok
+    return (await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(2_000) })).ok
   } catch {
     return false
   }

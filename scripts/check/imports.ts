@@ -19,14 +19,18 @@ const table: readonly Unit[] = [
 
   { unit: 'server/platform', level: '1', mayImport: ['0'] },
   { unit: 'server/audit', level: '1', mayImport: ['0', 'server/platform'] },
+  { unit: 'server/credentials', level: '1', mayImport: ['0', 'server/platform'] },
   { unit: 'server/banks', level: '1', mayImport: ['0', 'server/platform'] },
 
   { unit: 'server/ledger', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/balance', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/api-keys', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/operators', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/health', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/reference', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/signing-keys', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/retention', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/subject', level: '2', mayImport: ['0', '1'] },
 
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 
@@ -49,6 +53,7 @@ const table: readonly Unit[] = [
   { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/verify-ledger.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/rewrap-keys.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
+  { unit: 'server/export-subject.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/index.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
 
   { unit: 'sandbox', level: '–', mayImport: ['spec', 'server/index.ts'] },
@@ -126,7 +131,8 @@ function unitOf(path: string): string {
   const [, name = '', inside = ''] = /^packages\/([^/]+)\/(?:src|test)\/(.*)$/.exec(path) ?? []
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
-  return second === undefined && !/^(?:compose|start|main|verify-ledger|rewrap-keys|index)\.ts$/.test(first)
+  return second === undefined &&
+    !/^(?:compose|start|main|verify-ledger|rewrap-keys|export-subject|index)\.ts$/.test(first)
     ? 'server/start'
     : `server/${first}`
 }

@@ -6,6 +6,7 @@ import { repositoryFiles, type SourceFile } from './repository.ts'
 const TRANSLATED = [
   'README.md',
   'docs/guides/operator.md',
+  'docs/guides/privacy.md',
   'docs/guides/rotation.md',
   'docs/guides/webhook-receiver.md',
   'docs/generated/errors.md',

@@ -1,5 +1,6 @@
 import type { Switchboard } from './behavior.ts'
 import type { Book } from './book.ts'
+import type { Chance } from './chance.ts'
 import type { Charges } from './charges.ts'
 import type { Clock } from './clock.ts'
 import type { Liar } from './lies.ts'
@@ -22,4 +23,5 @@ export interface Bank {
   readonly liar: Liar
   readonly sender: EventSender
   readonly clock: Clock
+  readonly chance: Chance
 }

@@ -1,6 +1,8 @@
+import { formatEndToEndId } from '@pixgate/brcode'
 import { type BankBehaviorChange, bankBehaviorChange, limits, PLAIN_TEXT } from '@pixgate/spec'
 import type { FastifyInstance } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
+import { MERCHANT } from './account-holders.ts'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
 import { type Lying, lying } from './lies.ts'
@@ -68,6 +70,7 @@ export function controlRoutes(app: FastifyInstance, bank: Bank): void {
   chargeActions(app, bank)
   payoutActions(app, bank)
   refundActions(app, bank)
+  debitRoute(app, bank)
   behaviorRoutes(app, bank)
   eventRoute(app, bank)
   bookRoute(app, bank)
@@ -130,6 +133,20 @@ function refundActions(app: FastifyInstance, { refunds }: Bank): void {
     return { returnId }
   })
   failAction(app, '/refunds/:id/fail', refunds)
+}
+
+/** Somebody else takes money out of the account. @source rules#sandbox.13 */
+function debitRoute(app: FastifyInstance, { book, clock, chance }: Bank): void {
+  app.post<{ Body: Static<typeof returnOrder> }>(
+    '/debits',
+    { schema: { body: returnOrder } },
+    async ({ body }, reply) => {
+      const at = clock.now()
+      const endToEndId = formatEndToEndId({ ispb: MERCHANT.ispb, at: new Date(at), suffix: chance.endToEndSuffix() })
+      book.record({ fact: 'account debited', at, endToEndId, reference: chance.uuid(), valueCents: body.valueCents })
+      return reply.code(202).send({ accepted: true, endToEndId })
+    },
+  )
 }
 
 function behaviorRoutes(app: FastifyInstance, { switchboard, liar }: Bank): void {

@@ -21,6 +21,7 @@ export type Fact =
   | RefundConfirmed
   | RefundFailed
   | EventDelivered
+  | AccountDebited
 
 /** A charge was taken on. */
 export interface ChargeCreated {
@@ -190,6 +191,16 @@ export interface RefundFailed {
   readonly errorMessage: string
   /** Of the event that tells of it. */
   readonly eventId: string
+}
+
+/** Money went out that the service never asked for: somebody else uses the account, or robs it. */
+export interface AccountDebited {
+  readonly fact: 'account debited'
+  readonly at: number
+  readonly endToEndId: string
+  /** Names nothing of the service. */
+  readonly reference: string
+  readonly valueCents: number
 }
 
 /** The service took an event, and every copy of it. */

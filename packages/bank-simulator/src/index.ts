@@ -65,7 +65,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const payoutSettler = new Settler({ accepted: book.payouts, orders: payouts, clock, chance })
   const refundSettler = new Settler({ accepted: book.refunds, orders: refunds, clock, chance })
   const settlers = { payoutSettler, refundSettler }
-  const bank = { book, charges, qrCodes, payouts, refunds, ...settlers, switchboard, liar, sender, clock }
+  const bank = { book, charges, qrCodes, payouts, refunds, ...settlers, switchboard, liar, sender, clock, chance }
   const server = createServer(bank, token, warn)
   async function stop(): Promise<void> {
     await server.close()

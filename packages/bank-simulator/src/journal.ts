@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 
 /** Books hold names and documents. */
 const OWNER_ONLY = 0o600
+const OWNER_ONLY_FOLDER = 0o700
 
 /**
  * A file of lines that only grows. Lines reach the disk in groups: while one group is written and synced the next one
@@ -23,7 +24,7 @@ export class Journal {
    * never promised to anyone: the process died in the middle of it, and it is cut off.
    */
   static async open(path: string): Promise<{ journal: Journal; lines: Iterable<string> }> {
-    await mkdir(dirname(path), { recursive: true })
+    await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER })
     const file = await open(path, 'a+', OWNER_ONLY)
     const bytes = await file.readFile()
     const end = bytes.lastIndexOf('\n') + 1

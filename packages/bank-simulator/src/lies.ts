@@ -18,6 +18,7 @@ export const lies = {
   eventWrongAmount: 'an event tells a centavo more than moved',
   eventForeign: 'an event bears the references of something else of the same kind',
   eventFalseFailure: 'an event of a failure goes before one of a success',
+  balanceShort: 'the balance is R$ 100,00 less than it is; the statement is true',
 } as const
 
 /** One of {@link lies}. */

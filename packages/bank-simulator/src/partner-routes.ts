@@ -1,5 +1,6 @@
 import {
   type BankBehavior,
+  type PartnerBalance,
   type PartnerCharge,
   type PartnerChargeRequest,
   type PartnerPayout,
@@ -17,6 +18,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Bank } from './bank.ts'
 import { chargeWithPayments } from './charges.ts'
+import { instant } from './events.ts'
 import { lastExecution } from './executions.ts'
 import type { Course } from './facts.ts'
 import { Refused } from './refused.ts'
@@ -40,6 +42,9 @@ const statementParams = Type.Object(
 
 /** A caller that has not hung up by then is hung up on. */
 const SILENCE_MAX_MS = 60_000
+
+/** So much is not there, says the lie about the balance. */
+const SHORT_CENTS = 10_000
 
 /** So long an early event is ahead of the answer. */
 const EARLY_MS = 150
@@ -183,8 +188,11 @@ function qrCodeRoute(app: FastifyInstance, { qrCodes, liar }: Bank): void {
   )
 }
 
-function accountRoutes(app: FastifyInstance, { book }: Bank): void {
-  app.get('/balance', async () => ({ availableCents: balanceCents(book.entries) }))
+function accountRoutes(app: FastifyInstance, { book, liar, clock }: Bank): void {
+  app.get('/balance', async (): Promise<PartnerBalance> => {
+    const lackingCents = liar.tells('balanceShort') ? SHORT_CENTS : 0
+    return { availableCents: balanceCents(book.entries) - lackingCents, asOf: instant(clock.now()) }
+  })
 
   app.get<{ Querystring: Static<typeof statementParams> }>(
     '/statement',

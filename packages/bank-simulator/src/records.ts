@@ -12,6 +12,7 @@ import {
   refundFailedEvent,
 } from './events.ts'
 import type {
+  AccountDebited,
   ChargeCancelled,
   ChargeCreated,
   ChargeFailed,
@@ -172,6 +173,9 @@ export class Records {
       case 'event delivered':
         this.#eventDelivered(fact)
         break
+      case 'account debited':
+        this.#accountDebited(fact)
+        break
       default:
         throw new Error(`the book has a fact that this bank does not know: ${JSON.stringify(fact satisfies never)}`)
     }
@@ -293,6 +297,10 @@ export class Records {
     const refund = this.#refund(id)
     this.#refunds.set(id, { ...refund, answer: { ...refund.answer, status: 'FAILED', errorCode, errorMessage } })
     this.emit(refundFailedEvent(refund, fact))
+  }
+
+  #accountDebited({ endToEndId, reference, valueCents, at }: AccountDebited): void {
+    this.#enter('PAYOUT_SENT', at, { endToEndId, reference, valueCents })
   }
 
   /** Keeps with its payment what went back of it. */

@@ -100,6 +100,22 @@ test('[sandbox.1] a charge the bank never saw is 404', async (t) => {
   }
 })
 
+test('[sandbox.13] money leaves the account that the service never asked for, for good', async (t) => {
+  const bank = await startBank(t)
+  for (const body of [{}, { valueCents: 0 }, { valueCents: 5, more: 1 }]) {
+    assert.equal((await bank.call('POST', '/control/debits', body)).status, 400, JSON.stringify(body))
+  }
+  const { status, body } = await bank.call('POST', '/control/debits', { valueCents: 4_000 })
+  assert.equal(status, 202)
+  await bank.stop()
+  const again = await startBank(t, { dataDirectory: bank.directory })
+  assert.equal((await again.call('GET', '/balance')).body.availableCents, -4_000)
+  const { entries } = (await again.call('GET', '/statement')).body
+  assert.partialDeepStrictEqual(entries, [
+    { kind: 'PAYOUT_SENT', sign: '-', ...{ endToEndId: body.endToEndId, valueCents: 4_000 } },
+  ])
+})
+
 test('[sandbox.6] the behaviour changes field by field', async (t) => {
   const bank = await startBank(t)
   assert.deepEqual(await bank.call('GET', '/control/behavior'), { status: 200, body: WELL_BEHAVED })

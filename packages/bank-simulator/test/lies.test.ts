@@ -49,6 +49,13 @@ test('[sandbox.11] 500 before anything is done, or after everything', async (t) 
   assert.deepEqual((await bank.call('GET', '/control/lies')).body.told, { unavailable: 1, errorAfterExecuting: 1 })
 })
 
+test('[sandbox.11] a balance that is R$ 100,00 less than it is, beside a true statement', async (t) => {
+  const bank = await startBank(t)
+  await lie(bank, 'balanceShort')
+  assert.equal((await bank.call('GET', '/balance')).body.availableCents, -10_000)
+  assert.equal((await bank.call('GET', '/statement')).body.closingCents, 0)
+})
+
 test('[sandbox.11] a refusal of what is carried out', async (t) => {
   const bank = await startBank(t)
   await lie(bank, 'falseRefusal')

@@ -177,13 +177,20 @@ test('[partner-protocol] a query reports what went back of each payment, and who
   assert.deepEqual(another.returns, [])
 })
 
-test('[partner-protocol] the balance is what came in', async (t) => {
-  const bank = await startBank(t)
-  assert.deepEqual((await bank.call('GET', '/balance')).body, { availableCents: 0 })
+test('[partner-protocol] the balance is what came in, and says of when it is', async (t) => {
+  const clock = steppedClock()
+  const bank = await startBank(t, { clock })
+  const balance = async () => {
+    const before = clock.now()
+    const { availableCents, asOf } = (await bank.call('GET', '/balance')).body
+    assert.ok(before <= Date.parse(asOf) && Date.parse(asOf) <= clock.now(), asOf)
+    return availableCents
+  }
+  assert.equal(await balance(), 0)
   await bank.charge()
   await bank.call('POST', `/control/charges/${ID}/pay`, {})
   await bank.call('POST', `/control/charges/${ID}/pay`, { valueCents: 1 })
-  assert.deepEqual((await bank.call('GET', '/balance')).body, { availableCents: 15_001 })
+  assert.equal(await balance(), 15_001)
 })
 
 test('[partner-protocol] the statement reports what was booked in a window', async (t) => {

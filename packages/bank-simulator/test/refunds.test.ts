@@ -120,7 +120,7 @@ test('[partner-protocol] the bank returns from a payment with enough left, and n
   assert.equal((await take(5_000)).body.endToEndId, first)
   assert.equal((await take(5_001)).status, 409)
   assert.equal((await take(5_000)).body.endToEndId, second)
-  assert.deepEqual((await bank.call('GET', '/balance')).body, { availableCents: 0 })
+  assert.equal((await bank.call('GET', '/balance')).body.availableCents, 0)
 })
 
 test('[partner-protocol] a refund under way and a return by the bank cross: both move', async (t) => {

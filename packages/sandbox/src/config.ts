@@ -1,5 +1,12 @@
 import { resolve } from 'node:path'
-import { environmentFaults, isProduction, pixgate, type SettingPlaces, serviceVariables } from '@pixgate/server/config'
+import {
+  environmentFaults,
+  isProduction,
+  migrationUrlFaults,
+  pixgate,
+  type SettingPlaces,
+  serviceVariables,
+} from '@pixgate/server/config'
 import { type Environment, integer, readVariables, text, type Values, variables } from '@pixgate/server/variables'
 
 /** The sandbox's own variables. */
@@ -54,7 +61,7 @@ export function readSandboxConfig(environment: Environment, places: SettingPlace
   const { PIXGATE_DATA_DIR, PIXGATE_SIMULATOR_PORT, ...given } = readVariables(table, environment, {
     isProduction: isProduction(environment),
     supplied: MADE,
-    otherFaults: environmentFaults({ environment, places }, table),
+    otherFaults: [...environmentFaults({ environment, places }, table), ...migrationUrlFaults(environment)],
   })
   return { given, dataDirectory: resolve(PIXGATE_DATA_DIR), simulatorPort: PIXGATE_SIMULATOR_PORT }
 }

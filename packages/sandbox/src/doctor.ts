@@ -17,6 +17,7 @@ process.exitCode = await runDoctor(async (environment, places) => {
   const running = given.DATABASE_URL && given.PIXGATE_PARTNER_URL ? { url } : await runningSandbox(url)
   return {
     mode: given.PIXGATE_MODE,
+    migrationUrl: given.PIXGATE_MIGRATION_URL,
     webhookAllowPrivate: given.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
     database:
       given.DATABASE_URL ?? (await embeddedDatabase(config, running).catch(unread('database', "the sandbox's own"))),

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '@pixgate/server'
 import type { SandboxConfig } from './config.ts'
-import { publishFile, unlessMissing } from './postgres/durable-files.ts'
+import { DATA_DIRECTORY_MODE, makeFolder, publishFile, unlessMissing } from './postgres/durable-files.ts'
 
 /** The secrets a start needs. */
 export interface Secrets {
@@ -37,7 +37,7 @@ export async function secretsOf({ given, dataDirectory }: SandboxConfig): Promis
 }
 
 async function keptSecrets(dataDirectory: string): Promise<Secrets> {
-  await mkdir(dataDirectory, { recursive: true })
+  await makeFolder(dataDirectory, DATA_DIRECTORY_MODE)
   return (await readSecrets(dataDirectory)) ?? (await makeSecrets(dataDirectory))
 }
 
@@ -55,7 +55,8 @@ export async function readSecrets(dataDirectory: string): Promise<Secrets | unde
   }
 }
 
-function secretsIn(dataDirectory: string): string {
+/** The file of what a start has made. */
+export function secretsIn(dataDirectory: string): string {
   return join(dataDirectory, 'sandbox-secrets.json')
 }
 

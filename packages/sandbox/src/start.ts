@@ -3,8 +3,8 @@ import {
   openPartnerLink,
   type ProcessDependencies,
   prepareDatabase,
-  type Role,
   reserveAddress,
+  type ServingRole,
   StartupError,
   type Stop,
   serve,
@@ -15,7 +15,7 @@ import { banner } from './banner.ts'
 import type { SandboxConfig } from './config.ts'
 import { sandboxControls } from './controls/routes.ts'
 import { EmbeddedPostgresError, startEmbeddedPostgres } from './postgres/embedded-postgres.ts'
-import { type Secrets, secretsOf } from './secrets.ts'
+import { type Secrets, secretsIn, secretsOf } from './secrets.ts'
 import { startSimulator } from './simulator-process.ts'
 
 /**
@@ -24,7 +24,7 @@ import { startSimulator } from './simulator-process.ts'
  * @throws StartupError
  */
 export async function startSandbox(
-  role: Role,
+  role: ServingRole,
   config: SandboxConfig,
   dependencies: ProcessDependencies,
   stops: Stop[],
@@ -33,8 +33,8 @@ export async function startSandbox(
   const { logger } = dependencies
   const secrets = await secretsOf(config)
   const databaseUrl = given.DATABASE_URL ?? (await startDatabase(dataDirectory, logger, stops))
-  await prepareDatabase(databaseUrl, logger)
-  if (role === 'migrate') return
+  const { PIXGATE_MODE: mode, PIXGATE_MIGRATION_URL: migrationUrl } = given
+  await prepareDatabase({ mode, databaseUrl, migrationUrl }, logger)
 
   const address = await reserveAddress(role, { host: given.HOST, port: given.PORT })
   const url = urlOf(address)
@@ -54,14 +54,22 @@ export async function startSandbox(
   const link = openPartnerLink(pixgateBankConfig(values))
   stops.push(() => link.close())
   const announce = () => {
+    if (role !== 'all') return
     // A file or a pipe is read by others, and for longer: it gets lines of the log and no secret.
-    if (role === 'all' && process.stdout.isTTY) process.stdout.write(banner({ url, adminToken: secrets.adminToken }))
+    if (process.stdout.isTTY) process.stdout.write(banner({ url, adminToken: secrets.adminToken }))
+    else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
+      logger.info(
+        { file: secretsIn(dataDirectory) },
+        'the administrative token is in this file, which only its owner reads',
+      )
+    }
   }
   const addEndpoints = sandboxControls(link)
   await serve({ role, address, addEndpoints, announce }, { ...dependencies, config: server }, stops)
 }
 
-async function startDatabase(dataDirectory: string, logger: Logger, stops: Stop[]): Promise<string> {
+/** Starts the sandbox's own PostgreSQL. @returns its address */
+export async function startDatabase(dataDirectory: string, logger: Logger, stops: Stop[]): Promise<string> {
   const onLost = (error: Error) => logger.fatal({ error: error.message }, 'the embedded database was lost')
   const postgres = await startEmbeddedPostgres({ dataDirectory, onLost }).catch((error: unknown) => {
     throw error instanceof EmbeddedPostgresError ? new StartupError(error.message, { cause: error }) : error
@@ -71,7 +79,7 @@ async function startDatabase(dataDirectory: string, logger: Logger, stops: Stop[
 }
 
 async function startBank(
-  role: Role,
+  role: ServingRole,
   { dataDirectory, simulatorPort }: SandboxConfig,
   { partnerToken, partnerSecret }: Secrets,
   eventsUrl: string,

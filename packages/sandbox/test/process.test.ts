@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testPort } from '../../server/test/support/port.ts'
 import type { Answer } from '../../server/test/support/world.ts'
+import { type Account, accountForNewCluster, canEnter } from '../src/postgres/account.ts'
 
 /**
  * The whole sandbox as `npm start` runs it: the server, its own PostgreSQL and its own bank, started with nothing but a
@@ -33,9 +34,11 @@ interface Sandbox {
 }
 
 /** A data directory, and sandboxes on it; the test ends with them stopped, then the directory gone. */
-async function place(
-  t: TestContext,
-): Promise<{ directory: string; start(...options: readonly string[]): Promise<Sandbox> }> {
+async function place(t: TestContext): Promise<{
+  directory: string
+  start(...options: readonly string[]): Promise<Sandbox>
+  startIn(circumstances: Circumstances): Promise<Sandbox>
+}> {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-process-'))
   // As root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(directory, 0o711)
@@ -45,21 +48,35 @@ async function place(
     await Promise.all(started.map(({ exited }) => exited))
     await rm(directory, { recursive: true, force: true })
   })
-  const start = async (...options: readonly string[]) => {
-    const sandbox = startSandbox(directory, await testPort(), options)
+  const begin = async (options: readonly string[], circumstances?: Circumstances) => {
+    const sandbox = startSandbox(directory, await testPort(), options, circumstances)
     started.push(sandbox)
     return sandbox
   }
-  return { directory, start }
+  return { directory, start: (...options) => begin(options), startIn: (circumstances) => begin([], circumstances) }
 }
 
-function startSandbox(directory: string, port: number, options: readonly string[]): Sandbox {
-  const child = spawn(process.execPath, [...options, PROGRAM], {
+/** In what a start differs. */
+interface Circumstances {
+  readonly umask?: string
+  readonly account?: Account
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+function startSandbox(
+  directory: string,
+  port: number,
+  options: readonly string[],
+  { umask = '022', account = {}, environment = {} }: Circumstances = {},
+): Sandbox {
+  const child = spawn('/bin/sh', ['-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, ...options, PROGRAM], {
+    ...account,
     env: {
       PORT: String(port),
       PIXGATE_SIMULATOR_PORT: '0',
       PIXGATE_DATA_DIR: directory,
       PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+      ...environment,
     },
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -118,6 +135,42 @@ test('[health.3] [PL-2] [sandbox.4] [logs.3] a log that is no terminal’s is li
   assert.equal(await isPostgresRunning(directory), false)
   assert.ok(log.every((line) => JSON.parse(line).msg))
   assert.ok(!log.join().includes(ADMIN_TOKEN))
+})
+
+/** This user, and where it is root one without privileges who can read the checkout. */
+async function accounts(): Promise<Account[]> {
+  const other = await accountForNewCluster()
+  const isOther = other.uid !== undefined && (await canEnter(other, dirname(PROGRAM)))
+  return isOther ? [{}, other] : [{}]
+}
+
+test('[config.3] [database.2] others may pass through the data directory, and read, list or write nothing in it, whatever the umask', async (t) => {
+  for (const account of await accounts()) {
+    const { directory, startIn } = await place(t)
+    if (account.uid !== undefined && account.gid !== undefined) await chown(directory, account.uid, account.gid)
+    const data = join(directory, 'home', 'data')
+    const sandbox = await startIn({ umask: '000', account, environment: { PIXGATE_DATA_DIR: data } })
+    await sandbox.url
+    const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8)
+    assert.deepEqual([await modeOf(join(directory, 'home')), await modeOf(data)], ['711', '711'])
+    const found = new Map<string, string>()
+    for (const name of await readdir(data)) found.set(name, await modeOf(join(data, name)))
+    const expected = { bank: '700', postgres: '700', 'postgres.log': '600', 'postgres.password': '600' }
+    assert.deepEqual(Object.fromEntries(found), { ...expected, 'sandbox-secrets.json': '600' })
+    sandbox.child.kill('SIGTERM')
+    assert.deepEqual(await sandbox.exited, [0, null])
+  }
+})
+
+test('[sandbox.4] where standard output is no terminal the log says where the token is, and does not show it', async (t) => {
+  const { directory, startIn } = await place(t)
+  const { url, log } = await startIn({ environment: { PIXGATE_ADMIN_TOKEN: '' } })
+  const address = await url
+  const line = log.map((text) => JSON.parse(text)).find(({ msg }) => msg.startsWith('the administrative token is in'))
+  assert.equal(line?.file, join(directory, 'sandbox-secrets.json'))
+  const secrets: Record<string, string> = JSON.parse(await readFile(line.file, 'utf8'))
+  for (const secret of Object.values(secrets)) assert.ok(!log.join().includes(secret))
+  assert.equal((await call(address, secrets.adminToken ?? '', 'POST', '/api-key/generate')).status, 201)
 })
 
 test('[database.6] a signal during the start leaves nothing running', async (t) => {

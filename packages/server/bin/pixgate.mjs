@@ -11,6 +11,8 @@ const HELP = `Usage: pixgate [WORD]
   migrate        brings the schema up to date and ends
   verify-ledger  recomputes the books and ends; [--at 2026-11-21T00:00:00Z] [--json]
   rewrap-keys    seals stored secrets anew with PIXGATE_ENCRYPTION_KEY and ends
+  export-subject prints what is kept about a person as JSON; --by NAME --reason TEXT, and the CPF, CNPJ or Pix key on stdin
+  verify-audit   verifies the audit trail and ends; [--head 17:9f86…] [--json]
   doctor         says what is wrong with the configuration and with all that it names, and ends
 
 Settings are variables of the environment, or lines of .env in the working directory.
@@ -29,6 +31,21 @@ const programs = {
     const { readEnvironment } = await import('../src/process.ts')
     const { configuredSealedDatabase, runRewrapKeys } = await import('../src/rewrap-keys.ts')
     process.exitCode = await runRewrapKeys(() => configuredSealedDatabase(readEnvironment().environment))
+  },
+  'export-subject': async () => {
+    const { readEnvironment } = await import('../src/process.ts')
+    const { configuredDatabase } = await import('../src/verify-ledger.ts')
+    const { exportSubject } = await import('../src/export-subject.ts')
+    process.exitCode = await exportSubject(parameters, 'pixgate export-subject', () =>
+      configuredDatabase(readEnvironment().environment),
+    )
+  },
+  'verify-audit': async () => {
+    const { readEnvironment } = await import('../src/process.ts')
+    const { configuredAuditDatabase, verifyAuditTrail } = await import('../src/verify-audit.ts')
+    process.exitCode = await verifyAuditTrail(parameters, 'pixgate verify-audit', () =>
+      configuredAuditDatabase(readEnvironment().environment),
+    )
   },
   doctor: () => import('../src/doctor/main.ts'),
 }

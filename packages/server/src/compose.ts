@@ -1,5 +1,8 @@
 import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
+import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
+import { auditLimits } from './audit/limits.ts'
+import { auditLogins } from './audit/logins.ts'
 import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
@@ -11,8 +14,9 @@ import { createStandingLog, watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
+import { createRefusalReports } from './credentials/reports.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
-import { FORGET_EVERY_MS, forgetBatches } from './engine/forget-batches.ts'
+import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
 import {
   createBacklogReader,
   createClockWatch,
@@ -26,19 +30,23 @@ import {
 } from './health/index.ts'
 import { createPartnerInboxModule } from './inbox/index.ts'
 import { createLedgerModule, createLedgerVerifier } from './ledger/index.ts'
+import { createLimitReports } from './operations/limits/report.ts'
 import { createOperatorModule } from './operator/index.ts'
+import { createOperatorsModule } from './operators/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
-import type { BoundEndpoint } from './platform/http/endpoint-route.ts'
+import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
+import type { Caller, IncomingRequest } from './platform/http/handler.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { listeningUrl } from './platform/http/listening-url.ts'
 import { createIds, type Ids } from './platform/ids.ts'
 import { type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
-import { createPreviousSecretReports } from './platform/previous-secrets.ts'
+import { createPreviousSecretReports, type OnPreviousSecret } from './platform/previous-secrets.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule } from './refund-in/index.ts'
+import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
 import { createSigningKeysModule } from './signing-keys/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
 
@@ -49,6 +57,8 @@ import { createWebhooksModule } from './webhooks/index.ts'
 /** A service, not yet listening. */
 export interface Service {
   readonly http: HttpServer
+  /** Where the operator's endpoints are answered, if not there. */
+  readonly operatorHttp: HttpServer | undefined
   readonly engine: Engine
   /** Starts the workers. */
   startWorkers(): void
@@ -121,6 +131,7 @@ export async function compose(
 }
 
 async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, answers: Answers): Promise<Service> {
+  await auditLimits({ ...base, database: base.databases.work }, limitsOf(base.config))
   const workers: Workers = new Map()
   const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
   const eventLoop = watchEventLoop((ms) =>
@@ -128,19 +139,10 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
   )
   measure(base, modules, eventLoop)
   let isDraining = false
-  const shared = httpOptions(base, modules, eventLoop)
-  const health = healthHandlersOf(base, modules, () => isDraining)
-  const http: HttpServer =
-    answers === 'health'
-      ? createHttpServer({ ...shared, endpoints: healthEndpoints, handlers: health })
-      : createHttpServer({
-          ...shared,
-          endpoints: ownEndpoints,
-          handlers: { ...handlersOf(base, modules), ...health },
-          added: addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server) }),
-        })
+  const servers = openServers(base, modules, { eventLoop, answers, addEndpoints, isDraining: () => isDraining })
+  const all = Object.values(servers).filter((server) => server !== undefined)
   return {
-    http,
+    ...servers,
     engine: modules.engine,
     startWorkers: () => startWorkers(base, modules, workers),
     startWatch: () => startWatch(base, modules, workers),
@@ -148,17 +150,56 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
     stop: async () => {
       const { logger } = base
       isDraining = true
-      http.beginDrain()
+      for (const server of all) server.beginDrain()
       logger.info('stopping: not ready from now on, and every answer closes its connection')
+      modules.auditKeeper.stop()
       await Promise.all([...workers.values()].map((worker) => worker.stop()))
       await modules.verifier.stop()
       logger.info('stopping: the workers have ended what was under way')
-      await http.close()
+      await Promise.all(all.map((server) => server.close()))
+      // That it cannot be written keeps no process from stopping.
+      await writeLastUsed(modules).catch((error: unknown) => {
+        logger.warn({ reason: String(error) }, 'when keys and tokens were last used could not be written')
+      })
       eventLoop.stop()
       logger.info('stopping: no request is under way, and none is taken')
       await close(base, modules)
       logger.info('stopped: all that was accepted is in the database')
     },
+  }
+}
+
+/** What the listeners of a process answer. */
+interface Listening extends Pick<Adding, 'addEndpoints'> {
+  readonly eventLoop: WatchedEventLoop
+  readonly answers: Answers
+  readonly isDraining: () => boolean
+}
+
+/** The listeners of a process; they do not listen yet. @source rules#health.6, rules#operators.8 */
+function openServers(
+  base: Base,
+  modules: Modules,
+  { eventLoop, answers, addEndpoints, isDraining }: Listening,
+): Pick<Service, 'http' | 'operatorHttp'> {
+  const shared = httpOptions(base, modules, eventLoop)
+  const handlers = healthHandlersOf(base, modules, isDraining)
+  const open = (added: readonly BoundEndpoint[]) =>
+    createHttpServer({ ...shared, endpoints: healthEndpoints, handlers, added })
+  if (answers === 'health') return { http: open([]), operatorHttp: undefined }
+  // Every listener answers how the process fares.
+  const bound = bindEndpoints(ownEndpoints, { ...handlersOf(base, modules), ...handlers }).filter(
+    ({ endpoint }) => endpoint.tag !== 'Health',
+  )
+  const isApart = base.config.operatorPort !== undefined
+  const here = isApart ? bound.filter(({ endpoint }) => endpoint.auth !== 'admin') : bound
+  const http: HttpServer = open([
+    ...here,
+    ...addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server) }),
+  ])
+  return {
+    http,
+    operatorHttp: isApart ? open(bound.filter(({ endpoint }) => endpoint.auth === 'admin')) : undefined,
   }
 }
 
@@ -196,7 +237,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   })
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
-  const operations = await buildOperations(base, engine, partner, wake)
+  const operations = buildOperations(base, engine, partner, wake)
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   return {
     ...operations,
@@ -214,21 +255,33 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       inbound: bank.inbound,
       observer: { ...metrics.inbox, onPreviousSecret },
     }),
-    statements: createStatementModule({ ...base, ...operations, engine, partner, database: databases.work }),
-    apiKeys: createApiKeysModule({
+    statements: createStatementModule({
       ...base,
-      database: databases.api,
-      mode: config.mode,
-      adminToken: config.adminToken,
-      adminTokenPrevious: config.adminTokenPrevious,
-      metricsToken: config.metricsToken,
-      metricsTokenPrevious: config.metricsTokenPrevious,
-      onPreviousSecret,
-      rateLimitPerMinute: config.rateLimitPerMinute,
+      ...operations,
+      engine,
+      partner,
+      database: databases.work,
+      isAccountShared: config.isBankAccountShared,
+      onTrip: metrics.onTrip,
     }),
+    ...buildAccess(base, onPreviousSecret),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
+    auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
+  }
+}
+
+/** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */
+function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
+  const { config, metrics } = base
+  const database = base.databases.api
+  const reports = createRefusalReports(base.logger, metrics.onRefused)
+  const operators = createOperatorsModule({ ...base, ...config, database, onPreviousSecret, reports })
+  return {
+    apiKeys: createApiKeysModule({ ...base, ...config, database, reports }),
+    operators,
+    logins: auditLogins(operators.authenticate, { ...base, database }),
   }
 }
 
@@ -242,7 +295,7 @@ function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
   return { partner: withBreakerLog(withBreaker(withinCapabilities(reported), clock), logger), standing }
 }
 
-async function buildOperations(
+function buildOperations(
   base: Base,
   engine: Engine,
   partner: ReturnType<typeof openPartner>['partner'],
@@ -250,17 +303,18 @@ async function buildOperations(
 ) {
   const { config } = base
   const eventQueries = createEventQueryBudget()
-  const shared = { ...base, engine, database: base.databases.api, partner }
+  const onLimitExceeded = createLimitReports(base.logger, base.metrics.onLimitExceeded)
+  const shared = { ...base, engine, database: base.databases.api, partner, onLimitExceeded }
   const bounds = { callTimeoutMs: config.bank.timeoutMs, eventQueries }
-  const refunds = createRefundInModule({ ...shared, bounds, onReserved: () => wake('refund-in') })
-  const cashOuts = await createCashOutModule({
+  const { limits } = config
+  const refunds = createRefundInModule({ ...shared, bounds, limits, onReserved: () => wake('refund-in') })
+  const cashOuts = createCashOutModule({
     ...shared,
     bounds,
     terms: {
       fee: config.feeCashOut,
       maxValueCents: config.maxValueCents,
-      cashOutMaxCents: config.cashOutMaxCents,
-      cashOutDailyMaxCents: config.cashOutDailyMaxCents,
+      limits,
     },
     onReserved: () => wake('cash-out'),
   })
@@ -284,7 +338,7 @@ function measure(
   modules: Modules,
   eventLoop: WatchedEventLoop,
 ): void {
-  const { engine, partner, verifier } = modules
+  const { engine, partner, verifier, auditKeeper } = modules
   const breakers = () => ({
     orders: breakerStateOf(partner.sendsWanted()),
     charges: breakerStateOf(partner.chargesWanted()),
@@ -296,6 +350,7 @@ function measure(
       backlog: createBacklogReader({ store: createHealthStore(databases.api), logger }),
       engineWaiting: () => engine.waiting,
       ledger: verifier.standing,
+      audit: auditKeeper.standing,
       breakers,
       writeProblem: writes.problem,
       pools,
@@ -306,14 +361,19 @@ function measure(
 }
 
 /** What any server of this process is made with. */
-function httpOptions({ config, metrics, logger, ids }: Base, { apiKeys, inbox }: Modules, eventLoop: WatchedEventLoop) {
+function httpOptions({ config, metrics, logger, ids }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
+  const { apiKeys, operators, logins, inbox } = modules
   return {
     onRequest: metrics.onRequest,
     onUnreadable: metrics.onUnreadable,
     authenticate: {
-      'api-key': apiKeys.authenticateApiKey,
-      admin: apiKeys.authenticateAdmin,
+      'api-key': apiKeys.authenticate,
+      admin: logins.authenticate,
       partner: inbox.authenticatePartner,
+      admit: (request: IncomingRequest, caller: Caller) => {
+        const judge = caller.credential === 'api-key' ? apiKeys.admit : operators.admit
+        judge(request, caller)
+      },
       onUnreadPartner: inbox.onUnread,
     },
     logger,
@@ -354,11 +414,12 @@ function handlersOf({ databases }: Base, modules: Modules) {
     ...modules.webhooks.handlers,
     ...modules.signingKeys.handlers,
     ...modules.operator.handlers,
+    ...modules.operators.handlers,
   }
 }
 
 function startWorkers(base: Base, modules: Modules, workers: Workers): void {
-  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier } = modules
+  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper } = modules
   const work = {
     'cash-out': cashOuts.processNext,
     'refund-in': refunds.processNext,
@@ -367,13 +428,21 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
     statement: statements.processNext,
   }
   const start = starting(base)
-  const processForget = () => forgetBatches(base.databases.work).then(() => false)
+  const processForget = () => forgetPast(base.databases.work).then(() => false)
   for (const [name, processNext] of Object.entries(work)) {
     workers.set(name, start({ name, idleMs: POLL_MS, processNext }))
   }
-  workers.set('engine-batches', start({ name: 'engine-batches', idleMs: FORGET_EVERY_MS, processNext: processForget }))
+  workers.set('engine-past', start({ name: 'engine-past', idleMs: FORGET_EVERY_MS, processNext: processForget }))
+  workers.set('retention', start({ name: 'retention', idleMs: ERASE_EVERY_MS, processNext: erasingOf(base) }))
+  auditKeeper.begin()
+  workers.set('audit', start({ name: 'audit', idleMs: KEPT_EVERY_MS, processNext: auditKeeper.processNext }))
   webhooks.start(start)
   verifier.start()
+}
+
+function erasingOf({ config, databases, logger, metrics }: Base): () => Promise<boolean> {
+  const { keptDays } = config
+  return createErasing({ database: databases.work, logger, keptDays, observer: metrics.retention })
 }
 
 /** Starts workers whose failures are reported and counted. */
@@ -384,7 +453,8 @@ function starting({ logger, metrics }: Base): StartWorker {
 /** @source rules#logs.5 */
 const WATCH_EVERY_MS = 60_000
 
-function startWatch(base: Base, { partner }: Modules, workers: Workers): void {
+function startWatch(base: Base, modules: Modules, workers: Workers): void {
+  const { partner, logins } = modules
   const { databases, clock, databaseNow, logger } = base
   const lookAtWork = createLateWorkWatch({
     ...createHealthStore(databases.api),
@@ -397,10 +467,26 @@ function startWatch(base: Base, { partner }: Modules, workers: Workers): void {
     await lookAtWork()
     return false
   }
-  workers.set('watch', starting(base)({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
+  const start = starting(base)
+  workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
+  const tellLogins = () => logins.flush().then(() => false)
+  workers.set('log-ins', start({ name: 'log-ins', idleMs: WATCH_EVERY_MS, processNext: tellLogins }))
+  const processUses = () => writeLastUsed(modules).then(() => false)
+  workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
 }
 
-async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Modules): Promise<void> {
+/** What is not written yet when a process is killed is not known afterwards. */
+const LAST_USED_EVERY_MS = 10_000
+
+/** Writes when keys and operators' tokens were used since the last time. */
+async function writeLastUsed({ apiKeys, operators }: Modules): Promise<void> {
+  await apiKeys.writeLastUsed()
+  await operators.writeLastUsed()
+}
+
+async function processNext(modules: Modules): Promise<void> {
+  const { inbox, cashIns, cashOuts, refunds, statements } = modules
+  await writeLastUsed(modules)
   await inbox.drained()
   await inbox.processNext()
   await cashIns.drained()
@@ -411,7 +497,11 @@ async function processNext({ inbox, cashIns, cashOuts, refunds, statements }: Mo
 }
 
 /** Once nothing new comes in: finishes what is under way, and closes what is open. */
-async function close({ databases, logger }: Base, { inbox, cashIns, engine, webhooks, bank }: Modules): Promise<void> {
+async function close({ databases, logger }: Base, modules: Modules): Promise<void> {
+  const { inbox, cashIns, engine, webhooks, bank, logins } = modules
+  await logins.flush().catch((error: unknown) => {
+    logger.error({ reason: String(error) }, 'refused log-ins of the last minute could not be told to the audit trail')
+  })
   await inbox.drained()
   await cashIns.drained()
   await engine.drained()
@@ -420,6 +510,13 @@ async function close({ databases, logger }: Base, { inbox, cashIns, engine, webh
   logger.info('stopping: the events, commands and deliveries under way have ended')
   await bank.close()
   await closeDatabases(databases)
+}
+
+/** What bounds the money that leaves, and what is booked unverified. */
+function limitsOf(config: Config) {
+  const { limits, maxValueCents, credits } = config
+  const named = { ...limits.caps, newRecipientMs: limits.newRecipientMs, maxValueCents, ...credits }
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
 }
 
 async function closeDatabases(databases: Databases): Promise<void> {

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
-import { limits } from '@pixgate/spec'
+import { type Caps, limits } from '@pixgate/spec'
 import { Type } from 'typebox'
 import { banks, type Connectors, pixgate } from './banks/banks.ts'
 import type { ConfiguredBank, Connector } from './banks/connector.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
 import { nearestName } from './platform/nearest-name.ts'
+import { isPrivateAddress } from './platform/network-share.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { fileVariable } from './platform/secret-files.ts'
 import {
@@ -12,7 +13,10 @@ import {
   type Environment,
   flag,
   integer,
-  networks,
+  integerOrNone,
+  NONE,
+  narrowNetworks,
+  networksOrNone,
   oneOf,
   readVariables,
   secret,
@@ -39,6 +43,11 @@ const VALUE_MAX_CENTS = Number(limits.valueMaxCents)
 const FEE_MAX_CENTS = 10_000_000
 const BASIS_POINTS_MAX = 10_000
 const SECRET_MIN_LENGTH = 32
+/** A hundred years: who wants to keep something for good. */
+const KEEP_MAX_DAYS = 36_500
+
+/** An amount that may leave at most, or the word that says that nothing bounds it. @source rules#limits.10 */
+const cap = integerOrNone(1, VALUE_MAX_CENTS, 'centavos')
 
 /** The name of {@link pixgate}. */
 const DEFAULT_BANK = 'pixgate'
@@ -56,15 +65,25 @@ export const serviceVariables = variables({
     description:
       'Port at HOST where a process that only works (`worker`) answers `/healthz`, `/readyz` and `/metrics`; 0 takes any free one. Unset: it opens none.',
   },
+  PIXGATE_OPERATOR_PORT: {
+    shape: integer(0, 65_535),
+    description:
+      "Port at HOST where the operator's endpoints are answered, and there alone; 0 takes any free one. Unset: they are at PORT, with all others.",
+  },
   DATABASE_URL: {
     shape: address('postgres:', 'postgresql:'),
-    productionShape: Type.Refine(
-      Type.String({ description: 'an address with sslmode=verify-full, or one on this machine' }),
-      isSafeDatabase,
-    ),
+    productionShape: safeDatabase(),
     required: 'always',
     secret: true,
-    description: 'A PostgreSQL 15 or newer.',
+    description:
+      'A PostgreSQL 15 or newer. In production with a login that is a member of `pixgate_app` and nothing else.',
+  },
+  PIXGATE_MIGRATION_URL: {
+    shape: address('postgres:', 'postgresql:'),
+    productionShape: safeDatabase(),
+    secret: true,
+    description:
+      'The same PostgreSQL with the login of its owner, for `migrate` alone; a server refuses it in production. Unset in the sandbox: `DATABASE_URL`.',
   },
   PIXGATE_MODE: {
     shape: oneOf('sandbox', 'production'),
@@ -147,13 +166,39 @@ export const serviceVariables = variables({
     default: '0',
     description: 'Fee of a cash-out relative to its value.',
   },
-  PIXGATE_CASH_OUT_MAX_CENTS: {
-    shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
-    description: 'Highest value of one cash-out. Unset: no cap of its own.',
+  PIXGATE_PAYMENT_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    required: 'in production',
+    description: 'The most that one payout or refund may be.',
   },
-  PIXGATE_CASH_OUT_DAILY_MAX_CENTS: {
-    shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
-    description: 'Highest value of all cash-outs of a day in São Paulo. Unset: no cap.',
+  PIXGATE_HOUR_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    required: 'in production',
+    description: 'The most that may leave by payouts and refunds within any 60 minutes.',
+  },
+  PIXGATE_DAY_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    required: 'in production',
+    description: 'The same within any 24 hours.',
+  },
+  PIXGATE_NIGHT_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    required: 'in production',
+    description: 'The same within one night, 20:00 to 06:00 in São Paulo.',
+  },
+  PIXGATE_NEW_RECIPIENT_MAX_CENTS: {
+    shape: cap,
+    default: 'none',
+    description: 'The most that may be paid in all to a Pix key that was not paid before.',
+  },
+  PIXGATE_NEW_RECIPIENT_HOURS: {
+    shape: integer(0, 8_760, 'hours'),
+    default: '24',
+    description: 'A Pix key was paid before where a payout to it is confirmed that was accepted this long ago.',
   },
   PIXGATE_VERIFY_CREDITS_FROM_CENTS: {
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
@@ -164,7 +209,13 @@ export const serviceVariables = variables({
   PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: {
     shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
     description:
-      "What may be booked on the word of events alone since the bank's statement was last matched; beyond it every payment is verified. Unset: ten times the variable before.",
+      "What may be booked on the word of events alone until the bank's statement has it, by all processes together; beyond it every payment is verified. Unset: ten times the variable before.",
+  },
+  PIXGATE_BANK_ACCOUNT_SHARED: {
+    shape: flag(),
+    default: 'false',
+    description:
+      'Whether others pay from the account at the bank too. If so, debits that the service does not know are cases and do not suspend payouts and refunds.',
   },
   PIXGATE_MAX_VALUE_CENTS: {
     shape: integer(1, VALUE_MAX_CENTS, 'centavos'),
@@ -173,6 +224,7 @@ export const serviceVariables = variables({
   },
   PIXGATE_RATE_LIMIT_PER_MINUTE: {
     shape: integer(0, 1_000_000, 'requests'),
+    productionShape: integer(1, 1_000_000, 'requests'),
     default: '600',
     description:
       'Requests of one API key a minute, a sixth of them at once. 0: no limit. Each process counts for itself.',
@@ -185,16 +237,38 @@ export const serviceVariables = variables({
     description: 'Whether receivers may be http, on any port, at private addresses.',
   },
   PIXGATE_TRUST_PROXY: {
-    shape: networks(),
-    productionShape: Type.Array(
-      Type.Refine(Type.String(), (network) => !/\/0+$/.test(network)),
-      { description: 'without a prefix of length 0, which takes any address' },
-    ),
+    shape: networksOrNone(),
+    productionShape: narrowNetworks(),
+    required: 'in production',
     default: '',
-    description: 'Proxies whose X-Forwarded-For is believed.',
+    description:
+      'Proxies that end TLS in front of the service, and whose X-Forwarded-For is believed. `none`: there is none, and nobody is believed.',
+  },
+  PIXGATE_ALLOW_PLAIN_HTTP: {
+    shape: flag(),
+    default: 'false',
+    description:
+      'Whether production may listen at a HOST that others reach though PIXGATE_TRUST_PROXY is `none`: where only a network of your own leads there.',
+  },
+  PIXGATE_KEEP_BANK_CALLBACKS_DAYS: {
+    shape: integer(120, KEEP_MAX_DAYS, 'days'),
+    default: '180',
+    description: 'How long what the bank sent is kept as it came; what it told of money is kept for good.',
+  },
+  PIXGATE_KEEP_NOTIFICATIONS_DAYS: {
+    shape: integer(30, KEEP_MAX_DAYS, 'days'),
+    default: '90',
+    description: 'How long what receivers were sent is kept, once every delivery of it ended.',
+  },
+  PIXGATE_KEEP_FAILED_OPERATIONS_DAYS: {
+    shape: integer(120, KEEP_MAX_DAYS, 'days'),
+    default: '180',
+    description:
+      'How long names, documents, keys and texts of operations that ended without money (`FAILED`, `EXPIRED`, `RELEASED`) are kept.',
   },
   PIXGATE_LOG_LEVEL: {
     shape: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    productionShape: oneOf('error', 'warn', 'info', 'debug', 'trace'),
     default: 'info',
     description: 'Lowest level that is logged.',
   },
@@ -209,7 +283,11 @@ export interface Config {
   readonly port: number
   /** `undefined`: a worker opens none. */
   readonly workerPort: number | undefined
+  /** `undefined`: the operator's endpoints are answered where all others are. */
+  readonly operatorPort: number | undefined
   readonly databaseUrl: string
+  /** As whom the schema is brought up to date; `undefined`: as {@link databaseUrl}, and in production by nobody here. */
+  readonly migrationUrl: string | undefined
   readonly mode: Mode
   readonly adminToken: string
   /** `undefined`: only {@link adminToken} reads the metrics. */
@@ -222,17 +300,19 @@ export interface Config {
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
-  /** `null`: none. */
-  readonly cashOutMaxCents: bigint | null
-  /** `null`: none. */
-  readonly cashOutDailyMaxCents: bigint | null
+  /** What bounds the money that leaves. */
+  readonly limits: { readonly caps: Caps; readonly newRecipientMs: number }
   readonly maxValueCents: bigint
   /** From when on credits that events tell are verified. */
   readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
+  /** Others pay from the account at the bank too. @source rules#trip-wire.2 */
+  readonly isBankAccountShared: boolean
   /** 0: none. */
   readonly rateLimitPerMinute: number
   readonly webhookAllowPrivate: boolean
   readonly trustProxy: readonly string[]
+  /** How long each is kept, in days. */
+  readonly keptDays: { readonly callbacks: number; readonly notifications: number; readonly ended_operations: number }
   readonly logLevel: string
 }
 
@@ -244,7 +324,7 @@ const NO_PLACES: SettingPlaces = new Map()
  * @param places of what a file sets
  * @param connectors that may be chosen
  * @throws ConfigError every fault at once, each naming its variable, none repeating a secret
- * @source rules#config.1, rules#config.2, rules#config.5
+ * @source rules#config.1, rules#config.2, rules#config.5, rules#production.1
  */
 export function readConfig(
   environment: Environment,
@@ -254,7 +334,10 @@ export function readConfig(
   const PIXGATE_BANK = { ...serviceVariables.PIXGATE_BANK, shape: oneOf(...Object.keys(connectors)) }
   const chosen: Connector = connectors[environment.PIXGATE_BANK || DEFAULT_BANK] ?? pixgate
   const table = { ...serviceVariables, PIXGATE_BANK, ...chosen.variables }
-  const otherFaults = environmentFaults({ environment, places }, table, connectors)
+  const otherFaults = [
+    ...environmentFaults({ environment, places }, table, connectors),
+    ...migrationUrlFaults(environment),
+  ]
   const values = readVariables(table, environment, { isProduction: isProduction(environment), otherFaults })
   return configOf(values, chosen.configure(values))
 }
@@ -262,6 +345,19 @@ export function readConfig(
 /** Whether production is asked for. */
 export function isProduction({ PIXGATE_MODE }: Environment): boolean {
   return PIXGATE_MODE === 'production'
+}
+
+/**
+ * The owner's login is no setting of a server that serves in production: it would lie in the memory of what talks to
+ * strangers.
+ * @source rules#database.11
+ */
+export function migrationUrlFaults(environment: Environment): readonly string[] {
+  const names = ['PIXGATE_MIGRATION_URL', fileVariable('PIXGATE_MIGRATION_URL')]
+  if (!isProduction(environment)) return []
+  return names
+    .filter((name) => environment[name])
+    .map((name) => `${name} must not be set where the server runs: the login of the owner is for pixgate migrate alone`)
 }
 
 /**
@@ -280,6 +376,7 @@ export function environmentFaults(
     ...unknownNames(environment, places, known),
     ...unreadLines(places, known),
     ...unchosenMode(environment, table),
+    ...(isProduction(environment) ? plainHttp(environment) : []),
   ]
 }
 
@@ -331,6 +428,17 @@ function unchosenMode(environment: Environment, table: Variables): string[] {
   })
 }
 
+/** What is sent in clear is read by whoever is between. @source rules#production.4 */
+function plainHttp({ HOST, PIXGATE_TRUST_PROXY, PIXGATE_ALLOW_PLAIN_HTTP }: Environment): string[] {
+  const host = HOST || serviceVariables.HOST.default
+  const isReached = !isThisMachine(host) && !isPrivateAddress(host)
+  if (!isReached || PIXGATE_TRUST_PROXY?.trim() !== NONE || PIXGATE_ALLOW_PLAIN_HTTP === 'true') return []
+  return [PLAIN_HTTP]
+}
+
+const PLAIN_HTTP =
+  'HOST may be reached by others, in plain HTTP: name the proxy that ends TLS in PIXGATE_TRUST_PROXY, or set PIXGATE_ALLOW_PLAIN_HTTP to true where only a network of your own leads there'
+
 /** Makes the configuration of what was read, and of the bank. @source rules#cash-in.credits.2, rules#cash-in.credits.3 */
 export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
   const verifyFromCents = BigInt(values.PIXGATE_VERIFY_CREDITS_FROM_CENTS)
@@ -338,7 +446,9 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     host: values.HOST,
     port: values.PORT,
     workerPort: values.PIXGATE_WORKER_PORT,
+    operatorPort: values.PIXGATE_OPERATOR_PORT,
     databaseUrl: values.DATABASE_URL,
+    migrationUrl: values.PIXGATE_MIGRATION_URL,
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,
     metricsToken: values.PIXGATE_METRICS_TOKEN,
@@ -362,22 +472,46 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
       cents: BigInt(values.PIXGATE_FEE_CASH_OUT_CENTS),
       basisPoints: BigInt(values.PIXGATE_FEE_CASH_OUT_BPS),
     },
-    cashOutMaxCents: centsOrNull(values.PIXGATE_CASH_OUT_MAX_CENTS),
-    cashOutDailyMaxCents: centsOrNull(values.PIXGATE_CASH_OUT_DAILY_MAX_CENTS),
+    limits: {
+      caps: {
+        paymentCents: capOf(values.PIXGATE_PAYMENT_MAX_CENTS),
+        hourCents: capOf(values.PIXGATE_HOUR_MAX_CENTS),
+        dayCents: capOf(values.PIXGATE_DAY_MAX_CENTS),
+        nightCents: capOf(values.PIXGATE_NIGHT_MAX_CENTS),
+        newRecipientCents: capOf(values.PIXGATE_NEW_RECIPIENT_MAX_CENTS),
+      },
+      newRecipientMs: values.PIXGATE_NEW_RECIPIENT_HOURS * 60 * 60 * 1_000,
+    },
     maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
     credits: {
       verifyFromCents,
       unverifiedMaxCents: centsOrNull(values.PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS) ?? verifyFromCents * 10n,
     },
+    isBankAccountShared: values.PIXGATE_BANK_ACCOUNT_SHARED,
     rateLimitPerMinute: values.PIXGATE_RATE_LIMIT_PER_MINUTE,
     webhookAllowPrivate: values.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
-    trustProxy: values.PIXGATE_TRUST_PROXY,
+    trustProxy: values.PIXGATE_TRUST_PROXY.filter((network) => network !== NONE),
+    keptDays: {
+      callbacks: values.PIXGATE_KEEP_BANK_CALLBACKS_DAYS,
+      notifications: values.PIXGATE_KEEP_NOTIFICATIONS_DAYS,
+      ended_operations: values.PIXGATE_KEEP_FAILED_OPERATIONS_DAYS,
+    },
     logLevel: values.PIXGATE_LOG_LEVEL,
   })
 }
 
+function capOf(value: number | 'none'): bigint | null {
+  return value === 'none' ? null : BigInt(value)
+}
+
 function centsOrNull(cents: number | undefined): bigint | null {
   return cents === undefined ? null : BigInt(cents)
+}
+
+/** The shape of a database's address in production. */
+function safeDatabase() {
+  const description = 'an address with sslmode=verify-full, or one on this machine'
+  return Type.Refine(Type.String({ description }), isSafeDatabase)
 }
 
 /**

@@ -1,7 +1,10 @@
 import { readConfig } from './config.ts'
+import { migration } from './migration.ts'
 import { createLogger } from './platform/log.ts'
-import { runProcess } from './process.ts'
+import { readRole, runProcess } from './process.ts'
 import { start } from './start.ts'
 
 /** The server alone: whoever starts it brings a PostgreSQL and a bank. */
-await runProcess({ configure: readConfig, openLog: ({ logLevel }) => createLogger(logLevel), start })
+const role = readRole()
+if (role === 'migrate') await runProcess(role, migration)
+else await runProcess(role, { configure: readConfig, openLog: ({ logLevel }) => createLogger(logLevel), start })

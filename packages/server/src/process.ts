@@ -1,3 +1,4 @@
+import { isProduction } from './config.ts'
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts'
 import {
   type EnvironmentWithFile,
@@ -7,14 +8,21 @@ import {
 } from './platform/environment-file.ts'
 import { type Pause, realPause } from './platform/jobs/pause.ts'
 import { createLogger, type Logger } from './platform/log.ts'
+import { runtimeFaults } from './platform/runtime-faults.ts'
 import { StartupError } from './platform/startup-error.ts'
-import type { Environment } from './platform/variables.ts'
+import { ConfigError, type Environment } from './platform/variables.ts'
 
-/** What a process does. */
-export type Role = 'all' | 'api' | 'worker' | 'migrate'
+/** What a process serves as, the default first. */
+export const SERVING_ROLES = ['all', 'api', 'worker'] as const
+
+/** What a process that serves does. */
+export type ServingRole = (typeof SERVING_ROLES)[number]
+
+/** What a process does: it serves, or it brings the schema up to date and ends. */
+export type Role = ServingRole | 'migrate'
 
 /** Every role, the default first. */
-export const ROLES: readonly Role[] = ['all', 'api', 'worker', 'migrate']
+export const ROLES: readonly Role[] = [...SERVING_ROLES, 'migrate']
 
 /** Ends something that was started. */
 export type Stop = () => Promise<void>
@@ -28,31 +36,43 @@ export interface ProcessDependencies {
   readonly logger: Logger
 }
 
-/** What runs in a process: the server alone, or with what another package brings. */
-export interface Program<Config> {
+/** What runs in a process: the server alone, or with what another package brings, or the migration. */
+export interface Program<R extends Role, Config> {
   /** Reads the environment. @param places of what a file adds to it. @throws ConfigError */
   readonly configure: (environment: Environment, places: SettingPlaces) => Config
   readonly openLog: (config: Config) => Logger
   /**
-   * Starts what a role needs; `migrate` is done when it returns.
+   * Starts what a role needs; a migration is done when it returns.
    * @param stops gets what was started, in that order, also where the start fails halfway
    * @throws StartupError
    */
-  readonly start: (role: Role, config: Config, dependencies: ProcessDependencies, stops: Stop[]) => Promise<void>
+  readonly start: (role: R, config: Config, dependencies: ProcessDependencies, stops: Stop[]) => Promise<void>
 }
 
 /** How long a shutdown may take. @source rules#health.3, failure-modes#PL-2 */
 export const DRAIN_MS = 20_000
 
 /**
- * Runs a program as this process, in the role that its first argument names: `all` (the default), `api`, `worker` or
- * `migrate`. Ends with 2 before anything was started where role or configuration are wrong, with 1 where the start fails
- * or nobody foresaw what happened, and with 0 on SIGINT and SIGTERM.
+ * The role that the first argument of this process names: `all` (the default), `api`, `worker` or `migrate`. Ends the
+ * process with 2 where it is another word.
  */
-export async function runProcess<Config>({ configure, openLog, start }: Program<Config>): Promise<void> {
-  const role = roleOf(process.argv[2])
-  const { config, fromFile } = configOf(configure)
+export function readRole(): Role {
+  const text = process.argv[2] ?? 'all'
+  const role = ROLES.find((candidate) => candidate === text)
+  return role ?? refuse(`unknown role ${text}; it is one of ${ROLES.join(', ')}`)
+}
+
+/**
+ * Runs a program as this process, in a role. Ends with 2 before anything was started where the configuration is wrong, with 1 where the start fails or
+ * nobody foresaw what happened, and with 0 on SIGINT and SIGTERM, or when a migration has ended.
+ */
+export async function runProcess<R extends Role, Config>(
+  role: R,
+  { configure, openLog, start }: Program<R, Config>,
+): Promise<void> {
+  const { config, fromFile, environment } = await configOf(configure)
   const logger = withRole(openLog(config), role)
+  if (isProduction(environment)) refuseDebugger(logger)
   if (fromFile) logger.info({ settings: fromFile }, `read ${settingsCount(fromFile)} from ${ENVIRONMENT_FILE}`)
   const stops: Stop[] = []
   const starting = start(
@@ -86,16 +106,18 @@ export async function runProcess<Config>({ configure, openLog, start }: Program<
   }
 }
 
+/** Where nobody listens Node.js opens a debugger to everybody on this machine. @source rules#production.5 */
+function refuseDebugger(logger: Logger): void {
+  process.on('SIGUSR1', () =>
+    logger.error({ signal: 'SIGUSR1' }, 'a debugger was asked for, and production opens none'),
+  )
+}
+
 const UNFORESEEN = 'nobody foresaw this error: the process ends, and the next start goes on with what was under way'
 
 /** A process with a part of the work says so in every line. @source rules#logs.6 */
 function withRole(logger: Logger, role: Role): Logger {
   return role === 'api' || role === 'worker' ? logger.child({ role }) : logger
-}
-
-function roleOf(text: string | undefined): Role {
-  const role = ROLES.find((candidate) => candidate === (text ?? 'all'))
-  return role ?? refuse(`unknown role ${text}; it is one of ${ROLES.join(', ')}`)
 }
 
 /** Read in the working directory. */
@@ -106,10 +128,32 @@ export function readEnvironment(): EnvironmentWithFile {
   return withEnvironmentFile(ENVIRONMENT_FILE, process.env)
 }
 
-function configOf<Config>(configure: Program<Config>['configure']): { config: Config } & EnvironmentWithFile {
+/**
+ * Reads a configuration, and in production how this Node.js was started: all that is wrong with either is told at once.
+ * @throws ConfigError
+ * @source rules#config.1, rules#production.5
+ */
+export async function configured<Config>(
+  configure: (environment: Environment, places: SettingPlaces) => Config | Promise<Config>,
+  { environment, places }: EnvironmentWithFile,
+): Promise<Config> {
+  const faults = isProduction(environment) ? runtimeFaults(environment) : []
+  try {
+    const config = await configure(environment, places)
+    if (faults.length === 0) return config
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    faults.push(...error.faults)
+  }
+  throw new ConfigError(faults)
+}
+
+async function configOf<Config>(
+  configure: Program<Role, Config>['configure'],
+): Promise<{ config: Config } & EnvironmentWithFile> {
   try {
     const read = readEnvironment()
-    return { ...read, config: configure(read.environment, read.places) }
+    return { ...read, config: await configured(configure, read) }
   } catch (error) {
     return refuse(startupMessage(error))
   }

@@ -1,15 +1,16 @@
 import { isProduction, serviceVariables } from './config.ts'
 import { readAbout } from './doctor/store.ts'
+import type { OpenDatabase } from './open-database.ts'
 import { createDatabaseClock } from './platform/clock.ts'
 import { APPLICATION_ROLE, openDatabase } from './platform/db/database.ts'
-import { pendingMigrations } from './platform/db/migrate.ts'
+import { missingFromSchema } from './platform/db/migrate.ts'
 import { databaseStartupError } from './platform/db/problem.ts'
 import { createIds } from './platform/ids.ts'
 import { createLogger } from './platform/log.ts'
 import type { EncryptionKeys } from './platform/sealing.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
+import { MACHINES, schemaFault } from './prepare-database.ts'
 import { type Rewrapped, rewrapKeys } from './signing-keys/rewrap.ts'
-import type { OpenDatabase } from './verify-ledger.ts'
 
 /** A database, and what opens and seals the secrets in it. */
 export interface SealedDatabase extends OpenDatabase {
@@ -50,8 +51,8 @@ async function rewrapDatabase({ url, keys, stop }: SealedDatabase): Promise<read
   const clock = createDatabaseClock()
   try {
     clock.observe((await readAbout(database)).now)
-    const [pending] = await pendingMigrations(database)
-    if (pending) throw new Error(`the schema is older than this version, which begins with ${pending}: migrate first`)
+    const missing = await missingFromSchema(database, MACHINES)
+    if (missing.length > 0) throw new Error(schemaFault(missing))
     return await rewrapKeys({ database, clock, ids: createIds(clock), keys })
   } catch (error) {
     throw databaseStartupError(error, url)

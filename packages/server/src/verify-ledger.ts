@@ -1,22 +1,18 @@
 import { parseArgs } from 'node:util'
 import { isProduction, serviceVariables } from './config.ts'
 import { reportJson, reportText } from './ledger/verify/report.ts'
-import { trialBalance, verify } from './ledger/verify/store.ts'
+import { trialBalance, unconfirmed, verify } from './ledger/verify/store.ts'
+import type { OpenDatabase } from './open-database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
-
-/** A database to look at, and what to do with it afterwards. */
-export interface OpenDatabase {
-  readonly url: string
-  readonly stop: () => Promise<void>
-}
 
 /**
  * The program `verify-ledger`: recomputes the books and prints a trial balance. `--at 2026-11-21T00:00:00Z` takes the trial
  * balance at an instant; `--json` prints for machines.
  * @param open finds the database
- * @returns the exit status: 0 where the books are right, 1 where they have drifted, 2 where it could not look
- * @source rules#ledger.verify.3
+ * @returns the exit status: 0 where the books are right, 1 where they have drifted, 2 where it could not look, 3 where they agree
+ * with themselves and the bank does not confirm them
+ * @source rules#ledger.verify.3, rules#ledger.verify.6
  */
 export async function verifyLedger(
   parameters: readonly string[],
@@ -40,6 +36,9 @@ export async function configuredDatabase(environment: Environment): Promise<Open
   return { url, stop: async () => undefined }
 }
 
+/** The exit status where the bank does not confirm the books. */
+const UNCONFIRMED = 3
+
 interface Parameters {
   /** `null`: now. */
   readonly at: number | null
@@ -62,12 +61,13 @@ function readParameters(args: readonly string[], usage: string): Parameters {
 async function verifyDatabase({ at, json }: Parameters, { url, stop }: OpenDatabase): Promise<number> {
   try {
     const [verification, totals] = await withSnapshot({ url, name: 'pixgate verify-ledger' }, async (queries) => [
-      await verify(queries),
+      { ...(await verify(queries)), unconfirmed: await unconfirmed(queries) },
       await trialBalance(queries, at),
     ])
     const report = json ? reportJson : reportText
     console.log(report(verification, totals, at ?? verification.at))
-    return verification.faults === 0 ? 0 : 1
+    if (verification.faults > 0) return 1
+    return verification.unconfirmed.count > 0 ? UNCONFIRMED : 0
   } finally {
     await stop()
   }

@@ -19,6 +19,7 @@ import {
   variables,
 } from '../src/platform/variables.ts'
 import { CANARY, configFaults, faultyVariables, PRODUCTION } from './support/environment.ts'
+import { limitsOf } from './support/limits.ts'
 
 const table: Variables = { ...serviceVariables, ...pixgateBankVariables }
 
@@ -38,6 +39,9 @@ const ALL_SECRETS: Environment = {
   PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
   PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: `${CANARY}-inbound-previous`,
 }
+
+/** What production wants beside a static key of the bank. */
+const ADDRESSES: Environment = { PIXGATE_PARTNER_ADDRESSES: '203.0.113.7' }
 
 /** A directory that goes with the test. */
 function temporaryDirectory(t: TestContext): string {
@@ -92,7 +96,7 @@ test('[config.1] what is not set has its default, and what is empty is not set',
   assert.deepEqual(config.merchant, { pixKey: 'financeiro@loja.example', name: 'Loja Exemplo', city: 'Sao Paulo' })
   assert.deepEqual(config.feeCashIn, { cents: 0n, basisPoints: 0n })
   assert.deepEqual(config.feeCashOut, { cents: 0n, basisPoints: 0n })
-  assert.deepEqual([config.cashOutMaxCents, config.cashOutDailyMaxCents], [null, null])
+  assert.deepEqual(config.limits, limitsOf())
   assert.equal(config.rateLimitPerMinute, 600)
   assert.equal(config.webhookAllowPrivate, true)
   const empty = Object.fromEntries(rows.map(({ name }) => [name, '']))
@@ -108,8 +112,12 @@ test('[config.1] what is set is read', () => {
     PIXGATE_FEE_CASH_IN_BPS: '99',
     PIXGATE_FEE_CASH_OUT_CENTS: '50',
     PIXGATE_FEE_CASH_OUT_BPS: '1',
-    PIXGATE_CASH_OUT_MAX_CENTS: '1',
-    PIXGATE_CASH_OUT_DAILY_MAX_CENTS: '999999999999',
+    PIXGATE_PAYMENT_MAX_CENTS: '1',
+    PIXGATE_HOUR_MAX_CENTS: 'none',
+    PIXGATE_DAY_MAX_CENTS: '999999999999',
+    PIXGATE_NIGHT_MAX_CENTS: '2',
+    PIXGATE_NEW_RECIPIENT_MAX_CENTS: '3',
+    PIXGATE_NEW_RECIPIENT_HOURS: '0',
     PIXGATE_MAX_VALUE_CENTS: '5000000',
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'false',
     PIXGATE_TRUST_PROXY: ' 10.0.0.0/8, ::1 ,',
@@ -119,7 +127,8 @@ test('[config.1] what is set is read', () => {
   assert.equal(config.port, 0)
   assert.deepEqual(config.feeCashIn, { cents: 10n, basisPoints: 99n })
   assert.deepEqual(config.feeCashOut, { cents: 50n, basisPoints: 1n })
-  assert.deepEqual([config.cashOutMaxCents, config.cashOutDailyMaxCents], [1n, 999_999_999_999n])
+  const caps = { paymentCents: 1n, hourCents: null, dayCents: 999_999_999_999n, nightCents: 2n, newRecipientCents: 3n }
+  assert.deepEqual(config.limits, { caps, newRecipientMs: 0 })
   assert.equal(config.maxValueCents, 5_000_000n)
   assert.equal(config.webhookAllowPrivate, false)
   assert.deepEqual(config.trustProxy, ['10.0.0.0/8', '::1'])
@@ -147,8 +156,9 @@ test('[config.1] every fault is reported at once, each by the name of its variab
     PIXGATE_FEE_CASH_IN_BPS: '10001',
     PIXGATE_FEE_CASH_OUT_CENTS: '10000001',
     PIXGATE_FEE_CASH_OUT_BPS: '-1',
-    PIXGATE_CASH_OUT_MAX_CENTS: '0',
-    PIXGATE_CASH_OUT_DAILY_MAX_CENTS: '1000000000000',
+    PIXGATE_PAYMENT_MAX_CENTS: '0',
+    PIXGATE_HOUR_MAX_CENTS: 'None',
+    PIXGATE_DAY_MAX_CENTS: '1000000000000',
     PIXGATE_MAX_VALUE_CENTS: '0',
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'yes',
     PIXGATE_TRUST_PROXY: 'proxy.example',
@@ -177,7 +187,7 @@ test('[config.1] a fault says what is accepted, and never what was given', () =>
     [
       'DATABASE_URL must be an address with sslmode=verify-full, or one on this machine',
       'PIXGATE_WEBHOOK_ALLOW_PRIVATE must be false: webhooks could reach private addresses',
-      'PIXGATE_TRUST_PROXY must be without a prefix of length 0, which takes any address',
+      'PIXGATE_TRUST_PROXY must be addresses or CIDRs that together are at most one /8 of public IPv4 and one /19 of public IPv6',
       'PIXGATE_PARTNER_TOKEN must be at least 32 characters of printable ASCII, with no blank at its ends',
     ],
   )
@@ -227,10 +237,21 @@ test('[config.1] numbers are whole and plain', () => {
 })
 
 test('[config.1] addresses of proxies, of the bank and of the database are what they must be', () => {
-  for (const text of ['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', '1.2.3', 'true', '*']) {
+  for (const text of [
+    'none, 10.0.0.1',
+    'None',
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::1/129',
+    '1.2.3',
+    'true',
+    '*',
+  ]) {
     assert.deepEqual(faulty({ ...ALONE, PIXGATE_TRUST_PROXY: text }), ['PIXGATE_TRUST_PROXY'], text)
   }
-  for (const text of ['10.0.0.1', '10.0.0.0/0', '10.0.0.0/32', 'fd00::/8', '::1/128']) {
+  for (const text of ['10.0.0.1', '10.0.0.0/0', '10.0.0.0/32', 'fd00::/8', '::1/128', 'none']) {
     assert.deepEqual(faulty({ ...ALONE, PIXGATE_TRUST_PROXY: text }), [], text)
   }
   for (const text of ['localhost:8081', '/pix', 'ftp://bank.example', 'file:///etc/passwd']) {
@@ -244,7 +265,7 @@ test('[config.1] addresses of proxies, of the bank and of the database are what 
   }
 })
 
-test('[config.2] production starts with what it needs, and refuses what is missing, by name', () => {
+test('[config.2] [limits.10] production starts with what it needs, and refuses what is missing, by name', () => {
   assert.deepEqual(faulty(PRODUCTION), [])
   const { PIXGATE_MODE, ...required } = PRODUCTION
   assert.deepEqual(faulty({ PIXGATE_MODE }).sort(), Object.keys(required).sort())
@@ -264,16 +285,18 @@ test('[config.2] production refuses what is safe in the sandbox only', () => {
   const unsafe = {
     PIXGATE_ADMIN_TOKEN: [short],
     PIXGATE_ENCRYPTION_KEY: [short],
-    PIXGATE_PARTNER_TOKEN: [short, 'x'.repeat(31)],
+    PIXGATE_PARTNER_TOKEN: [short, CANARY.slice(0, 31)],
     PIXGATE_PARTNER_SECRET: [short],
     PIXGATE_PARTNER_SECRET_PREVIOUS: [short],
     PIXGATE_PARTNER_INBOUND_API_KEY: [short],
     PIXGATE_WEBHOOK_ALLOW_PRIVATE: ['true'],
-    PIXGATE_TRUST_PROXY: ['0.0.0.0/0', '::/0', '0.0.0.0/0,::/0', '10.0.0.1, 10.0.0.0/000'],
+    PIXGATE_TRUST_PROXY: ['0.0.0.0/0', '::/0', '0.0.0.0/0,::/0', '10.0.0.1, 10.0.0.0/000', ','],
+    PIXGATE_RATE_LIMIT_PER_MINUTE: ['0'],
+    PIXGATE_LOG_LEVEL: ['silent', 'fatal'],
     PIXGATE_PARTNER_URL: ['http://bank.example', 'HTTP://bank.example', ' http://bank.example', 'http:bank.example'],
   }
   for (const [name, values] of Object.entries(unsafe)) {
-    for (const value of values) assert.deepEqual(faulty({ ...PRODUCTION, [name]: value }), [name], value)
+    for (const value of values) assert.deepEqual(faulty({ ...PRODUCTION, ...ADDRESSES, [name]: value }), [name], value)
   }
 })
 
@@ -329,17 +352,17 @@ test('[config.2] the sandbox takes a database, proxies and secrets that producti
 })
 
 test('[config.2] production refuses one value for two secrets, and names both', () => {
-  const names = rows.filter(({ name, secret }) => secret && name !== 'DATABASE_URL').map(({ name }) => name)
+  const names = rows.filter(({ name, secret }) => secret && !name.endsWith('_URL')).map(({ name }) => name)
   assert.equal(names.length, 11)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
-      const [fault, ...more] = faultsOf({ ...PRODUCTION, [name]: CANARY, [other]: CANARY })
+      const [fault, ...more] = faultsOf({ ...PRODUCTION, ...ADDRESSES, [name]: CANARY, [other]: CANARY })
       assert.equal(fault, `${name} has the value of ${other}: every secret needs one of its own`)
       assert.deepEqual(more, [])
     }
   }
   const same = Object.fromEntries(names.map((name) => [name, CANARY]))
-  assert.deepEqual(faulty({ ...PRODUCTION, ...same }), names.slice(1))
+  assert.deepEqual(faulty({ ...PRODUCTION, ...ADDRESSES, ...same }), names.slice(1))
 })
 
 test('[config.2] production tells all that is unsafe at once', () => {
@@ -357,7 +380,7 @@ test('[config.1] whatever has a secret’s name is a secret', () => {
   for (const { name, secret } of rows) {
     assert.equal(
       secret ?? false,
-      /TOKEN|SECRET|_KEY(_PREVIOUS)?$|DATABASE_URL/.test(name) && !name.endsWith('PIX_KEY'),
+      /TOKEN|SECRET|_KEY(_PREVIOUS)?$|DATABASE_URL|MIGRATION_URL/.test(name) && !name.endsWith('PIX_KEY'),
       name,
     )
   }
@@ -373,8 +396,8 @@ test('[cash-in.credits.3] what may be credited unverified is ten times what is a
 
 test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known name, with all other faults', () => {
   const unknown = {
-    PIXGATE_CASH_OUT_MAX_CENT: '100000',
-    PIXGATE_CASHOUT_DAILY_MAX_CENTS: '1',
+    PIXGATE_PAYMENT_MAX_CENT: '100000',
+    PIXGATE_NEWRECIPIENT_MAX_CENTS: '1',
     pixgate_mode: 'production',
     PIXGATE_PARTNER_TOKNE: 'canary',
     PIXGATE_ADMIN_TOKEN_FLIE: '/run/secrets/admin',
@@ -383,15 +406,15 @@ test('[config.7] an unknown PIXGATE_ variable is refused with the nearest known 
   }
   assert.deepEqual(faultsOf({ ...ALONE, ...unknown, PORT: 'x' }), [
     'PORT must be a whole number from 0 to 65535',
-    'PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
-    'PIXGATE_CASHOUT_DAILY_MAX_CENTS is unknown; did you mean PIXGATE_CASH_OUT_DAILY_MAX_CENTS?',
+    'PIXGATE_PAYMENT_MAX_CENT is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
+    'PIXGATE_NEWRECIPIENT_MAX_CENTS is unknown; did you mean PIXGATE_NEW_RECIPIENT_MAX_CENTS?',
     'pixgate_mode is unknown; did you mean PIXGATE_MODE?',
     'PIXGATE_PARTNER_TOKNE is unknown; did you mean PIXGATE_PARTNER_TOKEN?',
     'PIXGATE_ADMIN_TOKEN_FLIE is unknown; did you mean PIXGATE_ADMIN_TOKEN_FILE?',
     'PIXGATE_PORT_FILE is unknown',
     'PIXGATE_COLOUR is unknown',
   ])
-  assert.deepEqual(faulty({ ...ALONE, PIXGATE_CASH_OUT_MAX_CENT: '' }), [], 'what is empty is not set')
+  assert.deepEqual(faulty({ ...ALONE, PIXGATE_PAYMENT_MAX_CENT: '' }), [], 'what is empty is not set')
 })
 
 test('[config.7] what another program of this project reads is known; so are other connectors’ variables, and the tests’', () => {
@@ -413,7 +436,7 @@ test('[config.7] what another program of this project reads is known; so are oth
 
 test('[config.7] a name in the file that nothing reads is refused, and only what begins with PIXGATE_ is repeated', () => {
   const lines = {
-    PIXGATE_CASH_OUT_MAX_CENT: '1',
+    PIXGATE_PAYMENT_MAX_CENT: '1',
     DATABSE_URL: 'postgres://db.example/pixgate',
     PRT: '1',
     bXktc2VjcmV0LW15LXNlY3JldC1teS1zZWNyZXQ: '',
@@ -428,7 +451,7 @@ test('[config.7] a name in the file that nothing reads is refused, and only what
   const places = new Map(Object.keys(lines).map((name, index) => [name, `.env, line ${index + 1}`]))
   const faults = configFaults((environment) => readConfig(environment, places), { ...lines, ...ALONE })
   assert.deepEqual(faults, [
-    'PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
+    'PIXGATE_PAYMENT_MAX_CENT is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
     'PIXGATE_PARTNER_TOKNE is unknown; did you mean PIXGATE_PARTNER_TOKEN?',
     '.env, line 2: sets what nothing reads; did you mean DATABASE_URL?',
     '.env, line 3: sets what nothing reads; did you mean PORT?',
@@ -458,9 +481,10 @@ test('[config.8] every secret may stand in a file, and line breaks at its end do
     writeFileSync(join(directory, name), text)
     return join(directory, name)
   }
-  const secrets = rows.filter(({ secret }) => secret).map(({ name }) => name)
+  // The owner's login is none of a server's: migration.test.ts.
+  const secrets = rows.filter(({ name, secret }) => secret && name !== 'PIXGATE_MIGRATION_URL').map(({ name }) => name)
   const files = secrets.map((name) => [`${name}_FILE`, file(name, `${ALL_SECRETS[name]}\r\n\n`)])
-  const others = Object.entries(PRODUCTION).filter(([name]) => !secrets.includes(name))
+  const others = Object.entries({ ...PRODUCTION, ...ADDRESSES }).filter(([name]) => !secrets.includes(name))
   const config = readConfig(Object.fromEntries([...others, ...files]))
   assert.equal(config.adminToken, ALL_SECRETS.PIXGATE_ADMIN_TOKEN)
   assert.equal(config.databaseUrl, ALL_SECRETS.DATABASE_URL)

@@ -57,7 +57,7 @@ test('[config.6] a start reads .env in its working directory and names what it h
 })
 
 test('[config.6] a malformed .env is a refused start', (t) => {
-  const cwd = directoryWith(t, `${SETTINGS}PIXGATE_CASH_OUT_MAX_CENTS 100\n`)
+  const cwd = directoryWith(t, `${SETTINGS}PIXGATE_PAYMENT_MAX_CENTS 100\n`)
   const { status, stderr } = spawnSync(process.execPath, [PROGRAM], { env: {}, cwd, encoding: 'utf8' })
   assert.equal(status, 2)
   assert.equal(stderr, 'pixgate: the configuration is not usable:\n  - .env, line 4: is not NAME=value\n')

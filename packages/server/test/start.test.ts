@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
+import { type Endpoint, endpoints } from '@pixgate/spec'
 import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import { createDatabaseClock } from '../src/platform/clock.ts'
@@ -143,4 +144,49 @@ test('[health.6] a worker opens no port where none is set, and refuses one that 
     name: 'StartupError',
     message: `port ${port} is taken; set PIXGATE_WORKER_PORT to another one`,
   })
+})
+
+test('[operators.8] the operator’s endpoints are answered at a port of their own, and there alone', async (t) => {
+  const { url } = await testDatabase(t)
+  const log = capturedLog()
+  const stops: Stop[] = []
+  const config = { ...configured(url), port: 0, operatorPort: 0 }
+  const given = { clock: createDatabaseClock(), pause: realPause, random: Math.random, logger: log.logger }
+  await start('api', config, given, stops)
+  t.after(async () => {
+    for (const stop of stops.reverse()) await stop()
+  })
+  const { port, operatorPort } = await log.line('ready')
+  assert.notEqual(port, operatorPort)
+  const ask = async (port: unknown, method: string, path: string, token = ADMIN_TOKEN) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers })
+    return status
+  }
+  const ofOperators: readonly Endpoint[] = Object.values(endpoints)
+  for (const { id, method, path } of ofOperators.filter(({ auth, tag }) => auth === 'admin' && tag !== 'Health')) {
+    assert.equal(await ask(port, method, path), 404, id)
+    assert.notEqual(await ask(operatorPort, method, path.replace('{id}', 'nobody'), 'nobody'), 404, id)
+  }
+  assert.equal(await ask(operatorPort, 'POST', '/api-key/generate'), 201)
+  assert.equal(await ask(operatorPort, 'GET', '/organization/balance'), 404)
+  assert.equal(await ask(port, 'GET', '/organization/balance'), 401)
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    assert.deepEqual([await ask(port, 'GET', path), await ask(operatorPort, 'GET', path)], [200, 200], path)
+  }
+})
+
+test('[operators.8] [config.10] where that port is taken the start is refused by its setting, and leaves nothing open', async (t) => {
+  const { url } = await testDatabase(t)
+  const taken = net.createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.after(() => taken.close())
+  const { port } = taken.address() as AddressInfo
+  const given = { clock: createDatabaseClock(), pause: realPause, random: Math.random, logger }
+  const stops: Stop[] = []
+  await assert.rejects(start('api', { ...configured(url), port: 0, operatorPort: port }, given, stops), {
+    message: `port ${port} is taken; set PIXGATE_OPERATOR_PORT to another one`,
+  })
+  assert.deepEqual(stops, [])
+  await connectionsEnd(url, 'pixgate %')
 })

@@ -1,6 +1,20 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
+import { apiKeyScopes } from './access.ts'
 import { endpoint } from './endpoint.ts'
-import { cursorList, idOf, instant, nullable, pageLimit, uuid } from './shapes.ts'
+import { limits } from './limits.ts'
+import {
+  centsMoved,
+  cursorList,
+  idOf,
+  instant,
+  int64,
+  nullable,
+  optional,
+  optionalText,
+  pageLimit,
+  text,
+  uuid,
+} from './shapes.ts'
 
 /**
  * API keys: `pix_test_` or `pix_live_`, 43 base62 characters (256 random bits), 6 base62 characters of CRC-32 over what
@@ -10,15 +24,75 @@ import { cursorList, idOf, instant, nullable, pageLimit, uuid } from './shapes.t
 /** What secret scanners look for. @source rules#api-keys.2 */
 export const API_KEY_PATTERN = '^pix_(?:test|live)_[0-9A-Za-z]{49}$'
 
+const scope = Type.Enum([...apiKeyScopes])
+
+const CAPS = {
+  paymentCents: 'One payout or refund',
+  hourCents: 'Any 60 minutes',
+  dayCents: 'Any 24 hours',
+  nightCents: 'A night: 20:00 to 06:00 in São Paulo',
+  newRecipientCents: 'One Pix key that was never paid before',
+} as const
+
+/** One field for each cap. */
+function caps<Field extends TSchema>(field: (description: string) => Field) {
+  const { paymentCents, hourCents, dayCents, nightCents, newRecipientCents } = CAPS
+  return {
+    paymentCents: field(paymentCents),
+    hourCents: field(hourCents),
+    dayCents: field(dayCents),
+    nightCents: field(nightCents),
+    newRecipientCents: field(newRecipientCents),
+  }
+}
+
+/** @source rules#api-keys.1, rules#api-keys.8, rules#api-keys.9, rules#api-keys.10 */
+const generateApiKeyBody = Type.Object(
+  {
+    name: optionalText(limits.nameMaxLength, 'What it is for, to tell keys apart'),
+    scopes: optional(
+      Type.Array(scope, {
+        minItems: 1,
+        maxItems: apiKeyScopes.length,
+        uniqueItems: true,
+        description: 'What it may be used for. All of it where left out',
+      }),
+    ),
+    cidrs: optional(
+      Type.Array(text(limits.cidrMaxLength), {
+        minItems: 1,
+        maxItems: limits.cidrsMax,
+        description: 'Addresses and networks from which alone it may be used. Any where left out',
+      }),
+    ),
+    expiresAt: optional(Type.String({ ...instant, description: 'From when on it is refused. Never where left out' })),
+    caps: optional(
+      Type.Object(
+        caps((description) => optional({ ...centsMoved, description })),
+        {
+          title: 'ApiKeyCapsRequest',
+          additionalProperties: false,
+          description: 'What may leave with it at most, in centavos. What is left out is bounded by the service alone',
+        },
+      ),
+    ),
+  },
+  { title: 'ApiKeyRequest', additionalProperties: false },
+)
+
 /** @source rules#api-keys.1 */
 export const generateApiKey = endpoint({
   id: 'generateApiKey',
   method: 'POST',
   path: '/api-key/generate',
   auth: 'admin',
+  role: 'admin',
   tag: 'API keys',
   summary: 'Make an API key; it is shown this once',
-  description: 'The key opens the business endpoints. Keep it like a password: only its hash is stored here.',
+  description:
+    'The key opens the business endpoints. Keep it like a password: only its hash is stored here. Without a body it may do everything, from anywhere, for ever.',
+  body: generateApiKeyBody,
+  example: { name: 'Shop', scopes: [...apiKeyScopes] },
   responses: {
     201: {
       description: 'The key. Only its hash is kept.',
@@ -39,7 +113,25 @@ const apiKey = Type.Object(
   {
     id: uuid,
     display: Type.String({ maxLength: 8, description: 'The first characters after the prefix, to tell keys apart' }),
+    name: nullable(Type.String({ maxLength: limits.nameMaxLength })),
+    scopes: Type.Array(scope, { maxItems: apiKeyScopes.length }),
+    cidrs: nullable(
+      Type.Array(Type.String({ maxLength: limits.cidrMaxLength }), {
+        maxItems: limits.cidrsMax,
+        description: 'From where alone it may be used; `null`: from anywhere',
+      }),
+    ),
+    caps: Type.Object(
+      caps((description) => nullable(int64({ minimum: 1, maximum: Number(limits.valueMaxCents), description }))),
+      {
+        title: 'ApiKeyCaps',
+        description: 'What may leave with it at most, in centavos; `null`: it has no cap of its own',
+      },
+    ),
     createdAt: instant,
+    createdBy: nullable({ ...uuid, description: 'The operator who made it; `null`: the administrative token' }),
+    expiresAt: nullable(instant),
+    lastUsedAt: nullable({ ...instant, description: 'To the minute' }),
     deactivatedAt: nullable(instant),
   },
   { title: 'ApiKey', description: 'A key, never its text.' },
@@ -51,9 +143,11 @@ export const listApiKeys = endpoint({
   method: 'GET',
   path: '/api-key',
   auth: 'admin',
+  role: 'viewer',
   tag: 'API keys',
   summary: 'List the API keys, newest first',
-  description: 'Their ids, first characters and dates, deactivated ones too; never the keys.',
+  description:
+    'What each may do, when it was used last, and its first characters, deactivated ones too; never the keys.',
   query: Type.Object(
     {
       cursor: Type.Optional({
@@ -74,7 +168,20 @@ export const listApiKeys = endpoint({
           {
             id: '0198c0de-3f00-7000-8000-1a2b3c4d5e6f',
             display: '003aUlTJ',
+            name: 'Shop',
+            scopes: ['read', 'charge', 'payout'],
+            cidrs: ['203.0.113.0/24'],
+            caps: {
+              paymentCents: 500000,
+              hourCents: null,
+              dayCents: 5000000,
+              nightCents: null,
+              newRecipientCents: null,
+            },
             createdAt: '2026-11-21T13:00:00.000Z',
+            createdBy: null,
+            expiresAt: null,
+            lastUsedAt: '2026-11-21T14:21:00.000Z',
             deactivatedAt: null,
           },
         ],
@@ -91,10 +198,46 @@ export const deactivateApiKey = endpoint({
   method: 'DELETE',
   path: '/api-key/{id}',
   auth: 'admin',
+  role: 'admin',
   tag: 'API keys',
   summary: 'Deactivate an API key, for ever',
   description: 'It stops working within five seconds everywhere. Make the key that follows it first.',
   params: idOf('api-key'),
   responses: { 204: { description: 'Deactivated' } },
   errors: ['not_found'],
+})
+
+/** @source rules#api-keys.14 */
+export const deactivateAllApiKeys = endpoint({
+  id: 'deactivateAllApiKeys',
+  method: 'POST',
+  path: '/api-key/deactivate-all',
+  auth: 'admin',
+  role: 'admin',
+  tag: 'API keys',
+  summary: 'Emergency: deactivate every API key, for ever',
+  description:
+    'All at once, when nobody knows which one was stolen: within five seconds no client gets in anywhere, until it has a new key. Sent again it finds none, which is 200 as well.',
+  body: Type.Object(
+    { reason: text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail') },
+    { title: 'DeactivateAllApiKeysRequest', additionalProperties: false },
+  ),
+  example: { reason: 'Incident 42: a key was stolen, and nobody knows which' },
+  responses: {
+    200: {
+      description: 'No key is active any more',
+      schema: Type.Object(
+        {
+          deactivatedCount: Type.Integer({
+            minimum: 0,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'How many were active',
+          }),
+        },
+        { title: 'ApiKeysDeactivated' },
+      ),
+      example: { deactivatedCount: 3 },
+    },
+  },
+  errors: [],
 })

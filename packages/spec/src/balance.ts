@@ -8,6 +8,7 @@ export const getBalance = endpoint({
   method: 'GET',
   path: '/organization/balance',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Balance',
   summary: 'Read the available balance per currency',
   description: 'What may be spent now, with what is reserved and what is owed beside it.',

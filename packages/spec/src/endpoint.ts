@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox'
+import type { ApiKeyScope, OperatorRole } from './access.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ResponseHeader } from './response-headers.ts'
 
@@ -7,7 +8,7 @@ import type { ResponseHeader } from './response-headers.ts'
  * schemas; the OpenAPI document is generated from the same objects.
  */
 
-/** Who may call: an API key, the administrative token, the partner, or anyone. */
+/** Who may call: an API key, an operator, the partner, or anyone. */
 export type Credential = 'api-key' | 'admin' | 'partner' | 'none'
 
 /**
@@ -25,14 +26,21 @@ export interface EndpointResponse {
   readonly headers?: readonly ResponseHeader[]
 }
 
+/** Who may call an endpoint: whose credential, and what that has to be good for at least. */
+type Access =
+  | { readonly auth: 'api-key'; readonly scope: ApiKeyScope; readonly role?: undefined }
+  | { readonly auth: 'admin'; readonly role: OperatorRole; readonly scope?: undefined }
+  | { readonly auth: 'partner' | 'none'; readonly scope?: undefined; readonly role?: undefined }
+
 /** Everything the edge and the documentation know of one endpoint. */
-export interface Endpoint {
+export type Endpoint = EndpointDefinition & Access
+
+interface EndpointDefinition {
   /** Its operationId and the name of its handler. */
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** With `{name}` for path parameters. */
   readonly path: string
-  readonly auth: Credential
   readonly tag: string
   readonly summary: string
   readonly description?: string
@@ -83,6 +91,9 @@ export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
         ? (['malformed_json', 'content_type_required'] as const)
         : []),
       ...(definition.auth === 'none' ? [] : (['unauthorized'] as const)),
+      ...(definition.auth === 'api-key' ? (['insufficient_scope'] as const) : []),
+      // Every operator may at least look.
+      ...(definition.auth === 'admin' && definition.role !== 'viewer' ? (['insufficient_role'] as const) : []),
       ...definition.errors,
       ...(definition.auth === 'api-key' || definition.auth === 'admin' ? (['rate_limited'] as const) : []),
       'internal_error',

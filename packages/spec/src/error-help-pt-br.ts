@@ -27,8 +27,18 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   unauthorized: {
     cause:
-      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário. Nos eventos do banco: `X-Partner-Signature` não é a assinatura destes bytes com o segredo compartilhado, ou `X-Partner-Timestamp` difere em mais de 300 s.',
-    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`. O banco assina os bytes como os envia, cada vez com a hora do envio.',
+      'Não há cabeçalho `Authorization: Bearer …`, ou o token é desconhecido, está desativado, expirou, veio de um endereço para o qual não vale, é do outro ambiente (`pix_test_`, `pix_live_`) ou do outro tipo: uma chave de API não abre o que pede o token administrativo, nem o contrário. Nos eventos do banco: `X-Partner-Signature` não é a assinatura destes bytes com o segredo compartilhado, ou `X-Partner-Timestamp` difere em mais de 300 s.',
+    cure: 'Envie exatamente um cabeçalho `Authorization`, com o token que a chamada pede. Crie uma chave com `POST /api-key/generate`. O operador encontra no log por que uma chave sua foi recusada. O banco assina os bytes como os envia, cada vez com a hora do envio.',
+  },
+  insufficient_scope: {
+    cause:
+      'A chave de API é válida, mas não para isto: cada chamada precisa de um dos escopos `read`, `charge`, `payout`, `refund`, `webhook`, e esta chave foi criada sem ele. O cabeçalho `WWW-Authenticate` diz qual é o escopo.',
+    cure: 'Use uma chave que tenha o escopo, ou peça uma. Uma chave nunca ganha mais escopos do que tinha ao ser criada.',
+  },
+  insufficient_role: {
+    cause:
+      'O operador é conhecido, mas o papel dele não basta: um `viewer` lê, um `operator` também aciona a chave dos pagamentos e ajusta o saldo, um `approver` lê e aprova, um `admin` faz o que um `operator` faz e cria chaves e operadores.',
+    cure: 'Peça a quem tem o papel. Um admin cria um operador com outro papel; o papel de um que já existe nunca muda.',
   },
   not_found: {
     cause:
@@ -79,6 +89,10 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'Os receptores guardam as chaves por cinco minutos. Quem ainda não conhece a próxima recusaria o que ela assina, e o que a anterior assinou pode ainda estar a caminho.',
     cure: 'Espere até o `mayMoveAt` da chave. Se ela vazou, envie `force`: as entregas recusadas são tentadas de novo.',
   },
+  last_admin: {
+    cause: 'Sem um admin com nome, ninguém poderia criar chaves e operadores, a não ser com o token da instalação.',
+    cure: 'Crie outro admin antes. Se os tokens de todos os admins se perderam, o guia do operador diz como entrar de novo.',
+  },
   body_too_large: {
     cause: 'O corpo tem mais de 64 KiB.',
     cure: 'Envie menos. Nenhuma requisição válida chega perto desse tamanho.',
@@ -122,8 +136,9 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Espere até que os recebimentos quitem o `receivableCents` do saldo, ou peça ao operador que registre um aporte.',
   },
   limit_exceeded: {
-    cause: 'O pagamento passa de um teto que o operador definiu, para um pagamento ou para o dia inteiro.',
-    cure: '`message` diz qual é o teto. Envie menos, espere o dia seguinte ou peça ao operador que o aumente.',
+    cause:
+      'O pagamento ou a devolução passaria de um limite: por pagamento, por hora, por dia, por noite ou para uma chave Pix que ainda não foi paga. O limite é desta chave de API ou do serviço inteiro.',
+    cure: '`limit` diz qual é, quanto dele está usado e, em `freesAt`, quando este valor caberia se nada mais fosse enviado. Envie menos, espere até lá ou peça ao operador que o aumente. Nada foi gravado: o mesmo `externalId` pode ser usado de novo.',
   },
   refund_value_not_positive: {
     cause: '`refundValue` é zero ou negativo.',
@@ -178,7 +193,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Espere `Retry-After` segundos e envie a mesma requisição de novo.',
   },
   cash_out_suspended: {
-    cause: 'O operador, ou uma proteção do serviço, suspendeu os pagamentos. Nada foi alterado.',
+    cause: 'O operador, ou uma proteção do serviço, suspendeu os pagamentos e as devoluções. Nada foi alterado.',
     cure: 'Espere até que sejam liberados de novo. O que foi enviado antes segue seu curso.',
   },
   overloaded: {

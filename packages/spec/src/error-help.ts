@@ -32,8 +32,18 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   unauthorized: {
     cause:
-      'There is no `Authorization: Bearer …` header, or its token is unknown, deactivated, of the other environment (`pix_test_`, `pix_live_`) or of the other kind: an API key does not open what asks for the administrative token, nor the reverse. Of the bank’s events: `X-Partner-Signature` is not the one of these bytes under the shared secret, or `X-Partner-Timestamp` is more than 300 s off.',
-    cure: 'Send exactly one `Authorization` header with the token that the call asks for. Make a key with `POST /api-key/generate`. The bank signs the bytes as it sends them, each time with the time of sending.',
+      'There is no `Authorization: Bearer …` header, or its token is unknown, deactivated, expired, used from an address that it is not for, of the other environment (`pix_test_`, `pix_live_`) or of the other kind: an API key does not open what asks for the administrative token, nor the reverse. Of the bank’s events: `X-Partner-Signature` is not the one of these bytes under the shared secret, or `X-Partner-Timestamp` is more than 300 s off.',
+    cure: 'Send exactly one `Authorization` header with the token that the call asks for. Make a key with `POST /api-key/generate`. The operator finds in the log why a key of theirs was refused. The bank signs the bytes as it sends them, each time with the time of sending.',
+  },
+  insufficient_scope: {
+    cause:
+      'The API key is good, but not for this: each call needs one of the scopes `read`, `charge`, `payout`, `refund`, `webhook`, and this key was made without it. The header `WWW-Authenticate` names the scope.',
+    cure: 'Use a key that has the scope, or have one made. A key never gets more scopes than it was made with.',
+  },
+  insufficient_role: {
+    cause:
+      'The operator is known, and their role is not enough: a `viewer` reads, an `operator` also sets the switch and adjusts the balance, an `approver` reads and approves, an `admin` does what an `operator` does and makes keys and operators.',
+    cure: 'Ask somebody who has the role. An admin makes an operator with another role; the role of one that exists never changes.',
   },
   not_found: {
     cause:
@@ -84,6 +94,10 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'Receivers cache keys for five minutes. One that does not know the next key yet would refuse what it signs, and what the previous one signed may still be on its way.',
     cure: 'Wait until `mayMoveAt` of the key. Where it has leaked, send `force`: refused deliveries are tried again.',
   },
+  last_admin: {
+    cause: 'Without a named admin nobody could make keys and operators but with the token of the installation.',
+    cure: 'Make another admin first. Where every admin’s token is lost, the operator’s guide says how to get in again.',
+  },
   body_too_large: {
     cause: 'The body has more than 64 KiB.',
     cure: 'Send less. No valid request comes near this size.',
@@ -128,8 +142,9 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Wait until incoming payments have repaid `receivableCents` of the balance, or have the operator book a top-up.',
   },
   limit_exceeded: {
-    cause: 'The payout is above a cap that the operator has set, for one payout or for all of a day.',
-    cure: '`message` says which cap. Send less, wait for the next day, or ask the operator to raise it.',
+    cause:
+      'The payout or refund would exceed a limit: of one payment, an hour, a day, a night, or a Pix key that was not paid before. The limit is of this API key or of the whole service.',
+    cure: '`limit` says which it is, what of it is used, and in `freesAt` when this would fit, were nothing else sent. Send less, wait until then, or ask the operator to raise it. Nothing was stored, so the same `externalId` may be used again.',
   },
   refund_value_not_positive: {
     cause: '`refundValue` is zero or negative.',
@@ -183,7 +198,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Wait `Retry-After` seconds and send the same request again.',
   },
   cash_out_suspended: {
-    cause: 'The operator, or a safeguard of the service, has switched payouts off. Nothing was changed.',
+    cause: 'The operator, or a safeguard of the service, has switched payouts and refunds off. Nothing was changed.',
     cure: 'Wait until they are switched on again. What was sent before takes its course.',
   },
   overloaded: {

@@ -12,6 +12,16 @@ export const errors = {
   validation_error: { status: 400, title: 'Invalid request', message: 'the request is not valid' },
   invalid_pix_code: { status: 400, title: 'Invalid Pix code', message: 'pixCode is not a valid BR Code' },
   unauthorized: { status: 401, title: 'Unauthorized', message: 'missing or invalid credentials' },
+  insufficient_scope: {
+    status: 403,
+    title: 'Scope missing',
+    message: 'this API key does not have the scope that the call needs',
+  },
+  insufficient_role: {
+    status: 403,
+    title: 'Role missing',
+    message: 'the role of this operator does not allow the call',
+  },
   not_found: { status: 404, title: 'Not found', message: 'resource not found' },
   method_not_allowed: {
     status: 405,
@@ -62,6 +72,11 @@ export const errors = {
     status: 409,
     title: 'Too soon for this signing key',
     message: 'receivers may still have cached the keys of before; wait until mayMoveAt, or send force',
+  },
+  last_admin: {
+    status: 409,
+    title: 'Last admin',
+    message: 'the last active admin cannot be deactivated; make another one first',
   },
   body_too_large: { status: 413, title: 'Body too large', message: 'the request body exceeds 64 KiB' },
   value_not_positive: { status: 422, title: 'Value not positive', message: 'value must be greater than zero' },
@@ -148,8 +163,8 @@ export const errors = {
   },
   cash_out_suspended: {
     status: 503,
-    title: 'Cash-out suspended',
-    message: 'cash-outs are suspended; nothing was changed',
+    title: 'Payouts suspended',
+    message: 'payouts and refunds are suspended; nothing was changed',
   },
   overloaded: {
     status: 503,
@@ -176,6 +191,17 @@ export interface ExistingOperation {
   readonly samePayload?: boolean
 }
 
+/** A limit that what was asked for would exceed. */
+export interface ExceededLimit {
+  readonly name: 'payment' | 'hour' | 'day' | 'night' | 'new_recipient'
+  /** Whose: of the API key alone, or of all that leaves. */
+  readonly owner: 'api_key' | 'service'
+  readonly maxCents: bigint
+  readonly usedCents: bigint
+  /** When it would fit, were nothing else used meanwhile; `null`: waiting is no help. */
+  readonly freesAt: string | null
+}
+
 /**
  * An answer that refuses a request. Thrown anywhere at or below an edge; the edge turns it into problem+json.
  */
@@ -184,6 +210,7 @@ export class Refusal extends Error {
   readonly code: ErrorCode
   readonly fields: readonly FieldError[]
   readonly existing: ExistingOperation | undefined
+  readonly limit: ExceededLimit | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(
@@ -192,6 +219,7 @@ export class Refusal extends Error {
       readonly message?: string
       readonly fields?: readonly FieldError[]
       readonly existing?: ExistingOperation
+      readonly limit?: ExceededLimit
       readonly retryAfterSeconds?: number
       readonly cause?: unknown
     } = {},
@@ -200,6 +228,7 @@ export class Refusal extends Error {
     this.code = code
     this.fields = details.fields ?? []
     this.existing = details.existing
+    this.limit = details.limit
     this.retryAfterSeconds = details.retryAfterSeconds
   }
 }

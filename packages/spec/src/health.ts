@@ -86,6 +86,7 @@ export const getMetrics = endpoint({
   method: 'GET',
   path: '/metrics',
   auth: 'admin',
+  role: 'viewer',
   tag: 'Health',
   summary: 'Read the metrics of this process',
   description: 'In the text format of Prometheus. Answers the token of the metrics too, where one is configured.',

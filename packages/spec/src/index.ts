@@ -1,7 +1,7 @@
 /**
  * The rules of the service as data: no input, no output, safe in a browser.
  */
-import { deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
+import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { getBalance } from './balance.ts'
 import {
   createCashIn,
@@ -14,6 +14,7 @@ import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
+import { createOperator, deactivateOperator, listOperators } from './operators.ts'
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
 import { sandboxEndpoints } from './sandbox.ts'
@@ -28,8 +29,10 @@ import {
 } from './signing-key.ts'
 import { createWebhook, deleteWebhook, listWebhooks } from './webhook.ts'
 
+export * from './access.ts'
 export * from './api-key.ts'
 export * from './balance.ts'
+export * from './caps.ts'
 export * from './case-meanings.ts'
 export * from './cash-in/index.ts'
 export * from './cash-out/index.ts'
@@ -45,6 +48,7 @@ export * from './limits.ts'
 export * from './machine.ts'
 export * from './money.ts'
 export * from './operator.ts'
+export * from './operators.ts'
 export * from './order.ts'
 export * from './partner.ts'
 export * from './patterns.ts'
@@ -63,6 +67,7 @@ const businessEndpoints = {
   generateApiKey,
   listApiKeys,
   deactivateApiKey,
+  deactivateAllApiKeys,
   createCashIn,
   getCashIn,
   listCashIns,
@@ -91,6 +96,9 @@ const businessEndpoints = {
   createSigningKey,
   promoteSigningKey,
   retireSigningKey,
+  createOperator,
+  listOperators,
+  deactivateOperator,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

@@ -316,6 +316,7 @@ export const getLedgerEntry = endpoint({
   method: 'GET',
   path: '/api/pix/ledger/{id}',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Ledger',
   summary: 'Read one ledger entry',
   description: 'Entries never change: what was booked in error is followed by another entry.',
@@ -330,6 +331,7 @@ export const listLedgerEntries = endpoint({
   method: 'GET',
   path: '/api/pix/ledger',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Ledger',
   summary: 'List ledger entries, newest first',
   description:

@@ -103,6 +103,14 @@ export const limits = {
   bodyMaxBytes: 65_536,
   /** A deactivated API key stops working everywhere within this. @source rules#api-keys.4 */
   apiKeyCacheMs: 5_000,
+  /** Text of an address with its prefix. */
+  cidrMaxLength: 49,
+  /** Networks of one API key. @source rules#api-keys.9 */
+  cidrsMax: 50,
+  /** When a key or an operator was used is written so often at most. @source rules#api-keys.11 */
+  lastUsedEveryMs: 60_000,
+  /** Look-ups of API keys that turn out to be none, from one address. @source rules#api-keys.12 */
+  unknownKeysPerMinuteAndAddress: 60,
   /** What an API key may ask for at once, of its requests a minute. @source rules#http.12 */
   rateLimitBurstSeconds: 10,
   /** Wrong administrative tokens, from one address and from all of them. @source rules#api-keys.7 */

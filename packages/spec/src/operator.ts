@@ -5,7 +5,7 @@ import { machine, type StateOf } from './machine.ts'
 import { cents, idempotencyKey, instant, int64, nullable, text, uuid } from './shapes.ts'
 
 /**
- * What the operator does by hand: stopping payouts, and adjusting the balance to what is at the bank. All of it leaves
+ * What the operator does by hand: stopping payouts and refunds, and adjusting the balance to what is at the bank. All of it leaves
  * rows in the audit trail.
  */
 
@@ -45,7 +45,7 @@ const cashOutSwitch = Type.Object(
   {
     title: 'CashOutSwitch',
     description:
-      'Whether payouts are accepted and sent, since when and why; the latter two `null` until it is first set.',
+      'Whether payouts and refunds are accepted and sent, since when and why; the latter two `null` until it is first set.',
   },
 )
 
@@ -57,8 +57,9 @@ export const getCashOutSwitch = endpoint({
   method: 'GET',
   path: '/operator/cash-out-switch',
   auth: 'admin',
+  role: 'viewer',
   tag: 'Operator',
-  summary: 'Read whether payouts are enabled',
+  summary: 'Read whether payouts and refunds are enabled',
   description: 'With the reason, since when, and the `version` that switching on compares.',
   responses: { 200: { description: 'The switch as it stands', schema: cashOutSwitch, example: suspended } },
   errors: [],
@@ -70,10 +71,11 @@ export const setCashOutSwitch = endpoint({
   method: 'PUT',
   path: '/operator/cash-out-switch',
   auth: 'admin',
+  role: 'operator',
   tag: 'Operator',
-  summary: 'Suspend or resume payouts',
+  summary: 'Suspend or resume payouts and refunds',
   description:
-    'Off: new payouts are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course. Off always wins, whatever was asked before; on is 409 `version_conflict` where the switch was set meanwhile.',
+    'Off: new payouts and refunds are refused with 503 `cash_out_suspended` at once, in every process, and what is reserved waits. What was sent already takes its course. Off always wins, whatever was asked before; on is 409 `version_conflict` where the switch was set meanwhile.',
   body: Type.Object(
     {
       enabled: Type.Boolean(),
@@ -101,6 +103,7 @@ export const createAdjustment = endpoint({
   method: 'POST',
   path: '/operator/adjustments',
   auth: 'admin',
+  role: 'operator',
   tag: 'Operator',
   summary: 'Adjust the balance: opening balance, top-up or withdrawal at the bank',
   description:

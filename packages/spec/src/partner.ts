@@ -235,6 +235,14 @@ export const partnerStatement = Type.Object({
 /** See {@link partnerStatement}. */
 export type PartnerStatement = Static<typeof partnerStatement>
 
+/**
+ * Answer of `GET /balance`: what could be paid out, and when that was, by the statement's time of booking.
+ * @source partner-protocol#balance
+ */
+export const partnerBalance = Type.Object({ availableCents: balance, asOf: Type.Optional(time) })
+/** See {@link partnerBalance}. */
+export type PartnerBalance = Static<typeof partnerBalance>
+
 /** An error of the bank: `errorCode` makes a refusal definite. */
 export const partnerError = Type.Object({
   errorCode: reference,

@@ -32,6 +32,7 @@ const action = {
 /** @source rules#sandbox.2 */
 export const payCashIn = endpoint({
   ...action,
+  scope: 'charge',
   id: 'payCashIn',
   path: '/sandbox/cash-in/{id}/pay',
   summary: 'Pay a charge at the simulated bank',
@@ -50,6 +51,7 @@ export const payCashIn = endpoint({
 /** @source rules#sandbox.3 */
 const failCashIn = endpoint({
   ...action,
+  scope: 'charge',
   id: 'failCashIn',
   path: '/sandbox/cash-in/{id}/fail',
   summary: 'Let a charge fail at the simulated bank',
@@ -60,6 +62,7 @@ const failCashIn = endpoint({
 /** @source rules#sandbox.7 */
 const returnCashIn = endpoint({
   ...action,
+  scope: 'charge',
   id: 'returnCashIn',
   path: '/sandbox/cash-in/{id}/return',
   summary: 'Let the bank take a payment back',
@@ -72,6 +75,7 @@ const returnCashIn = endpoint({
 /** @source rules#sandbox.8 */
 const confirmCashOut = endpoint({
   ...action,
+  scope: 'payout',
   id: 'confirmCashOut',
   path: '/sandbox/cash-out/{id}/confirm',
   summary: 'Let a payout arrive',
@@ -82,6 +86,7 @@ const confirmCashOut = endpoint({
 /** @source rules#sandbox.8 */
 const failCashOut = endpoint({
   ...action,
+  scope: 'payout',
   id: 'failCashOut',
   path: '/sandbox/cash-out/{id}/fail',
   summary: 'Let a payout fail at the simulated bank',
@@ -92,6 +97,7 @@ const failCashOut = endpoint({
 /** @source rules#sandbox.9 */
 const reverseCashOut = endpoint({
   ...action,
+  scope: 'payout',
   id: 'reverseCashOut',
   path: '/sandbox/cash-out/{id}/reverse',
   summary: 'Let the recipient send a payout back',
@@ -107,6 +113,7 @@ const reverseCashOut = endpoint({
 /** @source rules#sandbox.10 */
 const confirmRefundIn = endpoint({
   ...action,
+  scope: 'refund',
   id: 'confirmRefundIn',
   path: '/sandbox/refund-in/{id}/confirm',
   summary: 'Let a refund arrive',
@@ -117,6 +124,7 @@ const confirmRefundIn = endpoint({
 /** @source rules#sandbox.10 */
 const failRefundIn = endpoint({
   ...action,
+  scope: 'refund',
   id: 'failRefundIn',
   path: '/sandbox/refund-in/{id}/fail',
   summary: 'Let a refund fail at the simulated bank',
@@ -185,6 +193,7 @@ export const getBankBehavior = endpoint({
   method: 'GET',
   path: '/sandbox/behavior',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Sandbox',
   summary: 'Read how the simulated bank behaves',
   description: 'Whether it answers, refuses or falls silent, how late it is, and how it sends its events.',
@@ -200,6 +209,7 @@ const changeBankBehavior = endpoint({
   method: 'PUT',
   path: '/sandbox/behavior',
   auth: 'api-key',
+  scope: 'payout',
   tag: 'Sandbox',
   summary: 'Change how the simulated bank behaves',
   description: 'Fields left out keep their value. A restart of the bank makes it a good bank again.',

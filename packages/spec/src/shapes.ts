@@ -66,6 +66,7 @@ const EXAMPLE_IDS = {
   'refund-in': '0198c0e4-51d7-7000-8000-3b4c5d6e7f80',
   'ledger-entry': '7f3c1c5e-8a2b-8d4e-8000-00000000002a',
   'api-key': '0198c0de-3f00-7000-8000-1a2b3c4d5e6f',
+  operator: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d',
 } as const
 
 /** The path parameter of what is found by its id. */

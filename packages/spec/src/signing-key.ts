@@ -204,6 +204,7 @@ export const listSigningKeys = endpoint({
   method: 'GET',
   path: '/operator/signing-keys',
   auth: 'admin',
+  role: 'viewer',
   tag: 'Operator',
   summary: 'List the signing keys, their states and dates',
   description: 'Those that are published first, then the newest.',
@@ -226,6 +227,7 @@ export const createSigningKey = endpoint({
   method: 'POST',
   path: '/operator/signing-keys',
   auth: 'admin',
+  role: 'admin',
   tag: 'Operator',
   summary: 'Make the next signing key',
   description: 'It is published at once, and signs nothing before it is promoted.',
@@ -241,6 +243,7 @@ export const promoteSigningKey = endpoint({
   method: 'POST',
   path: '/operator/signing-keys/{key_id}/promote',
   auth: 'admin',
+  role: 'admin',
   tag: 'Operator',
   summary: 'Let the next signing key sign',
   description:
@@ -258,6 +261,7 @@ export const retireSigningKey = endpoint({
   method: 'POST',
   path: '/operator/signing-keys/{key_id}/retire',
   auth: 'admin',
+  role: 'admin',
   tag: 'Operator',
   summary: 'Publish a signing key no more',
   description:

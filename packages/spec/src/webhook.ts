@@ -39,6 +39,7 @@ export const createWebhook = endpoint({
   method: 'POST',
   path: '/webhook',
   auth: 'api-key',
+  scope: 'webhook',
   tag: 'Webhooks',
   summary: 'Register a receiver of notifications',
   description:
@@ -66,6 +67,7 @@ export const listWebhooks = endpoint({
   method: 'GET',
   path: '/webhook',
   auth: 'api-key',
+  scope: 'webhook',
   tag: 'Webhooks',
   summary: 'List the registered receivers',
   description: 'All that were not removed, each with the `webhook_id` that removes it.',
@@ -88,6 +90,7 @@ export const deleteWebhook = endpoint({
   method: 'DELETE',
   path: '/webhook/{webhook_id}',
   auth: 'api-key',
+  scope: 'webhook',
   tag: 'Webhooks',
   summary: 'Remove a receiver',
   description: 'What was still to be delivered to it is cancelled.',

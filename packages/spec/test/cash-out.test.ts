@@ -58,7 +58,7 @@ test('[cash-out.confirmed.4] what left never comes back but by a return', () => 
 test('[cash-out.unknown.1] [cash-out.unknown.7] what was tried is sent again under a condition only', () => {
   const sends = cashOut.rows.filter(({ from, on }) => on === 'send.claimed' && from !== 'RESERVED')
   for (const { when } of sends) {
-    assert.ok(when.includes('payouts are enabled'))
+    assert.ok(when.includes('payouts and refunds are enabled'))
     assert.ok(when.includes('nothing of it left') || when.includes('asked in vain and safe to repeat'))
   }
 })

@@ -9,8 +9,9 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
 import { readConfig, serviceVariables } from '../../../packages/server/src/config.ts'
+import { readMigrationConfig } from '../../../packages/server/src/migration.ts'
 import { DRAIN_MS, ROLES } from '../../../packages/server/src/process.ts'
-import { PRODUCTION } from '../../../packages/server/test/support/environment.ts'
+import { CANARY, PRODUCTION } from '../../../packages/server/test/support/environment.ts'
 import { ROOT } from '../../check/repository.ts'
 import { buildContext } from './build-context.ts'
 import { blocksOf } from './guide.ts'
@@ -47,6 +48,9 @@ interface ComposedService {
 
 interface Composition {
   readonly services: Readonly<Record<string, ComposedService>>
+  readonly networks: {
+    readonly default: { readonly ipam: { readonly config: readonly { readonly gateway: string }[] } }
+  }
   readonly volumes: Readonly<Record<string, unknown>>
   readonly secrets: Readonly<Record<string, { readonly file: string }>>
   readonly configs: Readonly<Record<string, { readonly content: string }>>
@@ -181,10 +185,13 @@ test('the composition keeps its data in a volume and its secrets in files, which
   const mounted = Object.values(composition.services).flatMap(({ volumes = [] }) => volumes)
   for (const volume of mounted) assert.ok((volume.split(':')[0] ?? '') in composition.volumes, volume)
   assert.ok(postgres?.volumes?.some((volume) => volume.startsWith('database:')))
-  assert.equal(postgres?.environment?.POSTGRES_PASSWORD_FILE, `/run/secrets/${postgres?.secrets?.join()}`)
-  assert.ok('postgres_password' in composition.secrets)
-  for (const server of Object.values(servers)) {
-    assert.deepEqual(server.secrets, [{ source: 'pixgate_env', target: `${image.WORKDIR}/.env` }])
+  assert.equal(postgres?.environment?.POSTGRES_PASSWORD_FILE, '/run/secrets/postgres_password')
+  assert.deepEqual(postgres?.secrets, ['postgres_password', 'server_password'])
+  for (const name of ['postgres_password', 'server_password']) assert.ok(name in composition.secrets, name)
+  for (const [name, server] of Object.entries(servers)) {
+    // The owner's login is where the schema is migrated, and nowhere else.
+    const source = name === 'migrate' ? 'migration_env' : 'pixgate_env'
+    assert.deepEqual(server.secrets, [{ source, target: `${image.WORKDIR}/.env` }])
     assert.ok(!('env_file' in server))
     const names = Object.keys(server.environment ?? {})
     assert.ok(!names.some((name) => 'secret' in (serviceVariables[name as keyof typeof serviceVariables] ?? {})))
@@ -195,10 +202,26 @@ test('the composition keeps its data in a volume and its secrets in files, which
   }
 })
 
+test('production takes the image’s address with the proxy that the composition’s head names, and not without', () => {
+  const [, proxy = ''] = /PIXGATE_TRUST_PROXY='(\S+)'/.exec(read('compose.yaml')) ?? []
+  const [network] = composition.networks.default.ipam.config
+  assert.equal(proxy, network?.gateway)
+  const [, HOST = ''] = /HOST=(\S+)/.exec(image.ENV?.join() ?? '') ?? []
+  assert.deepEqual(readConfig({ ...PRODUCTION, HOST, PIXGATE_TRUST_PROXY: proxy }).trustProxy, [proxy])
+  assert.throws(() => readConfig({ ...PRODUCTION, HOST }), /HOST may be reached by others/)
+})
+
 test('the composition’s database is the guide’s, with an owner who is no superuser, and one that production takes', () => {
   const { postgres, api } = composition.services
   const [, DATABASE_URL = ''] = /DATABASE_URL='(\S+)'/.exec(read('compose.yaml')) ?? []
-  assert.equal(readConfig({ ...PRODUCTION, DATABASE_URL }).databaseUrl, DATABASE_URL)
+  const chosen = DATABASE_URL.replace('PASSWORD', CANARY)
+  assert.equal(readConfig({ ...PRODUCTION, DATABASE_URL: chosen }).databaseUrl, chosen)
+  const [, PIXGATE_MIGRATION_URL = ''] = /PIXGATE_MIGRATION_URL='(\S+)'/.exec(read('compose.yaml')) ?? []
+  const { login } = readMigrationConfig(
+    { PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL: PIXGATE_MIGRATION_URL.replace('PASSWORD', CANARY) },
+    new Map(),
+  )
+  assert.equal(login.url, chosen.replace('pixgate_server', 'pixgate_owner'))
   const { hostname } = new URL(DATABASE_URL)
   for (const service of [postgres, api]) {
     assert.ok(service?.volumes?.includes(`socket:${decodeURIComponent(hostname)}`))
@@ -207,7 +230,9 @@ test('the composition’s database is the guide’s, with an owner who is no sup
   const contentAt = (target: string) =>
     composition.configs[postgres?.configs?.find((config) => config.target === target)?.source ?? '']?.content ?? ''
   const owner = contentAt('/docker-entrypoint-initdb.d/owner.sql')
-  assert.ok(owner.includes(statements.replace("'choose-one'", ":'password'")), owner)
+  const made = statements.replace("'choose-one'", ":'password'").replace("'choose-another'", ":'server_password'")
+  assert.ok(owner.includes(made), owner)
+  assert.ok(owner.includes('\\set server_password `cat /run/secrets/server_password`\n'), owner)
   assert.equal(postgres?.environment?.POSTGRES_USER, undefined)
   const [hbaFile = ''] = postgres?.command?.filter((word) => word.startsWith('hba_file=')) ?? []
   // Nobody comes to the superuser by the socket with a password, and nobody else without one.

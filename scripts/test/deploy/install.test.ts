@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -21,7 +22,15 @@ import { administer } from '../../../packages/server/test/support/database.ts'
 import { testPort } from '../../../packages/server/test/support/port.ts'
 import { ROOT } from '../../check/repository.ts'
 import { blocksOf } from './guide.ts'
-import { bareMachine, endOf, type Machine, placeProgram, ready, settingsFile } from './installation.ts'
+import {
+  bareMachine,
+  endOf,
+  type Machine,
+  placeProgram,
+  productionSettings,
+  ready,
+  settingsFile,
+} from './installation.ts'
 
 /**
  * The production path of the operator's guide, line by line, in an empty folder, as an unprivileged user, on a PostgreSQL
@@ -38,15 +47,25 @@ test('the guide’s lines install, migrate, start, check and stop the server, on
   assert.ok(prepare && install && configure && migrate && api && worker && check && more.length === 0)
   const { succeed } = machine
 
-  const databaseUrl = await makeDatabase(t)
+  const { server, owner } = await makeDatabase(t)
   await succeed(prepare)
   giveScripts(machine.folder)
   await succeed(install)
   await assertInstalled(machine.folder)
   await succeed(configure)
-  const file = join(machine.folder, 'etc/pixgate/pixgate.env')
-  assert.equal(statSync(file).mode & 0o777, 0o600)
-  writeFileSync(file, settingsFile(settings({ DATABASE_URL: databaseUrl, PORT: `${port}` })))
+  const given = { PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN, DATABASE_URL: server, PORT: `${port}` }
+  const settings = {
+    pixgate: productionSettings(given),
+    migration: { PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL: owner },
+  }
+  for (const [name, values] of Object.entries(settings)) {
+    const file = join(machine.folder, `etc/pixgate/${name}.env`)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    writeFileSync(file, settingsFile(values))
+  }
+  const early = await machine.run(api)
+  assert.equal(early.code, 1)
+  assert.match(early.stderr, /the schema is not up to date \(0001-foundation\.sql, .+\): run pixgate migrate/)
   assert.match(await succeed(migrate), /the schema was brought up to date/)
   assert.doesNotMatch(await succeed(migrate), /the schema was brought up to date/)
 
@@ -66,7 +85,9 @@ test('the guide’s lines install, migrate, start, check and stop the server, on
 })
 
 test('a shell and Node.js read the guide’s example of a configuration alike, to the letter', () => {
-  const [example = ''] = blocksOf(HEADING, 'ini')
+  const [example = '', migration = ''] = blocksOf(HEADING, 'ini')
+  const { PIXGATE_MIGRATION_URL: owner, DATABASE_URL: server } = { ...parseEnv(migration), ...parseEnv(example) }
+  assert.equal(owner?.replace('pixgate_owner:choose-one', 'pixgate_server:choose-another'), server)
   const shown = parseEnv(example)
   assert.deepEqual(
     Object.entries(shown).filter(([, value]) => !/[&$#; ]/.test(value ?? '')),
@@ -189,7 +210,7 @@ async function statusOfSwitch(port: number): Promise<number> {
 }
 
 /** A PostgreSQL of its own, as the first lines of the guide prepare it. */
-async function makeDatabase(t: TestContext): Promise<string> {
+async function makeDatabase(t: TestContext): Promise<{ server: string; owner: string }> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'pixgate-install-'))
   // As root, PostgreSQL runs as another user, who must be able to enter.
   chmodSync(dataDirectory, 0o711)
@@ -198,28 +219,15 @@ async function makeDatabase(t: TestContext): Promise<string> {
     await postgres.stop()
     rmSync(dataDirectory, { recursive: true })
   })
-  const statements = blocksOf(HEADING, 'sql').join('').split(';')
+  const [password, another] = [randomUUID(), randomUUID()]
+  const chosen = blocksOf(HEADING, 'sql').join('').replace('choose-one', password).replace('choose-another', another)
+  const statements = chosen.split(';')
   for (const statement of statements.filter((text) => text.trim() !== '')) await administer(postgres.url, statement)
   const url = new URL(postgres.url)
-  return `postgres://pixgate_owner:choose-one@${url.host}/pixgate_live?sslmode=disable&application_name=installed`
+  const of = (login: string) =>
+    `postgres://${login}@${url.host}/pixgate_live?sslmode=disable&application_name=installed`
+  return { server: of(`pixgate_server:${another}`), owner: of(`pixgate_owner:${password}`) }
 }
 
 /** What a shell would take for something else. */
-const ADMIN_TOKEN = 'admin-token-of-an-installation;$1&"0123456789"#'
-
-/** What production needs. */
-function settings(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return {
-    PIXGATE_MODE: 'production',
-    PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN,
-    PIXGATE_ENCRYPTION_KEY: 'encryption-key-of-an-installation-0123456789',
-    // The discard service: nobody is there.
-    PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
-    PIXGATE_PARTNER_TOKEN: 'partner-token-of-an-installation-0123456789',
-    PIXGATE_PARTNER_SECRET: 'partner-secret-of-an-installation-0123456789',
-    PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
-    PIXGATE_MERCHANT_NAME: 'Loja',
-    PIXGATE_MERCHANT_CITY: 'Sao Paulo',
-    ...given,
-  }
-}
+const ADMIN_TOKEN = 'Qm7vXz2LpT9sWk4RbN8y;$1&"Hd5gJc3ZtV6n"#'

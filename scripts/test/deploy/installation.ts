@@ -151,6 +151,28 @@ export function settingsFile(values: Readonly<Record<string, string>>): string {
     .join('')
 }
 
+/** What production needs. */
+export function productionSettings(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return {
+    PIXGATE_MODE: 'production',
+    PIXGATE_ADMIN_TOKEN: 'admin-token-of-an-installation-Qm7vXz2LpT9sWk4RbN8y',
+    PIXGATE_ENCRYPTION_KEY: 'encryption-key-of-an-installation-Hd5gJc3ZtV6nKx1FqS0w',
+    // The discard service: nobody is there.
+    PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
+    PIXGATE_PARTNER_TOKEN: 'partner-token-of-an-installation-Ye8uPo4RiB2mLk7XaD9t',
+    PIXGATE_PARTNER_SECRET: 'partner-secret-of-an-installation-Nf6hWs1CjG3vZq5TbM8e',
+    PIXGATE_TRUST_PROXY: 'none',
+    PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
+    PIXGATE_MERCHANT_NAME: 'Loja',
+    PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+    PIXGATE_PAYMENT_MAX_CENTS: '500000',
+    PIXGATE_HOUR_MAX_CENTS: '2000000',
+    PIXGATE_DAY_MAX_CENTS: '10000000',
+    PIXGATE_NIGHT_MAX_CENTS: 'none',
+    ...given,
+  }
+}
+
 /** Resolves when the process says that it is ready. @throws Error where it ends before */
 export async function ready(process: ChildProcess): Promise<void> {
   const complaints: string[] = []

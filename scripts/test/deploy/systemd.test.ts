@@ -34,7 +34,8 @@ test('there is a unit for each role that runs by itself, with the program and th
     const role = /^pixgate-(\w+)\.service$/.exec(file)?.[1]
     assert.ok(ROLES.some((known) => known === role))
     assert.equal(ExecStart, `/opt/pixgate/bin/pixgate ${role}`)
-    assert.ok(guide.includes(`${ExecStart}\n`), ExecStart)
+    assert.match(guide, new RegExp(`${ExecStart}\\)?\n`), ExecStart)
+    assert.equal(EnvironmentFile, `/etc/pixgate/${role === 'migrate' ? 'migration' : 'pixgate'}.env`)
     assert.ok(guide.includes(EnvironmentFile), EnvironmentFile)
     assert.equal(Type, role === 'migrate' ? 'oneshot' : 'exec')
   }
@@ -70,6 +71,8 @@ test('what serves starts with the machine, after the network and the migration, 
     assert.deepEqual(Unit?.After?.split(' ').sort(), [...before, 'postgresql.service'].sort(), file)
     // As often as it takes: what it waits for comes back by itself.
     assert.equal(Unit?.StartLimitIntervalSec, '0', file)
+    // The owner's login may be kept elsewhere.
+    assert.equal(Unit?.ConditionPathExists, serves ? undefined : '/etc/pixgate/migration.env', file)
     assert.equal(Install?.WantedBy, serves ? 'multi-user.target' : undefined, file)
   }
 })

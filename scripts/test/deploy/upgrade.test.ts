@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { administer } from '../../../packages/server/test/support/database.ts'
+import { as } from '../../../packages/server/test/support/logins.ts'
 import { databaseAt } from '../../../packages/server/test/support/migrations.ts'
-import { ENVIRONMENT } from '../../../packages/server/test/support/world.ts'
 import { ROOT } from '../../check/repository.ts'
 import { blocksOf } from './guide.ts'
-import { bareMachine, endOf, placeProgram, ready, settingsFile } from './installation.ts'
+import { bareMachine, endOf, placeProgram, productionSettings, ready, settingsFile } from './installation.ts'
 
 /**
  * What the guide says of upgrading, line by line, beside a version before. Old and new side by side, and data of before, are
@@ -14,6 +15,7 @@ import { bareMachine, endOf, placeProgram, ready, settingsFile } from './install
  */
 const [prepareFirst = ''] = blocksOf('Starting it for real', 'sh')
 const [prepare = '', install = '', change = '', verify = ''] = blocksOf('Upgrading', 'sh')
+const [makeLogin = ''] = blocksOf('Upgrading', 'sql')
 
 /** What the release before had not. */
 const newest = readdirSync(join(ROOT, 'packages/server/migrations')).sort().at(-1) ?? ''
@@ -23,14 +25,17 @@ test('the schema of the version before is brought up to date once, then the new 
   await succeed(here(prepareFirst))
   mkdirSync(join(folder, 'opt/pixgate/bin'))
   placeProgram(join(folder, 'opt/pixgate/bin/pixgate'), 'echo "the version before"')
-  const environment = {
-    ...ENVIRONMENT,
-    DATABASE_URL: await databaseAt(t, Number.parseInt(newest, 10) - 1),
-    PORT: '0',
-    PIXGATE_PARTNER_URL: 'http://127.0.0.1:9',
-    PIXGATE_LOG_LEVEL: 'info',
+  const owner = await databaseAt(t, Number.parseInt(newest, 10) - 1)
+  await administer(owner, makeLogin)
+  t.after(() => administer(process.env.PIXGATE_TEST_DATABASE_URL ?? '', 'DROP ROLE pixgate_server'))
+  const server = as(owner, { role: 'pixgate_server', password: 'choose-another' })
+  const settings = {
+    pixgate: productionSettings({ DATABASE_URL: server, PORT: '0' }),
+    migration: { PIXGATE_MODE: 'production', PIXGATE_MIGRATION_URL: owner },
   }
-  writeFileSync(join(folder, 'etc/pixgate/pixgate.env'), settingsFile(environment), { mode: 0o644 })
+  for (const [name, values] of Object.entries(settings)) {
+    writeFileSync(join(folder, `etc/pixgate/${name}.env`), settingsFile(values), { mode: 0o644 })
+  }
 
   await succeed(here(prepare))
   const migrated = await succeed(here(install))
@@ -42,11 +47,11 @@ test('the schema of the version before is brought up to date once, then the new 
   await succeed(here(change))
   assert.equal(readFileSync(orders, 'utf8'), 'stop pixgate-api pixgate-worker\nstart pixgate-api pixgate-worker\n')
   assert.equal(await succeed(here('/opt/pixgate-before/bin/pixgate')), 'the version before\n')
-  const server = start(here(verify.replace(/pixgate verify-ledger$/m, 'pixgate all').replace(/^(?=\/)/m, 'exec ')))
-  await ready(server)
+  const started = start(here(verify.replace(/pixgate verify-ledger$/m, 'pixgate all').replace(/^(?=\/)/m, 'exec ')))
+  await ready(started)
   assert.match(await succeed(here(verify)), /no drift/)
-  server.kill('SIGTERM')
-  const { code, stdout, stderr } = await endOf(server)
+  started.kill('SIGTERM')
+  const { code, stdout, stderr } = await endOf(started)
   assert.deepEqual([code, stdout.includes('"migrations"'), stderr], [0, false, ''])
 
   await succeed(here(prepare))

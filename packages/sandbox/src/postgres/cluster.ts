@@ -3,7 +3,15 @@ import { chown, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:f
 import { basename, dirname, join } from 'node:path'
 import { type Account, accountForNewCluster, accountOfCluster, canEnter, runAs } from './account.ts'
 import { findBinaries, SHARED_FOLDER } from './binaries.ts'
-import { exists, makeFolder, publishFile, publishFolder, publishSymlink, unlessMissing } from './durable-files.ts'
+import {
+  DATA_DIRECTORY_MODE,
+  exists,
+  makeFolder,
+  publishFile,
+  publishFolder,
+  publishSymlink,
+  unlessMissing,
+} from './durable-files.ts'
 import { EmbeddedPostgresError } from './error.ts'
 
 /**
@@ -31,7 +39,7 @@ export const OWNER = 'pixgate'
  * @throws EmbeddedPostgresError where part of it is missing or PostgreSQL cannot make it
  */
 export async function openCluster(dataDirectory: string): Promise<Cluster> {
-  await makeFolder(dataDirectory, 0o711)
+  await makeFolder(dataDirectory, DATA_DIRECTORY_MODE)
   const home = await realpath(dataDirectory)
   if (!(await exists(folderIn(home)))) await createCluster(home)
   return readCluster(home)

@@ -54,11 +54,14 @@ export async function unlessMissing<Result>(reading: Promise<Result>): Promise<R
   }
 }
 
+/** Of a data directory: PostgreSQL's user passes through it where that is another one, and nobody lists or writes it. */
+export const DATA_DIRECTORY_MODE = 0o711
+
 /** Makes a folder, and those above it that are missing, with `mode` whatever the process's umask. */
 export async function makeFolder(path: string, mode: number): Promise<void> {
   if (await exists(path)) return
   await makeFolder(dirname(path), mode)
-  await unlessTaken(mkdir(path))
+  await unlessTaken(mkdir(path, { mode }))
   await chmod(path, mode)
   await sync(dirname(path))
 }

@@ -1,31 +1,78 @@
-import { getMetrics, limits, Refusal } from '@pixgate/spec'
+import { limits, Refusal } from '@pixgate/spec'
+import { bearerToken } from '../credentials/bearer.ts'
+import type { LastUsed } from '../credentials/last-used.ts'
+import type { RefusalReports } from '../credentials/reports.ts'
+import { rateLimited } from '../credentials/wrong-tokens.ts'
 import type { Clock } from '../platform/clock.ts'
-import { secretsEqual, sha256 } from '../platform/crypto.ts'
-import type { Database } from '../platform/db/database.ts'
+import { sha256 } from '../platform/crypto.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
-import type { OnPreviousSecret } from '../platform/previous-secrets.ts'
 import { createTokenBuckets, type TokenBuckets } from '../platform/token-bucket.ts'
 import { type ApiKeyMode, modeOf } from './key.ts'
-import { findActiveKey } from './store.ts'
+import { faultOf, type KnownKey } from './known-key.ts'
+import type { KeyLookup } from './lookup.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
 
-/**
- * Finds out who sent a bearer token.
- * @throws Refusal `unauthorized`, one and the same whatever is wrong · `rate_limited` (429) · DatabaseUnavailable, which
- * says nothing of the key
- * @source rules#http.6
- */
-export type Authenticate = (
-  request: Pick<IncomingRequest, 'headers' | 'remoteAddress'> & Partial<Pick<IncomingRequest, 'endpoint'>>,
-) => Promise<Caller>
+/** The part of a request that a key is judged by. */
+export type KeyedRequest = Pick<IncomingRequest, 'headers' | 'remoteAddress'>
 
 /** What API keys are told by. */
 export interface ApiKeyAuthenticatorOptions {
-  readonly database: Database
   readonly clock: Clock
-  /** Of the keys that are taken. */
+  /** Of the keys that are let in. */
   readonly mode: ApiKeyMode
   readonly verified: VerifiedKeys
+  readonly lookup: KeyLookup
+  readonly lastUsed: LastUsed
+  readonly reports: RefusalReports
+}
+
+/**
+ * Finds out whose API key a bearer token is.
+ * @throws Refusal `unauthorized`, one and the same whatever is wrong · `rate_limited` (429) the address has shown too many
+ * unknown ones · DatabaseUnavailable, which says nothing of the key
+ */
+export type AuthenticateApiKey = (request: KeyedRequest) => Promise<Caller>
+
+/**
+ * Takes API keys of one mode. What is no such key never reaches the database.
+ * @source rules#api-keys.2, rules#api-keys.4, rules#api-keys.9, rules#api-keys.12, rules#http.6
+ */
+export function createApiKeyAuthenticator(options: ApiKeyAuthenticatorOptions): AuthenticateApiKey {
+  const { clock, mode, verified, lookup, lastUsed, reports } = options
+
+  async function find(hash: Buffer, address: string): Promise<KnownKey | undefined> {
+    const isGood = (key: KnownKey) => faultOf(key, address, clock.now()) === undefined
+    const known = verified.get(hash)
+    // What would be refused is treated as what nobody has ever seen: that must not be told by its limits either.
+    if (!known || !isGood(known.key)) return lookup.first(hash, address, isGood)
+    return known.isFresh ? known.key : lookup.again(hash)
+  }
+
+  return async ({ headers, remoteAddress }) => {
+    const token = bearerToken(headers.authorization)
+    if (token === undefined || modeOf(token) !== mode) {
+      reports.apiKey('malformed', remoteAddress)
+      throw new Refusal('unauthorized')
+    }
+    const key = await find(sha256(token), remoteAddress).catch((error: unknown) => {
+      if (error instanceof Refusal) reports.apiKey('throttled', remoteAddress)
+      throw error
+    })
+    const fault = key ? faultOf(key, remoteAddress, clock.now()) : 'unknown'
+    if (!key || fault) {
+      reports.apiKey(fault ?? 'unknown', remoteAddress, key?.id)
+      throw new Refusal('unauthorized')
+    }
+    lastUsed.note(key.id)
+    const { id, scopes, caps } = key
+    return { credential: 'api-key', id, scopes, ...(caps && { caps }) }
+  }
+}
+
+/** How API keys that are known are bounded. */
+export interface ApiKeyAdmissionOptions {
+  readonly clock: Clock
+  readonly reports: RefusalReports
   /** Requests of one key; 0: as many as it likes. */
   readonly rateLimitPerMinute: number
   /** How many keys' requests are counted at a time. */
@@ -33,106 +80,28 @@ export interface ApiKeyAuthenticatorOptions {
 }
 
 /**
- * Takes API keys of one mode, each so often. What is no such key never reaches the database.
- * @source rules#api-keys.2, rules#api-keys.4, rules#http.12
+ * Judges whether a caller that is known may call this, and now.
+ * @throws Refusal `rate_limited` (429) · `insufficient_scope` (403)
  */
-export function createApiKeyAuthenticator(options: ApiKeyAuthenticatorOptions): Authenticate {
-  const { database, clock, mode, verified } = options
+export type AdmitApiKey = (request: Pick<IncomingRequest, 'endpoint' | 'remoteAddress'>, caller: Caller) => void
+
+/** Judges by what a key is for and by how often it asks. @source rules#api-keys.8, rules#http.12 */
+export function createApiKeyAdmission(options: ApiKeyAdmissionOptions): AdmitApiKey {
   const requests = options.rateLimitPerMinute === 0 ? undefined : requestBuckets(options)
-
-  async function find(hash: Buffer): Promise<string | undefined> {
-    const askedAt = clock.now()
-    const id = await findActiveKey(database, hash)
-    if (id !== undefined) verified.put(hash, id, askedAt)
-    return id
-  }
-
-  return async ({ headers }) => {
-    const token = bearerToken(headers.authorization)
-    if (token === undefined || modeOf(token) !== mode) throw new Refusal('unauthorized')
-    const hash = sha256(token)
-    const id = verified.get(hash) ?? (await find(hash))
-    if (id === undefined) throw new Refusal('unauthorized')
-    if (requests) refuseFor(requests.take(id))
-    return { credential: 'api-key', id }
+  return ({ endpoint: { scope }, remoteAddress }, { id, scopes }) => {
+    const waitMs = requests?.take(id) ?? 0
+    if (waitMs > 0) throw rateLimited(waitMs)
+    if (scope === undefined || scopes?.has(scope)) return
+    options.reports.apiKey('insufficient_scope', remoteAddress, id)
+    throw new Refusal('insufficient_scope')
   }
 }
 
-function requestBuckets({ clock, rateLimitPerMinute, keysMax }: ApiKeyAuthenticatorOptions): TokenBuckets {
+function requestBuckets({ clock, rateLimitPerMinute, keysMax }: ApiKeyAdmissionOptions): TokenBuckets {
   const atOnce = Math.floor((rateLimitPerMinute * limits.rateLimitBurstSeconds) / 60)
   return createTokenBuckets(clock, {
     perMinute: rateLimitPerMinute,
     capacity: Math.max(1, atOnce),
     bucketsMax: keysMax,
   })
-}
-
-/** The tokens of the operator. */
-export interface AdminTokens {
-  /** `PIXGATE_ADMIN_TOKEN`. */
-  readonly adminToken: string
-  /** `PIXGATE_ADMIN_TOKEN_PREVIOUS`. */
-  readonly adminTokenPrevious?: string | undefined
-  /** `PIXGATE_METRICS_TOKEN`. */
-  readonly metricsToken?: string | undefined
-  /** `PIXGATE_METRICS_TOKEN_PREVIOUS`. */
-  readonly metricsTokenPrevious?: string | undefined
-  readonly onPreviousSecret?: OnPreviousSecret
-}
-
-/** Bounds the memory that strangers can take; who comes from more addresses meets the limit of them all. */
-const ADDRESSES_MAX = 10_000
-
-/**
- * Takes the administrative token, and nothing else but the token of the metrics where these are read, each also as it was
- * before while it is being replaced. An address that sent too many wrong ones is refused before its next
- * one is looked at, be it right or wrong: so it cannot go on guessing. The count over all addresses refuses wrong ones
- * only: nobody can lock the operator out from elsewhere. What is no bearer token guesses nothing and is not counted.
- * @source rules#api-keys.7, rules#metrics.4, rules#rotation.1, rules#rotation.2
- */
-export function createAdminAuthenticator({
-  adminToken,
-  adminTokenPrevious,
-  metricsToken,
-  metricsTokenPrevious,
-  onPreviousSecret,
-  clock,
-}: AdminTokens & { readonly clock: Clock }): Authenticate {
-  const wrongTokens = (perMinute: number, bucketsMax: number) =>
-    createTokenBuckets(clock, { perMinute, capacity: perMinute, bucketsMax })
-  const ofAddress = wrongTokens(limits.adminFailuresPerMinuteAndAddress, ADDRESSES_MAX)
-  const ofAll = wrongTokens(limits.adminFailuresPerMinute, 1)
-
-  return async ({ headers, remoteAddress, endpoint }) => {
-    const token = bearerToken(headers.authorization)
-    if (token === undefined) throw new Refusal('unauthorized')
-    refuseFor(ofAddress.waitMs(remoteAddress))
-    if (secretsEqual(token, adminToken)) return { credential: 'admin', id: 'admin' }
-    if (adminTokenPrevious !== undefined && secretsEqual(token, adminTokenPrevious)) {
-      onPreviousSecret?.('PIXGATE_ADMIN_TOKEN_PREVIOUS')
-      return { credential: 'admin', id: 'admin' }
-    }
-    if (endpoint === getMetrics) {
-      if (metricsToken !== undefined && secretsEqual(token, metricsToken)) return { credential: 'admin', id: 'metrics' }
-      if (metricsTokenPrevious !== undefined && secretsEqual(token, metricsTokenPrevious)) {
-        onPreviousSecret?.('PIXGATE_METRICS_TOKEN_PREVIOUS')
-        return { credential: 'admin', id: 'metrics' }
-      }
-    }
-    ofAddress.take(remoteAddress)
-    refuseFor(ofAll.take('all'))
-    throw new Refusal('unauthorized')
-  }
-}
-
-/** @throws Refusal `rate_limited` where there is something to wait for */
-function refuseFor(waitMs: number): void {
-  if (waitMs > 0) throw new Refusal('rate_limited', { retryAfterSeconds: Math.ceil(waitMs / 1_000) })
-}
-
-/** One space, then visible ASCII to the end. The scheme's letters may be of either case (RFC 9110). */
-const BEARER = /^Bearer ([!-~]+)$/i
-
-function bearerToken(authorization: string | undefined): string | undefined {
-  return BEARER.exec(authorization ?? '')?.[1]
 }

@@ -8,7 +8,8 @@ import { type Database, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
 import { type ApiKeyMode, displayOf, formatKey, SECRET_BYTES } from './key.ts'
-import { insertKey, markDeactivated } from './store.ts'
+import { insertKey, markAllDeactivated, markDeactivated, type StoredKey } from './store.ts'
+import { type KeyRequest, shownTerms, termsOf } from './terms.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
 
 /** What the commands work with. */
@@ -30,11 +31,12 @@ export interface GeneratedKey {
 /**
  * Makes a key and tells the audit trail who asked for it, from where. Where the answer is lost, the key stays behind
  * unknown to anybody; the caller makes another.
- * @throws DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
+ * @throws Refusal validation_error (400) · DatabaseUnavailable · Refusal overloaded (503) the request has lapsed
  * @source rules#api-keys.1, failure-modes#PL-4
  */
 export async function generateKey(
   { database, clock, ids, mode }: ApiKeyDependencies,
+  { createdBy, ...request }: KeyRequest & Pick<StoredKey, 'createdBy'>,
   operator: Operator,
   live: LiveRequest,
 ): Promise<GeneratedKey> {
@@ -42,16 +44,17 @@ export async function generateKey(
   const display = displayOf(apiKey)
   const keyId = ids.uuid()
   const at = clock.now()
+  const terms = termsOf(request, at)
   await database.transaction(async (queries) => {
     refuseLapsed(live)
-    await insertKey(queries, { id: keyId, hash: sha256(apiKey), display, createdAt: at })
+    await insertKey(queries, { ...terms, id: keyId, hash: sha256(apiKey), display, createdAt: at, createdBy })
     await insertAudit(queries, {
       ...operator,
       id: ids.uuid(),
       at,
       action: 'api_key.generated',
       subject: keyId,
-      facts: { display },
+      facts: { display, ...shownTerms(terms) },
     })
   })
   return { apiKey, createdAt: at }
@@ -86,4 +89,35 @@ export async function deactivateKey(
     })
   })
   verified.clear()
+}
+
+/**
+ * Deactivates every active key for ever and tells the audit trail who asked for it, from where, why, and which they were. They
+ * stop working here at once, in other processes when they next ask the database.
+ * @returns how many there were
+ * @throws Refusal overloaded (503) the request has lapsed · DatabaseUnavailable
+ * @source rules#api-keys.14
+ */
+export async function deactivateAllKeys(
+  { database, clock, ids, verified }: ApiKeyDependencies,
+  reason: string,
+  operator: Operator,
+  live: LiveRequest,
+): Promise<number> {
+  const at = clock.now()
+  const count = await database.transaction(async (queries) => {
+    refuseLapsed(live)
+    const keys = await markAllDeactivated(queries, at)
+    await insertAudit(queries, {
+      ...operator,
+      id: ids.uuid(),
+      at,
+      action: 'api_key.all_deactivated',
+      subject: 'api_key',
+      facts: { reason, keys: keys.map(({ id }) => id) },
+    })
+    return keys.length
+  })
+  verified.clear()
+  return count
 }

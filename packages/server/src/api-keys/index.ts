@@ -1,35 +1,42 @@
+import { createLastUsed } from '../credentials/last-used.ts'
+import type { RefusalReports } from '../credentials/reports.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import {
-  type AdminTokens,
-  type Authenticate,
-  createAdminAuthenticator,
+  type AdmitApiKey,
+  type AuthenticateApiKey,
+  createApiKeyAdmission,
   createApiKeyAuthenticator,
 } from './authenticate.ts'
 import type { ApiKeyMode } from './key.ts'
+import { createKeyLookup } from './lookup.ts'
 import { type ApiKeyHandlers, createApiKeyHandlers } from './routes.ts'
+import { markUsed } from './store.ts'
 import { createVerifiedKeys } from './verified-keys.ts'
 
 export type { ApiKeyMode } from './key.ts'
 
-/** API keys: how they are made and deactivated, who they let in, and how often. */
+/** API keys: how they are made and deactivated, who they let in, for what, and how often. */
 export interface ApiKeysModule {
   readonly handlers: ApiKeyHandlers
   /** For endpoints whose credential is `api-key`. */
-  readonly authenticateApiKey: Authenticate
-  /** For endpoints whose credential is `admin`. */
-  readonly authenticateAdmin: Authenticate
+  readonly authenticate: AuthenticateApiKey
+  /** Of those who are known, who may call this now. */
+  readonly admit: AdmitApiKey
+  /** Writes when keys were used. @source rules#api-keys.11 */
+  readonly writeLastUsed: () => Promise<void>
 }
 
 /** What the module needs. */
-export interface ApiKeysOptions extends AdminTokens {
+export interface ApiKeysOptions {
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
   readonly mode: ApiKeyMode
   /** Requests of one key; 0: as many as it likes. */
   readonly rateLimitPerMinute: number
+  readonly reports: RefusalReports
 }
 
 /** More keys than anybody uses at a time. */
@@ -37,10 +44,14 @@ const KEYS_MAX = 1_000
 
 /** Builds the module. */
 export function createApiKeysModule(options: ApiKeysOptions): ApiKeysModule {
-  const verified = createVerifiedKeys(options.clock, KEYS_MAX)
+  const { database, clock } = options
+  const verified = createVerifiedKeys(clock, KEYS_MAX)
+  const lookup = createKeyLookup(database, clock, verified)
+  const lastUsed = createLastUsed(clock, KEYS_MAX, (uses) => markUsed(database, uses))
   return {
     handlers: createApiKeyHandlers({ ...options, verified }),
-    authenticateApiKey: createApiKeyAuthenticator({ ...options, verified, keysMax: KEYS_MAX }),
-    authenticateAdmin: createAdminAuthenticator(options),
+    authenticate: createApiKeyAuthenticator({ ...options, verified, lookup, lastUsed }),
+    admit: createApiKeyAdmission({ ...options, keysMax: KEYS_MAX }),
+    writeLastUsed: lastUsed.flush,
   }
 }

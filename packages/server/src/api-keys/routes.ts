@@ -1,18 +1,22 @@
 import { type endpoints, limits } from '@pixgate/spec'
 import { operatorOf } from '../audit/operator.ts'
+import { namedOperatorOf } from '../credentials/named-operator.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { type ApiKeyDependencies, deactivateKey, generateKey } from './commands.ts'
+import { type ApiKeyDependencies, deactivateAllKeys, deactivateKey, generateKey } from './commands.ts'
 import { listKeys } from './store.ts'
 import { keyPage } from './view.ts'
 
 /** The endpoints of this module, each with its handler. */
-export type ApiKeyHandlers = Handlers<Pick<typeof endpoints, 'generateApiKey' | 'listApiKeys' | 'deactivateApiKey'>>
+export type ApiKeyHandlers = Handlers<
+  Pick<typeof endpoints, 'generateApiKey' | 'listApiKeys' | 'deactivateApiKey' | 'deactivateAllApiKeys'>
+>
 
 /** Binds the endpoints to commands and queries. */
 export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHandlers {
   return {
-    generateApiKey: async ({ context }) => {
-      const { apiKey, createdAt } = await generateKey(dependencies, operatorOf(context), context.live)
+    generateApiKey: async ({ body, context }) => {
+      const request = { ...body, createdBy: namedOperatorOf(context.caller) }
+      const { apiKey, createdAt } = await generateKey(dependencies, request, operatorOf(context), context.live)
       return { status: 201, body: { apiKey, createdAt: new Date(createdAt).toISOString() } }
     },
     listApiKeys: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
@@ -23,6 +27,10 @@ export function createApiKeyHandlers(dependencies: ApiKeyDependencies): ApiKeyHa
     deactivateApiKey: async ({ params, context }) => {
       await deactivateKey(dependencies, params.id, operatorOf(context), context.live)
       return { status: 204 }
+    },
+    deactivateAllApiKeys: async ({ body: { reason }, context }) => {
+      const deactivatedCount = await deactivateAllKeys(dependencies, reason, operatorOf(context), context.live)
+      return { status: 200, body: { deactivatedCount } }
     },
   }
 }

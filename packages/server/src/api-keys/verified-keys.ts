@@ -1,34 +1,46 @@
 import { limits } from '@pixgate/spec'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
+import type { KnownKey } from './known-key.ts'
+
+/** A key as the database told it. */
+export interface VerifiedKey {
+  readonly key: KnownKey
+  /** Whether that was a moment ago; otherwise the database has to be asked again. */
+  readonly isFresh: boolean
+}
 
 /**
- * Keys that the database vouched for a moment ago, so that not every request asks again. Only the good ones, only for
- * `limits.apiKeyCacheMs`, and no more than a bounded number: the one unused longest goes first.
+ * Keys that the database vouched for, so that not every request asks again: for `limits.apiKeyCacheMs` they are taken as
+ * they are, and later they are still known not to be guesses. Only the good ones, and no more than a bounded number: the
+ * one unused longest goes first.
  * @source rules#api-keys.4
  */
 export interface VerifiedKeys {
-  /** The id of the key with this hash, or `undefined` where the database has to be asked. */
-  get(hash: Buffer): string | undefined
+  /** The key with this hash, or `undefined` where nobody has vouched for it. */
+  get(hash: Buffer): VerifiedKey | undefined
   /** @param askedAt when the question was put, not when it was answered: the key may have been deactivated in between */
-  put(hash: Buffer, id: string, askedAt: number): void
+  put(hash: Buffer, key: KnownKey, askedAt: number): void
+  /** Forgets the key with this hash. */
+  drop(hash: Buffer): void
   /** Forgets all of them, and what was asked until now and is answered later. */
   clear(): void
 }
 
 /** Begins with none. */
 export function createVerifiedKeys(clock: Clock, keysMax: number): VerifiedKeys {
-  const keys = new LRUCache<string, { readonly id: string; readonly askedAt: number }>({ max: keysMax })
+  const keys = new LRUCache<string, { readonly key: KnownKey; readonly askedAt: number }>({ max: keysMax })
   let clearedAt = Number.NEGATIVE_INFINITY
 
   return {
     get: (hash) => {
-      const key = keys.get(hash.toString('hex'))
-      return key && clock.now() - key.askedAt < limits.apiKeyCacheMs ? key.id : undefined
+      const known = keys.get(hash.toString('hex'))
+      return known && { key: known.key, isFresh: clock.now() - known.askedAt < limits.apiKeyCacheMs }
     },
-    put: (hash, id, askedAt) => {
-      if (askedAt > clearedAt) keys.set(hash.toString('hex'), { id, askedAt })
+    put: (hash, key, askedAt) => {
+      if (askedAt > clearedAt) keys.set(hash.toString('hex'), { key, askedAt })
     },
+    drop: (hash) => void keys.delete(hash.toString('hex')),
     clear: () => {
       keys.clear()
       clearedAt = clock.now()

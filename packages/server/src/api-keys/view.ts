@@ -14,11 +14,33 @@ export function keyPage(keys: readonly ListedKey[], limit: number): ApiKeyPage {
   return { data, pagination: { limit, hasMore, nextCursor: hasMore ? (data.at(-1)?.id ?? null) : null } }
 }
 
-function keyView({ id, display, createdAt, deactivatedAt }: ListedKey): ApiKeyPage['data'][number] {
+function keyView(key: ListedKey): ApiKeyPage['data'][number] {
+  const { id, display, name, scopes, cidrs, createdAt, createdBy, expiresAt, lastUsedAt, deactivatedAt } = key
   return {
     id,
     display,
+    name,
+    scopes: [...scopes],
+    cidrs: cidrs && [...cidrs],
+    caps: {
+      paymentCents: centsOf(key.paymentCents),
+      hourCents: centsOf(key.hourCents),
+      dayCents: centsOf(key.dayCents),
+      nightCents: centsOf(key.nightCents),
+      newRecipientCents: centsOf(key.newRecipientCents),
+    },
     createdAt: new Date(createdAt).toISOString(),
-    deactivatedAt: deactivatedAt === null ? null : new Date(deactivatedAt).toISOString(),
+    createdBy,
+    expiresAt: instantOf(expiresAt),
+    lastUsedAt: instantOf(lastUsedAt),
+    deactivatedAt: instantOf(deactivatedAt),
   }
+}
+
+function centsOf(cents: bigint | null): number | null {
+  return cents === null ? null : Number(cents)
+}
+
+function instantOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
 }

@@ -1,6 +1,5 @@
 import { limits } from '@pixgate/spec'
 import type { StatementEntry } from '../banks/port.ts'
-import type { Engine } from '../engine/engine.ts'
 import type { Document } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Receivers } from './receivers.ts'
@@ -14,6 +13,7 @@ import {
   type StatementStore,
   UNEXPLAINED,
 } from './store.ts'
+import type { Difference, TripWire } from './trip-wire/wire.ts'
 
 /** What is done about the differences between the bank's statement and our books. Doing it twice changes nothing more. */
 export interface Differences {
@@ -32,8 +32,10 @@ export interface Differences {
 export interface DifferencesOptions {
   readonly store: StatementStore
   readonly receivers: Receivers
-  readonly engine: Engine
+  readonly tripWire: TripWire
   readonly logger: Logger
+  /** Others pay from the account too: a debit that we do not know is theirs. */
+  readonly isAccountShared: boolean
 }
 
 /** Our books have it otherwise, or the statement said otherwise before. */
@@ -49,38 +51,38 @@ export function createDifferences(options: DifferencesOptions): Differences {
 class StatementDifferences implements Differences {
   readonly #store: StatementStore
   readonly #receivers: Receivers
-  readonly #engine: Engine
+  readonly #tripWire: TripWire
   readonly #logger: Logger
+  readonly #isAccountShared: boolean
 
-  constructor({ store, receivers, engine, logger }: DifferencesOptions) {
+  constructor({ store, receivers, tripWire, logger, isAccountShared }: DifferencesOptions) {
     this.#store = store
     this.#receivers = receivers
-    this.#engine = engine
+    this.#tripWire = tripWire
     this.#logger = logger
-  }
-
-  async #openCase(kind: string, reference: string, facts: Document): Promise<void> {
-    // Without an operation, so that no other end of that one's doubts closes it.
-    const opened = { operationId: null, kind, reference, facts }
-    await this.#engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
-    this.#logger.warn({ kind, ...facts }, 'the bank’s statement and our books differ, and a case was opened about it')
+    this.#isAccountShared = isAccountShared
   }
 
   async keep(entries: readonly StatementEntry[], nowMs: number): Promise<void> {
-    for (const { entry, before } of await this.#store.keep(entries, nowMs)) {
-      await this.#openCase(DIFFERS, keyOf(entry), {
-        reason: 'the statement said otherwise before',
-        ...retoldFacts(entry, before),
-      })
-    }
+    const reason = 'the statement said otherwise before'
+    await this.#tripWire.report(
+      (await this.#store.keep(entries, nowMs)).map(({ entry, before }) => ({
+        kind: DIFFERS,
+        reference: keyOf(entry),
+        facts: { reason, ...retoldFacts(entry, before) },
+        // Where money is gone by it, the whole statement lacks it too.
+        isDanger: false,
+      })),
+    )
   }
 
   async match(nowMs: number): Promise<number[]> {
     const waiting: number[] = []
+    const explaining = new Set<string>()
     let after: EntryKey | undefined
     for (;;) {
       const entries = await this.#store.open(after, BATCH)
-      waiting.push(...(await this.#matchBatch(entries, nowMs)))
+      waiting.push(...(await this.#matchBatch(withOwnAdjustments(entries, explaining), nowMs)))
       after = entries.at(-1)
       if (entries.length < BATCH) return waiting
     }
@@ -88,7 +90,9 @@ class StatementDifferences implements Differences {
 
   async #matchBatch(entries: readonly OpenEntry[], nowMs: number): Promise<number[]> {
     const judged = entries.map((entry) => ({ entry, verdict: judge(entry, nowMs) }))
-    const outcomes = await Promise.all(judged.map(({ entry, verdict }) => this.#act(entry, verdict)))
+    const results = await Promise.all(judged.map(({ entry, verdict }) => this.#act(entry, verdict)))
+    await this.#tripWire.report(results.flatMap((result) => (typeof result === 'object' ? [result.difference] : [])))
+    const outcomes = results.map((result) => (typeof result === 'object' ? result.done : result))
     const having = (wanted: Done) => judged.filter((_, index) => outcomes[index] === wanted).map(({ entry }) => entry)
     await this.#store.noteAsked(having('ASKED'), nowMs)
     await this.#store.noteReported(having('REPORTED'), nowMs)
@@ -101,24 +105,19 @@ class StatementDifferences implements Differences {
     )
   }
 
-  async #act(entry: OpenEntry, verdict: Verdict): Promise<Done> {
+  async #act(entry: OpenEntry, verdict: Verdict): Promise<Done | Found> {
     switch (verdict.is) {
       case 'ASK':
         return this.#ask(entry, verdict.operationId)
       case 'HAND_OVER': {
         const result = await this.#handOver(entry, verdict.operationId)
         if (result === 'APPLIED' || !verdict.isOverdue) return 'NOTHING'
-        return this.#report(entry, `its operation did not take it: ${result}`, verdict.operationId)
+        return this.#unexplained(entry, `its operation did not take it: ${result}`, verdict.operationId)
       }
       case 'UNEXPLAINED':
-        return verdict.isOverdue ? this.#report(entry, verdict.reason, null) : 'NOTHING'
+        return verdict.isOverdue ? this.#unexplained(entry, verdict.reason, null) : 'NOTHING'
       case 'DIFFERS':
-        await this.#openCase(DIFFERS, keyOf(entry), {
-          reason: verdict.reason,
-          ...factsOf(entry),
-          ...bookedFacts(entry),
-        })
-        return 'NOTHING'
+        return { done: 'NOTHING', difference: otherwiseBooked(entry, verdict.reason) }
       default:
         return 'NOTHING'
     }
@@ -142,18 +141,18 @@ class StatementDifferences implements Differences {
     return result
   }
 
-  async #report(entry: OpenEntry, reason: string, operationId: string | null): Promise<Done> {
-    await this.#openCase(UNEXPLAINED, keyOf(entry), { reason, operationId, ...factsOf(entry) })
-    return 'REPORTED'
+  #unexplained(entry: OpenEntry, reason: string, operationId: string | null): Found {
+    const facts = { reason, operationId, ...factsOf(entry) }
+    const isDanger = entry.direction === 'out' && !this.#isAccountShared
+    return { done: 'REPORTED', difference: { kind: UNEXPLAINED, reference: keyOf(entry), facts, isDanger } }
   }
 
   async findGaps(nowMs: number, readFrom: number): Promise<void> {
     await this.#store.fillGaps(nowMs)
     // Missed by an earlier reading and not filled by this one.
-    for (const gap of await this.#store.gapsToReport(nowMs, BATCH)) {
-      await this.#openCase(MISSING, `${gap.direction} ${gap.id}`, gapFacts(gap))
-      await this.#store.noteGapReported(gap, nowMs)
-    }
+    const gaps = await this.#store.gapsToReport(nowMs, BATCH)
+    await this.#tripWire.report(gaps.map(missing))
+    for (const gap of gaps) await this.#store.noteGapReported(gap, nowMs)
     await this.#store.noteGaps(nowMs, nowMs - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
   }
 }
@@ -161,13 +160,48 @@ class StatementDifferences implements Differences {
 /** What was done about an entry, as far as it has to be noted. */
 type Done = 'ASKED' | 'REPORTED' | 'NOTHING'
 
+/** What is to be noted, and what an operator is to be told. */
+interface Found {
+  readonly done: Done
+  readonly difference: Difference
+}
+
+/** An adjustment explains one entry: of several that it could explain, the first one. */
+function withOwnAdjustments(entries: readonly OpenEntry[], explaining: Set<string>): OpenEntry[] {
+  return entries.map((entry) => {
+    if (entry.adjustmentId === null) return entry
+    if (explaining.has(entry.adjustmentId)) return { ...entry, adjustmentId: null }
+    explaining.add(entry.adjustmentId)
+    return entry
+  })
+}
+
+/** Dangerous where our books have more than the bank: money that it does not know, or of which more left. */
+function otherwiseBooked(entry: OpenEntry, reason: string): Difference {
+  const { direction, valueCents, booked } = entry
+  const bookedCents = booked?.valueCents ?? valueCents
+  const isDanger = direction === 'in' ? valueCents < bookedCents : valueCents > bookedCents
+  return {
+    kind: DIFFERS,
+    reference: keyOf(entry),
+    facts: { reason, ...factsOf(entry), ...bookedFacts(entry) },
+    isDanger,
+  }
+}
+
+/** Dangerous where it came in: money that the bank does not know. */
+function missing(gap: Gap): Difference {
+  const { direction, id } = gap
+  return { kind: MISSING, reference: `${direction} ${id}`, facts: gapFacts(gap), isDanger: direction === 'in' }
+}
+
 function settledBy(entry: OpenEntry, verdict: Verdict): Settled[] {
   switch (verdict.is) {
     case 'MATCHED':
     case 'DIFFERS':
       return [{ entry, outcome: verdict.is, operationId: verdict.operationId }]
     case 'KEPT':
-      return [{ entry, outcome: verdict.is, operationId: null }]
+      return [{ entry, outcome: verdict.is, operationId: verdict.operationId }]
     default:
       return []
   }

@@ -5,7 +5,8 @@ import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Differences } from './differences.ts'
 import { firstFrom, markAfter, type Window, WindowTotal, windowAt } from './rules.ts'
-import type { Mark, StatementStore } from './store.ts'
+import type { FinishedReading, Mark, StatementStore } from './store.ts'
+import type { Shortfalls } from './trip-wire/shortfalls.ts'
 
 /** Reading the bank's statement: a page at a time, with no transaction open while the bank is called. */
 export interface StatementJobs {
@@ -22,6 +23,9 @@ export interface StatementJobsOptions {
   readonly store: StatementStore
   readonly partner: StatementPartner
   readonly differences: Differences
+  readonly shortfalls: Shortfalls
+  /** No longer counts unverified credits that the statement has. @source rules#cash-in.credits.3 */
+  readonly confirmCredits: (nowMs: number) => Promise<void>
   readonly clock: Clock
   readonly ids: Ids
   readonly logger: Logger
@@ -47,7 +51,7 @@ interface Reading {
 
 /** Makes the jobs. */
 export function createStatementJobs(options: StatementJobsOptions): StatementJobs {
-  const { store, partner, differences, clock, ids, logger } = options
+  const { store, partner, differences, shortfalls, clock, ids } = options
   let underWay: Reading | undefined
 
   async function begin(): Promise<Reading | undefined> {
@@ -61,15 +65,16 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     return { leaseId, startedAt, readFrom, mark, window, total: new WindowTotal(), cursors: new Set(), cursor: null }
   }
 
+  const isOurs = ({ leaseId }: Reading) => store.extend(leaseId, clock.now() + LEASE_MS)
+
   /** @returns the reading where it goes on, and otherwise whether another one is due right away */
   async function step(reading: Reading): Promise<Reading | boolean> {
-    const { window, cursor } = reading
-    const answer = await partner.readStatement({ ...window, cursor })
+    const answer = await partner.readStatement({ ...reading.window, cursor: reading.cursor })
     if (answer.kind !== 'READ') return broken(reading, answer.reason)
     const { page } = answer
     await differences.keep(page.entries, clock.now())
     reading.total.add(page.entries)
-    if (!(await store.extend(reading.leaseId, clock.now() + LEASE_MS))) return false
+    if (!(await isOurs(reading))) return false
     if (page.nextCursor === null) return ended(reading, page)
     // Otherwise a bank that goes round in circles would be read for ever.
     if (reading.cursors.has(page.nextCursor)) return broken(reading, 'the same cursor twice')
@@ -79,27 +84,26 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
   }
 
   async function ended(reading: Reading, page: StatementPage): Promise<boolean> {
-    const { leaseId, startedAt, readFrom, mark, window } = reading
+    const { startedAt, readFrom, window } = reading
     if (!reading.total.accountsFor(page)) return broken(reading, 'its entries do not account for its balances')
     const waiting = await differences.match(clock.now())
     const isOfThePast = window.to < startedAt
     // What our books have since then is in windows that are yet to be read.
-    if (!isOfThePast) await differences.findGaps(startedAt, readFrom)
-    const matchedUntil = markAfter(window, mark.matchedUntil, waiting, startedAt)
+    if (!isOfThePast) {
+      await differences.findGaps(startedAt, readFrom)
+      await shortfalls.look(startedAt, page.closingCents, () => isOurs(reading))
+    }
+    await options.confirmCredits(clock.now())
     // A window of the past is followed by the next one at once, unless something in it has to wait.
     const isMore = isOfThePast && waiting.length === 0
-    const dueAt = isMore ? startedAt : startedAt + limits.statementReadEveryMs
-    const isOurs = await store.finish(leaseId, { matchedUntil, readAt: startedAt, dueAt })
-    return isOurs && isMore
+    return (await store.finish(reading.leaseId, finishOf(reading, waiting, isMore))) && isMore
   }
 
   /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3 */
-  async function broken({ leaseId, startedAt, mark, window }: Reading, reason: string): Promise<boolean> {
-    const isBlind = mark.readAt !== null && startedAt - mark.readAt >= BLIND_MS
-    const facts = { reason, from: iso(window.from), to: iso(window.to), lastReadAt: iso(mark.readAt) }
-    logger[isBlind ? 'error' : 'warn'](facts, 'the bank’s statement could not be read; it is read again in a minute')
+  async function broken(reading: Reading, reason: string): Promise<boolean> {
+    tellBroken(options.logger, reading, reason)
     await differences.match(clock.now())
-    await store.giveUp(leaseId, startedAt + limits.statementReadEveryMs)
+    await store.giveUp(reading.leaseId, reading.startedAt + limits.statementReadEveryMs)
     return false
   }
 
@@ -114,6 +118,18 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
       return true
     },
   }
+}
+
+function finishOf({ startedAt, mark, window }: Reading, waiting: readonly number[], isMore: boolean): FinishedReading {
+  const matchedUntil = markAfter(window, mark.matchedUntil, waiting, startedAt)
+  const dueAt = isMore ? startedAt : startedAt + limits.statementReadEveryMs
+  return { matchedUntil, readAt: startedAt, dueAt }
+}
+
+function tellBroken(logger: Logger, { startedAt, mark, window }: Reading, reason: string): void {
+  const isBlind = mark.readAt !== null && startedAt - mark.readAt >= BLIND_MS
+  const facts = { reason, from: iso(window.from), to: iso(window.to), lastReadAt: iso(mark.readAt) }
+  logger[isBlind ? 'error' : 'warn'](facts, 'the bank’s statement could not be read; it is read again in a minute')
 }
 
 function iso(epochMs: number | null): string | null {

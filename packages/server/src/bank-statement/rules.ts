@@ -92,6 +92,8 @@ export interface OpenEntry extends StatementEntry {
   readonly paidBy: readonly Subject[]
   /** The charge on which the payment that was taken back is booked, also one that waits in suspense; else `null`. */
   readonly arrivedOn: string | null
+  /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
+  readonly adjustmentId: string | null
 }
 
 /** An operation that an entry could be of. */
@@ -107,18 +109,22 @@ export interface Subject {
  */
 export type Verdict =
   | { readonly is: 'MATCHED'; readonly operationId: string }
-  | { readonly is: 'KEPT' }
+  | { readonly is: 'KEPT'; readonly operationId: string | null }
   | { readonly is: 'DIFFERS'; readonly operationId: string; readonly reason: string }
   | { readonly is: 'ASK' | 'HAND_OVER' | 'WAIT'; readonly operationId: string; readonly isOverdue: boolean }
   | { readonly is: 'UNEXPLAINED'; readonly reason: string; readonly isOverdue: boolean }
 
-/** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7 */
+/** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7, rules#statement.9 */
 export function judge(entry: OpenEntry, now: number): Verdict {
-  if (entry.kind === 'TARIFF') return { is: 'KEPT' }
+  if (entry.kind === 'TARIFF') return { is: 'KEPT', operationId: null }
   const isOverdue = entry.reportedAt === null && now - entry.seenAt >= limits.statementDifferenceMs
   if (entry.booked) return judgeBooked(entry, entry.booked, now)
   const subject = subjectOf(entry)
-  if (typeof subject === 'string') return { is: 'UNEXPLAINED', reason: subject, isOverdue }
+  if (typeof subject === 'string') {
+    const { adjustmentId } = entry
+    if (adjustmentId !== null) return { is: 'KEPT', operationId: adjustmentId }
+    return { is: 'UNEXPLAINED', reason: subject, isOverdue }
+  }
   return { is: nextStep(entry, now), operationId: subject.id, isOverdue }
 }
 

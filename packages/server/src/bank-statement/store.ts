@@ -162,6 +162,9 @@ const selectRetold = statement<
 
 const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
+/** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
+const ADJUSTED_BEFORE_HOURS = 24
+
 interface OpenRow {
   readonly direction: 'in' | 'out'
   readonly id: string
@@ -180,6 +183,7 @@ interface OpenRow {
   readonly named_end_to_end_id: string | null
   readonly paid_by: readonly string[] | null
   readonly arrived_on: string | null
+  readonly adjustment_id: string | null
 }
 
 const selectOpen = statement<[direction: string, id: string, kind: string, limit: number], OpenRow>(
@@ -191,10 +195,19 @@ const selectOpen = statement<[direction: string, id: string, kind: string, limit
             WHERE p.end_to_end_id = s.end_to_end_id
               AND p.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END) AS paid_by,
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
-            WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on
+            WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
+          a.id AS adjustment_id
      FROM statement_entry s
      LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
      LEFT JOIN operation n ON n.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END
+     LEFT JOIN LATERAL (
+       SELECT o.id FROM operation o
+        WHERE m.id IS NULL AND n.id IS NULL AND s.kind <> 'TARIFF' AND o.kind = 'adjustment'
+          AND o.status = CASE s.direction WHEN 'in' THEN 'CREDITED' ELSE 'DEBITED' END
+          AND o.value_cents = s.value_cents
+          AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
+          AND NOT EXISTS (SELECT FROM statement_entry k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
+        ORDER BY o.created_at LIMIT 1) a ON true
     WHERE s.settled_at IS NULL AND (s.direction, s.id, s.kind) > ($1, $2, $3)
     ORDER BY s.direction, s.id, s.kind LIMIT $4`,
 )
@@ -415,5 +428,6 @@ function openEntryOf(row: OpenRow): OpenEntry {
         : { id: row.named_id, kind: row.named_kind, endToEndId: row.named_end_to_end_id },
     paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
     arrivedOn: row.arrived_on,
+    adjustmentId: row.adjustment_id,
   }
 }

@@ -36,5 +36,6 @@ export function aroundCalls(
     sendRefund: around('sendRefund', (...call) => partner.sendRefund(...call)),
     getRefund: around('getRefund', (...call) => partner.getRefund(...call)),
     readStatement: around('readStatement', (...call) => partner.readStatement(...call)),
+    readBalance: around('readBalance', (...call) => partner.readBalance(...call)),
   }
 }

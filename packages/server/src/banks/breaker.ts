@@ -44,8 +44,9 @@ export function withBreaker(
     },
     sendRefund: async (...call) => notedSend(await partner.sendRefund(...call)),
     getRefund: async (...call) => noted(await partner.getRefund(...call)),
-    // Not noted: a statement that we may not read says nothing of payouts.
+    // Not noted: a statement or a balance that we may not read says nothing of payouts.
     readStatement: (...call) => partner.readStatement(...call),
+    readBalance: (...call) => partner.readBalance(...call),
   }
 }
 

@@ -31,6 +31,8 @@ export interface InboundRoute {
 export interface InboundRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: Buffer
+  /** Of who calls; behind trusted proxies the one that they report, which may be any text. */
+  readonly remoteAddress: string
   /** Epoch milliseconds. */
   readonly nowMs: number
 }

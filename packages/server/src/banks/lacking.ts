@@ -18,6 +18,7 @@ export const lacking: Calls = {
   sendRefund: notSent,
   getRefund: notSent,
   readStatement: notSent,
+  readBalance: notSent,
 }
 
 /** What each call needs. */
@@ -31,6 +32,7 @@ const NEEDED: Readonly<Record<BankCall, PartnerCapability>> = {
   sendRefund: 'refund',
   getRefund: 'query-refund',
   readStatement: 'statement',
+  readBalance: 'balance',
 }
 
 /** Every call. */

@@ -7,7 +7,7 @@ import type { PartnerEntryKind, PixKeyType } from '@pixgate/spec'
  * A bank's answer is a value; nothing here throws because of what a bank or the network does.
  * @source rules#partner.3
  */
-export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, StatementPartner {}
+export interface Partner extends ChargePartner, PayoutPartner, RefundPartner, StatementPartner, BalancePartner {}
 
 /** Charges: money that is to come in. */
 export interface ChargePartner extends Capable {
@@ -70,6 +70,12 @@ export interface StatementPartner extends Capable {
   readStatement(query: StatementQuery, deadline?: AbortSignal): Promise<StatementAnswer>
 }
 
+/** What the bank holds for us, whatever its statement says. */
+export interface BalancePartner extends Capable {
+  /** Reads the balance of our account. Reading changes nothing at the bank. */
+  readBalance(deadline?: AbortSignal): Promise<BalanceAnswer>
+}
+
 /**
  * Until when an order may leave. Asked in the turn in which the first byte is written, by a clock that goes on while the
  * process sleeps.
@@ -114,7 +120,8 @@ interface OrderPartner extends Capable {
  * What a bank may lack, or, in `verify-every-credit`, demand: that no payment is booked on the word of its events. Without
  * `charge`, `payout`, `refund` or `decode-qr-code` what needs it is refused at its creation. Without `idempotent-…` an
  * unknown result is never sent again: it could make two payable codes (failure-modes#CI-6) or pay twice. A charge that cannot
- * be cancelled ends at the bank by itself.
+ * be cancelled ends at the bank by itself. `balance` promises besides that the two balances of a page of the statement are the
+ * account's, and not only such that its entries account for them.
  * @source rules#partner.10
  */
 export type PartnerCapability =
@@ -130,6 +137,7 @@ export type PartnerCapability =
   | 'idempotent-refund'
   | 'query-refund'
   | 'statement'
+  | 'balance'
   | 'verify-every-credit'
 
 /** What a bank must echo. */
@@ -362,6 +370,17 @@ export interface StatementEntry {
 
 /** What came of reading a page. */
 export type StatementAnswer = { readonly kind: 'READ'; readonly page: StatementPage } | NotSent | Unknown
+
+/** What the bank holds for us. */
+export interface BankBalance {
+  /** What could be paid out, centavos; a bank that sets money aside for orders under way has taken it off. */
+  readonly availableCents: bigint
+  /** When that was, by the time of booking of the bank's statement, epoch milliseconds; `null`: the bank does not say. */
+  readonly asOf: number | null
+}
+
+/** What came of reading the balance. */
+export type BalanceAnswer = { readonly kind: 'READ'; readonly balance: BankBalance } | NotSent | Unknown
 
 /** What came of asking for a charge. */
 export type ChargeAnswer = SendAnswer<ReportedCharge>

@@ -62,6 +62,7 @@ const SUBJECTS: Readonly<Partial<Record<BankCall, string>>> = {
   decodeQrCode: 'the bank was asked to decode a QR code',
   sendRefund: 'a refund was sent to the bank',
   getRefund: 'the bank was asked about a refund',
+  readBalance: 'the bank was asked for the balance',
 }
 
 /** What is wrong with an answer; an answer of another kind is as it should be, or is evidence like any. */

@@ -3,6 +3,7 @@ import type { Payment } from '../banks/port.ts'
 import type { Document, MovementId, Operation } from '../engine/operation.ts'
 import type { ReasonFact } from '../engine/reason.ts'
 import type { FailureInput } from '../operations/inputs.ts'
+import type { MadeByFact } from '../operations/made-by.ts'
 import { own } from '../platform/own.ts'
 import type { ReportedFacts } from './reported.ts'
 import type { AwaitedReturn, OpenRefund } from './return-facts.ts'
@@ -18,7 +19,7 @@ export interface CashInDetail extends Document {
 }
 
 /** What became known since. */
-export interface CashInFacts extends Document, ReasonFact, ReportedFacts {
+export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   readonly pixCode?: string
   /** Every payment that was booked: end-to-end id → centavos. */
   readonly payments?: Readonly<Record<string, number>>

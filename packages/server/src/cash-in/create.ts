@@ -1,12 +1,12 @@
 import { feeCents, fieldRefusal, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision } from '../engine/operation.ts'
-import type { LiveRequest } from '../platform/live-request.ts'
+import type { AskedBy } from '../operations/requests.ts'
 import type { CashIn, CashInDetail } from './cash-in.ts'
 
 /** Whether a cash-in is accepted. Pure. */
 
 /** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
-export interface CashInRequest {
+export interface CashInRequest extends AskedBy {
   readonly id: string
   readonly valueCents: bigint
   readonly externalId: string
@@ -14,12 +14,7 @@ export interface CashInRequest {
   readonly expirationSeconds: number
   readonly generateQrCode: boolean
   readonly payer: { readonly fullName: string; readonly document: string } | null
-  readonly correlationId: string
   readonly bodyHash: Buffer
-  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
-  readonly idempotencyKey: string | null
-  /** Nothing is decided for it once it has lapsed. */
-  readonly live?: LiveRequest
 }
 
 /** The merchant's part of a create: configuration. */
@@ -66,7 +61,7 @@ export function decideCreate(request: CashInRequest, terms: CashInTerms, now: nu
       transactionId: null,
       endToEndId: null,
       detail,
-      facts: {},
+      facts: { madeBy: request.madeBy },
     },
   }
   return { creates: [create], outcome: created(create, now) }

@@ -42,12 +42,9 @@ export function createEventApplier({
 
   async function applied(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
     if (input.on !== 'partner.confirmed' || !options.canAsk) return commands.apply(id, input)
-    const end = options.isAlwaysVerified ? undefined : await credits.admit(input.payment.valueCents)
-    try {
-      return await commands.apply(id, { ...input, unverified: end ? 'counted' : 'first' })
-    } finally {
-      end?.()
-    }
+    const { endToEndId, valueCents } = input.payment
+    const isAdmitted = !options.isAlwaysVerified && (await credits.admit({ operationId: id, endToEndId, valueCents }))
+    return commands.apply(id, { ...input, unverified: isAdmitted ? 'counted' : 'first' })
   }
 
   /** Where it fails, or this process dies, a worker finds it due. */

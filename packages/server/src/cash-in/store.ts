@@ -8,42 +8,57 @@ import { type CashIn, isCashIn } from './cash-in.ts'
 export interface CashInStore extends OperationStore<CashIn> {
   /** Cash-ins on which work is due, oldest first. */
   due(nowMs: number, limit: number): Promise<CashIn[]>
-  /** Until when the bank's statement was matched, by the bank's time; `null` where it was not. */
-  statementMark(): Promise<number | null>
-  /** What was credited unverified after an entry of the settlement account, and after an instant. */
-  unverifiedCredits(afterVersion: bigint, since: number | null): Promise<UnverifiedSum>
+  /**
+   * Counts credits in that are to be booked on the word of an event, as many as fit under a bound, in their order; what was
+   * counted in before is not counted twice.
+   * @returns those that may be booked
+   */
+  admitUnverified(
+    credits: readonly UnverifiedCredit[],
+    bounds: { readonly maxCents: bigint; readonly nowMs: number },
+  ): Promise<UnverifiedCredit[]>
 }
 
-/** What was credited on events' word alone. */
-export interface UnverifiedSum {
-  readonly cents: bigint
-  /** Of the last entry that was looked at. */
-  readonly version: bigint
-  /** There are more entries than are looked at: what is missing is not known. */
-  readonly isTooMany: boolean
+/** A payment of a charge of which only an event told. */
+export interface UnverifiedCredit {
+  readonly operationId: string
+  readonly endToEndId: string
+  readonly valueCents: bigint
 }
 
-/** Entries looked at, at most: some 20 ms. */
-const ENTRIES_MAX = 20_000
-
-const selectMark = statement<[], { matched_until: number | null }>(
-  'cash_in.statement_mark',
-  'SELECT matched_until FROM statement_mark',
-)
-
-/** Newest first: what lies before the mark is not read. */
-const selectUnverified = statement<
-  [afterVersion: bigint, since: string | null, limit: number],
-  { cents: bigint; version: bigint; entries: bigint }
+/**
+ * Whoever holds the total admits: what others admitted meanwhile is in it, whatever the snapshot shows.
+ * @source rules#cash-in.credits.3
+ */
+const admit = statement<
+  [operationIds: readonly string[], endToEndIds: readonly string[], cents: readonly string[], max: bigint, now: string],
+  { operation_id: string; end_to_end_id: string; value_cents: bigint }
 >(
-  'cash_in.unverified',
-  `SELECT coalesce(-sum(e.amount_cents) FILTER (WHERE o.facts ->> 'isUnverified' = 'true'), 0)::bigint AS cents,
-          coalesce(max(e.version), $1)::bigint AS version, count(*) AS entries
-     FROM (SELECT version, amount_cents, operation_id, journal, at FROM entry
-            WHERE account_id = (SELECT id FROM account WHERE code = 'settlement') AND version > $1
-            ORDER BY version DESC LIMIT $3) e
-     LEFT JOIN operation o ON o.id = e.operation_id AND e.journal = 'cash_in_paid'
-    WHERE $2::timestamptz IS NULL OR e.at > $2::timestamptz`,
+  'cash_in.admit_unverified',
+  `WITH asked AS (
+     SELECT a.*, u.operation_id IS NOT NULL AND u.settled_at IS NULL AS is_counted
+       FROM unnest($1::uuid[], $2::text[], $3::bigint[]) WITH ORDINALITY
+              AS a (operation_id, end_to_end_id, value_cents, ordinal)
+       LEFT JOIN unverified_credit u USING (operation_id, end_to_end_id, value_cents)
+   ), total AS MATERIALIZED (
+     SELECT cents FROM unverified_total FOR UPDATE
+   ), fresh AS (
+     SELECT a.*, sum(a.value_cents) OVER (ORDER BY a.ordinal) AS running FROM asked a WHERE NOT a.is_counted
+   ), admitted AS (
+     INSERT INTO unverified_credit (operation_id, end_to_end_id, value_cents, admitted_at)
+     SELECT f.operation_id, f.end_to_end_id, f.value_cents, $5
+       FROM fresh f JOIN total t ON t.cents + f.running <= $4
+     ON CONFLICT (operation_id, end_to_end_id, value_cents)
+       DO UPDATE SET admitted_at = excluded.admitted_at, settled_at = NULL WHERE unverified_credit.settled_at IS NOT NULL
+     RETURNING operation_id, end_to_end_id, value_cents
+   ), counted AS (
+     UPDATE unverified_total u SET cents = t.cents + a.cents
+       FROM total t, (SELECT sum(value_cents) AS cents FROM admitted) a
+      WHERE a.cents IS NOT NULL
+   )
+   SELECT * FROM admitted
+   UNION ALL
+   SELECT operation_id, end_to_end_id, value_cents FROM asked WHERE is_counted`,
 )
 
 const selectDue = statement<[now: string, limit: number], OperationRow>(
@@ -74,15 +89,19 @@ export function createCashInStore(database: Database): CashInStore {
     ...createOperationStore(database, 'cash_in', isCashIn),
     due: async (nowMs, limit) =>
       operationsOf(await database.rows(selectDue, [instantParameter(nowMs), limit]), isCashIn),
-    statementMark: async () => (await database.rows(selectMark, []))[0]?.matched_until ?? null,
-    unverifiedCredits: async (afterVersion, since) => {
-      const at = since === null ? null : instantParameter(since)
-      const [row] = await database.rows(selectUnverified, [afterVersion, at, ENTRIES_MAX])
-      return {
-        cents: row?.cents ?? 0n,
-        version: row?.version ?? afterVersion,
-        isTooMany: row?.entries === BigInt(ENTRIES_MAX),
-      }
+    admitUnverified: async (credits, { maxCents, nowMs }) => {
+      const rows = await database.rows(admit, [
+        credits.map(({ operationId }) => operationId),
+        credits.map(({ endToEndId }) => endToEndId),
+        credits.map(({ valueCents }) => String(valueCents)),
+        maxCents,
+        instantParameter(nowMs),
+      ])
+      return rows.map((row) => ({
+        operationId: row.operation_id,
+        endToEndId: row.end_to_end_id,
+        valueCents: row.value_cents,
+      }))
     },
   }
 }

@@ -21,11 +21,14 @@ export interface CashOutDetail extends Document {
 export type CashOutRecipient = {
   readonly name: string | null
   readonly document: string | null
-  /** Normalised. */
+  /** Normalised; {@link ERASED_PIX_KEY} once it was erased. */
   readonly pixKey: string
   /** `null` for a QR code: its bank knows the type. */
   readonly pixKeyType: PixKeyType | null
 }
+
+/** What stands for the key of a payout that ended without money, once its time is over. No key is this. */
+export const ERASED_PIX_KEY = '***'
 
 /** What became known since. Instants are epoch milliseconds. */
 export interface CashOutFacts extends SendFacts, RepeatedReturns {

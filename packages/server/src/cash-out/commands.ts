@@ -2,9 +2,11 @@ import { Refusal } from '@pixgate/spec'
 import { ExclusiveKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Identity } from '../engine/operation.ts'
+import { looksOf } from '../operations/limits/limits.ts'
+import type { OnLimitExceeded } from '../operations/limits/report.ts'
 import { replayedOf } from '../operations/replay.ts'
 import { type CashOut, type CashOutInput, type CashOutOutcome, isCashOut, movementsOf } from './cash-out.ts'
-import { type CashOutRequest, type CashOutTerms, decideCreate } from './create.ts'
+import { type CashOutRequest, type CashOutTerms, decideCreate, leavingOf } from './create.ts'
 import { decideCashOut } from './rules.ts'
 
 /** One function per intention; each goes through the engine. */
@@ -35,21 +37,25 @@ export interface Created {
 export type CreateIdentity = Pick<CashOutRequest, 'externalId' | 'idempotencyKey' | 'exclusiveKey' | 'bodyHash'>
 
 /** Makes the commands of an engine. */
-export function createCashOutCommands(engine: Engine, terms: CashOutTerms): CashOutCommands {
-  // The total is compared by everybody who changes it: a cost that only a merchant with a cap has.
-  const dayControls = terms.cashOutDailyMaxCents === null ? [] : (['cash_out_day'] as const)
+export function createCashOutCommands(
+  engine: Engine,
+  terms: CashOutTerms,
+  onLimitExceeded?: OnLimitExceeded,
+): CashOutCommands {
   return {
     create: async (request) => {
       try {
         const cashOut = await engine.execute({
           reads: [],
-          controls: ['cash_out_switch', ...dayControls],
+          controls: ['cash_out_switch'],
+          ...looksOf(leavingOf(request), terms.limits),
           creates: identityOf(request),
           request: request.live,
           decide: (state, now) => decideCreate(request, terms, state, now),
         })
         return { cashOut, isReplayed: false }
       } catch (error) {
+        if (error instanceof Refusal && error.limit) onLimitExceeded?.(error.limit, request.madeBy)
         return { cashOut: repeated(error, request), isReplayed: true }
       }
     },
@@ -65,10 +71,10 @@ export function createCashOutCommands(engine: Engine, terms: CashOutTerms): Cash
       engine.execute<CashOutOutcome | undefined>({
         reads: [id],
         movements: movementsOf(inputs),
-        controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch', ...dayControls] : dayControls,
+        controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch'] : [],
         decide: (state, now) => {
           const cashOut = state.operation(id)
-          return isCashOut(cashOut) ? decideCashOut(cashOut, inputs, terms, state, now) : { outcome: undefined }
+          return isCashOut(cashOut) ? decideCashOut(cashOut, inputs, state, now) : { outcome: undefined }
         },
       }),
   }

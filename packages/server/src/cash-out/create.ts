@@ -1,13 +1,14 @@
 import { feeCents, fieldRefusal, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision, type State } from '../engine/operation.ts'
-import type { LiveRequest } from '../platform/live-request.ts'
+import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts'
+import type { AskedBy } from '../operations/requests.ts'
+import { isEnabled } from '../operations/switch.ts'
 import type { CashOut, CashOutDetail, CashOutRecipient } from './cash-out.ts'
-import { accountingDay, dayAfterReserve, type SentDay } from './day.ts'
 
 /** Whether a cash-out is accepted. Pure. */
 
 /** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
-export interface CashOutRequest {
+export interface CashOutRequest extends AskedBy {
   readonly id: string
   readonly valueCents: bigint
   readonly externalId: string
@@ -17,21 +18,14 @@ export interface CashOutRequest {
   }
   /** What no other payout may pay at the same time: a dynamic code. */
   readonly exclusiveKey: string | null
-  readonly correlationId: string
   readonly bodyHash: Buffer
-  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
-  readonly idempotencyKey: string | null
-  /** Nothing is decided for it once it has lapsed. */
-  readonly live?: LiveRequest
 }
 
 /** The merchant's part of a create: configuration. */
 export interface CashOutTerms {
   readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
-  /** `null`: no cap of its own. */
-  readonly cashOutMaxCents: bigint | null
-  readonly cashOutDailyMaxCents: bigint | null
+  readonly limits: Limits
   /** The bank sends no money. */
   readonly isUnsupported?: boolean
 }
@@ -40,7 +34,7 @@ export interface CashOutTerms {
  * Decides a create. The whole of value and fee is set aside, or nothing is stored.
  * @throws not_supported_by_bank (422) · cash_out_suspended (503) · value_not_positive · value_too_large · pix_key_type_mismatch · invalid_document ·
  *   limit_exceeded · receivable_outstanding · insufficient_balance (422)
- * @source rules#cash-out.create.3, rules#cash-out.limits.1, rules#fees.3, rules#partner.10, failure-modes#PL-60
+ * @source rules#cash-out.create.3, rules#limits.1, rules#fees.3, rules#partner.10, failure-modes#PL-60
  */
 export function decideCreate(
   request: CashOutRequest,
@@ -54,8 +48,7 @@ export function decideCreate(
   assertValue(valueCents, terms)
   const recipient = validRecipient(request.detail.recipient)
   const fee = feeCents(valueCents, terms.fee)
-  if (terms.cashOutMaxCents !== null && valueCents > terms.cashOutMaxCents) throw limitExceeded('per cash-out')
-  const controls = dailyTotal(valueCents, terms.cashOutDailyMaxCents, state, now)
+  const allowed = taken(leavingOf(request), terms.limits, state, now)
   if (state.balance('receivable') < 0n) throw new Refusal('receivable_outstanding')
   if (state.balance('available') < valueCents + fee) throw new Refusal('insufficient_balance')
   const create: Create<CashOut> = {
@@ -76,7 +69,7 @@ export function decideCreate(
       transactionId: null,
       endToEndId: null,
       detail: { ...request.detail, recipient },
-      facts: {},
+      facts: { madeBy: request.madeBy },
     },
   }
   return {
@@ -84,15 +77,15 @@ export function decideCreate(
     journals: [
       { operationId: request.id, kind: 'cash_out_reserved', reference: '', amounts: { v: valueCents, f: fee } },
     ],
-    controls,
+    ...allowed,
     exact: ['receivable'],
     outcome: created(create, now),
   }
 }
 
-/** Whether payouts are accepted and sent. @source rules#operator.switch.2, failure-modes#CO-24 */
-export function isEnabled(state: State): boolean {
-  return state.control('cash_out_switch').enabled === true
+/** What a create is to the limits. */
+export function leavingOf({ valueCents, detail, madeBy, caps }: CashOutRequest): Leaving {
+  return { valueCents, pixKey: detail.recipient.pixKey, caller: madeBy.caller, caps }
 }
 
 function assertValue(valueCents: bigint, { maxValueCents }: CashOutTerms): void {
@@ -107,16 +100,4 @@ function validRecipient({ pixKey, document, ...rest }: CashOutRequest['detail'][
     throw fieldRefusal('invalid_document', 'recipient.document', 'invalid_document')
   }
   return { ...rest, pixKey, document: normalised }
-}
-
-/** The day's total with this payout; it is kept only where there is a cap on it. @source rules#cash-out.limits.2 */
-function dailyTotal(valueCents: bigint, dailyMaxCents: bigint | null, state: State, now: number) {
-  if (dailyMaxCents === null) return {}
-  const day = dayAfterReserve(state.control('cash_out_day') as SentDay, accountingDay(now), valueCents)
-  if (BigInt(day.sentCents) > dailyMaxCents) throw limitExceeded('per day')
-  return { cash_out_day: day }
-}
-
-function limitExceeded(which: string): Refusal {
-  return new Refusal('limit_exceeded', { message: `the configured limit ${which} would be exceeded` })
 }

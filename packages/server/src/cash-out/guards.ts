@@ -20,7 +20,7 @@ export interface Given {
   readonly cashOut: CashOut
   readonly input: CashOutInput
   readonly nowMs: number
-  /** Payouts are enabled. */
+  /** Payouts and refunds are enabled. */
   readonly isEnabled: boolean
   /** The movement that is told was booked on another operation. */
   readonly isAnothers: boolean
@@ -31,7 +31,7 @@ type Guard = GuardOf<typeof machine>
 /** Whether each condition holds. @source rules#cash-out.states */
 export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ cashOut, input, nowMs }: Given) => ({ order: cashOut, input, nowMs })),
-  'payouts are enabled': ({ isEnabled }) => isEnabled,
+  'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'it was not claimed within 24 hours': ({ cashOut, nowMs }) => isUnclaimedTooLong(cashOut, nowMs),
   'it was tried for 30 minutes': ({ cashOut: { facts }, nowMs }) => isTriedLongEnough(facts, nowMs),
   'nothing of it left': ({ cashOut: { facts } }) => isUnsent(facts),

@@ -4,7 +4,6 @@ import { isDueNow } from '../operations/schedule.ts'
 import { bookedMovement, bookedReturn, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
 import type { CashOutTerms } from './create.ts'
-import { accountingDay } from './day.ts'
 import { createCashOutJobs } from './jobs.ts'
 import { type CashOutHandlers, createCashOutHandlers } from './routes.ts'
 import { createCashOutStore } from './store.ts'
@@ -22,13 +21,12 @@ export interface CashOutOptions extends OrderModuleOptions {
   readonly terms: CashOutTerms
 }
 
-/** Builds the module. A cap on the day counts what was sent before it was configured. */
-export async function createCashOutModule(options: CashOutOptions): Promise<CashOutModule> {
+/** Builds the module. */
+export function createCashOutModule(options: CashOutOptions): CashOutModule {
   const store = createCashOutStore(options.database)
-  if (options.terms.cashOutDailyMaxCents !== null) await store.recountDay(accountingDay(options.clock.now()))
   const { capabilities } = options.partner
   const terms = { ...options.terms, isUnsupported: !capabilities.has('payout') }
-  const commands = createCashOutCommands(options.engine, terms)
+  const commands = createCashOutCommands(options.engine, terms, options.onLimitExceeded)
   const jobs = createCashOutJobs({ ...options, commands, store })
   return {
     handlers: createCashOutHandlers({ ...options, commands, jobs, store }),

@@ -14,7 +14,7 @@ import type {
 import { createDispatcher, type DispatchBounds, type Dispatcher, type Orders } from '../operations/dispatcher.ts'
 import { type Asked, failureInput, inputsWithoutOrder, inputWithoutOrder, type Tried } from '../operations/inputs.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { CashOut, CashOutInput, Movement } from './cash-out.ts'
+import { type CashOut, type CashOutInput, ERASED_PIX_KEY, type Movement } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import { nextStep } from './schedule.ts'
 import type { CashOutStore } from './store.ts'
@@ -130,8 +130,10 @@ function movementInputs(payout: SettledPayout, recipientDiffers: boolean): CashO
   ]
 }
 
-function payoutTerms({ valueCents, detail }: CashOut) {
-  return { valueCents, pixKey: detail.paymentType === 'key' ? detail.recipient.pixKey : undefined }
+/** What was erased is not compared with what the bank has. @source rules#privacy.6 */
+function payoutTerms({ valueCents, detail: { paymentType, recipient } }: CashOut) {
+  const isKnown = paymentType === 'key' && recipient.pixKey !== ERASED_PIX_KEY
+  return { valueCents, pixKey: isKnown ? recipient.pixKey : undefined }
 }
 
 function payoutRequest({ valueCents, detail }: CashOut): PayoutRequest {

@@ -3,7 +3,9 @@ import { follow } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { decideInTurn } from '../operations/decisions.ts'
 import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
+import { countedBy } from '../operations/limits/limits.ts'
 import { isAtRest } from '../operations/schedule.ts'
+import { isEnabled } from '../operations/switch.ts'
 import {
   bookedMovement,
   bookedReturn,
@@ -16,8 +18,6 @@ import {
   paidElsewhere,
   type ReturnedInput,
 } from './cash-out.ts'
-import { type CashOutTerms, isEnabled } from './create.ts'
-import { accountingDay, dayAfterRelease, type SentDay } from './day.ts'
 import { changesOf } from './facts.ts'
 import { GUARDS } from './guards.ts'
 import { cashOutNotification, evidenceOf } from './notification.ts'
@@ -33,26 +33,18 @@ import { isOpen, restingDueAt } from './schedule.ts'
 export function decideCashOut(
   before: CashOut,
   inputs: readonly CashOutInput[],
-  { cashOutDailyMaxCents }: Pick<CashOutTerms, 'cashOutDailyMaxCents'>,
   state: State,
   nowMs: number,
 ): Decision<CashOutOutcome> {
-  const keepsDay = cashOutDailyMaxCents !== null
   const standing: CashOutOutcome = { result: 'IGNORED', cashOut: before }
-  return decideInTurn(standing, inputs, ({ cashOut }, input) => decideOne(cashOut, input, keepsDay, state, nowMs))
+  return decideInTurn(standing, inputs, ({ cashOut }, input) => decideOne(cashOut, input, state, nowMs))
 }
 
 /**
  * Decides one input by the machine's table.
  * @source rules#cash-out.states
  */
-function decideOne(
-  cashOut: CashOut,
-  told: CashOutInput,
-  keepsDay: boolean,
-  state: State,
-  nowMs: number,
-): Decision<CashOutOutcome> {
+function decideOne(cashOut: CashOut, told: CashOutInput, state: State, nowMs: number): Decision<CashOutOutcome> {
   const input = recognise(cashOut, told, nowMs)
   if (typeof input === 'string') return { outcome: { result: input, cashOut } }
   const given = {
@@ -83,7 +75,7 @@ function decideOne(
     nowMs,
   )
   const closed = closesOverdue(cashOut, decision)
-  return { ...closed, ...sideEffects(cashOut, closed, keepsDay, state) }
+  return { ...closed, ...exactnessOf(closed), allowances: countedBy(cashOut, closed, nowMs) }
 }
 
 /** The outcome has come about which a case was opened. @source rules#cash-out.states.15 */
@@ -103,28 +95,9 @@ function unmatched({ status }: CashOut, { on }: CashOutInput): CashOutOutcome['r
   return on === 'partner.failed' && status === 'RESERVED' ? 'UNEXPECTED' : 'IGNORED'
 }
 
-/** What depends on more than the operation: a held balance, and the day's total. */
-function sideEffects(
-  { valueCents, createdAt }: CashOut,
-  { journals = [] }: Decision<unknown>,
-  keepsDay: boolean,
-  state: State,
-): Pick<Decision<unknown>, 'exact' | 'controls'> {
-  const posts = (kind: string) => journals.some((journal) => journal.kind === kind)
-  return {
-    ...(posts('left_after_release') ? { exact: ['available'] as const } : {}),
-    ...(keepsDay && posts('cash_out_released')
-      ? {
-          controls: {
-            cash_out_day: dayAfterRelease(
-              state.control('cash_out_day') as SentDay,
-              accountingDay(createdAt),
-              valueCents,
-            ),
-          },
-        }
-      : {}),
-  }
+/** What was given back is judged by the balance as it is. */
+function exactnessOf({ journals = [] }: Decision<unknown>): Pick<Decision<unknown>, 'exact'> {
+  return journals.some(({ kind }) => kind === 'left_after_release') ? { exact: ['available'] } : {}
 }
 
 /** What the table may see: what was booked, or is known, is nothing new; a time in the future is not believed. */

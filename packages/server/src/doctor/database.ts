@@ -1,12 +1,14 @@
 import { clockProblem } from '../health/index.ts'
 import type { DatabaseClock } from '../platform/clock.ts'
 import type { Queries } from '../platform/db/database.ts'
-import { pendingMigrations } from '../platform/db/migrate.ts'
+import { loginFaults, workAsApplication } from '../platform/db/login.ts'
+import { missingFromSchema } from '../platform/db/migrate.ts'
 import { databaseStartupError } from '../platform/db/problem.ts'
 import { checkDatabase } from '../platform/db/self-check.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
 import { StartupError } from '../platform/startup-error.ts'
+import { MACHINES, schemaFault } from '../prepare-database.ts'
 import { sealingAdvice } from '../signing-keys/rewrap.ts'
 import { SigningKeyUnreadable } from '../signing-keys/signing-key.ts'
 import { listSubscriptions, type Subscription } from '../webhooks/store.ts'
@@ -21,22 +23,28 @@ export interface DatabaseExamination {
   readonly receivers: readonly Pick<Subscription, 'id' | 'url'>[]
 }
 
+/** Who brings the schema up to date: the start with its own login, the start with another, or nobody but `migrate`. */
+export type MigratedBy = 'start' | 'start as another user' | 'migrate'
+
+/** What is looked at. */
+export interface ExaminedDatabase {
+  readonly url: string
+  /** Is told the database's time. */
+  readonly clock: DatabaseClock
+  /** Have to open what is sealed there; `undefined` where they are not known. */
+  readonly encryptionKeys: EncryptionKeys | undefined
+  readonly migratedBy: MigratedBy
+}
+
 /**
  * Looks whether the service could work there, and changes nothing.
- * @param clock is told the database's time
- * @param encryptionKeys that have to open what is sealed there; `undefined` where they are not known
  * @source rules#doctor.2, rules#doctor.4
  */
-export async function examineDatabase(
-  url: string,
-  clock: DatabaseClock,
-  encryptionKeys: EncryptionKeys | undefined,
-): Promise<DatabaseExamination> {
+export async function examineDatabase(examined: ExaminedDatabase): Promise<DatabaseExamination> {
+  const { url } = examined
   try {
     const faults = await checkDatabase(url)
-    return await withSnapshot({ url, name: 'pixgate doctor' }, (queries) =>
-      examineContents(queries, clock, encryptionKeys, faults),
-    )
+    return await withSnapshot({ url, name: 'pixgate doctor' }, (queries) => examineContents(queries, examined, faults))
   } catch (error) {
     const problem = databaseStartupError(error, url)
     if (problem instanceof StartupError) return { findings: [bad('database', problem.message)], receivers: [] }
@@ -46,28 +54,32 @@ export async function examineDatabase(
 
 async function examineContents(
   queries: Queries,
-  clock: DatabaseClock,
-  encryptionKeys: EncryptionKeys | undefined,
+  { clock, encryptionKeys, migratedBy }: ExaminedDatabase,
   settings: readonly string[],
 ): Promise<DatabaseExamination> {
   const { version, now, isReadOnly } = await readAbout(queries)
   clock.observe(now)
-  const pending = await pendingMigrations(queries)
-  const isCurrent = pending.length === 0
-  const faults = [
-    ...settings,
-    ...(isReadOnly ? [READ_ONLY] : []),
-    ...permissionFaults(await readPermissions(queries), pending),
-  ]
+  const ofLogin = migratedBy === 'migrate' ? await loginFaults(queries) : []
+  if (migratedBy === 'migrate' && (await readPermissions(queries)).maySetRole) await workAsApplication(queries)
+  const missing = await missingFromSchema(queries, MACHINES)
+  if (migratedBy === 'start') ofLogin.push(...permissionFaults(await readPermissions(queries), missing))
+  const isCurrent = missing.length === 0
+  const faults = [...settings, ...(isReadOnly ? [READ_ONLY] : []), ...ofLogin]
   const findings = [
     ...(faults.length > 0
       ? faults.map((fault) => bad('database', fault))
       : [good('database', `PostgreSQL ${version} answers, and keeps what it commits`)]),
-    good('migrations', isCurrent ? 'all are applied' : `the next start applies ${pending.join(', ')}`),
+    examineSchema(missing, migratedBy),
     ...(isCurrent && encryptionKeys !== undefined ? await examineKeys(queries, encryptionKeys) : []),
     examineClock(clock),
   ]
   return { findings, receivers: isCurrent ? await listSubscriptions(queries) : [] }
+}
+
+function examineSchema(missing: readonly string[], migratedBy: MigratedBy): Finding {
+  if (missing.length === 0) return good('migrations', 'all are applied')
+  if (migratedBy === 'migrate') return bad('migrations', schemaFault(missing))
+  return good('migrations', `the next start applies ${missing.join(', ')}`)
 }
 
 const READ_ONLY = 'the database can only be read: it is a standby, or default_transaction_read_only is on'

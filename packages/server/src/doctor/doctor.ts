@@ -1,18 +1,22 @@
 import type { ConfiguredBank } from '../banks/connector.ts'
+import type { Mode } from '../config.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
-import { readEnvironment } from '../process.ts'
+import { configured, readEnvironment } from '../process.ts'
+import { examineAuthorities } from './authorities.ts'
 import { examineBank } from './bank.ts'
-import { type DatabaseExamination, examineDatabase } from './database.ts'
+import { type DatabaseExamination, examineDatabase, type MigratedBy } from './database.ts'
 import { bad, type Finding, good, reportOf } from './finding.ts'
 import { examineReceivers } from './receivers.ts'
 
 /** What is examined. A finding stands for what cannot be looked at now. */
 export interface Examined {
-  readonly mode: string
+  readonly mode: Mode
   readonly database: string | Finding
+  /** As whom the sandbox's start brings the schema up to date; `undefined`: with the same login. */
+  readonly migrationUrl: string | undefined
   /** `undefined`: not known, as nobody made it yet. */
   readonly encryptionKeys: EncryptionKeys | Finding | undefined
   readonly bank: ConfiguredBank | Finding
@@ -35,10 +39,15 @@ export async function runDoctor(configure: Configure): Promise<number> {
 
 async function findingsOf(configure: Configure): Promise<Finding[]> {
   try {
-    const { environment, fromFile, places } = readEnvironment()
-    const examined = await configure(environment, places)
+    const read = readEnvironment()
+    const { fromFile } = read
+    const examined = await configured(configure, read)
     const origin = fromFile === undefined ? '' : `, with ${settingsCount(fromFile)} from .env`
-    return [good('configuration', `is complete, in ${examined.mode} mode${origin}`), ...(await examine(examined))]
+    return [
+      good('configuration', `is complete, in ${examined.mode} mode${origin}`),
+      ...examineAuthorities(read.environment),
+      ...(await examine(examined)),
+    ]
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((fault) => bad('configuration', fault))
     return [unforeseen('configuration', error)]
@@ -46,21 +55,30 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
 }
 
 /** Examines the encryption key, the database, the clock, the bank and the receivers, in this order. */
-async function examine({ database, encryptionKeys, bank, webhookAllowPrivate }: Examined): Promise<Finding[]> {
+async function examine(examined: Examined): Promise<Finding[]> {
+  const { database, encryptionKeys, bank, webhookAllowPrivate } = examined
   const clock = createDatabaseClock()
   const [keys, ofKeys] =
     encryptionKeys && 'check' in encryptionKeys ? [undefined, [encryptionKeys]] : [encryptionKeys, []]
   const { findings, receivers } =
     typeof database === 'string'
-      ? await examineDatabase(database, clock, keys).catch((error: unknown) =>
-          withoutReceivers(unforeseen('database', error)),
-        )
+      ? await examineDatabase({
+          url: database,
+          clock,
+          encryptionKeys: keys,
+          migratedBy: migratedBy(examined),
+        }).catch((error: unknown) => withoutReceivers(unforeseen('database', error)))
       : withoutReceivers(database)
   const [ofBank, ofReceivers] = await Promise.all([
     'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
     examineReceivers(receivers, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook receiver', error)]),
   ])
   return [...ofKeys, ...findings, ...ofBank, ...ofReceivers]
+}
+
+function migratedBy({ mode, migrationUrl }: Examined): MigratedBy {
+  if (mode === 'production') return 'migrate'
+  return migrationUrl === undefined ? 'start' : 'start as another user'
 }
 
 function withoutReceivers(finding: Finding): DatabaseExamination {

@@ -1,7 +1,14 @@
 import { type AccountCode, accounts as accountTable } from '@pixgate/spec'
 import { LRUCache } from 'lru-cache'
+import { type AllowanceName, allowanceKey, type BucketChange, type Used } from './allowance.ts'
 import type { Account, Control } from './loaded-state.ts'
 import type { ControlName, Operation } from './operation.ts'
+
+/** Windows of the service and of API keys with caps of their own; more are read anew. */
+const ALLOWANCES_MAX = 1_000
+
+/** No window has more buckets. */
+const BUCKETS_MAX = 100
 
 /**
  * What the writer believes the rows to be. Every belief is compared in the statement that relies on it; it is changed
@@ -12,6 +19,7 @@ export class Cache {
   readonly #operations: LRUCache<string, Operation>
   readonly #accounts = new Map<AccountCode, Account>()
   readonly #controls = new Map<ControlName, Control>()
+  readonly #allowances = new LRUCache<string, Map<number, bigint>>({ max: ALLOWANCES_MAX })
 
   constructor(operationsMax: number) {
     this.#operations = new LRUCache({ max: operationsMax })
@@ -50,7 +58,31 @@ export class Cache {
     for (const [name, control] of controls) this.#controls.set(name, control)
   }
 
+  used(name: AllowanceName): Used | undefined {
+    return this.#allowances.get(allowanceKey(name))
+  }
+
+  /** What was read, by {@link allowanceKey}. */
+  putAllowances(allowances: ReadonlyMap<string, Used>): void {
+    for (const [key, used] of allowances) this.#allowances.set(key, new Map(used))
+  }
+
+  /** Counts what was written; what others wrote meanwhile is learnt where it matters, from a statement that is refused. */
+  countAllowances(changes: readonly BucketChange[]): void {
+    for (const change of changes) {
+      const used = this.#allowances.get(allowanceKey(change))
+      if (used === undefined) continue
+      used.set(change.bucket, (used.get(change.bucket) ?? 0n) + change.cents)
+      for (const bucket of used.keys()) if (bucket < change.bucket - BUCKETS_MAX) used.delete(bucket)
+    }
+  }
+
+  dropAllowances(): void {
+    this.#allowances.clear()
+  }
+
   clear(): void {
+    this.#allowances.clear()
     this.#operations.clear()
     this.#controls.clear()
     this.#accounts.clear()

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
-import { type AccountCode, accounts, type JournalTemplate, journals } from '@pixgate/spec'
+import { type AccountCode, accounts, type JournalTemplate, journals, min } from '@pixgate/spec'
 import type { Ids } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
+import {
+  AllowanceChanges,
+  type AllowanceName,
+  allowanceKey,
+  type Recipient,
+  type Used,
+  usedBoth,
+  usedSince,
+} from './allowance.ts'
 import { BatchCases } from './batch-cases.ts'
 import { Debts } from './debts.ts'
 import { type Account, type Control, type LoadedState, movementKey } from './loaded-state.ts'
@@ -17,6 +26,7 @@ import type {
   MovementId,
   Notification,
   Operation,
+  RecipientBound,
   State,
 } from './operation.ts'
 import { created, identityKeys, moved } from './operation.ts'
@@ -65,6 +75,9 @@ export class Draft implements State {
   readonly movements = new Map<string, WrittenMovement>()
   readonly notifications: Notification[] = []
   readonly cases: BatchCases
+  readonly allowances = new AllowanceChanges()
+  /** How much may have been paid before the batch to each Pix key, and what the batch pays to it, centavos. */
+  readonly recipients = new Map<string, { paidCents: bigint; headroomCents: bigint }>()
   readonly audits: Audit[] = []
   /** The requests that it carries out. */
   readonly requests: LiveRequest[] = []
@@ -97,6 +110,20 @@ export class Draft implements State {
 
   versionOf(name: ControlName): bigint {
     return (this.changedControls.get(name) ?? this.#control(name)).version
+  }
+
+  used(name: AllowanceName): Used {
+    return usedBoth(this.#usedBefore(name), this.allowances.of(name))
+  }
+
+  usedSince(name: AllowanceName, since: number): bigint {
+    return usedSince(this.#usedBefore(name), since) + usedSince(this.allowances.of(name), since)
+  }
+
+  recipient(pixKey: string): Recipient {
+    const known = this.#loaded.recipients.get(pixKey)
+    assert.ok(known, 'a recipient was not read')
+    return { ...known, paidCents: known.paidCents + (this.recipients.get(pixKey)?.paidCents ?? 0n) }
   }
 
   movement(movement: MovementId): BookedMovement | undefined {
@@ -153,8 +180,16 @@ export class Draft implements State {
     }
     this.#recoverDebts(entries)
     this.notifications.push(...(decision.notifications ?? []))
+    for (const change of decision.allowances ?? []) this.allowances.add(change)
+    for (const bound of decision.recipients ?? []) this.#bindRecipient(bound)
     this.audits.push(...(decision.audits ?? []))
     if (command.request) this.requests.push(command.request)
+  }
+
+  #bindRecipient({ pixKey, valueCents, maxCents }: RecipientBound): void {
+    const { paidCents = 0n, headroomCents = maxCents } = this.recipients.get(pixKey) ?? {}
+    const paid = paidCents + valueCents
+    this.recipients.set(pixKey, { paidCents: paid, headroomCents: min(headroomCents, maxCents - paid) })
   }
 
   /**
@@ -212,6 +247,12 @@ export class Draft implements State {
       const repaid: Journal = { operationId, kind: 'debt_recovered', reference, amounts: { x: cents } }
       for (const entry of entriesOf(repaid)) this.#applyEntry(entry)
     }
+  }
+
+  #usedBefore(name: AllowanceName): Used {
+    const used = this.#loaded.allowances.get(allowanceKey(name))
+    assert.ok(used, `allowance ${allowanceKey(name)} was not read`)
+    return used
   }
 
   #control(name: ControlName): Control {

@@ -1,4 +1,5 @@
 import type { AccountCode } from '@pixgate/spec'
+import type { Recipient, Used } from './allowance.ts'
 import type { BookedMovement, ControlName, Document, MovementId, Operation } from './operation.ts'
 
 /** An account as it was when the batch began. */
@@ -14,8 +15,8 @@ export interface Control {
 }
 
 /**
- * What is known before a batch: every operation it reads that exists, every account, every control, and for each
- * movement that it may book where it was booked, or `null`.
+ * What is known before a batch: every operation it reads that exists, every account, every control, for each movement
+ * that it may book where it was booked, or `null`, and what was used of the allowances and paid to the keys that it names.
  */
 export interface LoadedState {
   readonly operations: ReadonlyMap<string, Operation>
@@ -23,6 +24,10 @@ export interface LoadedState {
   readonly controls: ReadonlyMap<ControlName, Control>
   /** By {@link movementKey}. */
   readonly movements: ReadonlyMap<string, BookedMovement | null>
+  /** By {@link allowanceKey}. */
+  readonly allowances: ReadonlyMap<string, Used>
+  /** By their Pix keys. */
+  readonly recipients: ReadonlyMap<string, Recipient>
   /** What the merchant owes, by the operation that made the debt, oldest first. */
   readonly debts: ReadonlyMap<string, bigint>
 }

@@ -1,4 +1,5 @@
 import type { DatabaseClock } from '../platform/clock.ts'
+import { type AllowanceName, allowanceKey, type Used } from './allowance.ts'
 import type { Cache } from './cache.ts'
 import type { LoadedState } from './loaded-state.ts'
 import type { Command, Operation } from './operation.ts'
@@ -22,13 +23,19 @@ export class Loader {
     const { accounts, controls } = this.#cache
     const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
     const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
+    const allowances = await this.#allowances(commands.flatMap((command) => command.allowances ?? []))
+    const recipients = await this.#reader.recipients(
+      commands.flatMap((command) => command.recipients ?? []),
+      this.#clock.now(),
+    )
     const debts = isOwed ? await this.#reader.debts() : new Map()
-    return { operations, accounts, controls, movements, debts }
+    return { operations, accounts, controls, movements, allowances, recipients, debts }
   }
 
   /** The same, believing nothing. */
   async loadAnew(commands: readonly Command<unknown>[]): Promise<LoadedState> {
     for (const id of commands.flatMap(({ reads }) => reads)) this.#cache.drop(id)
+    this.#cache.dropAllowances()
     await this.#loadAccounts()
     return this.load(commands)
   }
@@ -47,6 +54,12 @@ export class Loader {
       this.#cache.put(operation)
     }
     return operations
+  }
+
+  async #allowances(names: readonly AllowanceName[]): Promise<ReadonlyMap<string, Used>> {
+    const missing = names.filter((name) => this.#cache.used(name) === undefined)
+    if (missing.length > 0) this.#cache.putAllowances(await this.#reader.allowances(missing))
+    return new Map(names.map((name) => [allowanceKey(name), this.#cache.used(name) ?? new Map()]))
   }
 
   async #loadAccounts(): Promise<void> {

@@ -9,6 +9,7 @@ import type {
   Variable,
 } from '@pixgate/spec'
 import type { LiveRequest } from '../platform/live-request.ts'
+import type { AllowanceChange, AllowanceName, Recipient, RecipientName, Used } from './allowance.ts'
 
 /**
  * What the engine keeps and what a decision may change. Amounts are centavos (`bigint`), instants epoch milliseconds.
@@ -25,8 +26,8 @@ export interface Statuses {
 /** The kinds of operation. */
 export type OperationKind = keyof Statuses
 
-/** A row that decisions look at besides operations and accounts: a switch, a day's total. */
-export type ControlName = 'cash_out_switch' | 'cash_out_day'
+/** A row that decisions look at besides operations and accounts. */
+export type ControlName = 'cash_out_switch'
 
 /** Which way money moved at the bank, seen from the merchant's account. */
 export type MovementDirection = 'in' | 'out'
@@ -157,6 +158,7 @@ export interface Case {
 /** A row of the audit trail: who did what, from where. */
 export interface Audit {
   readonly actor: string
+  readonly actorName?: string
   readonly action: string
   readonly subject: string
   readonly address: string
@@ -180,10 +182,21 @@ export interface Decision<Outcome> {
   readonly exact?: readonly AccountCode[]
   /** New values of controls that the command looked at. */
   readonly controls?: Partial<Readonly<Record<ControlName, Document>>>
+  /** What it takes of allowances, and gives back. */
+  readonly allowances?: readonly AllowanceChange[]
+  /** Pix keys to which no more than this may have been paid before, centavos. */
+  readonly recipients?: readonly RecipientBound[]
   /** What the audit trail is told of it, written with it or not at all. */
   readonly audits?: readonly Audit[]
   /** What the caller is told once all of it is committed. */
   readonly outcome: Outcome
+}
+
+/** The most that may be paid to a Pix key, with what the decision makes. */
+export interface RecipientBound {
+  readonly pixKey: string
+  readonly valueCents: bigint
+  readonly maxCents: bigint
 }
 
 /** What a decision may look at. */
@@ -194,6 +207,12 @@ export interface State {
   balance(code: AccountCode): bigint
   /** A control that the command looks at. */
   control(name: ControlName): Document
+  /** What was used of an allowance that the command looks at. */
+  used(name: AllowanceName): Used
+  /** The same from a bucket on, centavos. */
+  usedSince(name: AllowanceName, since: number): bigint
+  /** What was paid to a Pix key that the command names. */
+  recipient(pixKey: string): Recipient
   /** Where a movement that the command names was booked; `undefined` where it was not. */
   movement(movement: MovementId): BookedMovement | undefined
   /** How often that control was set, its first value included. */
@@ -221,6 +240,10 @@ export interface Command<Outcome> {
   readonly controls?: readonly ControlName[]
   /** Movements that it may book: looked up afresh for each decision. */
   readonly movements?: readonly MovementId[]
+  /** Allowances of which it may take something within a bound. */
+  readonly allowances?: readonly AllowanceName[]
+  /** Pix keys to which it may pay within a bound. */
+  readonly recipients?: readonly RecipientName[]
   /** What the operation it creates is known by, so that this is looked up before any refusal is answered. */
   readonly creates?: Identity
   /**
@@ -267,6 +290,8 @@ export function mergeDecisions<Outcome>(
     closes: [...(first.closes ?? []), ...(then.closes ?? [])],
     exact: [...(first.exact ?? []), ...(then.exact ?? [])],
     controls: { ...first.controls, ...then.controls },
+    allowances: [...(first.allowances ?? []), ...(then.allowances ?? [])],
+    recipients: [...(first.recipients ?? []), ...(then.recipients ?? [])],
     audits: [...(first.audits ?? []), ...(then.audits ?? [])],
     outcome: then.outcome,
   }

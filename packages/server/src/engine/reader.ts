@@ -1,6 +1,14 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
 import { accountCode, accountId } from './account-id.ts'
+import {
+  type AllowanceName,
+  allowanceKey,
+  type Recipient,
+  type RecipientName,
+  type Span,
+  type Used,
+} from './allowance.ts'
 import { type Account, type Control, movementKey } from './loaded-state.ts'
 import type {
   BookedMovement,
@@ -30,6 +38,10 @@ export interface Reader {
   debts(): Promise<Map<string, bigint>>
   /** Where each of these movements was booked; `null` where it was not. By {@link movementKey}. */
   movements(wanted: readonly MovementId[]): Promise<Map<string, BookedMovement | null>>
+  /** What was used of each of these allowances. By {@link allowanceKey}. */
+  allowances(wanted: readonly AllowanceName[]): Promise<Map<string, Used>>
+  /** What was paid to each of these Pix keys. */
+  recipients(wanted: readonly RecipientName[], nowMs: number): Promise<Map<string, Recipient>>
 }
 
 const ACCOUNTS = 'SELECT id, version, balance_cents, clock_timestamp() AS now FROM account'
@@ -97,6 +109,29 @@ const selectMovements = statement<
      FROM unnest($1::text[], $2::text[]) AS w (direction, id) JOIN movement m USING (direction, id)`,
 )
 
+const selectAllowances = statement<
+  [scopes: readonly string[], spans: readonly string[]],
+  { scope: string; span: Span; bucket: number; used_cents: bigint }
+>(
+  'engine.allowances',
+  `SELECT a.scope, a.span, a.bucket, a.used_cents
+     FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS w (scope, span)) w JOIN allowance a USING (scope, span)`,
+)
+
+const selectRecipients = statement<
+  [pixKeys: readonly string[], paidBefore: readonly string[]],
+  { pix_key: string; is_known: boolean; paid_cents: bigint }
+>(
+  'engine.recipients',
+  `SELECT w.pix_key, k.is_known, CASE WHEN k.is_known THEN 0 ELSE paid_to(w.pix_key) END AS paid_cents
+     FROM unnest($1::text[], $2::timestamptz[]) AS w (pix_key, paid_before)
+    CROSS JOIN LATERAL (
+       SELECT EXISTS (SELECT FROM operation o
+                       WHERE o.kind = 'cash_out' AND o.detail #>> '{recipient,pixKey}' = w.pix_key
+                         AND o.status = 'CONFIRMED' AND o.created_at < w.paid_before) AS is_known
+     ) k`,
+)
+
 /** Reads that lock nothing. */
 export function createReader(queries: Queries): Reader {
   return {
@@ -126,13 +161,25 @@ export function createReader(queries: Queries): Reader {
       )
       return new Map([...wanted.map((movement) => [movementKey(movement), null] as const), ...booked])
     },
+    allowances: async (wanted) => {
+      const parameters = [wanted.map(({ scope }) => scope), wanted.map(({ span }) => span)] as const
+      const rows = wanted.length === 0 ? [] : await queries.rows(selectAllowances, [...parameters])
+      const byKey = Map.groupBy(rows, allowanceKey)
+      return new Map(wanted.map((name) => [allowanceKey(name), usedOf(byKey.get(allowanceKey(name)) ?? [])]))
+    },
+    recipients: async (wanted, nowMs) => {
+      const pixKeys = wanted.map(({ pixKey }) => pixKey)
+      const paidBefore = wanted.map(({ newForMs }) => instantParameter(nowMs - newForMs))
+      const rows = wanted.length === 0 ? [] : await queries.rows(selectRecipients, [pixKeys, paidBefore])
+      return new Map(rows.map((row) => [row.pix_key, { isKnown: row.is_known, paidCents: row.paid_cents }]))
+    },
   }
 }
 
 /** Reads that lock what they read until the transaction ends: accounts, then operations, then controls. */
 export function createLockingReader(
   queries: Queries,
-): Pick<Reader, 'accounts' | 'operations' | 'controls' | 'movements' | 'debts'> {
+): Omit<Reader, 'byIdempotencyKeys' | 'byExternalIds' | 'byExclusiveKeys'> {
   const reader = createReader(queries)
   return {
     ...reader,
@@ -144,6 +191,10 @@ export function createLockingReader(
     },
     controls: async () => controlsOf(await queries.rows(lockControls, [])),
   }
+}
+
+function usedOf(rows: readonly { bucket: number; used_cents: bigint }[]): Used {
+  return new Map(rows.map(({ bucket, used_cents }) => [bucket, used_cents]))
 }
 
 function controlsOf(rows: readonly ControlRow[]): Map<ControlName, Control> {

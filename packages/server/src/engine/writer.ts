@@ -66,6 +66,9 @@ export interface WriterOptions {
   readonly onOutcomeUnknown: () => void
 }
 
+/** What a command looks at. */
+type Looks = Pick<Command<unknown>, 'reads' | 'movements' | 'allowances' | 'recipients'>
+
 /** Sends drafts to the database and learns, whatever happens to the connection, what became of them. */
 export class Writer {
   readonly #options: WriterOptions
@@ -106,7 +109,7 @@ export class Writer {
    * @returns `undefined` where there was nothing to write
    */
   async writeHolding(
-    { reads, movements = [] }: Pick<Command<unknown>, 'reads' | 'movements'>,
+    { reads, movements = [], allowances = [], recipients = [] }: Looks,
     plan: (loaded: LoadedState) => Draft,
   ): Promise<WriteResult | undefined> {
     let held: { draft: Draft; write: Write } | undefined
@@ -119,6 +122,8 @@ export class Writer {
         operations,
         controls: await reader.controls(),
         movements: await reader.movements(movements),
+        allowances: await reader.allowances(allowances),
+        recipients: await reader.recipients(recipients, this.#options.clock.now()),
         debts: await reader.debts(),
       })
       if (draft.isEmpty) return undefined
@@ -202,11 +207,14 @@ export class Writer {
     if (first.go) {
       this.#cache.putAccounts(accountsAfter(first.accounts ?? [], draft))
       this.#cache.putControls(controlsAfter(first.controls ?? [], draft))
+      this.#cache.countAllowances(draft.allowances.changes)
       return this.#committed(draft)
     }
     this.#cache.putAccounts(accountsOf(first.accounts ?? []))
     this.#cache.putControls(controlsOf(first.controls ?? []))
     for (const id of draft.readVersions.keys()) this.#cache.drop(id)
+    // Others may have used more than was known.
+    if (draft.allowances.headrooms.length > 0) this.#cache.dropAllowances()
     return 'stale'
   }
 

@@ -1,9 +1,11 @@
+import type { ExceededLimit } from '@pixgate/spec'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { BankCall } from '../banks/around-calls.ts'
 import type { RefusedCall } from '../banks/reporting.ts'
+import { REFUSAL_REASONS } from '../credentials/reports.ts'
 import { moduleAndVerb } from '../platform/db/pool-reports.ts'
 import { harmless, withoutFault } from '../platform/observer.ts'
-import { CALLBACK_ORIGINS, type CallbackOrigin, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
+import { CALLBACK_ORIGINS, type CallbackOrigin, ERASED, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
 
 /**
  * What this process counts and times as it happens. Labels have few values each: a route as declared, a kind, a state, and
@@ -23,11 +25,14 @@ export function createCounted(registry: Registry, bankCalls: readonly BankCall[]
     ...harmless(httpMetrics(registry)),
     ...harmless(secretMetrics(registry)),
     engine: harmless(engineMetrics(registry)),
+    ...harmless(limitMetrics(registry)),
     ...harmless(bankMetrics(registry, bankCalls)),
     inbox: harmless(inboxMetrics(registry)),
     deliveries: harmless(deliveryMetrics(registry)),
+    ...harmless(tripWireMetrics(registry)),
     ...harmless(databaseMetrics(registry)),
     ...workerMetrics(registry),
+    retention: harmless(retentionMetrics(registry)),
   }
 }
 
@@ -46,7 +51,17 @@ function httpMetrics(registry: Registry) {
     registers: [registry],
   })
   for (const status of [400, 408, 431]) unreadable.inc({ status }, 0)
+  const refused = new Counter({
+    name: 'pixgate_credentials_refused_total',
+    help: 'API keys, and tokens of operators, that did not let their bearer in, by the reason',
+    labelNames: ['credential', 'reason'],
+    registers: [registry],
+  })
+  for (const [credential, reasons] of Object.entries(REFUSAL_REASONS)) {
+    for (const reason of reasons) refused.inc({ credential, reason }, 0)
+  }
   return {
+    onRefused: (credential: string, reason: string) => refused.inc({ credential, reason }),
     onUnreadable: (status: number) => unreadable.inc({ status }),
     onRequest: (method: string, route: string, status: number, durationMs: number) => {
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, durationMs / 1_000)
@@ -107,6 +122,16 @@ function engineMetrics(registry: Registry) {
   }
 }
 
+function limitMetrics(registry: Registry) {
+  const refusals = new Counter({
+    name: 'pixgate_limit_refusals_total',
+    help: 'Payouts and refunds that this process refused because of a limit, by the limit and whose it is',
+    labelNames: ['limit', 'owner'],
+    registers: [registry],
+  })
+  return { onLimitExceeded: ({ name, owner }: ExceededLimit) => refusals.inc({ limit: name, owner }) }
+}
+
 function bankMetrics(registry: Registry, bankCalls: readonly BankCall[]) {
   const calls = new Histogram({
     name: 'pixgate_bank_call_duration_seconds',
@@ -123,6 +148,15 @@ function bankMetrics(registry: Registry, bankCalls: readonly BankCall[]) {
       calls.observe({ call, outcome }, durationMs / 1_000)
     },
   }
+}
+
+function tripWireMetrics(registry: Registry) {
+  const trips = new Counter({
+    name: 'pixgate_trip_wire_trips_total',
+    help: 'How often this process suspended payouts and refunds, as the bank and our books differ',
+    registers: [registry],
+  })
+  return { onTrip: () => trips.inc() }
 }
 
 function inboxMetrics(registry: Registry) {
@@ -181,6 +215,17 @@ function databaseMetrics(registry: Registry) {
   return {
     onSlowStatement: (statement: string) => slow.inc({ statement: moduleAndVerb(statement) }),
   }
+}
+
+function retentionMetrics(registry: Registry) {
+  const erased = new Counter({
+    name: 'pixgate_personal_data_erased_rows_total',
+    help: 'Rows whose personal data this process erased because their time was over',
+    labelNames: ['what'],
+    registers: [registry],
+  })
+  for (const what of ERASED) erased.inc({ what }, 0)
+  return { onErased: (what: (typeof ERASED)[number], rows: number) => erased.inc({ what }, rows) }
 }
 
 function workerMetrics(registry: Registry) {

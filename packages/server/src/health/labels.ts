@@ -37,3 +37,6 @@ export const EVENT_OUTCOMES = [
 
 /** One of {@link EVENT_OUTCOMES}. */
 export type EventOutcome = (typeof EVENT_OUTCOMES)[number]
+
+/** What of personal data is erased when its time is over. */
+export const ERASED = ['callbacks', 'notifications', 'ended_operations'] as const

@@ -13,6 +13,8 @@ export interface Measured {
   backlog(): Promise<BacklogReading>
   /** When this process verified the ledger last, or began to try, and what it found; `undefined` where it does not verify. */
   ledger(): { readonly at: number; readonly faults: number | undefined } | undefined
+  /** The same of the audit trail. */
+  audit(): { readonly at: number; readonly faults: number | undefined } | undefined
   /** Where each breaker in front of the bank stands, by what it holds back. */
   breakers(): Readonly<Partial<Record<BreakerName, BreakerState>>>
   /** Why the database does not take what is written; `undefined` where it does. */
@@ -33,6 +35,7 @@ export function createMeasured(
   clock: Pick<DatabaseClock, 'now' | 'skewMs'>,
 ): void {
   engineAndLedger(registry, measured)
+  auditTrail(registry, measured)
   breakers(registry, measured)
   ofProcess(registry, measured, clock)
   backlog(registry, remembered(measured.backlog, clock))
@@ -51,6 +54,21 @@ function engineAndLedger(registry: Registry, { engineWaiting, ledger }: Measured
     'pixgate_ledger_verified_timestamp_seconds',
     'When this process verified the ledger last, or else when it began to try, in Unix seconds',
     () => inSeconds(ledger()?.at),
+  )
+}
+
+function auditTrail(registry: Registry, { audit }: Measured): void {
+  figure(
+    registry,
+    'pixgate_audit_faults',
+    'Faults that the last verification of the audit trail found; operator action is required if not 0',
+    () => audit()?.faults,
+  )
+  figure(
+    registry,
+    'pixgate_audit_verified_timestamp_seconds',
+    'When this process verified the audit trail last, or else when it began to try, in Unix seconds',
+    () => inSeconds(audit()?.at),
   )
 }
 
@@ -175,6 +193,16 @@ const WAITING: Readonly<
     what: 'Work that was due more than a minute ago and that nobody has taken up, whatever the reason',
     names: ['pixgate_work_late', 'pixgate_work_late_seconds'],
     labels: ['kind'],
+  },
+  suspended: {
+    what: 'Whether payouts are suspended, by who ordered it last: the operator or the trip_wire',
+    names: ['pixgate_orders_suspended', 'pixgate_orders_suspended_seconds'],
+    labels: ['kind'],
+  },
+  statement: {
+    what: "Whether the bank's statement was ever read whole; the age is that of the last reading",
+    names: ['pixgate_bank_statement_read', 'pixgate_bank_statement_age_seconds'],
+    labels: [],
   },
 }
 

@@ -24,6 +24,10 @@ export interface Backlog {
   readonly deliveries: readonly Count[]
   /** Work of any kind that was due more than {@link LATE_SECONDS} ago and that nobody has taken up; the age is since it was due. */
   readonly late: readonly Count[]
+  /** Whether payouts are suspended: 0 or 1, by who ordered it (`operator`, `trip_wire`); the age is since then. */
+  readonly suspended: readonly Count[]
+  /** Whether the bank's statement was read whole: none where it never was; the age is since it was. */
+  readonly statement: readonly Count[]
 }
 
 /** All SQL of the metrics: each part of {@link Backlog}. @throws DatabaseUnavailable */
@@ -141,6 +145,25 @@ const countLate = statement<[kinds: readonly string[], lateSeconds: number, limi
     GROUP BY kind`,
 )
 
+/** @source rules#trip-wire.7 */
+const selectSuspended = statement<[], Count>(
+  'health.suspended',
+  `SELECT who.kind, '' AS state, (c.is_off AND c.kind = who.kind)::integer AS count,
+          CASE WHEN c.is_off AND c.kind = who.kind
+               THEN extract(epoch FROM clock_timestamp() - c.changed_at)::float8 END AS "oldestSeconds"
+     FROM (VALUES ('operator'), ('trip_wire')) AS who (kind),
+          (SELECT NOT (value ->> 'enabled')::boolean AS is_off, (value ->> 'changedAt')::timestamptz AS changed_at,
+                  CASE value ->> 'by' WHEN 'trip-wire' THEN 'trip_wire' ELSE 'operator' END AS kind
+             FROM control WHERE name = 'cash_out_switch') AS c`,
+)
+
+const selectStatement = statement<[], Count>(
+  'health.statement',
+  `SELECT '' AS kind, '' AS state, 1 AS count,
+          extract(epoch FROM clock_timestamp() - read_at)::float8 AS "oldestSeconds"
+     FROM statement_mark WHERE read_at IS NOT NULL`,
+)
+
 /** Whether an operation of a kind has ended in a state. Of those that have there may be millions. */
 const HAS_ENDED: Readonly<{
   cash_in: Record<CashInStatus, boolean>
@@ -184,5 +207,7 @@ export function createHealthStore(database: Database): HealthStore {
     events: () => database.rows(countEvents, [COUNTED_MAX, ENDS]),
     deliveries: () => database.rows(countDeliveries, [COUNTED_MAX, ENDS]),
     late: () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX]),
+    suspended: () => database.rows(selectSuspended, []),
+    statement: () => database.rows(selectStatement, []),
   }
 }

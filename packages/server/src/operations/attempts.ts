@@ -1,6 +1,6 @@
 import { limits } from '@pixgate/spec'
-import type { Document } from '../engine/operation.ts'
 import type { ReasonFact } from '../engine/reason.ts'
+import type { MadeByFact } from './made-by.ts'
 import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-query.ts'
 
 /**
@@ -9,7 +9,7 @@ import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-q
  */
 
 /** The part of an operation's facts that tells of its sending. Instants are epoch milliseconds. */
-export interface SendFacts extends Document, ReasonFact, StatusQueryFact {
+export interface SendFacts extends MadeByFact, ReasonFact, StatusQueryFact {
   /** Claims for sending; each is committed before its call starts. */
   readonly attempts?: number
   /** Those of which it is proven that no byte left. */

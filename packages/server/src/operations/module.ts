@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { DispatchBounds, Dispatcher } from './dispatcher.ts'
+import type { OnLimitExceeded } from './limits/report.ts'
 
 /** What other modules may do with a kind of order. */
 export interface OrderModule<Input, Outcome> extends Dispatcher {
@@ -25,6 +26,7 @@ export interface OrderModuleOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly bounds: DispatchBounds
+  readonly onLimitExceeded?: OnLimitExceeded
   /** Called when there is something to send, or to ask at once. */
   readonly onReserved: () => void
 }

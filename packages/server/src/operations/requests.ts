@@ -1,4 +1,4 @@
-import { limits, Refusal, reaisToCents } from '@pixgate/spec'
+import { type Caps, limits, Refusal, reaisToCents } from '@pixgate/spec'
 import type { Operation } from '../engine/operation.ts'
 import { type Condition, type OperationFilter, type OperationStore, statusIs } from '../engine/operation-store.ts'
 import { sha256 } from '../platform/crypto.ts'
@@ -6,8 +6,22 @@ import type { RequestContext } from '../platform/http/handler.ts'
 import { idempotencyKeyOf } from '../platform/http/idempotency-key.ts'
 import { type PageQuery, pageOf, pageView } from '../platform/http/page.ts'
 import { isUuid } from '../platform/ids.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
+import type { MadeBy } from './made-by.ts'
 
 /** What the endpoints of every resource do alike: creating once, reading one, listing. */
+
+/** By whom, from where and under which key something is asked for. */
+export interface AskedBy {
+  readonly correlationId: string
+  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
+  readonly idempotencyKey: string | null
+  readonly madeBy: MadeBy
+  /** Of the API key that asks, where it has caps of its own. */
+  readonly caps?: Caps | undefined
+  /** Nothing is decided for it once it has lapsed. */
+  readonly live?: LiveRequest
+}
 
 /**
  * By whom and under which key something is asked for.
@@ -15,9 +29,12 @@ import { isUuid } from '../platform/ids.ts'
  * @throws validation_error (400) the key is none
  * @source rules#idempotency.1
  */
-export function identityOf(endpoint: string, { headers, caller, correlationId, live }: RequestContext) {
+export function identityOf(endpoint: string, context: RequestContext): AskedBy {
+  const { headers, caller, correlationId, live, remoteAddress } = context
   const key = idempotencyKeyOf(headers)
-  return { correlationId, live, idempotencyKey: key === null ? null : `${caller.id} ${endpoint} ${key}` }
+  const idempotencyKey = key === null ? null : `${caller.id} ${endpoint} ${key}`
+  const madeBy = { caller: caller.id, address: remoteAddress }
+  return { correlationId, live, idempotencyKey, madeBy, caps: caller.caps }
 }
 
 /** What tells whether two requests ask for the same. @source rules#external-id.3 */

@@ -11,7 +11,14 @@ export interface OrderStore<Order extends Operation> extends OperationStore<Orde
    * @source failure-modes#CO-24, failure-modes#P8, failure-modes#DB-43
    */
   due(nowMs: number, limit: number, isSending: boolean): Promise<Order[]>
+  /** Whether payouts and refunds are enabled, as committed now. */
+  isEnabled(): Promise<boolean>
 }
+
+const selectSwitch = statement<[], { enabled: boolean }>(
+  'order.switch',
+  `SELECT (value ->> 'enabled')::boolean AS enabled FROM control WHERE name = 'cash_out_switch'`,
+)
 
 /** Notes a plan, unless the order has moved since. */
 const notePlans = statement<
@@ -64,5 +71,6 @@ export function createOrderStore<Order extends Operation>(
         ? orders
         : orders.filter(({ plan }) => plan?.step !== 'send' || (plan.changesAt ?? nowMs + 1) <= nowMs)
     },
+    isEnabled: async () => (await database.rows(selectSwitch, []))[0]?.enabled ?? false,
   }
 }

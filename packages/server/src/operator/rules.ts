@@ -1,6 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision, type Document, type Operation, type State } from '../engine/operation.ts'
-import type { LiveRequest } from '../platform/live-request.ts'
+import type { MadeByFact } from '../operations/made-by.ts'
+import type { AskedBy } from '../operations/requests.ts'
 
 /** What an adjustment does to the money. Pure. */
 
@@ -10,20 +11,15 @@ export interface AdjustmentDetail extends Document {
 }
 
 /** An adjustment as the engine keeps it: its value without a sign, its status for the direction. */
-export type Adjustment = Operation<'adjustment', AdjustmentDetail>
+export type Adjustment = Operation<'adjustment', AdjustmentDetail, MadeByFact>
 
 /** An adjustment as the edge hands it over. */
-export interface AdjustmentRequest {
+export interface AdjustmentRequest extends AskedBy {
   readonly id: string
   /** Positive: came in; negative: went out. Never 0. */
   readonly valueCents: bigint
   readonly reason: string
-  readonly correlationId: string
   readonly bodyHash: Buffer
-  /** With its scope; `null` where the operator sent none. */
-  readonly idempotencyKey: string | null
-  /** Nothing is decided for it once it has lapsed. */
-  readonly live?: LiveRequest
 }
 
 /**
@@ -53,7 +49,7 @@ export function decideAdjustment(request: AdjustmentRequest, state: State, now: 
       transactionId: null,
       endToEndId: null,
       detail: { reason },
-      facts: {},
+      facts: { madeBy: request.madeBy },
     },
   }
   const kind = isCredit ? 'adjustment_credited' : 'adjustment_debited'

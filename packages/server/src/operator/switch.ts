@@ -27,7 +27,7 @@ export interface SwitchSetting {
 export function decideSwitch(
   { enabled, reason }: SwitchSetting,
   seen: bigint | null,
-  { actor, address }: Operator,
+  operator: Operator,
   state: State,
   now: number,
 ): Decision<CashOutSwitch> {
@@ -36,7 +36,7 @@ export function decideSwitch(
   const facts = { enabled, reason }
   return {
     controls: { cash_out_switch: { ...facts, changedAt: new Date(now).toISOString() } },
-    audits: [{ actor, action: 'cash_out_switch.set', subject: 'cash_out_switch', address, facts }],
+    audits: [{ ...operator, action: 'cash_out_switch.set', subject: 'cash_out_switch', facts }],
     outcome: { ...facts, changedAt: now, version: version + 1n },
   }
 }

@@ -13,6 +13,8 @@ export interface TokenBuckets {
   take(name: string): number
   /** As {@link take} would answer, but takes none. */
   waitMs(name: string): number
+  /** Puts a token back that was taken in vain. */
+  giveBack(name: string): void
 }
 
 /** How buckets are made. All of it is whole numbers above zero. */
@@ -53,5 +55,9 @@ export function createTokenBuckets(
       return 0
     },
     waitMs: (name) => waitFor(lackingAt(clock.now(), name)),
+    giveBack: (name) => {
+      const now = clock.now()
+      buckets.set(name, { lacking: Math.max(0, lackingAt(now, name) - TOKEN), at: now })
+    },
   }
 }

@@ -14,6 +14,8 @@ export interface Variable {
   readonly required?: 'always' | 'in production'
   /** Never shown, in production no other secret's value, and may stand in a file (rules#config.8). */
   readonly secret?: true
+  /** The variable that must be set beside it in production. */
+  readonly needs?: string
   /** Where the bank is: nobody reaches one on another machine in a mode that they did not choose. */
   readonly isBankAddress?: true
 }

@@ -1,11 +1,14 @@
-import { isIP } from 'node:net'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
-import { withSecretFiles } from './secret-files.ts'
+import { areNarrow } from './network-share.ts'
+import { isNetwork } from './networks.ts'
+import { secretFaults } from './secret-faults.ts'
+import { fileVariable, withSecretFiles } from './secret-files.ts'
 import { StartupError } from './startup-error.ts'
 import type { Environment, Variable, Variables } from './variable-table.ts'
 
 export type { Environment, Variable, Variables }
+export { fileVariable }
 
 /**
  * Variables of the environment as data: a row says what is accepted, and is read, judged and documented from that alone.
@@ -38,6 +41,12 @@ export function variables<const Table extends Variables>(table: Table): Table {
 export function integer(minimum: number, maximum: number, unit?: string) {
   const what = unit === undefined ? 'a whole number' : `a whole number of ${unit}`
   return Type.Integer({ minimum, maximum, description: `${what} from ${minimum} to ${maximum}` })
+}
+
+/** A whole number within bounds, of a unit; or `none`, by name. */
+export function integerOrNone(minimum: number, maximum: number, unit: string) {
+  const description = `a whole number of ${unit} from ${minimum} to ${maximum}, or none`
+  return Type.Union([Type.Integer({ minimum, maximum }), Type.Literal('none')], { description })
 }
 
 /** One of several words. */
@@ -88,10 +97,30 @@ export function networks() {
   })
 }
 
-function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...more] = text.split('/')
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return bits > 0 && more.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+/** The word for no network at all, where one has to say so. */
+export const NONE = 'none'
+
+/** Networks, or the word `none` alone. */
+export function networksOrNone() {
+  return Type.Refine(
+    Type.Array(Type.String(), { description: 'addresses or CIDRs, separated by commas, or none' }),
+    (networks) => isNone(networks) || networks.every(isNetwork),
+  )
+}
+
+/** The same, where what is not set has to be said, and most of the Internet is left out. @source rules#production.3 */
+export function narrowNetworks() {
+  return Type.Refine(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      description: 'addresses or CIDRs that together are at most one /8 of public IPv4 and one /19 of public IPv6',
+    }),
+    (networks) => isNone(networks) || areNarrow(networks),
+  )
+}
+
+function isNone(networks: readonly string[]): boolean {
+  return networks.length === 1 && networks[0] === NONE
 }
 
 /** How variables are read. */
@@ -140,7 +169,7 @@ export function readVariables(
     const named = files.faults.get(name) ?? (fault && `${name} ${fault}`)
     if (named !== undefined) faults.push(named)
   }
-  if (isProduction) faults.push(...sharedSecrets(table, files.environment))
+  if (isProduction) faults.push(...secretFaults(table, files.environment), ...companionFaults(table, values))
   faults.push(...otherFaults)
   if (faults.length > 0) throw new ConfigError(faults)
   return values
@@ -149,7 +178,7 @@ export function readVariables(
 /** A text that is none of its shape stays what it is, and is refused as that. */
 function valueIn(shape: TSchema, text: string | undefined): unknown {
   if (text === undefined) return undefined
-  if (Type.IsInteger(shape)) return /^\d{1,15}$/.test(text) ? Number(text) : text
+  if (Type.IsInteger(shape) || Type.IsUnion(shape)) return /^\d{1,15}$/.test(text) ? Number(text) : text
   if (Type.IsBoolean(shape)) return text === 'true' || (text === 'false' ? false : text)
   if (!Type.IsArray(shape)) return text
   return text
@@ -172,21 +201,16 @@ function faultOf({ shape, productionShape }: Variable, value: unknown, isProduct
   return `must be ${acceptedBy(productionShape)}`
 }
 
+/** A variable that is nothing without another one is refused without it. @source rules#production.7 */
+function companionFaults(table: Variables, values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(table).flatMap(([name, { needs }]) => {
+    if (needs === undefined || values[name] === undefined) return []
+    return [values[needs]].flat().some((value) => value !== undefined) ? [] : [`${name} needs ${needs} in production`]
+  })
+}
+
 /** What a shape accepts, in words; `undefined` where that is any text. */
 export function acceptedBy(shape: TSchema): string | undefined {
   const { description }: { readonly description?: string } = shape
   return description
-}
-
-/** Of two secrets with one value, whoever may know the one knows the other. @source rules#config.2 */
-function sharedSecrets(table: Variables, environment: Environment): string[] {
-  const owners = new Map<string, string>()
-  return Object.entries(table).flatMap(([name, { secret }]) => {
-    const value = secret && environment[name]
-    if (!value) return []
-    const owner = owners.get(value)
-    if (owner !== undefined) return [`${name} has the value of ${owner}: every secret needs one of its own`]
-    owners.set(value, name)
-    return []
-  })
 }

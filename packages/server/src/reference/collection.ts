@@ -4,7 +4,7 @@ import { collectionPlan, type Folder, type Step } from './collection-plan.ts'
 import { apiInfo } from './info.ts'
 
 /**
- * Every operation that a client may call as a collection of Postman 2.1, which Bruno, Insomnia and Hoppscotch read too. What
+ * Every operation that a client may call, but for emergencies, as a collection of Postman 2.1, which Bruno, Insomnia and Hoppscotch read too. What
  * an answer tells is kept in variables, which the requests after it are made of; only the administrative token is to be filled
  * in, and the address where it is not known.
  * @param baseUrl of the service, or nothing
@@ -47,6 +47,7 @@ function folderOf({ name, description, steps }: Folder, endpoints: ReadonlyMap<s
 const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: string }>> = {
   generateApiKey: { variable: 'apiKey', from: 'apiKey' },
   listApiKeys: { variable: 'apiKeyId', from: 'data[0]?.id' },
+  createOperator: { variable: 'operatorId', from: 'id' },
   createCashIn: { variable: 'cashInId', from: 'id' },
   createCashOut: { variable: 'cashOutId', from: 'id' },
   createRefundIn: { variable: 'refundInId', from: 'id' },

@@ -1,5 +1,4 @@
 import {
-  type Credential,
   type Endpoint,
   type ErrorCode,
   type EventType,
@@ -54,19 +53,26 @@ function anchorOf(tag: string): string {
   return tag.toLowerCase().replaceAll(' ', '-')
 }
 
-const CALLERS: Readonly<Record<Credential, string>> = {
-  'api-key': 'Needs an API key.',
-  admin: 'Needs the administrative token.',
-  partner: 'Signed by the bank.',
-  none: 'Needs no key.',
+/** Who may call. */
+function callerOf(endpoint: Endpoint): Html {
+  switch (endpoint.auth) {
+    case 'api-key':
+      return html`Needs an API key with the scope <code>${endpoint.scope}</code>.`
+    case 'admin':
+      return html`Needs an operator who is <code>${endpoint.role}</code> at least, or the administrative token.`
+    case 'partner':
+      return html`Signed by the bank.`
+    case 'none':
+      return html`Needs no key.`
+  }
 }
 
 function operation(endpoint: Endpoint): Html {
-  const { id, method, path, auth, summary, description, params, query, body, headers = {}, responses } = endpoint
+  const { id, method, path, summary, description, params, query, body, headers = {}, responses } = endpoint
   const curl = curlOf(endpoint)
   return html`<section id="${id}">
 <h3><span class="method">${method}</span> <code>${path}</code></h3>
-<p><strong>${summary}.</strong> ${prose(description ?? '')} <span class="quiet">${CALLERS[auth]}</span></p>
+<p><strong>${summary}.</strong> ${prose(description ?? '')} <span class="quiet">${callerOf(endpoint)}</span></p>
 ${fieldTable('Path', params)}${fieldTable('Query', query)}${headerTable(headers)}${fieldTable('Body', body)}
 ${curl === undefined ? undefined : code(curl)}
 ${Object.entries(responses).map(

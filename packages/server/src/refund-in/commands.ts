@@ -1,10 +1,14 @@
+import { Refusal } from '@pixgate/spec'
 import { type CashIn, hasReturnStep } from '../cash-in/index.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
+import { type Limits, looksOf } from '../operations/limits/limits.ts'
+import type { OnLimitExceeded } from '../operations/limits/report.ts'
 import { replayedOf } from '../operations/replay.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
-import { cashInIn, decideCreate, type RefundInRequest, refuseUnsupported } from './create.ts'
+import { cashInIn, decideCreate, leavingOf, type RefundInRequest, refuseUnsupported } from './create.ts'
 import {
   type BankReturn,
   isRefundIn,
@@ -50,6 +54,8 @@ export interface RefundInCommandsOptions {
   readonly engine: Engine
   readonly store: Pick<RefundInStore, 'get' | 'open' | 'explaining'>
   readonly ids: Ids
+  readonly limits: Limits
+  readonly onLimitExceeded?: OnLimitExceeded
   /** The bank gives no payment back. */
   readonly isUnsupported?: boolean
 }
@@ -101,7 +107,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
     if (told) return { result: await applyReturn(cashInId, { ...told, ...told.returned }), refund: known }
     const outcome = await engine.execute<Standing | undefined>({
       reads: [id, cashInId],
-      movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),
+      ...besides(inputs),
       decide: (state, now) => {
         const [refund, cashIn] = [state.operation(id), cashInIn(state, cashInId)]
         if (!isRefundIn(refund) || !cashIn) return { outcome: undefined }
@@ -125,18 +131,30 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
   }
 }
 
-async function create({ engine, isUnsupported }: RefundInCommandsOptions, request: RefundInRequest): Promise<Created> {
+async function create(options: RefundInCommandsOptions, request: RefundInRequest): Promise<Created> {
+  const { engine, isUnsupported, limits, onLimitExceeded } = options
   const { cashInId, externalId, idempotencyKey } = request
   try {
     const refund = await engine.execute({
       reads: cashInId === null ? [] : [cashInId],
+      controls: ['cash_out_switch'],
+      ...looksOf(leavingOf(request), limits),
       creates: { kind: 'refund_in', externalId, idempotencyKey },
       request: request.live,
-      decide: isUnsupported ? refuseUnsupported : (state, now) => decideCreate(request, state, now),
+      decide: isUnsupported ? refuseUnsupported : (state, now) => decideCreate(request, limits, state, now),
     })
     return { refund, isReplayed: false }
   } catch (error) {
+    if (error instanceof Refusal && error.limit) onLimitExceeded?.(error.limit, request.madeBy)
     return { refund: replayedOf(error, request, isRefundIn, 'externalId'), isReplayed: true }
+  }
+}
+
+/** What inputs make a command look at besides operations: whether refunds are enabled matters to who sends one. */
+function besides(inputs: readonly RefundInInput[]): Pick<Command<unknown>, 'movements' | 'controls'> {
+  return {
+    movements: inputs.filter(isConfirmation).map(({ returned }) => movementOf(returned)),
+    controls: inputs.some(({ on }) => on === 'send.claimed') ? ['cash_out_switch'] : [],
   }
 }
 

@@ -1,14 +1,16 @@
 import { fieldRefusal, limits, Refusal } from '@pixgate/spec'
 import { type CashIn, isCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
-import type { LiveRequest } from '../platform/live-request.ts'
+import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts'
+import type { AskedBy } from '../operations/requests.ts'
+import { isEnabled } from '../operations/switch.ts'
 import type { RefundIn } from './refund-in.ts'
 import { cashInDecision } from './with-cash-in.ts'
 
 /** Whether a refund is accepted. Pure. */
 
 /** A create as the edge hands it over: shapes judged, money exact, nothing else decided. */
-export interface RefundInRequest {
+export interface RefundInRequest extends AskedBy {
   readonly id: string
   /** `null` where the path names nothing that could be a cash-in. */
   readonly cashInId: string | null
@@ -16,21 +18,17 @@ export interface RefundInRequest {
   /** The refund's own id where the client gave none. */
   readonly externalId: string
   readonly reason: string | null
-  readonly correlationId: string
   readonly bodyHash: Buffer
-  /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
-  readonly idempotencyKey: string | null
-  /** Nothing is decided for it once it has lapsed. */
-  readonly live?: LiveRequest
 }
 
 /**
  * Decides a create. The whole amount is set aside, or nothing is stored.
  * @throws cash_in_not_found · cash_in_not_paid · refund_value_not_positive · refund_deadline_exceeded ·
- *   refund_exceeds_available · insufficient_balance (422)
- * @source rules#refund-in.create.2, rules#refund-in.create.3, failure-modes#RF-2, failure-modes#RF-4
+ *   refund_exceeds_available · limit_exceeded · insufficient_balance (422) · cash_out_suspended (503)
+ * @source rules#refund-in.create.2, rules#refund-in.create.3, rules#limits.4, failure-modes#RF-2, failure-modes#RF-4
  */
-export function decideCreate(request: RefundInRequest, state: State, now: number): Decision<RefundIn> {
+export function decideCreate(request: RefundInRequest, bounds: Limits, state: State, now: number): Decision<RefundIn> {
+  if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
   const { valueCents } = request
   const cashIn = cashInIn(state, request.cashInId)
   if (!cashIn) throw new Refusal('cash_in_not_found')
@@ -39,6 +37,7 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
   if (valueCents <= 0n) throw fieldRefusal('refund_value_not_positive', 'refundValue', 'not_positive')
   if (now > deadline) throw new Refusal('refund_deadline_exceeded')
   if (valueCents > refundableCents(cashIn)) throw fieldRefusal('refund_exceeds_available', 'refundValue', 'too_large')
+  const allowed = taken(leavingOf(request), bounds, state, now)
   if (state.balance('available') < valueCents) throw new Refusal('insufficient_balance')
   const create: Create<RefundIn> = {
     operation: {
@@ -54,14 +53,20 @@ export function decideCreate(request: RefundInRequest, state: State, now: number
       plan: { step: 'send', changesAt: now + limits.unclaimedReleaseMs },
       transactionId: null,
       detail: { cashInId: cashIn.id, reason: request.reason, origin: 'MERCHANT' },
-      facts: {},
+      facts: { madeBy: request.madeBy },
     },
   }
   return mergeDecisions(cashInDecision(cashIn, { on: 'refund.reserved', refundId: request.id, valueCents }, now), {
     creates: [create],
+    ...allowed,
     journals: [{ operationId: request.id, kind: 'refund_in_reserved', reference: '', amounts: { r: valueCents } }],
     outcome: created(create, now),
   })
+}
+
+/** What a create is to the limits. A refund goes back to who paid. */
+export function leavingOf({ valueCents, madeBy, caps }: RefundInRequest): Leaving {
+  return { valueCents, pixKey: null, caller: madeBy.caller, caps }
 }
 
 /** Decides a create at a bank that gives no payment back. @throws not_supported_by_bank (422) */

@@ -16,6 +16,8 @@ export interface Given {
   readonly cashIn: Pick<CashIn, 'facts' | 'transactionId'>
   readonly input: RefundInInput
   readonly nowMs: number
+  /** Payouts and refunds are enabled. */
+  readonly isEnabled: boolean
   /** The movement that is told was booked on another operation. */
   readonly isAnothers: boolean
 }
@@ -25,6 +27,7 @@ type Guard = GuardOf<typeof machine>
 /** Whether each condition holds. @source rules#refund-in.states */
 export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
+  'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',
   'it was never claimed': ({ refund }) => isNeverClaimed(refund),
   'the time to send it is over': ({ refund, nowMs }) =>
@@ -68,7 +71,7 @@ export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput)
   const due = { ...refund, dueAt: nowMs }
   const standing = { status: refund.status, reason: reasonOf(refund) }
   return (input) => {
-    const given = { refund: due, cashIn: NO_CASH_IN, input, nowMs, isAnothers: false }
+    const given = { refund: due, cashIn: NO_CASH_IN, input, nowMs, isEnabled: true, isAnothers: false }
     return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
   }
 }

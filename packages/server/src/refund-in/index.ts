@@ -1,6 +1,7 @@
 import type { Availability, RefundPartner } from '../banks/port.ts'
 import type { CashIn } from '../cash-in/index.ts'
 import type { Result } from '../operations/inputs.ts'
+import type { Limits } from '../operations/limits/limits.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { isDueNow } from '../operations/schedule.ts'
 import { own } from '../platform/own.ts'
@@ -32,6 +33,7 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
 /** What the module needs. */
 export interface RefundInOptions extends OrderModuleOptions {
   readonly partner: RefundPartner & Availability
+  readonly limits: Limits
 }
 
 /** Builds the module. */

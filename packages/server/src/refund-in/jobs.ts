@@ -26,11 +26,7 @@ export interface RefundInJobsOptions {
   readonly bounds: DispatchBounds
 }
 
-/**
- * Makes what talks to the partner about refunds. The switch that suspends cash-outs does not stop it: what a merchant owes
- * a payer goes back.
- * @source rules#refund-in.work.4
- */
+/** Makes what talks to the partner about refunds. @source rules#refund-in.work.4 */
 export function createRefundInJobs({ commands, store, partner, clock, bounds }: RefundInJobsOptions): Dispatcher {
   const windowMs = partner.capabilities.has('idempotent-refund') ? partner.idempotencyWindowMs : 0
 
@@ -46,7 +42,7 @@ export function createRefundInJobs({ commands, store, partner, clock, bounds }: 
     ask: async (refund) => inputsOfAsking(refund, await partner.getRefund(refund.id, termsOf(refund)), windowMs, clock),
     windowMs,
   }
-  return createDispatcher(orders, clock, async () => partner.sendsWanted(), bounds)
+  return createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds)
 }
 
 /** What the answer to a try means. @source failure-modes#P5 */

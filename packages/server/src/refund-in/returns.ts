@@ -297,6 +297,9 @@ function stateAfter(state: State, { journals = [] }: Pick<Decision<unknown>, 'jo
     control: (name) => state.control(name),
     versionOf: (name) => state.versionOf(name),
     movement: (movement) => state.movement(movement),
+    used: (name) => state.used(name),
+    usedSince: (name, since) => state.usedSince(name, since),
+    recipient: (pixKey) => state.recipient(pixKey),
     balance: (code) =>
       entries.reduce(
         (sum, { account, amountCents }) => (account === code ? sum + amountCents : sum),

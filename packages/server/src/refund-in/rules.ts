@@ -6,7 +6,9 @@ import { reasonOf } from '../engine/reason.ts'
 import { decideInTurn } from '../operations/decisions.ts'
 import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import type { Result } from '../operations/inputs.ts'
+import { countedBy } from '../operations/limits/limits.ts'
 import { isAtRest } from '../operations/schedule.ts'
+import { isEnabled } from '../operations/switch.ts'
 import { own } from '../platform/own.ts'
 import { changesOf } from './facts.ts'
 import { GUARDS } from './guards.ts'
@@ -54,6 +56,7 @@ function decideOne(
 ): Decision<Standing> {
   const input = recognise(refund, cashIn, told, nowMs)
   if (typeof input === 'string') return withAnswer({ outcome: { result: input, refund, cashIn } }, told, nowMs)
+  const isEnabledNow = input.on === 'send.claimed' && isEnabled(state)
   const isAnothers =
     input.on === 'partner.confirmed' && isBookedElsewhere(refund, state.movement(movementOf(input.returned)))
   const leftCents = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
@@ -63,7 +66,7 @@ function decideOne(
     refund,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard]({ refund, cashIn, input, nowMs, isAnothers }),
+      holds: (guard) => GUARDS[guard]({ refund, cashIn, input, nowMs, isEnabled: isEnabledNow, isAnothers }),
       changes: (row) => changesOf(refund, cashIn, input, row, nowMs, heldCents),
       amounts: { r: refund.valueCents, v: leftCents, p: leftCents, h: heldCents },
       reference: input.on === 'partner.confirmed' ? input.returned.returnId : '',
@@ -77,8 +80,9 @@ function decideOne(
     },
     nowMs,
   )
+  const counted = { ...decision, allowances: countedBy(refund, decision, nowMs) }
   const isOutcome = refund.status === 'PENDING' && decision.outcome.refund.status !== 'PENDING'
-  return withAnswer(withCashIn(refund, endsOverdue(refund, isOutcome, decision), input, nowMs), told, nowMs)
+  return withAnswer(withCashIn(refund, endsOverdue(refund, isOutcome, counted), input, nowMs), told, nowMs)
 }
 
 /** What a row did: a confirmation that an event tells of another payment only makes us ask. */

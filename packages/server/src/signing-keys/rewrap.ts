@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { insertAudit } from '../audit/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/db/database.ts'
@@ -88,4 +89,4 @@ export async function rewrapKeys({ database, clock, ids, keys }: RewrapDependenc
 }
 
 /** Whom the audit trail names: it runs on the machine, with the configuration. */
-const PROGRAM = { actor: 'rewrap-keys', address: 'local' } as const
+const PROGRAM = { actor: 'rewrap-keys', address: hostname() }

@@ -1,4 +1,6 @@
 import { type EventType, eventTypes, limits, Refusal } from '@pixgate/spec'
+import type { Operator } from '../audit/operator.ts'
+import { insertAudit } from '../audit/store.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Database, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
@@ -20,15 +22,16 @@ export interface SubscriptionDependencies {
 }
 
 /**
- * Registers a receiver. Registrations run one after the other, so that their bound holds.
+ * Registers a receiver, and tells the audit trail of it: its host, as the path may be a secret. Registrations run one after the other, so that their bound holds.
  * @param url as `receiverUrl` reads it
  * @throws Refusal duplicate_webhook (409) · too_many_webhooks (422) · overloaded (503) the request has lapsed
- * @source rules#webhooks.1, failure-modes#NO-12
+ * @source rules#webhooks.1, rules#audit.6, failure-modes#NO-12
  */
 export function subscribe(
   { database, clock, ids }: SubscriptionDependencies,
   url: URL,
   events: readonly EventType[],
+  operator: Operator,
   live: LiveRequest,
 ): Promise<Subscription> {
   return refusableTransaction(database, async (queries) => {
@@ -44,6 +47,9 @@ export function subscribe(
     if (existing.some((other) => isSame(subscription, other))) throw new Refusal('duplicate_webhook')
     if (existing.length >= limits.webhookSubscriptionsMax) throw new Refusal('too_many_webhooks')
     await insertSubscription(queries, subscription)
+    const { id: subject, createdAt: at } = subscription
+    const facts = { host: url.host, events: subscription.events }
+    await insertAudit(queries, { ...operator, id: ids.uuid(), at, action: 'webhook.created', subject, facts })
     return subscription
   })
 }
@@ -58,8 +64,9 @@ function isSame(one: Subscription, other: Subscription): boolean {
  * @source rules#webhooks.3, failure-modes#NO-8
  */
 export async function unsubscribe(
-  { database, clock }: Pick<SubscriptionDependencies, 'database' | 'clock'>,
+  { database, clock, ids }: SubscriptionDependencies,
   id: string,
+  operator: Operator,
   live: LiveRequest,
 ): Promise<void> {
   if (!isUuid(id)) throw new Refusal('not_found')
@@ -67,6 +74,8 @@ export async function unsubscribe(
     refuseLapsed(live)
     const now = clock.now()
     if (!(await deleteSubscription(queries, id, now))) throw new Refusal('not_found')
+    const row = { ...operator, id: ids.uuid(), at: now }
+    await insertAudit(queries, { ...row, action: 'webhook.deleted', subject: id, facts: {} })
     await cancelDeliveries(queries, id, now)
   })
 }

@@ -1,4 +1,5 @@
 import type { endpoints } from '@pixgate/spec'
+import { operatorOf } from '../audit/operator.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
 import { type SubscriptionDependencies, subscribe, unsubscribe } from './commands.ts'
@@ -24,14 +25,15 @@ export function createWebhookHandlers(dependencies: WebhookHandlerDependencies):
     createWebhook: async ({ body, context }) => {
       const url = receiverUrl(body.url, allowPrivate)
       if (!allowPrivate) await assertResolves(gate, url)
-      return { status: 201, body: webhookView(await subscribe(dependencies, url, body.events, context.live)) }
+      const subscription = await subscribe(dependencies, url, body.events, operatorOf(context), context.live)
+      return { status: 201, body: webhookView(subscription) }
     },
     listWebhooks: async () => {
       const subscriptions = await listSubscriptions(database)
       return { status: 200, body: { data: subscriptions.map(webhookView) } }
     },
     deleteWebhook: async ({ params, context }) => {
-      await unsubscribe(dependencies, params.webhook_id, context.live)
+      await unsubscribe(dependencies, params.webhook_id, operatorOf(context), context.live)
       return { status: 204 }
     },
   }

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { deactivateApiKey, type Endpoint, generateApiKey, listApiKeys, Refusal } from '@pixgate/spec'
+import { apiKeyScopes, deactivateApiKey, type Endpoint, generateApiKey, listApiKeys, Refusal } from '@pixgate/spec'
 import pg from 'pg'
 import { createApiKeysModule } from '../../src/api-keys/index.ts'
 import { modeOf } from '../../src/api-keys/key.ts'
+import type { KeyRequest } from '../../src/api-keys/terms.ts'
+import { createRefusalReports } from '../../src/credentials/reports.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import type { LiveRequest } from '../../src/platform/live-request.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { ALIVE, lapsing } from '../support/live-request.ts'
 
@@ -22,7 +25,7 @@ async function apiKeys(t: TestContext) {
     clock,
     ids: createIds(clock),
     mode: 'sandbox',
-    adminToken: 'x'.repeat(32),
+    reports: createRefusalReports(capturedLog().logger),
     rateLimitPerMinute: 0,
   } as const
   const module = createApiKeysModule(options)
@@ -33,11 +36,11 @@ async function apiKeys(t: TestContext) {
     advance: (ms: number) => {
       time += ms
     },
-    generate: (live = ALIVE) =>
+    generate: (live = ALIVE, body: KeyRequest = {}) =>
       module.handlers.generateApiKey({
         params: undefined,
         query: undefined,
-        body: undefined,
+        body,
         context: asAdmin(generateApiKey, live),
       }),
     list: async (query: { limit?: number; cursor?: string } = {}) => {
@@ -75,6 +78,15 @@ function asAdmin(endpoint: Endpoint, live: LiveRequest = ALIVE) {
   } as const
 }
 
+/** What a key is for that may do everything. */
+const UNBOUNDED = {
+  name: null,
+  scopes: [...apiKeyScopes],
+  cidrs: null,
+  expiresAt: null,
+  caps: { paymentCents: null, hourCents: null, dayCents: null, nightCents: null, newRecipientCents: null },
+}
+
 const bearer = (apiKey: string) => ({
   headers: { authorization: `Bearer ${apiKey}` },
   remoteAddress: '203.0.113.8',
@@ -89,10 +101,13 @@ test('[api-keys.1] a key is answered once with 201, and lets its bearer in, here
   assert.equal(modeOf(body.apiKey), 'sandbox')
   assert.equal(body.createdAt, '2026-11-21T13:00:00.250Z')
   const { keys } = await pix.dump()
-  for (const authenticate of [pix.authenticateApiKey, pix.elsewhere.authenticateApiKey]) {
-    assert.deepEqual(await authenticate(bearer(body.apiKey)), { credential: 'api-key', id: keys[0].id })
+  for (const authenticate of [pix.authenticate, pix.elsewhere.authenticate]) {
+    assert.deepEqual(await authenticate(bearer(body.apiKey)), {
+      credential: 'api-key',
+      id: keys[0].id,
+      scopes: new Set(apiKeyScopes),
+    })
   }
-  await assert.rejects(pix.authenticateAdmin(bearer(body.apiKey)), unauthorized)
 })
 
 test('[api-keys.1] making a key leaves who, when, from where and which in the audit trail', async (t) => {
@@ -103,7 +118,7 @@ test('[api-keys.1] making a key leaves who, when, from where and which in the au
   const [row] = audit
   assert.deepEqual(
     [row.actor, row.action, row.subject, row.address, row.at.getTime(), row.facts],
-    ['admin', 'api_key.generated', keys[0].id, '203.0.113.7', START, { display: keys[0].display }],
+    ['admin', 'api_key.generated', keys[0].id, '203.0.113.7', START, { display: keys[0].display, ...UNBOUNDED }],
   )
 })
 
@@ -124,14 +139,14 @@ test('[http.14] [PL-5] a request that has lapsed neither makes a key nor deactiv
   await assert.rejects(pix.deactivate(id, live), refused('overloaded'))
   const { keys, audit } = await pix.dump()
   assert.deepEqual([keys.length, audit.length], [1, 1])
-  await pix.authenticateApiKey(bearer(body.apiKey))
+  await pix.authenticate(bearer(body.apiKey))
 })
 
 test('[api-keys.1] several keys are active at the same time', async (t) => {
   const pix = await apiKeys(t)
   const [first, second] = [await pix.generate(), await pix.generate()]
   assert.notEqual(first.body.apiKey, second.body.apiKey)
-  for (const { body } of [first, second]) await pix.authenticateApiKey(bearer(body.apiKey))
+  for (const { body } of [first, second]) await pix.authenticate(bearer(body.apiKey))
 })
 
 test('[api-keys.3] the database holds the SHA-256 of a key and eight characters, never the key', async (t) => {
@@ -148,27 +163,27 @@ test('[api-keys.3] the database holds the SHA-256 of a key and eight characters,
 test('[api-keys.4] a deactivated key works 5 s longer at most', async (t) => {
   const pix = await apiKeys(t)
   const { body } = await pix.generate()
-  await pix.authenticateApiKey(bearer(body.apiKey))
+  await pix.authenticate(bearer(body.apiKey))
   await pix.sql('UPDATE api_key SET deactivated_at = now()')
   pix.advance(4_999)
-  await pix.authenticateApiKey(bearer(body.apiKey))
-  await assert.rejects(pix.elsewhere.authenticateApiKey(bearer(body.apiKey)), unauthorized)
+  await pix.authenticate(bearer(body.apiKey))
+  await assert.rejects(pix.elsewhere.authenticate(bearer(body.apiKey)), unauthorized)
   pix.advance(1)
-  await assert.rejects(pix.authenticateApiKey(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(pix.authenticate(bearer(body.apiKey)), unauthorized)
 })
 
 test('[api-keys.4] [api-keys.6] a key deactivated here stops working here at once, elsewhere within 5 s', async (t) => {
   const pix = await apiKeys(t)
   const { body } = await pix.generate()
-  await pix.authenticateApiKey(bearer(body.apiKey))
-  await pix.elsewhere.authenticateApiKey(bearer(body.apiKey))
+  await pix.authenticate(bearer(body.apiKey))
+  await pix.elsewhere.authenticate(bearer(body.apiKey))
   const [key] = (await pix.list()).data
   assert.equal((await pix.deactivate(key?.id ?? '')).status, 204)
-  await assert.rejects(pix.authenticateApiKey(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(pix.authenticate(bearer(body.apiKey)), unauthorized)
   pix.advance(4_999)
-  await pix.elsewhere.authenticateApiKey(bearer(body.apiKey))
+  await pix.elsewhere.authenticate(bearer(body.apiKey))
   pix.advance(1)
-  await assert.rejects(pix.elsewhere.authenticateApiKey(bearer(body.apiKey)), unauthorized)
+  await assert.rejects(pix.elsewhere.authenticate(bearer(body.apiKey)), unauthorized)
 })
 
 test('[api-keys.6] only the key that is named stops working', async (t) => {
@@ -176,8 +191,8 @@ test('[api-keys.6] only the key that is named stops working', async (t) => {
   const [first, second] = [await pix.generate(), await pix.generate()]
   const firstKey = (await pix.list()).data.find(({ display }) => display === first.body.apiKey.slice(9, 17))
   await pix.deactivate(firstKey?.id ?? '')
-  await assert.rejects(pix.authenticateApiKey(bearer(first.body.apiKey)), unauthorized)
-  await pix.authenticateApiKey(bearer(second.body.apiKey))
+  await assert.rejects(pix.authenticate(bearer(first.body.apiKey)), unauthorized)
+  await pix.authenticate(bearer(second.body.apiKey))
 })
 
 test('[api-keys.6] an unknown id, a deactivated one and what is no id are not found, and leave no trace', async (t) => {
@@ -222,7 +237,7 @@ test('[api-keys.6] without its audit row a key stays active', async (t) => {
   const [key] = (await pix.list()).data
   await pix.sql('REVOKE INSERT ON audit FROM pixgate_app')
   await assert.rejects(pix.deactivate(key?.id ?? ''))
-  await pix.authenticateApiKey(bearer(body.apiKey))
+  await pix.authenticate(bearer(body.apiKey))
   assert.equal((await pix.list()).data[0]?.deactivatedAt, null)
 })
 
@@ -239,13 +254,19 @@ test('[api-keys.5] the list shows what distinguishes keys, newest first, and nev
       {
         id: keys[1].id,
         display: second.body.apiKey.slice(9, 17),
+        ...UNBOUNDED,
         createdAt: '2026-11-21T13:00:01.250Z',
+        createdBy: null,
+        lastUsedAt: null,
         deactivatedAt: null,
       },
       {
         id: keys[0].id,
         display: first.body.apiKey.slice(9, 17),
+        ...UNBOUNDED,
         createdAt: '2026-11-21T13:00:00.250Z',
+        createdBy: null,
+        lastUsedAt: null,
         deactivatedAt: '2026-11-21T13:00:02.250Z',
       },
     ],

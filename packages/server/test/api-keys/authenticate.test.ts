@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Refusal } from '@pixgate/spec'
-import { type Authenticate, createAdminAuthenticator } from '../../src/api-keys/authenticate.ts'
+import { listApiKeys, Refusal } from '@pixgate/spec'
 import { formatKey } from '../../src/api-keys/key.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { ADMIN_TOKEN, databaseKnowing, KEY, keyAuthenticator, UNKNOWN_KEY } from './fixture.ts'
+import { operatorAuthenticator } from '../operators/fixture.ts'
+import { ADMIN_TOKEN, type Authenticate, databaseKnowing, KEY, keyAuthenticator, UNKNOWN_KEY } from './fixture.ts'
 
 const LIVE_KEY = formatKey('production', Buffer.alloc(32, 7))
 
 const clock = { now: () => 0 }
+
+/** An administrator's door at which nobody has knocked. */
+function adminDoor(): Authenticate {
+  const authenticate = operatorAuthenticator(clock)
+  return (request) => authenticate({ ...request, endpoint: listApiKeys })
+}
 
 /** How a request with this header ends: who it is, or the code of the refusal. */
 async function outcome(authenticate: Authenticate, authorization: string | undefined): Promise<string> {
@@ -93,7 +99,7 @@ for (const [authorization, apiKey, admin, asked] of shapes) {
     const authenticate = keyAuthenticator(knowing.database, clock)
     assert.equal(await outcome(authenticate, authorization), apiKey)
     assert.equal(knowing.asked.length, asked)
-    assert.equal(await outcome(createAdminAuthenticator({ adminToken: ADMIN_TOKEN, clock }), authorization), admin)
+    assert.equal(await outcome(adminDoor(), authorization), admin)
   })
 }
 

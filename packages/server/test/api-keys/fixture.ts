@@ -1,8 +1,17 @@
-import { type Authenticate, createApiKeyAuthenticator } from '../../src/api-keys/authenticate.ts'
+import { type ApiKeyScope, apiKeyScopes, type Endpoint, getBalance } from '@pixgate/spec'
+import { createApiKeyAdmission, createApiKeyAuthenticator } from '../../src/api-keys/authenticate.ts'
 import { type ApiKeyMode, formatKey } from '../../src/api-keys/key.ts'
+import type { KnownKey } from '../../src/api-keys/known-key.ts'
+import { createKeyLookup } from '../../src/api-keys/lookup.ts'
+import type { FoundKey } from '../../src/api-keys/store.ts'
 import { createVerifiedKeys } from '../../src/api-keys/verified-keys.ts'
+import { createLastUsed } from '../../src/credentials/last-used.ts'
+import { createRefusalReports } from '../../src/credentials/reports.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { Database } from '../../src/platform/db/database.ts'
+import type { Caller, IncomingRequest } from '../../src/platform/http/handler.ts'
+import type { Logger } from '../../src/platform/log.ts'
+import { capturedLog } from '../support/captured-log.ts'
 
 /** A key that the tests know, another one, and one that nobody does. */
 export const KEY = formatKey('sandbox', Buffer.alloc(32, 7))
@@ -12,25 +21,75 @@ export const UNKNOWN_KEY = formatKey('sandbox', Buffer.alloc(32, 8))
 /** What the administrator of the tests shows. */
 export const ADMIN_TOKEN = 'the-administrative-token-of-this-test'
 
-/** A database that knows these keys, `key 1` and so on, and the hashes it was asked about. */
-export function databaseKnowing(...keys: readonly string[]): { database: Database; asked: Buffer[] } {
-  const known = keys.map(sha256)
+/** Finds out who sent a request, and whether it may be made. */
+export type Authenticate = (
+  request: Pick<IncomingRequest, 'headers' | 'remoteAddress'> & Partial<Pick<IncomingRequest, 'endpoint'>>,
+) => Promise<Caller>
+
+/** What a key may do that may do everything. */
+const EVERYTHING: Omit<FoundKey, 'id' | 'hash'> = {
+  name: null,
+  scopes: apiKeyScopes,
+  cidrs: null,
+  expiresAt: null,
+  paymentCents: null,
+  hourCents: null,
+  dayCents: null,
+  nightCents: null,
+  newRecipientCents: null,
+  deactivatedAt: null,
+}
+
+/** A key that may do everything, as it is known. */
+export function everything(id: string): KnownKey {
+  return { id, scopes: new Set<ApiKeyScope>(apiKeyScopes), expiresAt: null, isDeactivated: false }
+}
+
+/** A key, and in what it differs from one that may do everything. */
+export type Given = string | ({ readonly key: string } & Partial<FoundKey>)
+
+/** A database that knows these keys, `key 1` and so on; what it was asked about, and how often. */
+export function databaseKnowing(...keys: readonly Given[]) {
+  const known = keys.map((given, index): FoundKey => {
+    const { key, ...terms } = typeof given === 'string' ? { key: given } : given
+    return { ...EVERYTHING, id: `key ${index + 1}`, hash: sha256(key), ...terms }
+  })
   const asked: Buffer[] = []
+  const counted = { statements: 0 }
   const database = {
-    rows: async (_: unknown, [hash]: readonly [Buffer]) => {
-      asked.push(hash)
-      return known.flatMap((one, index) => (one.equals(hash) ? [{ id: `key ${index + 1}` }] : []))
+    rows: async (_: unknown, [hashes]: readonly [readonly Buffer[]]) => {
+      counted.statements += 1
+      asked.push(...hashes)
+      return known.filter(({ hash }) => hashes.some((one) => one.equals(hash)))
     },
   } as unknown as Database
-  return { database, asked }
+  return { database, asked, counted }
+}
+
+/** How an authenticator differs from an ordinary one. */
+interface Settings {
+  readonly mode?: ApiKeyMode
+  readonly rateLimitPerMinute?: number
+  readonly logger?: Logger
+  readonly onRefused?: (credential: string, reason: string) => void
 }
 
 /** An authenticator of API keys as one process has it: in the sandbox, and without a limit unless one is given. */
 export function keyAuthenticator(
   database: Database,
   clock: { now(): number },
-  { mode = 'sandbox' as ApiKeyMode, rateLimitPerMinute = 0 } = {},
+  { mode = 'sandbox', rateLimitPerMinute = 0, logger = capturedLog().logger, onRefused }: Settings = {},
 ): Authenticate {
   const verified = createVerifiedKeys(clock, 10)
-  return createApiKeyAuthenticator({ database, clock, mode, verified, rateLimitPerMinute, keysMax: 10 })
+  const lookup = createKeyLookup(database, clock, verified)
+  const lastUsed = createLastUsed(clock, 10, async () => undefined)
+  const reports = createRefusalReports(logger, onRefused)
+  const authenticate = createApiKeyAuthenticator({ clock, mode, verified, lookup, lastUsed, reports })
+  const admit = createApiKeyAdmission({ clock, reports, rateLimitPerMinute, keysMax: 10 })
+  return async (request) => {
+    const caller = await authenticate(request)
+    const endpoint: Endpoint = request.endpoint ?? getBalance
+    admit({ ...request, endpoint }, caller)
+    return caller
+  }
 }

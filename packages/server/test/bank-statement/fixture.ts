@@ -1,13 +1,20 @@
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { createStatementModule, type StatementModule } from '../../src/bank-statement/index.ts'
-import type { StatementAnswer, StatementEntry, StatementPartner, StatementQuery } from '../../src/banks/port.ts'
+import { createTripWireStore, type TripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
+import type {
+  BalanceAnswer,
+  StatementAnswer,
+  StatementEntry,
+  StatementPartner,
+  StatementQuery,
+} from '../../src/banks/port.ts'
 import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
 import { createCashInCommands } from '../../src/cash-in/commands.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
-import { createEngine } from '../../src/engine/engine.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { Database } from '../../src/platform/db/database.ts'
-import { createIds } from '../../src/platform/ids.ts'
+import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { openTestDatabase, testDatabase } from '../support/database.ts'
@@ -18,6 +25,9 @@ import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 export interface ScriptedStatement extends StatementPartner {
   readonly asked: StatementQuery[]
   answer: (query: StatementQuery) => StatementAnswer | Promise<StatementAnswer>
+  /** What it says of the balance; only a bank that was made with one is asked. */
+  balance: () => BalanceAnswer
+  readBalance(): Promise<BalanceAnswer>
 }
 
 /** Charges, and processes that read a scripted statement: no HTTP, and a clock that is stepped. */
@@ -31,6 +41,9 @@ export interface StatementFixture {
   readonly others: StatementModule
   /** A process at another bank. */
   processOf(partner: StatementPartner): StatementModule
+  readonly engine: Engine
+  readonly ids: Ids
+  readonly store: TripWireStore
   /** Lets a charge take an input from elsewhere. */
   apply(id: string, input: CashInInput): Promise<unknown>
   /** Makes a charge of R$ 100,00. */
@@ -44,8 +57,18 @@ export interface StatementFixture {
 
 const SILENT = pino({ level: 'silent' })
 
+/** In what it differs from the ordinary one. */
+export interface FixtureOptions {
+  readonly isAccountShared?: boolean
+  readonly hasBalance?: boolean
+}
+
 /** Opens one, on a statement without entries. */
-export async function statementFixture(t: TestContext, logger: Logger = SILENT): Promise<StatementFixture> {
+export async function statementFixture(
+  t: TestContext,
+  logger: Logger = SILENT,
+  { isAccountShared = false, hasBalance = false }: FixtureOptions = {},
+): Promise<StatementFixture> {
   const { url, database } = await testDatabase(t)
   const connection = openTestDatabase(url, 1)
   t.after(() => connection.close())
@@ -54,15 +77,7 @@ export async function statementFixture(t: TestContext, logger: Logger = SILENT):
   const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
   const commands = createCashInCommands(engine, clock, TERMS)
   const store = createCashInStore(database)
-  const bank: ScriptedStatement = {
-    capabilities: new Set(['statement']),
-    asked: [],
-    answer: () => pageOf([]),
-    readStatement: async (query) => {
-      bank.asked.push(query)
-      return bank.answer(query)
-    },
-  }
+  const bank = scriptedStatement(hasBalance)
   const none = async () => undefined
   const processOf = (partner: StatementPartner) =>
     createStatementModule({
@@ -72,6 +87,7 @@ export async function statementFixture(t: TestContext, logger: Logger = SILENT):
       clock,
       ids,
       logger,
+      isAccountShared,
       cashIns: { apply: commands.apply },
       cashOuts: { apply: none },
       refunds: { apply: none, applyReturn: async () => ({ result: 'IGNORED' }) },
@@ -83,6 +99,9 @@ export async function statementFixture(t: TestContext, logger: Logger = SILENT):
   let charges = 0
   return {
     database,
+    engine,
+    ids,
+    store: createTripWireStore(database),
     clock,
     bank,
     statements,
@@ -102,6 +121,22 @@ export async function statementFixture(t: TestContext, logger: Logger = SILENT):
       }
     },
   }
+}
+
+/** A bank without entries, and, where it has a balance, one that nobody tells. */
+function scriptedStatement(hasBalance: boolean): ScriptedStatement {
+  const bank: ScriptedStatement = {
+    capabilities: new Set(hasBalance ? ['statement', 'balance'] : ['statement']),
+    asked: [],
+    answer: () => pageOf([]),
+    readStatement: async (query) => {
+      bank.asked.push(query)
+      return bank.answer(query)
+    },
+    balance: () => ({ kind: 'UNKNOWN', reason: 'nobody said', httpStatus: undefined }),
+    readBalance: async () => bank.balance(),
+  }
+  return bank
 }
 
 /** A payment of a charge; what a test cares about is given. */

@@ -26,6 +26,7 @@ function open(given: Partial<OpenEntry> = {}): OpenEntry {
     named: { id: ID, kind: 'cash_in', endToEndId: null },
     paidBy: [],
     arrivedOn: null,
+    adjustmentId: null,
     ...given,
   }
 }

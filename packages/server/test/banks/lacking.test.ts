@@ -27,6 +27,7 @@ const ALL = {
   sendRefund: 'refund',
   getRefund: 'query-refund',
   readStatement: 'statement',
+  readBalance: 'balance',
 } as const satisfies Partial<Record<keyof Partner, PartnerCapability>>
 
 const NAMES = Object.keys(ALL) as (keyof typeof ALL)[]

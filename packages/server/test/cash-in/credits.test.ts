@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
+import { createTripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createUnverifiedCredits } from '../../src/cash-in/unverified-credits.ts'
 import { assertBooks, balances } from '../support/books.ts'
-import { administer, testDatabase } from '../support/database.ts'
-import { cashInRequest, payment, testEngine } from '../support/engine.ts'
-import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
+import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
+import { testEngine } from '../support/engine.ts'
+import { cases, cashIns, inbox, notifiedStatuses, unverifiedTotal } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -56,22 +57,22 @@ test('[cash-in.credits.2] where nothing may be booked unverified every centavo i
   await pix.assertBooksAgree()
 })
 
-/** Says that the bank's statement was matched up to an instant. */
-const statementMatched = (until: Date) => `UPDATE statement_mark SET matched_until = '${until.toISOString()}'`
-
-test('[cash-in.credits.3] [EV-42] beyond what may be credited unverified every payment is verified, until the statement is matched', async (t) => {
+test('[cash-in.credits.3] [EV-42] beyond what may be credited unverified every payment is verified, until the statement has them', async (t) => {
   const pix = await world(t, { PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '2500' }, STEPPED)
   const charges = await Promise.all(Array.from({ length: 5 }, () => pix.charge('10.00')))
-  for (const charge of charges.slice(0, 4)) {
-    await postUnconfirmedEvent(pix, charge)
-    pix.clock.advance(1_001)
-  }
   const statuses = () => Promise.all(charges.map(async ({ id }) => (await pix.read(id)).status))
-  assert.deepEqual(await statuses(), ['PAID', 'PAID', 'PENDING', 'PENDING', 'PENDING'])
-  await administer(pix.databaseUrl, statementMatched(new Date(pix.clock.now())))
-  pix.clock.advance(1_001)
+  await pix.behave({ eventDelayMs: 3_600_000 })
+  for (const charge of charges.slice(0, 4)) {
+    const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
+    assert.equal(await postEvent(pix, paidEvent(charge, { endToEndId })), 200)
+  }
+  await pix.service.processNext()
+  assert.deepEqual(await statuses(), ['PAID', 'PAID', 'PAID', 'PAID', 'PENDING'])
+  const unverified = (await cashIns(pix.database)).filter(({ facts }) => facts.isUnverified === true)
+  assert.equal(unverified.length, 2, 'the others were verified')
+  await pix.later(60_000)
   await postUnconfirmedEvent(pix, charges[4])
-  assert.deepEqual(await statuses(), ['PAID', 'PAID', 'PENDING', 'PENDING', 'PAID'])
+  assert.deepEqual((await statuses())[4], 'PAID')
   await assertBooks(pix.database)
 })
 
@@ -105,61 +106,96 @@ test('[cash-in.states.14] [CI-17] a payment dated before its charge is a contrad
   await pix.assertBooksAgree()
 })
 
-/** A database that answers by script, and a clock. */
-function counted(terms: { verifyFromCents: bigint; unverifiedMaxCents: bigint }) {
-  const bank = { now: 0, mark: null as number | null, cents: 0n, isTooMany: false, asked: [] as bigint[] }
-  const store = {
-    statementMark: async () => bank.mark,
-    unverifiedCredits: async (afterVersion: bigint) => {
-      bank.asked.push(afterVersion)
-      const { cents, isTooMany } = bank
-      return { cents, version: afterVersion + 1n, isTooMany }
-    },
+const TERMS = { verifyFromCents: 1_000n, unverifiedMaxCents: 10_000n }
+
+/** Counts as several processes have them, on one database. */
+async function counts(t: TestContext, processes: number, terms = TERMS) {
+  const { url, database } = await testDatabase(t)
+  const { ids, clock } = testEngine(t, url)
+  return {
+    ...{ database, clock, ids, wire: createTripWireStore(database) },
+    credits: Array.from({ length: processes }, () => {
+      const connection = openTestDatabase(url, 4)
+      t.after(() => connection.close())
+      return createUnverifiedCredits(createCashInStore(connection), clock, terms)
+    }),
+    credit: (valueCents: bigint) => ({ operationId: ids.uuid(), endToEndId: ids.uuid(), valueCents }),
   }
-  return { bank, credits: createUnverifiedCredits(store, { now: () => bank.now }, terms) }
 }
 
-const TERMS = { verifyFromCents: 1_000n, unverifiedMaxCents: 2_000n }
-
-test('[cash-in.credits.3] what this process is booking counts at once, what it has booked is read from the database', async () => {
-  const { bank, credits } = counted(TERMS)
-  const ends = await Promise.all([credits.admit(900n), credits.admit(900n), credits.admit(900n)])
-  assert.deepEqual(ends.map(Boolean), [true, true, false])
-  for (const end of ends) end?.()
-  assert.equal(await credits.admit(201n), undefined)
-  bank.now = 1_000
-  bank.cents = 900n
-  assert.ok(await credits.admit(999n), 'of the two only one was booked')
-  assert.deepEqual(bank.asked, [0n, 1n], 'only what was added is read')
+test('[cash-in.credits.2] exactly the threshold is verified, and one centavo less is not; what is verified is not counted', async (t) => {
+  const { credits, credit, database } = await counts(t, 1)
+  assert.equal(await credits[0]?.admit(credit(1_000n)), false)
+  assert.equal(await credits[0]?.admit(credit(999n)), true)
+  assert.deepEqual(await unverifiedTotal(database), { cents: 999n, sum: 999n })
 })
 
-test('[cash-in.credits.3] what was exceeded stays so until the statement is matched again; too much to be read is exceeded', async () => {
-  const { bank, credits } = counted(TERMS)
-  bank.isTooMany = true
-  assert.equal(await credits.admit(1n), undefined)
-  Object.assign(bank, { isTooMany: false, now: 1_000 })
-  assert.equal(await credits.admit(1n), undefined)
-  Object.assign(bank, { mark: 500, now: 2_000 })
-  assert.ok(await credits.admit(1n))
-  assert.deepEqual(bank.asked, [0n, 0n], 'from the beginning of the new window')
+test('[cash-in.credits.3] many small credits in parallel from two processes are never more than the bound, to the centavo', async (t) => {
+  const { credits, credit, database } = await counts(t, 2)
+  const admitted = await Promise.all(
+    Array.from({ length: 400 }, (_, index) => credits[index % 2]?.admit(credit(BigInt(1 + ((index * 37) % 99))))),
+  )
+  const { cents = 0n, sum } = (await unverifiedTotal(database)) ?? {}
+  assert.equal(cents, sum)
+  assert.ok(cents <= TERMS.unverifiedMaxCents && cents > TERMS.unverifiedMaxCents - 99n, String(cents))
+  assert.ok(admitted.some((isAdmitted) => isAdmitted === false))
+  const rest = TERMS.unverifiedMaxCents - cents
+  assert.equal(await credits[0]?.admit(credit(rest + 1n)), false)
+  if (rest > 0n) assert.equal(await credits[1]?.admit(credit(rest)), true)
 })
 
-test('[cash-in.credits.2] what is always verified is not counted, nor is anything read for it', async () => {
-  const { bank, credits } = counted(TERMS)
-  assert.equal(await credits.admit(1_000n), undefined)
-  assert.deepEqual(bank.asked, [])
+test('[cash-in.credits.3] the same credit again, at either process and at the same time, is counted once', async (t) => {
+  const { credits, credit, database } = await counts(t, 2)
+  const one = credit(600n)
+  await Promise.all(credits.flatMap((process) => [process.admit(one), process.admit(one)]))
+  assert.equal(await credits[1]?.admit(one), true)
+  assert.deepEqual(await unverifiedTotal(database), { cents: 600n, sum: 600n })
 })
 
-test('[cash-in.credits.3] only credits without verification are counted', async (t) => {
-  const { url, database } = await testDatabase(t)
-  const { cashIns, clock, ids } = testEngine(t, url)
-  const store = createCashInStore(database)
-  const paid = async (externalId: string, more: object) => {
-    const id = ids.uuid()
-    await cashIns.create(cashInRequest({ id, externalId }))
-    const given = payment({ endToEndId: externalId, occurredAt: clock.now() })
-    await cashIns.apply(id, { on: 'partner.confirmed', payment: given, transactionId: null, ...more })
-    return (await store.unverifiedCredits(0n, null)).cents
-  }
-  assert.deepEqual([await paid('a', {}), await paid('b', { unverified: 'counted' })], [0n, 100_00n])
+test('[cash-in.credits.3] an event that never booked what it was counted for counts half an hour, at most', async (t) => {
+  const { credits, credit, database, wire, clock } = await counts(t, 1)
+  await credits[0]?.admit(credit(600n))
+  await wire.confirmCredits(clock.now() + 29 * 60_000)
+  assert.deepEqual(await unverifiedTotal(database), { cents: 600n, sum: 600n })
+  await wire.confirmCredits(clock.now() + 31 * 60_000)
+  assert.deepEqual(await unverifiedTotal(database), { cents: 0n, sum: 0n })
+})
+
+test('[cash-in.credits.3] [EV-42] what the statement does not have counts for as long as it does not, whatever else it has', async (t) => {
+  const pix = await world(t, { PIXGATE_UNVERIFIED_CREDITS_MAX_CENTS: '2500' }, STEPPED)
+  const [forged, real, ...others] = await Promise.all(Array.from({ length: 5 }, () => pix.charge('10.00')))
+  await postUnconfirmedEvent(pix, forged)
+  await pix.bankAction(`charges/${real.id}/pay`)
+  await pix.becomes(real.id, 'PAID')
+  for (let minute = 0; minute < 40; minute += 1) await pix.later(60_000)
+  for (const charge of others) await postUnconfirmedEvent(pix, charge)
+  const statuses = await Promise.all(others.map(async ({ id }) => (await pix.read(id)).status))
+  assert.deepEqual(statuses, ['PAID', 'PENDING', 'PENDING'])
+})
+
+test('[cash-in.credits.3] a credit whose case an operator has closed counts no longer, and one whose case is open does', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const forged = await Promise.all([pix.charge('10.00'), pix.charge('20.00')])
+  await pix.later(60_000)
+  for (const charge of forged) await postUnconfirmedEvent(pix, charge)
+  for (let minute = 0; minute < 8; minute += 1) await pix.later(60_000)
+  assert.deepEqual(await cases(pix.database), ['statement_missing', 'statement_missing'])
+  assert.deepEqual(await unverifiedTotal(pix.database), { cents: 3_000n, sum: 3_000n })
+  await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now() WHERE facts ->> 'valueCents' = '1000'`)
+  await pix.later(60_000)
+  assert.deepEqual(await unverifiedTotal(pix.database), { cents: 2_000n, sum: 2_000n })
+})
+
+test('[cash-in.credits.3] [EV-45] a forged event that names an earlier payment, of another charge, credits nothing a second time', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const [paid, other] = [await pix.paid('500.00'), await pix.charge('500.00')]
+  await postUnconfirmedEvent(pix, other, { endToEndId: paid.endToEndId })
+  const replayed = paidEvent(
+    { ...paid, providerTransactionId: paid.providerTransactionId },
+    { endToEndId: paid.endToEndId },
+  )
+  assert.equal(await postEvent(pix, { ...replayed, externalId: other.id }), 200)
+  for (let step = 0; step < 4; step += 1) await pix.later(30_000)
+  assert.notEqual((await pix.read(other.id)).status, 'PAID')
+  assert.equal((await balances(pix.database)).available, 50_000n)
 })

@@ -9,6 +9,7 @@ import { decideCashIn } from '../../src/cash-in/rules.ts'
 import type { Decision } from '../../src/engine/operation.ts'
 import { reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
+import { MADE_BY } from '../support/limits.ts'
 import { withOpenCases } from '../support/open-cases.ts'
 import { journalsOf, type Outcome, outcomesOf, type SituationOf, withoutOutcome } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
@@ -883,7 +884,13 @@ test('[cash-in.states.1] an accepted request is a PENDING cash-in with its first
   const decision = decideCreate(request, TERMS, CREATED_AT)
   assert.deepEqual(
     decision.outcome,
-    cashInAs('PENDING', { version: 1, dueAt: CREATED_AT + 15_000, createdAt: CREATED_AT, updatedAt: CREATED_AT }),
+    cashInAs('PENDING', {
+      version: 1,
+      dueAt: CREATED_AT + 15_000,
+      facts: { madeBy: MADE_BY },
+      createdAt: CREATED_AT,
+      updatedAt: CREATED_AT,
+    }),
   )
   assert.deepEqual(Object.keys(decision).sort(), ['creates', 'outcome'], 'no money moves and nobody is told')
 })

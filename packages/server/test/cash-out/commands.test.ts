@@ -6,10 +6,11 @@ import { sha256 } from '../../src/platform/crypto.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
 import { notifiedStatuses } from '../support/evidence.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { type CashOutFixture, cashOutFixture, type Process, refusalOf } from './fixture.ts'
 import { cashOutAs, cashOutRequest, INPUTS, NOW, stateOf, TERMS } from './situations.ts'
 
-const LIMITED = { ...TERMS, maxValueCents: 50_00n, cashOutMaxCents: 40_00n, cashOutDailyMaxCents: 35_00n }
+const LIMITED = { ...TERMS, maxValueCents: 50_00n, limits: limitsOf({ paymentCents: 40_00n, dayCents: 35_00n }) }
 
 function createIn(state: ReturnType<typeof stateOf>, given: Partial<CashOutRequest> = {}, terms = TERMS) {
   return decideCreate(cashOutRequest({ id: 'id', externalId: 'a', ...given }), terms, state, NOW)
@@ -55,6 +56,7 @@ test('[cash-out.states.1] an accepted request is RESERVED with value and fee set
     version: 1,
     exclusiveKey: null,
     bodyHash: outcome.bodyHash,
+    facts: { madeBy: MADE_BY },
     dueAt: NOW,
     plan: { step: 'send', changesAt: NOW + 86_400_000 },
     createdAt: NOW,
@@ -64,7 +66,7 @@ test('[cash-out.states.1] an accepted request is RESERVED with value and fee set
     journals?.map(({ kind, amounts }) => [kind, amounts]),
     [['cash_out_reserved', { v: 30_00n, f: 1_00n }]],
   )
-  assert.deepEqual(Object.keys(decision).toSorted(), ['controls', 'creates', 'exact'], 'nobody is told')
+  assert.deepEqual(Object.keys(decision).toSorted(), ['allowances', 'creates', 'exact', 'recipients'], 'nobody is told')
 })
 
 test('[fees.3] [cash-out.states.1] the fee comes on top of the value and is set at the creation', () => {
@@ -157,8 +159,8 @@ test('[cash-out.qrcode.6] [QR-8] of creates for one code at the same time from t
   assert.equal((await refusalOf(claim(22))).code, 'pix_code_in_use', 'what was paid once is paid')
 })
 
-test('[cash-out.limits.2] two processes together send no centavo more in a day than the cap; what is released may be sent again', async (t) => {
-  const fixture = await cashOutFixture(t, {}, { cashOutDailyMaxCents: 50_00n })
+test('[limits.5] [limits.6] two processes together send no centavo more in a day than the cap; what is released may be sent again', async (t) => {
+  const fixture = await cashOutFixture(t, {}, { limits: limitsOf({ dayCents: 50_00n }) })
   const processes = [fixture, fixture.another()]
   const send = (index: number) =>
     create(processes[index % 2] ?? fixture, { externalId: `p${index}`, valueCents: 3_00n })

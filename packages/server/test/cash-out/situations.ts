@@ -6,6 +6,7 @@ import { decideCashOut } from '../../src/cash-out/rules.ts'
 import type { ControlName, Document, State } from '../../src/engine/operation.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
+import { limitsOf, MADE_BY, NOTHING_USED } from '../support/limits.ts'
 import { ORDER_INPUTS } from '../support/order-inputs.ts'
 
 /** Cash-outs in every state, and everything that may happen to them, for tests of the rules alone. */
@@ -19,8 +20,7 @@ export const CREATED_AT = NOW - 600_000
 export const TERMS: CashOutTerms = {
   fee: { cents: 1_00n, basisPoints: 0n },
   maxValueCents: 100_000_00n,
-  cashOutMaxCents: null,
-  cashOutDailyMaxCents: null,
+  limits: limitsOf(),
 }
 
 /** A payout that was claimed for sending once. */
@@ -95,6 +95,7 @@ export function cashOutRequest(
     exclusiveKey: null,
     correlationId: 'test',
     idempotencyKey: null,
+    madeBy: MADE_BY,
     bodyHash: sha256(JSON.stringify([given.externalId, String(given.valueCents)])),
     ...given,
   }
@@ -153,15 +154,15 @@ export function stateOf(
     balance: (code) => ({ available: 50_00n, ...balances })[code] ?? 0n,
     control: (name) => controls[name] ?? CONTROLS[name],
     versionOf: () => 1n,
+    ...NOTHING_USED,
   }
 }
 
 const CONTROLS: Readonly<Record<ControlName, Document>> = {
   cash_out_switch: { enabled: true },
-  cash_out_day: { day: null, sentCents: 0 },
 }
 
 /** Decides inputs for the merchant of the tests. */
 export function decide(before: CashOut, inputs: CashOutInput | readonly CashOutInput[], at = NOW, state = stateOf()) {
-  return decideCashOut(before, 'on' in inputs ? [inputs] : inputs, TERMS, state, at)
+  return decideCashOut(before, 'on' in inputs ? [inputs] : inputs, state, at)
 }

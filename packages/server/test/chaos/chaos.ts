@@ -138,7 +138,7 @@ async function inWorld(options: ChaosOptions, directory: string, ends: (() => un
   receiver.behave()
   const isSwitchedOn = await readSwitch(fleet)
   await switchOn(fleet)
-  const unfinished = await becomeQuiet({ ...world, bankUrl: fleet.bankUrl, onProgress })
+  const unfinished = await becomeQuiet({ ...world, bankUrl: fleet.bankUrl, onProgress, lift: () => lift(fleet) })
 
   const [book, books] = [await bookAt(fleet.bankUrl), await readBooks(database, cluster.url)]
   const evidence = { bankKind, book, history, switchSets, received: receiver.received }
@@ -244,6 +244,11 @@ async function switchOn(fleet: Fleet): Promise<void> {
     await realPause.for(100)
   }
   throw new Error('payouts cannot be switched on again')
+}
+
+/** Whoever has looked at what the trip wire found puts payouts on again. */
+async function lift(fleet: Fleet): Promise<void> {
+  if (!(await readSwitch(fleet))) await switchOn(fleet)
 }
 
 async function readSwitch(fleet: Fleet): Promise<boolean> {

@@ -28,6 +28,7 @@ const RIGHT = {
     balances: { settlement: -600 },
     notifications: [{ id: 'n1', operation_id: CHARGE, body: Buffer.from('paid'), undelivered: 0n }],
     isSwitchedOn: true,
+    trips: [],
     verification: { at: 0, faults: 0, drifts: [] },
   },
   history: [asked({ status: 201, id: PAYOUT })],
@@ -90,6 +91,19 @@ test('[P7] a case explains a difference at a lying bank only, where it names the
   ])
   assert.deepEqual(found({ movements, cases: [{ ...openCase(PAYOUT), isOpen: false }] }, lying), ['money'])
   assert.deepEqual(found({ movements, cases: [openCase(PAYOUT)] }), ['money', 'cases'])
+})
+
+test('[trip-wire.2] [P7] the judge finds a suspension that the bank’s book does not bear out', () => {
+  const lying = { bankKind: 'lying' } as const
+  const of = (...cases: string[]) => ({ trips: [{ cases }] })
+  assert.deepEqual(found(of('statement_missing in E1')), ['trip wire'], 'a bank that tells the truth lacks nothing')
+  assert.deepEqual(found(of('statement_missing in E1'), lying), [])
+  assert.deepEqual(found(of(`statement_missing in ${PAID}`), lying), ['trip wire'])
+  assert.deepEqual(found(of(`statement_unexplained PAYOUT_SENT ${SENT}`), lying), [])
+  assert.deepEqual(found(of('statement_unexplained PAYOUT_SENT E1'), lying), ['trip wire'])
+  assert.deepEqual(found(of(`statement_differs PAYMENT_RECEIVED ${PAID}`), lying), ['trip wire'])
+  assert.deepEqual(found(of('bank_balance_short 2026-11-22T12:00:00.000Z'), lying), ['trip wire'])
+  assert.deepEqual(found({ ...of('statement_missing in E1'), isSwitchedOn: false }, lying), [], 'it is off by that')
 })
 
 test('[P6] the judge finds what is held or in doubt', () => {

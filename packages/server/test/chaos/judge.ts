@@ -18,6 +18,7 @@ export type Rule =
   | 'at most once'
   | 'requests' // what was refused is absent, what was confirmed is there
   | 'switch'
+  | 'trip wire' // nothing was suspended that the bank's book does not bear out
   | 'verify-ledger'
   | 'notifications'
   | 'held' // money set aside, in suspense, or in doubt
@@ -41,6 +42,7 @@ export function judge(evidence: Evidence): Finding[] {
     ...onceFindings(evidence),
     ...requestFindings(evidence),
     ...switchFindings(evidence),
+    ...tripFindings(evidence),
     ...verifyFindings(evidence),
     ...notificationFindings(evidence),
     ...heldFindings(evidence),
@@ -181,9 +183,37 @@ function switchFindings({ books, switchSets }: Evidence): Finding[] {
     ({ enabled, reply, stoodLater }) => !enabled && wasDone(reply) && stoodLater === true,
   )
   if (undone.length > 0) return [{ rule: 'switch', text: `${undone.length} times it was off, and on again by itself` }]
+  // Off by the trip wire, which is judged for itself.
+  if (books.trips.length > 0 && !books.isSwitchedOn) return []
   if (possibleSwitches(switchSets).has(books.isSwitchedOn)) return []
   const story = switchSets.slice(-4).map(({ enabled, reply }) => `${enabled ? 'on' : 'off'} ${briefly(reply)}`)
   return [{ rule: 'switch', text: `the switch is ${books.isSwitchedOn ? 'on' : 'off'} after ${story.join(', ')}` }]
+}
+
+/** A suspension names at least one difference that is one by the bank's book, and a bank that tells the truth has none. */
+function tripFindings({ bankKind, book, books }: Evidence): Finding[] {
+  const isBorneOut = (name: string) => bankKind !== 'truthful' && isDifference(name, book, books)
+  return books.trips
+    .filter(({ cases }) => !cases.some(isBorneOut))
+    .map(({ cases }) => ({ rule: 'trip wire', text: `suspended for nothing: ${cases.join(', ')}` }))
+}
+
+/** What a case of the statement is about, held against what the bank's book says in the end. */
+function isDifference(name: string, book: BankBook, { movements }: Books): boolean {
+  const [kind, , id = ''] = name.split(' ')
+  const there = (book.entries as readonly Entry[]).filter(({ endToEndId, returnId }) => id === (returnId ?? endToEndId))
+  const here = movements.filter(({ reference }) => reference === id)
+  switch (kind) {
+    case 'statement_missing':
+      return there.length === 0
+    case 'statement_differs':
+      return there.some(({ valueCents }) => here.some(({ cents }) => Math.abs(Number(cents)) !== valueCents))
+    // Our books may have it by now.
+    case 'statement_unexplained':
+      return there.length > 0
+    default:
+      return false
+  }
 }
 
 function wasDone(reply: Reply): boolean {

@@ -22,6 +22,8 @@ export interface Noisy {
   readonly fleet: Fleet
   readonly bankUrl: string
   readonly onProgress: (what: string) => void
+  /** What an operator does about payouts that were suspended. */
+  readonly lift: () => Promise<void>
 }
 
 /**
@@ -29,10 +31,11 @@ export interface Noisy {
  * the bank.
  * @returns what is left where that does not come; `undefined` where all is quiet
  */
-export async function becomeQuiet({ database, fleet, bankUrl, onProgress }: Noisy): Promise<string | undefined> {
+export async function becomeQuiet({ database, fleet, bankUrl, onProgress, lift }: Noisy): Promise<string | undefined> {
   let [passedMs, left] = [0, '']
   for (let turn = 0; turn < TURNS_MAX && passedMs < LIMIT_MS; turn++) {
     await realPause.for(TURN_MS)
+    await lift()
     const { nextMs, ...waiting } = await readWaiting(database)
     const { events } = await bookAt(bankUrl)
     left = listed({ ...waiting, 'events at the bank': events.pending.length })

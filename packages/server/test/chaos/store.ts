@@ -11,7 +11,13 @@ export interface Books {
   readonly balances: Readonly<Record<string, number>>
   readonly notifications: readonly NotificationRow[]
   readonly isSwitchedOn: boolean
+  readonly trips: readonly TripRow[]
   readonly verification: Verification
+}
+
+/** A suspension by the trip wire, and the cases that it names: kind, then reference. */
+export interface TripRow {
+  readonly cases: readonly string[]
 }
 
 /** An operation. */
@@ -87,6 +93,11 @@ const selectSwitch = statement<[], { value: { enabled?: boolean } }>(
   `SELECT value FROM control WHERE name = 'cash_out_switch'`,
 )
 
+const selectTrips = statement<[], TripRow>(
+  'chaos.trips',
+  `SELECT facts -> 'cases' AS cases FROM audit WHERE actor = 'trip-wire' ORDER BY at, id`,
+)
+
 const beginSnapshot = statement<[]>('chaos.begin', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
 
 /** Reads all of it, once nobody writes any more. */
@@ -103,6 +114,7 @@ export async function readBooks(database: Database, url: string): Promise<Books>
       balances: Object.fromEntries(balances.map(({ code, balance_cents }) => [code, Number(balance_cents)])),
       notifications: await queries.rows(selectNotifications, []),
       isSwitchedOn: control?.value.enabled ?? true,
+      trips: await queries.rows(selectTrips, []),
       verification,
     }
   })

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { pixgate } from '../../src/banks/banks.ts'
 import type { ConfiguredBank } from '../../src/banks/connector.ts'
 import { examineBank } from '../../src/doctor/bank.ts'
-import { examineDatabase } from '../../src/doctor/database.ts'
+import { examineDatabase, type MigratedBy } from '../../src/doctor/database.ts'
 import { type Finding, reportOf } from '../../src/doctor/finding.ts'
 import { permissionFaults } from '../../src/doctor/permissions.ts'
 import { examineReceivers } from '../../src/doctor/receivers.ts'
@@ -23,8 +20,10 @@ import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { openGate, publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
 import type { EncryptionKeys } from '../../src/platform/sealing.ts'
 import { readVariables } from '../../src/platform/variables.ts'
-import { prepareDatabase } from '../../src/start.ts'
+import { migrateDatabase } from '../../src/prepare-database.ts'
+import { certificateOf, endedCertificate } from '../support/certificates.ts'
 import { administer, testDatabase } from '../support/database.ts'
+import { as, login, serverLogin } from '../support/logins.ts'
 import { emptyDatabase } from '../support/migrations.ts'
 import { signerOf } from '../support/signing-keys.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
@@ -64,8 +63,12 @@ function configured(url: string): ConfiguredBank {
 const examined = async (url: string) => lines(await examineBank(configured(url), { now: wallNow }))
 
 /** What is wrong with a database, by `check`. */
-async function wrong(url: string, keys?: EncryptionKeys): Promise<string[]> {
-  const { findings } = await examineDatabase(url, createDatabaseClock(), keys)
+async function wrong(
+  url: string,
+  encryptionKeys?: EncryptionKeys,
+  migratedBy: MigratedBy = 'start',
+): Promise<string[]> {
+  const { findings } = await examineDatabase({ url, clock: createDatabaseClock(), encryptionKeys, migratedBy })
   return findings.filter(({ isOk }) => !isOk).map(({ check, says }) => `${check}: ${says}`)
 }
 
@@ -131,7 +134,7 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
   const wrong = await doctor({
     ...ENVIRONMENT,
     PORT: 'canary',
-    PIXGATE_CASH_OUT_MAX_CENT: '1',
+    PIXGATE_PAYMENT_MAX_CENT: '1',
     DATABASE_URL: databaseUrl,
   })
   assert.deepEqual(wrong, {
@@ -139,7 +142,7 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
     output: [
       '✘ configuration  PORT must be a whole number from 0 to 65535',
       '✘ configuration  PIXGATE_PARTNER_URL is required; the sandbox, which npm start runs, brings its own',
-      '✘ configuration  PIXGATE_CASH_OUT_MAX_CENT is unknown; did you mean PIXGATE_CASH_OUT_MAX_CENTS?',
+      '✘ configuration  PIXGATE_PAYMENT_MAX_CENT is unknown; did you mean PIXGATE_PAYMENT_MAX_CENTS?',
       '',
     ].join('\n'),
   })
@@ -147,7 +150,11 @@ test('[doctor.1] where anything is wrong there is a ✘, the status is 1, and no
 
 test('[doctor.2] the database is examined as a start would, and pending migrations are no fault', async (t) => {
   const { url } = await testDatabase(t)
-  const examine = async (of: string) => lines((await examineDatabase(of, createDatabaseClock(), undefined)).findings)
+  const examine = async (of: string) => {
+    const clock = createDatabaseClock()
+    const examined = { url: of, clock, encryptionKeys: undefined, migratedBy: 'start' } as const
+    return lines((await examineDatabase(examined)).findings)
+  }
   await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)
   assert.match((await examine(url))[0] ?? '', /^✘ database +PostgreSQL runs with synchronous_commit = off;/)
   await administer(url, `INSERT INTO schema_migration (version, name, hash) VALUES (9999, '9999-future.sql', 'x')`)
@@ -179,24 +186,12 @@ test('[doctor.3] the bank is named with what is wrong and what to look at', asyn
   assert.equal((await examined(page.url))[0], '✘ bank   the bank answers what cannot be read')
 })
 
-const cluster = process.env.PIXGATE_TEST_DATABASE_URL ?? ''
-
-/** A login of the cluster's. */
-async function login(options = ''): Promise<{ role: string; password: string }> {
-  const role = `login_${randomBytes(8).toString('hex')}`
-  await administer(cluster, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' ${options}`)
-  return { role, password: 'secret' }
-}
-
-function as(url: string, { role, password }: { role: string; password: string }): string {
-  return Object.assign(new URL(url), { username: role, password }).href
-}
-
-const startOn = (url: string) => prepareDatabase(url, pino({ level: 'silent' }))
+const startOn = (url: string) => migrateDatabase({ url, variable: 'DATABASE_URL' }, pino({ level: 'silent' }))
 
 test('[doctor.2] a login that may not do what the start does is a ✘, and the start is refused', async (t) => {
   const { url } = await testDatabase(t)
-  const reader = await login('IN ROLE pg_read_all_data')
+  const empty = await emptyDatabase(t)
+  const reader = await login(t, 'IN ROLE pg_read_all_data')
   const may = `DATABASE_URL: the user "${reader.role}" may not`
   assert.deepEqual(await wrong(as(url, reader)), [
     `database: ${may} create tables in the schema public: it must own the database`,
@@ -205,18 +200,32 @@ test('[doctor.2] a login that may not do what the start does is a ✘, and the s
   ])
   await assert.rejects(startOn(as(url, reader)), /permission denied for schema public/)
 
-  const owner = await login()
-  const empty = await emptyDatabase(t, owner)
-  // After its database.
-  t.after(() => administer(cluster, `DROP ROLE ${owner.role}, ${reader.role}`))
-  assert.deepEqual(await wrong(empty), [
+  const owner = await login(t)
+  await administer(empty, `ALTER DATABASE ${new URL(empty).pathname.slice(1)} OWNER TO ${owner.role}`)
+  const owned = as(empty, owner)
+  assert.deepEqual(await wrong(owned), [
     `database: DATABASE_URL: the user "${owner.role}" may not work as pixgate_app: GRANT pixgate_app TO "${owner.role}"`,
   ])
-  await assert.rejects(startOn(empty), /permission denied/)
+  await assert.rejects(startOn(owned), /permission denied/)
   await administer(url, `GRANT pixgate_app TO ${owner.role}`)
-  assert.deepEqual(await wrong(empty), [])
-  await startOn(empty)
-  assert.deepEqual(await wrong(empty), [])
+  assert.deepEqual(await wrong(owned), [])
+  await startOn(owned)
+  assert.deepEqual(await wrong(owned), [])
+})
+
+test('[doctor.2] [database.10] [database.11] in production a login that can do too much is a ✘, and so is a schema that is not up to date', async (t) => {
+  const { url } = await testDatabase(t)
+  const server = as(url, await serverLogin(t))
+  assert.deepEqual(await wrong(server, undefined, 'migrate'), [])
+  const [superuser = '', advice = '', ...others] = await wrong(url, undefined, 'migrate')
+  assert.match(superuser, /^database: DATABASE_URL: the user "\w+" is a superuser$/)
+  assert.match(advice, /^database: DATABASE_URL needs a login of its own in production, .*IN ROLE pixgate_app$/)
+  assert.deepEqual(others, [])
+  await administer(url, "DELETE FROM allowed_move WHERE to_status = 'PAID'")
+  assert.deepEqual(await wrong(server, undefined, 'migrate'), [
+    'migrations: the schema is not up to date (moves): run pixgate migrate with PIXGATE_MIGRATION_URL, then start again',
+  ])
+  assert.deepEqual(await wrong(server, undefined, 'start as another user'), [], 'the start of a sandbox applies them')
 })
 
 const MAY_ALL: Permissions = {
@@ -276,7 +285,12 @@ test('[encryption.4] the doctor says whether the previous encryption key is need
   const [old, present] = ['the encryption key of last year, 32 or more', 'the encryption key of this year, 32 or more']
   await signerOf(database, { current: old, previous: undefined })
   const keyLines = async (previous?: string, current = present) => {
-    const { findings } = await examineDatabase(url, createDatabaseClock(), { current, previous })
+    const { findings } = await examineDatabase({
+      url,
+      clock: createDatabaseClock(),
+      encryptionKeys: { current, previous },
+      migratedBy: 'start',
+    })
     return lines(findings.filter(({ check }) => check === 'encryption key'))
   }
   assert.deepEqual(await keyLines(old), [
@@ -314,26 +328,6 @@ test('[doctor.1] a database that cuts the connection is a ✘', async (t) => {
   assert.equal(status, 1)
 })
 
-/** The key and the certificate of a machine called localhost, which ended years ago; `undefined` without openssl. */
-function endedCertificate(t: TestContext): { key: string; cert: string } | undefined {
-  const cwd = mkdtempSync(join(tmpdir(), 'pixgate-certificate-'))
-  t.after(() => rmSync(cwd, { recursive: true }))
-  const config =
-    '[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\nrand_serial=yes\npolicy=p\n[p]\ncommonName=supplied\n'
-  writeFileSync(join(cwd, 'config'), config)
-  writeFileSync(join(cwd, 'index'), '')
-  const openssl = (words: string) => execFileSync('openssl', words.split(' '), { cwd, stdio: 'ignore' })
-  try {
-    openssl('req -new -newkey rsa:2048 -nodes -keyout key -out request -subj /CN=localhost')
-    openssl(
-      'ca -batch -selfsign -config config -keyfile key -in request -out cert -notext -startdate 200101000000Z -enddate 200102000000Z',
-    )
-  } catch {
-    return undefined
-  }
-  return { key: readFileSync(join(cwd, 'key'), 'utf8'), cert: readFileSync(join(cwd, 'cert'), 'utf8') }
-}
-
 test('[doctor.3] [doctor.5] a certificate that has expired is named as that', async (t) => {
   const certificate = endedCertificate(t)
   if (certificate === undefined) return t.skip('openssl is not on this machine')
@@ -346,20 +340,6 @@ test('[doctor.3] [doctor.5] a certificate that has expired is named as that', as
   const [finding] = await examineReceivers([{ id: 'id', url }], true)
   assert.equal(finding?.says, `${url} ${expired}repair it, or remove it with DELETE /webhook/id`)
 })
-
-/** The key and the certificate of a machine called localhost, and its path; `undefined` without openssl. */
-function ownCertificate(t: TestContext): { key: string; cert: string; path: string } | undefined {
-  const cwd = mkdtempSync(join(tmpdir(), 'pixgate-certificate-'))
-  t.after(() => rmSync(cwd, { recursive: true }))
-  const words = 'req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=localhost'
-  try {
-    execFileSync('openssl', words.split(' '), { cwd, stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  const [key, cert] = ['key', 'cert'].map((name) => readFileSync(join(cwd, name), 'utf8')) as [string, string]
-  return { key, cert, path: join(cwd, 'cert') }
-}
 
 const WANTS_CERTIFICATE = { requestCert: true, rejectUnauthorized: true }
 
@@ -381,7 +361,7 @@ for (const [title, options, says] of [
   ],
 ] as const) {
   test(`[doctor.3] a bank that ${title} is named as that`, async (t) => {
-    const certificate = ownCertificate(t)
+    const certificate = certificateOf(t, 'localhost')
     if (certificate === undefined) return t.skip('openssl is not on this machine')
     const { path, ...pem } = certificate
     const port = await listening(
@@ -394,9 +374,19 @@ for (const [title, options, says] of [
       DATABASE_URL: 'postgres://pixgate@127.0.0.1:9/pixgate',
       PIXGATE_PARTNER_URL: `https://localhost:${port}`,
     })
-    assert.equal(output.split('\n')[2], `✘ bank           the bank ${says}: check PIXGATE_PARTNER_URL`)
+    assert.equal(output.split('\n')[1], '✔ TLS            trusts the authorities in NODE_EXTRA_CA_CERTS, too')
+    assert.equal(output.split('\n')[3], `✘ bank           the bank ${says}: check PIXGATE_PARTNER_URL`)
   })
 }
+
+test('[doctor.6] authorities that are named and cannot be read are a ✘', async () => {
+  const environment = { ...ENVIRONMENT, DATABASE_URL: 'postgres://pixgate@127.0.0.1:9/pixgate' }
+  const given = { ...environment, PIXGATE_PARTNER_URL: 'https://127.0.0.1:9', NODE_EXTRA_CA_CERTS: '/nowhere.pem' }
+  const { output } = await doctor(given)
+  const line = output.split('\n').find((one) => one.includes(' TLS '))
+  const reason = 'no such file or directory; Node.js goes on without them'
+  assert.equal(line, `✘ TLS            NODE_EXTRA_CA_CERTS names /nowhere.pem, which cannot be read: ${reason}`)
+})
 
 test('[doctor.3] a bank that answers too much is named as that', async (t) => {
   const { url } = await bankThat(t, (response) => response.write(' '.repeat(70_000)))
@@ -423,11 +413,12 @@ test('[doctor.4] a bank whose clock is more than five seconds off ours is a ✘;
 
 test('[doctor.4] a machine whose clock is off the database’s is a ✘', async (t) => {
   const { url } = await testDatabase(t)
-  const { findings } = await examineDatabase(
+  const { findings } = await examineDatabase({
     url,
-    createDatabaseClock(() => wallNow() + 600_000),
-    undefined,
-  )
+    clock: createDatabaseClock(() => wallNow() + 600_000),
+    encryptionKeys: undefined,
+    migratedBy: 'start',
+  })
   const clock = findings.find(({ check }) => check === 'clock')
   assert.match(
     `${clock?.isOk} ${clock?.says}`,

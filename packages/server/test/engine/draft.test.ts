@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { Draft } from '../../src/engine/draft.ts'
 import type { LoadedState } from '../../src/engine/loaded-state.ts'
 import type { Command, ControlName, Create, Decision, Journal, Operation } from '../../src/engine/operation.ts'
+import { NO_ALLOWANCES } from '../support/limits.ts'
 import { operationAs } from '../support/operation.ts'
 
 const NOW = 1_700_000_000_000
@@ -30,6 +31,7 @@ function draftKnowing(
     controls: new Map(),
     debts: new Map(),
     movements: NOWHERE,
+    ...NO_ALLOWANCES,
     ...given,
     operations: new Map(given.operations.map((known) => [known.id, known])),
     accounts: new Map(
@@ -262,12 +264,9 @@ test('[engine.3] a move gives up what the operation held, and otherwise keeps it
   )
 })
 
-/** A batch that knows the two controls. */
+/** A batch that knows the control. */
 function draftWithControls(): Draft {
-  const controls = new Map([
-    ['cash_out_switch', { version: 3n, value: { enabled: true } }],
-    ['cash_out_day', { version: 8n, value: { day: null, sentCents: 0 } }],
-  ] as const)
+  const controls = new Map([['cash_out_switch', { version: 3n, value: { enabled: true, reason: null } }]] as const)
   return draftKnowing({ operations: [operation('a')], controls }, {})
 }
 
@@ -281,14 +280,15 @@ test('[engine.6] a control that a command looked at is compared, changed or not;
 
 test('[engine.6] within a batch a command sees the control as the ones before it leave it', () => {
   const batch = draftWithControls()
-  for (const sentCents of [10, 30]) {
-    add(batch, { ...moving('a', 'PAID'), controls: { cash_out_day: { day: 'd', sentCents } } }, ['a'], ['cash_out_day'])
-    assert.deepEqual(batch.control('cash_out_day'), { day: 'd', sentCents })
+  for (const reason of ['one', 'two']) {
+    const cash_out_switch = { enabled: false, reason }
+    add(batch, { ...moving('a', 'PAID'), controls: { cash_out_switch } }, ['a'], ['cash_out_switch'])
+    assert.deepEqual(batch.control('cash_out_switch'), cash_out_switch)
   }
-  assert.equal(batch.controlVersion('cash_out_day'), 8n, 'what is compared is what was read at first')
-  assert.deepEqual([...batch.changedControls], [['cash_out_day', { version: 10n, value: { day: 'd', sentCents: 30 } }]])
-  assert.equal(batch.versionOf('cash_out_day'), 10n, 'each time that it is set counts')
-  assert.deepEqual(batch.control('cash_out_switch'), { enabled: true })
+  assert.equal(batch.controlVersion('cash_out_switch'), 3n, 'what is compared is what was read at first')
+  const value = { enabled: false, reason: 'two' }
+  assert.deepEqual([...batch.changedControls], [['cash_out_switch', { version: 5n, value }]])
+  assert.equal(batch.versionOf('cash_out_switch'), 5n, 'each time that it is set counts')
 })
 
 test('[engine.6] a control that was not read cannot be decided on', () => {

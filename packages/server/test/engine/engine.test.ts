@@ -415,18 +415,18 @@ const CONTROLS = statement<[], { name: string; version: bigint; value: unknown }
   'SELECT name, version, value FROM control ORDER BY name',
 )
 
-/** Spends, and counts what was spent in the day's control. */
+/** Spends, and counts in the control what was spent. */
 function spendCounted(engine: TestEngine, externalId: string): Command<'reserved'> {
   const plain = spend(engine, externalId, 1_00n)
   return {
     ...plain,
-    controls: ['cash_out_day'],
+    controls: ['cash_out_switch'],
     decide: (state, now) => {
-      const { sentCents } = state.control('cash_out_day')
+      const { sentCents = 0 } = state.control('cash_out_switch')
       if (Number(sentCents) >= 50_00) throw new Refusal('insufficient_balance')
       return {
         ...plain.decide(state, now),
-        controls: { cash_out_day: { day: '2026-11-21', sentCents: Number(sentCents) + 1_00 } },
+        controls: { cash_out_switch: { enabled: true, sentCents: Number(sentCents) + 1_00 } },
       }
     },
   }
@@ -444,8 +444,8 @@ test('[engine.6] what two processes count together is never more than the limit,
   for (const result of results) {
     if (result.status === 'rejected') assert.equal((result.reason as Refusal).code, 'insufficient_balance')
   }
-  const [day] = await database.rows(CONTROLS, [])
-  assert.deepEqual(day?.value, { day: '2026-11-21', sentCents: 50_00 })
+  const control = (await database.rows(CONTROLS, [])).find(({ name }) => name === 'cash_out_switch')
+  assert.deepEqual(control?.value, { enabled: true, sentCents: 50_00 })
   assert.equal((await balances(database)).reserved, 50_00n)
   await assertBooks(database)
 })
@@ -456,8 +456,8 @@ test('[engine.6] a control that was changed has the next version; one that was l
   await one.engine.execute(spendCounted(one, 'p0'))
   await one.engine.execute({ ...spend(one, 'p1', 1_00n), controls: ['cash_out_switch'] })
   assert.deepEqual(await database.rows(CONTROLS, []), [
-    { name: 'cash_out_day', version: 2n, value: { day: '2026-11-21', sentCents: 1_00 } },
-    before[1],
+    before[0],
+    { name: 'cash_out_switch', version: 2n, value: { enabled: true, sentCents: 1_00 } },
   ])
 })
 

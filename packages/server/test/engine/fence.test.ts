@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test'
 import pg from 'pg'
 import { decideCreate as decideCashIn } from '../../src/cash-in/create.ts'
 import { type CashOutRequest, decideCreate as decideCashOut } from '../../src/cash-out/create.ts'
-import { forgetBatches } from '../../src/engine/forget-batches.ts'
+import { forgetPast } from '../../src/engine/forget-past.ts'
 import type { Command, ControlName } from '../../src/engine/operation.ts'
 import { decideAdjustment } from '../../src/operator/rules.ts'
 import { type Database, statement } from '../../src/platform/db/database.ts'
@@ -11,6 +11,7 @@ import { cashInIn, decideCreate as decideRefund } from '../../src/refund-in/crea
 import { assertBooks } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, releasing, TERMS, type TestEngine, testEngine } from '../support/engine.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 
 /**
@@ -18,9 +19,9 @@ import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
  * was refused meanwhile must not happen, and what was done again must not happen twice.
  */
 
-const NONE = { correlationId: 'test', idempotencyKey: null, bodyHash: Buffer.alloc(32) } as const
+const NONE = { madeBy: MADE_BY, correlationId: 'test', idempotencyKey: null, bodyHash: Buffer.alloc(32) } as const
 
-const OUT_TERMS = { ...TERMS, fee: { cents: 0n, basisPoints: 0n }, cashOutMaxCents: null, cashOutDailyMaxCents: null }
+const OUT_TERMS = { ...TERMS, fee: { cents: 0n, basisPoints: 0n }, limits: limitsOf() }
 
 /** What may be late, and how it comes to be refused meanwhile. */
 interface Late {
@@ -49,6 +50,7 @@ const LATE: Readonly<Record<string, Late>> = {
         assert.ok(cashInIn(state, CHARGE))
         return decideRefund(
           { ...NONE, id, cashInId: CHARGE, valueCents: 10_00n, externalId: id, reason: null },
+          limitsOf(),
           state,
           now,
         )
@@ -312,6 +314,6 @@ test('[engine.13] outcomes are forgotten after seven days and not before', async
   await observer.query(
     `INSERT INTO batch (id, outcome) VALUES (${idAt('7 days 1 minute')}, 'committed'), (${idAt('6 days 23:59')}, 'abandoned')`,
   )
-  await forgetBatches(database)
+  await forgetPast(database)
   assert.deepEqual(await database.rows(selectOutcomes, []), [{ outcome: 'abandoned', batches: 1n }])
 })

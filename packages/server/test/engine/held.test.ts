@@ -37,10 +37,10 @@ test('[engine.7] what changes nothing on the held rows is answered, not refused 
   const countOne = () =>
     engine.execute({
       reads: [],
-      controls: ['cash_out_switch', 'cash_out_day'],
+      controls: ['cash_out_switch'],
       decide: (state) =>
         state.control('cash_out_switch').enabled === true
-          ? { controls: { cash_out_day: { day: null, sentCents: 1 } }, outcome: 'written' }
+          ? { controls: { cash_out_switch: { enabled: true, reason: 'written' } }, outcome: 'written' }
           : { outcome: 'suspended' },
     })
   await engine.execute({ reads: [], decide: () => ({ outcome: undefined }) })
@@ -73,10 +73,10 @@ test('[engine.13] [engine.7] [DB-2] a lost answer to a commit while the rows wer
   const count = () =>
     engine.execute({
       reads: [],
-      controls: ['cash_out_switch', 'cash_out_day'],
+      controls: ['cash_out_switch'],
       decide: (state) => {
-        const { sentCents = 0 } = state.control('cash_out_day')
-        return { controls: { cash_out_day: { day: null, sentCents: Number(sentCents) + 1 } }, outcome: 'written' }
+        const { counted = 0 } = state.control('cash_out_switch')
+        return { controls: { cash_out_switch: { enabled: true, counted: Number(counted) + 1 } }, outcome: 'written' }
       },
     })
   await engine.execute({ reads: [], decide: () => ({ outcome: undefined }) })

@@ -8,6 +8,7 @@ import { cashOutRequest } from '../cash-out/situations.ts'
 import { operatedProcess } from '../operator/fixture.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment } from '../support/engine.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 
 const LAPSED: LiveRequest = { hasLapsed: () => true }
@@ -24,7 +25,7 @@ test('[engine.17] [PL-5] [PL-6] no order of a client or an operator is carried o
   const { url, database } = await testDatabase(t)
   const pix = operatedProcess(t, url)
   const { ids, clock, cashIns, payouts } = pix
-  const refunds = createRefundInCommands({ ...pix, store: createRefundInStore(database) })
+  const refunds = createRefundInCommands({ ...pix, limits: limitsOf(), store: createRefundInStore(database) })
   const cashInId = ids.uuid()
   await cashIns.create(cashInRequest({ id: cashInId, externalId: 'paid' }))
   const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
@@ -34,7 +35,7 @@ test('[engine.17] [PL-5] [PL-6] no order of a client or an operator is carried o
     payout: (live) => payouts.create({ ...cashOutRequest({ id: ids.uuid(), externalId: 'payout' }), live }),
     refund: (live) => {
       const content = { cashInId, valueCents: 1_00n, externalId: 'refund', reason: null }
-      return refunds.create({ ...NAMES, id: ids.uuid(), ...content, live })
+      return refunds.create({ ...NAMES, madeBy: MADE_BY, id: ids.uuid(), ...content, live })
     },
     adjustment: (live) => pix.adjust(1_00n, { live }),
     switch: (live) => pix.switchCashOuts(false, 'test', { live }),

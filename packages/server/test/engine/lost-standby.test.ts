@@ -14,6 +14,7 @@ import { createInboxStore } from '../../src/inbox/store.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { subscribe, unsubscribe } from '../../src/webhooks/commands.ts'
 import { cashOutRequest, TERMS } from '../cash-out/situations.ts'
+import { OPERATOR } from '../operator/fixture.ts'
 import { assertBooks } from '../support/books.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
@@ -254,14 +255,14 @@ for (const what of ['key that is deactivated', 'receiver that is registered', 'r
       verified: { clear: () => undefined } as VerifiedKeys,
     } as const
     const operator = { actor: 'tests', address: '127.0.0.1' }
-    await generateKey(keys, operator, ALIVE)
+    await generateKey(keys, { createdBy: null }, operator, ALIVE)
     const [key] = await listKeys(database, undefined, 1)
     const url = new URL(`https://example.com/${ids.uuid()}`)
-    const register = () => subscribe({ database, clock, ids }, url, ['pix_cash_in'], ALIVE)
+    const register = () => subscribe({ database, clock, ids }, url, ['pix_cash_in'], OPERATOR, ALIVE)
     const { id } = what === 'receiver that is removed' ? await register() : { id: '' }
     const once = async () => {
       if (what === 'receiver that is registered') await register()
-      else if (what === 'receiver that is removed') await unsubscribe({ database, clock }, id, ALIVE)
+      else if (what === 'receiver that is removed') await unsubscribe({ database, clock, ids }, id, OPERATOR, ALIVE)
       else await deactivateKey(keys, key?.id ?? '', operator, ALIVE)
     }
     await loseStandby(t)

@@ -112,11 +112,11 @@ function aProcess(t: TestContext, url: string, mayHold: boolean, jittered = asyn
   const ownerOf = (id: string) =>
     engine.execute({
       reads: [],
-      controls: ['cash_out_switch', 'cash_out_day'],
+      controls: ['cash_out_switch'],
       movements: [{ direction: 'in', id }],
       decide: (state) => {
         const owner = state.movement({ direction: 'in', id })?.operationId
-        return { controls: { cash_out_day: { owner: owner ?? null } }, outcome: owner }
+        return { controls: { cash_out_switch: { enabled: true, owner: owner ?? null } }, outcome: owner }
       },
     })
   return { engine, ownerOf }

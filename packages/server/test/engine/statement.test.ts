@@ -4,6 +4,7 @@ import { Draft } from '../../src/engine/draft.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
 import { writeOf } from '../../src/engine/statement/write.ts'
+import { NO_ALLOWANCES } from '../support/limits.ts'
 import { operationAs } from '../support/operation.ts'
 
 const OPERATION = operationAs({ id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f' })
@@ -13,7 +14,11 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   const accounts = new Map([['available', { version: 1n, balanceCents: 0n }]] as const)
   const { id } = OPERATION
   const ids = { uuid: () => id }
-  const draft = new Draft({ operations: new Map(), accounts, controls, movements: new Map(), debts: new Map() }, 0, ids)
+  const draft = new Draft(
+    { operations: new Map(), accounts, controls, movements: new Map(), debts: new Map(), ...NO_ALLOWANCES },
+    0,
+    ids,
+  )
   const posting = { operationId: id, journal: 'cash_in_settled', reference: '', posting: 0, shown: null }
   draft.createdOperations.set('new', OPERATION)
   draft.movedOperations.set(id, OPERATION)
@@ -36,16 +41,25 @@ test('[engine.2] a batch that does everything at once is one statement, whose na
   })
   draft.cases.open({ operationId: id, kind: 'amount', reference: '', facts: {} })
   draft.cases.close('0198c0f0-3f00-7000-8000-1a2b3c4d5e70', id)
+  draft.allowances.add({ scope: 'all', span: 'hour', bucket: 1, cents: 1n, bound: { since: 0, maxCents: 1n } })
+  draft.recipients.set('joao@example.com', { paidCents: 1n, headroomCents: 0n })
   draft.audits.push({ actor: 'admin', action: 'a', subject: 's', address: '::1', facts: {} })
   const { statement, values } = writeOf(draft, ids)
-  assert.match(statement.name, /^engine\.write\.new\..*\.closed$/)
-  assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|"case")/g)?.length, 12)
+  assert.match(statement.name, /^engine\.write\.cap\.rcp\.new\..*\.cls$/)
+  assert.equal(statement.text.match(/INSERT INTO|UPDATE (?:operation|account|control|allowance|"case")/g)?.length, 14)
   assert.equal(Math.max(...[...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))), values.length)
 })
 
 test('[engine.18] a fact that is null is not written, but where a move takes back what was known', () => {
   const draft = new Draft(
-    { operations: new Map(), accounts: new Map(), controls: new Map(), movements: new Map(), debts: new Map() },
+    {
+      operations: new Map(),
+      accounts: new Map(),
+      controls: new Map(),
+      movements: new Map(),
+      debts: new Map(),
+      ...NO_ALLOWANCES,
+    },
     0,
     { uuid: () => OPERATION.id },
   )

@@ -6,7 +6,7 @@ import { createCorpus } from './corpus.ts'
 import type { Operation } from './document.ts'
 import { addFinding, answersIn, countAnswer, emptyReport, excerpt, type Report, successOf } from './findings.ts'
 import { complaintsAbout } from './judge.ts'
-import { DISTURBING, prepare } from './prepare.ts'
+import { DISTURBING, type Prepared, prepare } from './prepare.ts'
 import { exchangeRaw } from './raw-exchange.ts'
 import { rawRequest } from './raw-requests.ts'
 
@@ -52,9 +52,10 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
   const { seed, from, cases, until } = options
   const report = emptyReport()
   const corpus = createCorpus()
-  const { apiKey, readLists, calm } = await prepare(target, operations, corpus)
+  const prepared = await prepare(target, operations, corpus)
+  const { readLists, calm } = prepared
   const chosen = operations.filter(({ id }) => id === (options.operation ?? id))
-  const source: CaseSource = { ...target, operations: chosen, seed, corpus, apiKey }
+  const source = sourceOf(prepared, { ...target, operations: chosen, seed, corpus })
 
   async function send(batch: readonly FuzzCase[], connections = CONNECTIONS): Promise<Suspect[]> {
     const suspects: Suspect[] = []
@@ -89,7 +90,7 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
       const text = `a refused request created something (seed ${seed}, cases ${index} to ${index + count - 1})`
       await addFinding(report, 'creation', async () => `${text}\n${before}\n${after}`)
     }
-    suspects.push(...(await send(others)), ...(await send(disturbing, 1)))
+    suspects.push(...(await send(others)), ...(await send(inOrder(disturbing), 1)))
     await calm(chanceOf(seed, index).pick(['auto', 'manual']))
     for (const suspect of suspects) {
       const kind = `${suspect.fuzzCase.operation.id}: ${suspect.complaint.slice(0, 100)}`
@@ -105,6 +106,22 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
     }
   }
   return report
+}
+
+/** Cases with the credentials that work when they are made. */
+function sourceOf({ apiKey, operatorToken }: Prepared, given: Omit<CaseSource, 'apiKey'>): CaseSource {
+  return {
+    ...given,
+    adminToken: operatorToken,
+    get apiKey() {
+      return apiKey()
+    },
+  }
+}
+
+function inOrder(disturbing: readonly FuzzCase[]): FuzzCase[] {
+  const placeOf = ({ operation }: FuzzCase) => DISTURBING.indexOf(operation.path)
+  return disturbing.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
 /** A case whose answer is not as it should be. */

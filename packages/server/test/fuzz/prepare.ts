@@ -5,25 +5,32 @@ import type { Operation } from './document.ts'
 
 /** A service in which there is something to be found. */
 export interface Prepared {
-  readonly apiKey: string
+  /** One that works; all may have been deactivated since the last. */
+  readonly apiKey: () => string
+  /** Of an admin. */
+  readonly operatorToken: string
   /** What clients created last, as it is listed now. Nothing but a client's request changes it. */
   readonly readLists: () => Promise<string>
   /** Puts back what {@link DISTURBING} changes; from then on the bank completes payouts and refunds, or lets them wait. */
   readonly calm: (moneyOut: 'auto' | 'manual') => Promise<void>
 }
 
+const OPERATORS = '/operator/operators'
 const BEHAVIOR = '/sandbox/behavior'
 const CASH_OUT_SWITCH = '/operator/cash-out-switch'
 
-/** Paths of what changes how other requests are answered. */
-export const DISTURBING: readonly string[] = [BEHAVIOR, CASH_OUT_SWITCH]
+const EMERGENCY = '/api-key/deactivate-all'
+
+/** Paths of what changes how other requests are answered, in this order: after the last one the key opens nothing. */
+export const DISTURBING: readonly string[] = [BEHAVIOR, CASH_OUT_SWITCH, EMERGENCY]
 
 /** Makes a key and a few of everything, and tells the corpus of it. Keys that were there before are spared. */
 export async function prepare(target: Target, operations: readonly Operation[], corpus: Corpus): Promise<Prepared> {
   let apiKey = ''
+  let operatorToken = target.adminToken
   const connection = openConnection(target.port)
   async function call(method: string, path: string, value?: unknown): Promise<Answered> {
-    const token = /^\/(?:api-key|operator)/.test(path) ? target.adminToken : apiKey
+    const token = /^\/(?:api-key|operator)/.test(path) ? operatorToken : apiKey
     const body = value === undefined ? '' : JSON.stringify(value)
     const head = [`${method} ${path} HTTP/1.1`, 'Host: gateway.example', `Authorization: Bearer ${token}`]
     const framing = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]
@@ -39,6 +46,10 @@ export async function prepare(target: Target, operations: readonly Operation[], 
   apiKey = String((await call('POST', '/api-key/generate')).apiKey)
   await call('GET', '/api-key?limit=100')
   corpus.spare('id of api-key')
+  // Some request makes an admin: from then on the administrative token opens little.
+  operatorToken = String((await call('POST', OPERATORS, { name: 'Fuzzer', role: 'admin' })).token)
+  await call('GET', `${OPERATORS}?limit=100`)
+  corpus.spare('id of operators')
   const prefix = `prepared-${apiKey.slice(-12)}`
   for (const number of [1, 2, 3, 4, 5]) {
     await call('POST', '/api-key/generate')
@@ -59,33 +70,43 @@ export async function prepare(target: Target, operations: readonly Operation[], 
 
   for (const path of ['/api-key', '/api/pix/ledger']) await call('GET', `${path}?limit=1`)
   const behavior = await call('GET', BEHAVIOR)
-  const creations = operations.filter(({ answers }) => answers.has(201))
-  const lists = operations
-    .filter(({ method, path }) => method === 'GET' && creations.some((creation) => creation.path.startsWith(path)))
-    .map(({ path, query }) => ('limit' in query ? `${path}?limit=100` : path))
   return {
-    apiKey,
+    apiKey: () => apiKey,
+    operatorToken,
     readLists: async () => {
       const read: string[] = []
-      for (const list of lists) {
-        const { data = [] } = await call('GET', list)
-        // What the bank took back by itself is listed too.
-        const ids = data.filter(({ origin }) => origin !== 'PARTNER').map(({ id, webhook_id }) => id ?? webhook_id)
-        read.push(`${list} ${ids.slice(0, NEWEST)}`)
+      for (const list of listsOf(operations)) {
+        read.push(`${list} ${newestIn(await call('GET', list))}`)
       }
       return read.join('\n')
     },
     calm: async (moneyOut) => {
+      apiKey = String((await call('POST', '/api-key/generate')).apiKey)
       await call('PUT', BEHAVIOR, { ...behavior, cashOut: moneyOut, refundIn: moneyOut })
       await call('PUT', CASH_OUT_SWITCH, { enabled: true, reason: 'the next requests' })
     },
   }
 }
 
+/** Of what can be created, the lists. */
+function listsOf(operations: readonly Operation[]): readonly string[] {
+  const creations = operations.filter(({ answers }) => answers.has(201))
+  return operations
+    .filter(({ method, path }) => method === 'GET' && creations.some((creation) => creation.path.startsWith(path)))
+    .map(({ path, query }) => ('limit' in query ? `${path}?limit=100` : path))
+}
+
 const NEWEST = 20
+
+function newestIn({ data = [] }: Answered): readonly (string | undefined)[] {
+  // What the bank took back by itself is listed too.
+  const ids = data.filter(({ origin }) => origin !== 'PARTNER').map(({ id, webhook_id }) => id ?? webhook_id)
+  return ids.slice(0, NEWEST)
+}
 
 interface Answered {
   readonly apiKey?: string
+  readonly token?: string
   readonly id?: string
   readonly data?: readonly Listed[]
 }

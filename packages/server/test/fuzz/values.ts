@@ -111,12 +111,16 @@ const DAYS = ['0001-01-01', '1970-01-01', '2024-02-29', '2026-12-31', '9999-12-3
 
 const DOCUMENTS = ['52998224725', '529.982.247-25', '11222333000181', '11.222.333/0001-81', '12abc34501de35']
 
+const NETWORKS = ['203.0.113.0/24', '198.51.100.7', '2001:db8::/32', '::1', '0.0.0.0/0']
+
 /** What the document says in words only: how a property's value has to look to mean something. */
 const KNOWN: Readonly<Record<string, (source: Source) => unknown>> = {
   value: ({ chance, operation }) => reais(operation.id === 'createCashOut' ? 0.05 : 0.25, chance),
   refundValue: ({ chance }) => reais(0.05, chance),
   document: ({ chance }) => chance.pick(DOCUMENTS),
   url: ({ chance, receiverUrl }) => `${receiverUrl}/${chance.below(1_000_000)}`,
+  cidrs: ({ chance }) => [chance.pick(NETWORKS)],
+  expiresAt: ({ chance }) => new Date(wallNow() + 3_600_000 + chance.below(1_000_000)).toISOString(),
   start_date: ({ chance }) => chance.pick(DAYS.slice(0, 3)),
   end_date: ({ chance }) => chance.pick(DAYS.slice(2)),
   cursor: ({ chance, corpus, operation }) => corpus.recall(`cursor of ${subjectOf(operation.path)}`, chance),

@@ -96,7 +96,10 @@ const ANSWERS: readonly (readonly [flaw: Flaw, status: number])[] = [
 ]
 
 /** Statuses that have one cause. */
-const ONE_CAUSE = [401, 405, 413, 429]
+const ONE_CAUSE = [401, 403, 405, 413, 429]
+
+/** Whose bodies may say what no schema refuses: a network that is none, an expiry that is over. */
+const JUDGED_BY_MEANING = ['generateApiKey']
 
 function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boolean): readonly number[] {
   const [flaw, status] = ANSWERS.find(([candidate]) => flaws.has(candidate)) ?? []
@@ -111,5 +114,5 @@ function statusesFor(operation: Operation, flaws: ReadonlySet<Flaw>, isOpen: boo
   const isRefused = flaw === 'id' && !operation.answers.has(404)
   if (status !== undefined && !isRefused && !(isOpen && (flaw === 'shape' || flaw === 'id'))) return [status]
   const documented = [...operation.answers.keys()].filter((it) => it < 500 && !ONE_CAUSE.includes(it))
-  return isOpen ? documented : documented.filter((it) => it !== 400)
+  return isOpen || JUDGED_BY_MEANING.includes(operation.id) ? documented : documented.filter((it) => it !== 400)
 }

@@ -5,6 +5,7 @@ import { cashIn, cashOut, refundIn, serviceEndpoints } from '@pixgate/spec'
 import { Registry } from 'prom-client'
 import { parse } from 'yaml'
 import type { BreakerName, RefusedCall } from '../../src/banks/reporting.ts'
+import { REFUSAL_REASONS } from '../../src/credentials/reports.ts'
 import { createCounted } from '../../src/health/counted.ts'
 import { BREAKER_STATES, CALLBACK_ORIGINS, EVENT_OUTCOMES } from '../../src/health/labels.ts'
 import { createMeasured, type Measured } from '../../src/health/measured.ts'
@@ -21,6 +22,7 @@ const WORDS = new Set(
 const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   up: { job: ['pixgate'] },
   pixgate_operations: { kind: ['cash_in', 'cash_out', 'refund_in'], state: statesOf(cashIn, cashOut, refundIn) },
+  pixgate_orders_suspended: { kind: ['operator', 'trip_wire'] },
   pixgate_work_late: { kind: ['event', 'notification', 'delivery', 'cash_in', 'cash_out', 'refund_in'] },
   pixgate_bank_call_duration_seconds: { outcome: ['unauthorized', 'rate_limited'] satisfies RefusedCall[] },
   pixgate_bank_breaker_state: {
@@ -34,6 +36,10 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   pixgate_http_request_duration_seconds: {
     status_class: ['1xx', '2xx', '3xx', '4xx', '5xx'],
     route: Object.values(serviceEndpoints).map(({ path }) => path),
+  },
+  pixgate_credentials_refused: {
+    credential: Object.keys(REFUSAL_REASONS),
+    reason: Object.values(REFUSAL_REASONS).flat(),
   },
   pixgate_event_loop_delay_seconds: { quantile: ['0.5', '0.99', '1'] },
 }

@@ -211,6 +211,7 @@ function metricsOf(given: Partial<Measured>, now = () => WALL_AT) {
     engineWaiting: () => 3,
     backlog: async () => NOTHING_WAITS,
     ledger: () => undefined,
+    audit: () => undefined,
     breakers: () => ({ orders: 'closed', charges: 'half_open' }),
     writeProblem: () => undefined,
     pools: () => ({ api: { inUse: 2, waiting: 1 } }),
@@ -220,15 +221,30 @@ function metricsOf(given: Partial<Measured>, now = () => WALL_AT) {
   return { metrics, series: async () => seriesIn(await metrics.text()) }
 }
 
-const NOTHING_WAITS: Backlog = { cases: [], operations: [], events: [], deliveries: [], late: [] }
+const NOTHING_WAITS: Backlog = {
+  cases: [],
+  operations: [],
+  events: [],
+  deliveries: [],
+  late: [],
+  suspended: [],
+  statement: [],
+}
 
 test('[health.4] the metrics show the state at the time of the scrape', async () => {
-  const { series } = metricsOf({ ledger: () => ({ at: WALL_AT, faults: 2 }) })
+  const { series } = metricsOf({
+    ledger: () => ({ at: WALL_AT, faults: 2 }),
+    audit: () => ({ at: WALL_AT, faults: 3 }),
+  })
   const after = await series()
   assert.deepEqual([after('pixgate_engine_waiting'), after('pixgate_database_up')], [3, 1])
   assert.deepEqual(
     [after('pixgate_ledger_faults'), after('pixgate_ledger_verified_timestamp_seconds')],
     [2, WALL_AT / 1_000],
+  )
+  assert.deepEqual(
+    [after('pixgate_audit_faults'), after('pixgate_audit_verified_timestamp_seconds')],
+    [3, WALL_AT / 1_000],
   )
   assert.equal(after('pixgate_clock_skew_seconds'), -1.5)
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="half_open"}'), 1)
@@ -296,7 +312,10 @@ test('[metrics.7] a database that is away is asked for one figure and not for al
     asked += 1
     return Promise.reject(new DatabaseUnavailable('away', false))
   }
-  const store = { cases: away, operations: away, events: away, deliveries: away, late: away }
+  const store = {
+    ...{ cases: away, operations: away, events: away, deliveries: away },
+    ...{ late: away, suspended: away, statement: away },
+  }
   assert.deepEqual(await createBacklogReader({ store, logger: log.logger })(), {})
   assert.deepEqual([asked, log.lines], [1, []])
 })
@@ -378,6 +397,34 @@ test('[health.4] [P8] a case is logged, and counted while it is open', async (t)
     lines.map((line) => JSON.parse(line)).map(({ msg, case: kind, reference }) => [msg, kind, reference]),
     [['case opened; operator action required', 'unmatched_event', 'event-1']],
   )
+})
+
+test('[trip-wire.7] that payouts are suspended, by whom and since when, and how old the statement is, are figures', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const { suspended, statement } = createHealthStore(database)
+  const counted = async () => (await suspended()).map(({ kind, count }) => [kind, count])
+  assert.deepEqual(await counted(), [
+    ['operator', 0],
+    ['trip_wire', 0],
+  ])
+  const suspendedBy = (more: object) => {
+    const value = JSON.stringify({ enabled: false, reason: '', changedAt: '2026-11-22T12:00:00Z', ...more })
+    return administer(url, `UPDATE control SET value = '${value}' WHERE name = 'cash_out_switch'`)
+  }
+  await suspendedBy({})
+  assert.deepEqual(await counted(), [
+    ['operator', 1],
+    ['trip_wire', 0],
+  ])
+  await suspendedBy({ by: 'trip-wire' })
+  assert.deepEqual(await counted(), [
+    ['operator', 0],
+    ['trip_wire', 1],
+  ])
+  assert.ok(((await suspended())[1]?.oldestSeconds ?? 0) > 0)
+  assert.deepEqual(await statement(), [])
+  await administer(url, "UPDATE statement_mark SET read_at = now() - interval '20 minutes'")
+  assert.ok(((await statement())[0]?.oldestSeconds ?? 0) >= 1_200)
 })
 
 test('[metrics.4] the token of the metrics reads them and nothing else, beside the administrative one', async (t) => {

@@ -12,6 +12,8 @@ import { PARTNER_SECRET, world } from '../support/world.ts'
 const NOW = Date.parse('2026-11-21T13:15:00.000Z')
 const BODY = Buffer.from('{"any": "bytes"}')
 
+const CREDENTIALS: PartnerCredentials = { secrets: ['current', 'previous'], apiKey: undefined, isFromBank: () => true }
+
 interface Judgement {
   readonly isLetIn: boolean
   /** Whether the bank was asked instead. */
@@ -24,7 +26,7 @@ async function judge(
 ): Promise<Judgement> {
   let isAskedAbout = false
   const authenticate = createBankAuthenticator(
-    createPixgateInbound({ secrets: ['current', 'previous'], apiKey: undefined, ...given.credentials }),
+    createPixgateInbound({ ...CREDENTIALS, ...given.credentials }),
     { now: () => NOW },
     UNREAD,
     async () => {
@@ -102,6 +104,21 @@ test('[partner-inbox.1] a static key counts only where one is configured, and th
   assert.deepEqual(await judge({ ...signed('current'), 'x-partner-api-key': 'wrong' }, { credentials }), LET_IN)
 })
 
+test('[production.7] a static key counts from the bank’s addresses alone, a signature from anywhere', async () => {
+  const key = { 'x-partner-api-key': 'the key' }
+  const credentials = { apiKey: 'the key', isFromBank: (address: string) => address === '203.0.113.7' }
+  assert.deepEqual(await judge(key, { credentials }), KEPT_OUT)
+  assert.deepEqual(await judge({ ...signed('current'), ...key }, { credentials }), LET_IN)
+  assert.deepEqual(await judge({ ...signed('another'), ...key }, { credentials }), KEPT_OUT)
+  const { authenticate } = createPixgateInbound({ ...CREDENTIALS, ...credentials })
+  const from = (remoteAddress: string) => authenticate({ headers: key, body: BODY, nowMs: NOW, remoteAddress })
+  assert.equal(from('203.0.113.7'), 'proven')
+  assert.deepEqual(from('203.0.113.8'), {
+    origin: 'refused',
+    reason: 'the static key came from an address that PIXGATE_PARTNER_ADDRESSES does not have',
+  })
+})
+
 test('[partner-inbox.2] [EV-9] signed bytes outside of 300 s are kept out, and the bank is asked instead', async () => {
   const asked = { isLetIn: false, isAskedAbout: true }
   for (const ms of [300_000, -300_000, 0]) assert.deepEqual(await judge(signed('current', String(NOW + ms))), LET_IN)
@@ -114,8 +131,9 @@ test('[partner-inbox.2] [EV-9] signed bytes outside of 300 s are kept out, and t
 })
 
 test('[logs.3] the operator learns what of the proof is missing, malformed or wrong, and by how much', () => {
-  const { authenticate } = createPixgateInbound({ secrets: ['current'], apiKey: undefined })
-  const originOf = (headers: Record<string, string | string[]>) => authenticate({ headers, body: BODY, nowMs: NOW })
+  const { authenticate } = createPixgateInbound({ ...CREDENTIALS, secrets: ['current'] })
+  const originOf = (headers: Record<string, string | string[]>) =>
+    authenticate({ headers, body: BODY, nowMs: NOW, remoteAddress: '127.0.0.1' })
   const { 'x-partner-timestamp': _, ...unstamped } = signed('current')
   const refused = (reason: string) => ({ origin: 'refused', reason })
   assert.deepEqual(originOf({}), refused('the signature is missing'))
@@ -137,8 +155,10 @@ test('[logs.3] the operator learns what of the proof is missing, malformed or wr
 test('[rotation.1] [rotation.2] what a previous secret proves is proven, and says which one it was', () => {
   const { authenticate } = createPixgateInbound({
     ...{ secrets: ['current', 'previous'], apiKey: 'the key', apiKeyPrevious: 'the key before' },
+    isFromBank: (address) => address === '203.0.113.7',
   })
-  const originOf = (headers: Record<string, string>) => authenticate({ headers, body: BODY, nowMs: NOW })
+  const originOf = (headers: Record<string, string>, remoteAddress = '203.0.113.7') =>
+    authenticate({ headers, body: BODY, nowMs: NOW, remoteAddress })
   const byPrevious = (previousSecret: string) => ({ origin: 'proven', previousSecret })
   assert.equal(originOf(signed('current')), 'proven')
   assert.deepEqual(originOf(signed('previous')), byPrevious('PIXGATE_PARTNER_SECRET_PREVIOUS'))
@@ -147,6 +167,9 @@ test('[rotation.1] [rotation.2] what a previous secret proves is proven, and say
     originOf({ 'x-partner-api-key': 'the key before' }),
     byPrevious('PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS'),
   )
+  assert.partialDeepStrictEqual(originOf({ 'x-partner-api-key': 'the key before' }, '203.0.113.8'), {
+    origin: 'refused',
+  })
   assert.partialDeepStrictEqual(originOf(signed('previous', String(NOW - 300_001))), { origin: 'stale' })
   assert.partialDeepStrictEqual(originOf(signed('one before that')), { origin: 'refused' })
 })
@@ -212,4 +235,35 @@ test('[partner-inbox.1] over HTTP: the previous secret and a static key count wh
     200,
   )
   for (const { id } of [one, other]) await pix.becomes(id, 'PAID')
+})
+
+test('[production.7] over HTTP: a static key from elsewhere than the bank is the one 401, and leaves nothing behind', async (t) => {
+  const apiKey = 'a-static-key-of-the-partner-0123456789'
+  const pix = await world(
+    t,
+    {
+      PIXGATE_PARTNER_INBOUND_API_KEY: apiKey,
+      PIXGATE_PARTNER_ADDRESSES: '203.0.113.0/24',
+      PIXGATE_TRUST_PROXY: '127.0.0.1',
+    },
+    { isStepped: true },
+  )
+  const charge = await pix.charge('10.00')
+  const from = (...forwarded: string[]) => ({
+    signature: null,
+    timestamp: null,
+    headers: { 'x-partner-api-key': apiKey, ...(forwarded[0] && { 'x-forwarded-for': forwarded.join(', ') }) },
+  })
+  for (const telling of [
+    from(),
+    from('198.51.100.1'),
+    from('203.0.113.7', '198.51.100.1'),
+    from('nobody'),
+    from('203.0.113'),
+  ]) {
+    assert.equal(await postEvent(pix, paidEvent(charge), telling), 401, JSON.stringify(telling))
+  }
+  assert.deepEqual(await inbox(pix.database), [])
+  assert.equal(await postEvent(pix, paidEvent(charge), from('198.51.100.1', '203.0.113.7')), 200)
+  await pix.becomes(charge.id, 'PAID')
 })

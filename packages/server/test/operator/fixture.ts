@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { type CashOutCommands, createCashOutCommands } from '../../src/cash-out/commands.ts'
-import type { CashOutTerms } from '../../src/cash-out/create.ts'
+import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
 import { createOperatorCommands, type OperatorCommands } from '../../src/operator/commands.ts'
 import type { AdjustmentRequest } from '../../src/operator/rules.ts'
 import { createOperatorStore, type OperatorStore } from '../../src/operator/store.ts'
@@ -10,6 +10,8 @@ import { sha256 } from '../../src/platform/crypto.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { type TestEngine, testEngine } from '../support/engine.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
+import type { SteppedClock } from '../support/stepped-clock.ts'
 
 /** One process of a service, as far as an operator has to do with it. */
 export interface Process extends TestEngine {
@@ -25,7 +27,7 @@ export interface Process extends TestEngine {
     given?: Partial<SwitchSetting>,
   ): ReturnType<OperatorCommands['setSwitch']>
   /** Sets so much aside for a payout. */
-  payOut(valueCents: bigint): Promise<CashOut>
+  payOut(valueCents: bigint, given?: Partial<CashOutRequest>): Promise<CashOut>
   /** Gives back what was set aside for one: the bank refuses it. */
   giveBack(payout: CashOut): Promise<void>
 }
@@ -35,8 +37,7 @@ export const OPERATOR = { actor: 'admin', address: '203.0.113.7' }
 const NO_TERMS: CashOutTerms = {
   fee: { cents: 0n, basisPoints: 0n },
   maxValueCents: 1_000_000_00n,
-  cashOutMaxCents: null,
-  cashOutDailyMaxCents: null,
+  limits: limitsOf(),
 }
 
 /** Starts a process on a test's database. */
@@ -45,8 +46,9 @@ export function operatedProcess(
   url: string,
   terms: Partial<CashOutTerms> = {},
   pause: Pause = realPause,
+  clock?: SteppedClock,
 ): Process {
-  const engine = testEngine(t, url, undefined, pause)
+  const engine = testEngine(t, url, undefined, pause, undefined, clock)
   const database = openTestDatabase(url)
   t.after(() => database.close())
   const store = createOperatorStore(database)
@@ -60,7 +62,7 @@ export function operatedProcess(
     adjust: (valueCents, given) => operator.adjust(adjustmentRequest(engine.ids.uuid(), valueCents, given), OPERATOR),
     switchCashOuts: (enabled, reason = 'a test', given = {}) =>
       operator.setSwitch({ enabled, reason, ...given }, OPERATOR),
-    payOut: async (valueCents) => {
+    payOut: async (valueCents, given) => {
       const id = engine.ids.uuid()
       const recipient = { name: null, document: null, pixKey: 'joao@example.com', pixKeyType: 'email' } as const
       const { cashOut } = await payouts.create({
@@ -72,6 +74,8 @@ export function operatedProcess(
         correlationId: 'test',
         bodyHash: sha256(id),
         idempotencyKey: null,
+        madeBy: MADE_BY,
+        ...given,
       })
       return cashOut
     },
@@ -92,5 +96,5 @@ export function adjustmentRequest(
 ): AdjustmentRequest {
   const reason = 'Opening balance'
   const bodyHash = sha256(JSON.stringify([Number(valueCents), reason]))
-  return { id, valueCents, reason, correlationId: 'test', bodyHash, idempotencyKey: null, ...given }
+  return { id, valueCents, reason, correlationId: 'test', bodyHash, idempotencyKey: null, madeBy: MADE_BY, ...given }
 }

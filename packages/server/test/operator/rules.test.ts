@@ -6,6 +6,7 @@ import type { State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
 import { decideAdjustment } from '../../src/operator/rules.ts'
 import { adjustmentView } from '../../src/operator/view.ts'
+import { NOTHING_USED } from '../support/limits.ts'
 import { adjustmentRequest } from './fixture.ts'
 
 const NOW = Date.parse('2026-11-21T13:00:00.000Z')
@@ -18,6 +19,7 @@ function having(available: bigint): State {
     balance: () => available,
     control: () => ({}),
     versionOf: () => 1n,
+    ...NOTHING_USED,
   }
 }
 

@@ -113,9 +113,9 @@ test('[config.6] every line that is no setting is refused by its number, and not
 })
 
 test('[config.6] a byte-order mark, as editors write it, is no part of the first name', (t) => {
-  const { environment, fromFile } = withEnvironmentFile(fileOf(t, '\ufeffPIXGATE_CASH_OUT_MAX_CENTS=100\n'), {})
-  assert.deepEqual(environment, { PIXGATE_CASH_OUT_MAX_CENTS: '100' })
-  assert.deepEqual(fromFile, ['PIXGATE_CASH_OUT_MAX_CENTS'])
+  const { environment, fromFile } = withEnvironmentFile(fileOf(t, '\ufeffPIXGATE_PAYMENT_MAX_CENTS=100\n'), {})
+  assert.deepEqual(environment, { PIXGATE_PAYMENT_MAX_CENTS: '100' })
+  assert.deepEqual(fromFile, ['PIXGATE_PAYMENT_MAX_CENTS'])
 })
 
 const BLANKS = ['', '', ' ', '\t', '\u00a0', '\ufeff', '\v', '\u2028', '\r']

@@ -3,14 +3,14 @@ import test from 'node:test'
 import { nearestName } from '../../src/platform/nearest-name.ts'
 
 test('[config.7] the nearest name is the one with the fewest letters left out, added, changed or swapped', () => {
-  const known = ['PIXGATE_MODE', 'PIXGATE_BANK', 'PIXGATE_CASH_OUT_MAX_CENTS', 'PIXGATE_CASH_OUT_DAILY_MAX_CENTS']
+  const known = ['PIXGATE_MODE', 'PIXGATE_BANK', 'PIXGATE_PAYMENT_MAX_CENTS', 'PIXGATE_NEW_RECIPIENT_MAX_CENTS']
   const nearest = (name: string) => nearestName(name, known)
   assert.equal(nearest('PIXGATE_MODE'), 'PIXGATE_MODE')
   assert.equal(nearest('pixgate_moed'), 'PIXGATE_MODE')
   assert.equal(nearest('PIXGATE_BNKA'), 'PIXGATE_BANK')
-  assert.equal(nearest('PIXGATE_CASHOUT-MAX-CENTS'), 'PIXGATE_CASH_OUT_MAX_CENTS')
-  assert.equal(nearest('PIXGATE_CASH_OUT_MAXIMUM_CENTS'), 'PIXGATE_CASH_OUT_MAX_CENTS')
-  assert.equal(nearest('PIXGATE_CASH_OUT_DAYLY_MAX_CENT'), 'PIXGATE_CASH_OUT_DAILY_MAX_CENTS')
+  assert.equal(nearest('PIXGATE_PAYMENT-MAX-CENTS'), 'PIXGATE_PAYMENT_MAX_CENTS')
+  assert.equal(nearest('PIXGATE_PAYMENT_MAXIMUM_CENTS'), 'PIXGATE_PAYMENT_MAX_CENTS')
+  assert.equal(nearest('PIXGATE_NEW_RECIPENT_MAX_CENT'), 'PIXGATE_NEW_RECIPIENT_MAX_CENTS')
   assert.equal(nearest('PIXGATE_COLOUR'), undefined)
   assert.equal(nearestName('', known), undefined)
   assert.equal(nearestName('anything', []), undefined)

@@ -119,8 +119,12 @@ async function operator({ run, variables }: Shell, pix: World): Promise<void> {
   await run('retireSigningKey')
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
+  variables.OPERATOR_ID = (await run('createOperator')).id
+  await run('listOperators')
+  await run('deactivateOperator')
   variables.API_KEY_ID = (await run('listApiKeys')).data[0].id
   await run('deactivateApiKey')
+  await run('deactivateAllApiKeys')
 }
 
 test('[reference.5] every command that the reference shows works at the sandbox as it stands there', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { AccountCode } from '@pixgate/spec'
 import { created, type Decision, type Journal, moved, type Operation, type State } from '../../src/engine/operation.ts'
 import { entriesOf } from '../../src/engine/postings.ts'
+import { NOTHING_USED } from '../support/limits.ts'
 
 /** What the merchant has before anything happens. */
 export const BEGINNING_CENTS = 120_00n
@@ -32,8 +33,12 @@ export class Books implements State {
   }
 
   control() {
-    return {}
+    return { enabled: true }
   }
+
+  used = NOTHING_USED.used
+  usedSince = NOTHING_USED.usedSince
+  recipient = NOTHING_USED.recipient
 
   apply(decision: Decision<unknown>, nowMs: number): void {
     for (const create of decision.creates ?? []) this.operations.set(create.operation.id, created(create, nowMs))

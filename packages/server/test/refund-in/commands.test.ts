@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { Refusal } from '@pixgate/spec'
+import { type Caps, Refusal } from '@pixgate/spec'
 import { statusQueryOf } from '../../src/operations/status-query.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createRefundInCommands } from '../../src/refund-in/commands.ts'
@@ -8,16 +8,18 @@ import type { RefundInRequest } from '../../src/refund-in/create.ts'
 import type { BankReturn, RefundIn } from '../../src/refund-in/refund-in.ts'
 import { createRefundInStore } from '../../src/refund-in/store.ts'
 import { assertBooks, balances } from '../support/books.ts'
+import { switchPayouts } from '../support/controls.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { confirmed, INPUTS } from './situations.ts'
 
 /** Two processes on one database, without HTTP and without a bank. */
-async function office(t: TestContext) {
+async function office(t: TestContext, caps: Partial<Caps> = {}) {
   const { url, database } = await testDatabase(t)
   const store = createRefundInStore(database)
-  const processOf = (engine: TestEngine) => createRefundInCommands({ ...engine, store })
+  const processOf = (engine: TestEngine) => createRefundInCommands({ ...engine, limits: limitsOf(caps), store })
   const [one, other] = [testEngine(t, url), testEngine(t, url)]
   let charges = 0
 
@@ -39,7 +41,7 @@ async function office(t: TestContext) {
     const id = one.ids.uuid()
     const content = { cashInId, valueCents: 40_00n, externalId: id, reason: null, ...given }
     const bodyHash = sha256(JSON.stringify({ ...content, valueCents: String(content.valueCents) }))
-    return { id, correlationId: 'test', idempotencyKey: null, ...content, bodyHash }
+    return { id, correlationId: 'test', idempotencyKey: null, madeBy: MADE_BY, ...content, bodyHash }
   }
   const returned = (given: Partial<BankReturn> = {}): BankReturn => {
     const occurredAt = one.clock.now()
@@ -245,6 +247,37 @@ test('[refund-in.told.2] [EV-26] references of different refunds are distinguish
   assert.deepEqual(await match('unknown', null), [])
 })
 
+test('[operator.switch.2] while the switch is off no refund is accepted, and none is claimed, in a process that knew better too', async (t) => {
+  const { database, one, other, paid, request } = await office(t)
+  const cashInId = await paid()
+  const accepted = await one.create(request(cashInId, { valueCents: 1_00n }))
+  await other.create(request(cashInId, { valueCents: 1_00n }))
+  await switchPayouts(database, false)
+  for (const process of [one, other]) {
+    const refusal = await outcomeOf(process.create(request(cashInId, { valueCents: 1_00n })))
+    assert.ok(refusal instanceof Refusal)
+    assert.equal(refusal.code, 'cash_out_suspended')
+  }
+  const claimed = await one.apply(accepted.refund.id, [INPUTS['send.claimed']])
+  assert.equal(claimed?.result, 'IGNORED')
+  await switchPayouts(database, true)
+  assert.equal((await other.apply(accepted.refund.id, [INPUTS['send.claimed']]))?.result, 'APPLIED')
+})
+
+test('[limits.1] [limits.2] [limits.6] limits count refunds too; what is given back no longer', async (t) => {
+  const { one, paid, request } = await office(t, { paymentCents: 40_00n, dayCents: 60_00n })
+  const cashInId = await paid()
+  const limitOf = async (valueCents: bigint) => {
+    const refusal = await outcomeOf(one.create(request(cashInId, { valueCents })))
+    return refusal instanceof Refusal ? refusal.limit?.name : undefined
+  }
+  assert.equal(await limitOf(40_01n), 'payment')
+  const { refund } = await one.create(request(cashInId))
+  assert.equal(await limitOf(20_01n), 'day')
+  await one.apply(refund.id, [INPUTS['send.claimed'], { ...INPUTS['send.rejected'], attempt: 1 }])
+  assert.equal(await limitOf(20_01n), undefined)
+})
+
 test('[refund-in.states.6] [refund-in.work.4] while nothing can be sent, what must be released is still found', async (t) => {
   const { one, paid, request, store, now } = await office(t)
   const cashInId = await paid()
@@ -261,7 +294,7 @@ test('[refund-in.states.6] [refund-in.work.4] while nothing can be sent, what mu
   assert.deepEqual(await due(61_000, false), [3n])
   assert.deepEqual(await due(1_801_000, false), [2n, 3n])
   assert.deepEqual(await due(86_401_000, false), [1n, 2n, 3n])
-  assert.deepEqual(waiting.facts, {})
+  assert.equal(waiting.facts.attempts, undefined)
 })
 
 test('[RF-12] [cash-in.returns.1] [cash-in.returns.2] a return that one process awaits another one settles, from the database', async (t) => {

@@ -78,7 +78,12 @@ test('[P7] [refund-in.doubt.1] of an answer that contradicts, money of ours that
 })
 
 /** A bank that answers by script, and one refund that is due. */
-function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['capabilities'] = new Set()) {
+function bench(
+  refund: RefundIn,
+  sends: number,
+  capabilities: RefundPartner['capabilities'] = new Set(),
+  isEnabled = true,
+) {
   const asked: string[] = []
   const inputs: RefundInInput[] = []
   const partner: RefundPartner & Availability = {
@@ -119,6 +124,7 @@ function bench(refund: RefundIn, sends: number, capabilities: RefundPartner['cap
       match: async () => [],
       open: async () => [],
       explaining: async () => [],
+      isEnabled: async () => isEnabled,
       due: async (_at, _most, isSending) => {
         asked.push(`due ${isSending}`)
         return [refund]
@@ -139,6 +145,12 @@ test('[refund-in.states.2] [CO-40] every attempt asks for the same, under the re
 
 test('[refund-in.work.4] while the bank is not called no refund is claimed for sending', async () => {
   const { jobs, asked, inputs } = bench(refundAs('PENDING', { facts: {} }), 0)
+  await jobs.processNext()
+  assert.deepEqual([asked, inputs], [['due false'], []])
+})
+
+test('[refund-in.work.4] [operator.switch.2] while the switch is off no refund is claimed for sending', async () => {
+  const { jobs, asked, inputs } = bench(refundAs('PENDING', { facts: {} }), 128, new Set(), false)
   await jobs.processNext()
   assert.deepEqual([asked, inputs], [['due false'], []])
 })

@@ -9,6 +9,7 @@ import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases } from '../support/evidence.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { INPUTS } from './situations.ts'
 
 /** The module, with a bank that is never called, and a refund of R$ 40,00 that the bank took as `tx-r`. */
@@ -24,15 +25,16 @@ async function office(t: TestContext) {
     return id
   }
   const store = createRefundInStore(database)
-  const commands = createRefundInCommands({ ...engine, store })
+  const commands = createRefundInCommands({ ...engine, limits: limitsOf(), store })
   const cashInId = await paid()
   const id = ids.uuid()
   const wanted = { id, cashInId, externalId: id, valueCents: 40_00n, reason: null, correlationId: 'test' }
-  await commands.create({ ...wanted, idempotencyKey: null, bodyHash: sha256(id) })
+  await commands.create({ ...wanted, idempotencyKey: null, madeBy: MADE_BY, bodyHash: sha256(id) })
   await commands.apply(id, [INPUTS['send.claimed'], INPUTS['send.accepted']])
   const woken: number[] = []
   const refunds = createRefundInModule({
     ...engine,
+    limits: limitsOf(),
     database,
     partner: {
       capabilities: new Set(['query-refund']),

@@ -10,6 +10,7 @@ import type { RefundIn, RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { decideAwaited, decideReturn } from '../../src/refund-in/returns.ts'
 import { decideRefundIn } from '../../src/refund-in/rules.ts'
 import { NOW } from '../cash-in/situations.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { Books } from './books.ts'
 import { confirmed, INPUTS, paidCashIn } from './situations.ts'
 
@@ -89,11 +90,12 @@ function create(books: Books, cashIn: CashIn, id: string, valueCents: bigint, no
     correlationId: 'test',
     bodyHash: sha256(id),
     idempotencyKey: null,
+    madeBy: MADE_BY,
   }
   const { openCents, leftCents } = sumsOf(books)
   const isTooMuch = valueCents > cashIn.valueCents - openCents - leftCents - awaitedCents(cashIn)
   try {
-    books.apply(decideCreate(request, books, nowMs), nowMs)
+    books.apply(decideCreate(request, limitsOf(), books, nowMs), nowMs)
     assert.equal(isTooMuch, false)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

@@ -4,6 +4,7 @@ import type { Operation, State } from '../../src/engine/operation.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import type { RefundIn, RefundInFacts, RefundInInput, Return } from '../../src/refund-in/refund-in.ts'
 import { PAID as CREDITED, cashInAs, NOW } from '../cash-in/situations.ts'
+import { NOTHING_USED } from '../support/limits.ts'
 import { ORDER_INPUTS } from '../support/order-inputs.ts'
 
 /** Refunds in every state, and everything that may happen to them, for tests of the rules alone. */
@@ -70,9 +71,10 @@ export function stateOf(availableCents = 1_000_00n, ...operations: readonly Oper
   return {
     operation: (id) => operations.find((operation) => operation.id === id),
     balance: (code) => balances[code] ?? 0n,
-    control: () => ({}),
+    control: () => ({ enabled: true }),
     movement: () => undefined,
     versionOf: () => 1n,
+    ...NOTHING_USED,
   }
 }
 

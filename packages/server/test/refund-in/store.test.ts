@@ -6,6 +6,7 @@ import type { RefundInInput } from '../../src/refund-in/refund-in.ts'
 import { createRefundInStore } from '../../src/refund-in/store.ts'
 import { testDatabase } from '../support/database.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
 import { confirmed, INPUTS } from './situations.ts'
 
 const MINUTE = 60_000
@@ -29,7 +30,7 @@ async function storeFixture(t: TestContext, happened: Happened) {
   const store = createRefundInStore(database)
   const engine = testEngine(t, url)
   const { cashIns, clock, ids } = engine
-  const commands = createRefundInCommands({ ...engine, store })
+  const commands = createRefundInCommands({ ...engine, limits: limitsOf(), store })
   const cashInId = ids.uuid()
   await cashIns.create(cashInRequest({ id: cashInId, externalId: 'order' }))
   const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
@@ -37,7 +38,7 @@ async function storeFixture(t: TestContext, happened: Happened) {
   for (const [externalId, inputs] of Object.entries(happened)) {
     const id = ids.uuid()
     const content = { cashInId, valueCents: 1_00n, externalId, reason: null, bodyHash: sha256(externalId) }
-    await commands.create({ id, correlationId: 'test', idempotencyKey: null, ...content })
+    await commands.create({ id, correlationId: 'test', idempotencyKey: null, madeBy: MADE_BY, ...content })
     for (const input of inputs) {
       if (input === QUARTER) clock.advance(input)
       else await commands.apply(id, [input])

@@ -35,7 +35,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   },
   /** A bank that does nothing. */
   not_supported_by_bank: (t) => world(t, {}, { bank: (bank) => ({ ...bank, capabilities: new Set() }) }),
-  limit_exceeded: (t) => world(t, { PIXGATE_CASH_OUT_MAX_CENTS: '99' }),
+  limit_exceeded: (t) => world(t, { PIXGATE_PAYMENT_MAX_CENTS: '99' }),
   /** A payment was taken back after it had been paid out. */
   receivable_outstanding: async (t) => {
     const pix = await world(t)
@@ -49,7 +49,9 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
     // The one request that the API key has was spent on the world's webhook.
     const pix = await world(t, { PIXGATE_RATE_LIMIT_PER_MINUTE: '1' })
     for (let wrong = 0; wrong < limits.adminFailuresPerMinuteAndAddress; wrong++) {
-      await pix.call('GET', '/api-key', undefined, { authorization: 'Bearer wrong' })
+      for (const path of ['/api-key', '/metrics']) {
+        await pix.call('GET', path, undefined, { authorization: 'Bearer wrong' })
+      }
     }
     return pix
   },
@@ -123,7 +125,7 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
   const { title, status: expected, message } = errors[code]
   assert.equal(status, expected, what)
   assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8', what)
-  const { errors: fields, existing, ...rest } = body
+  const { errors: fields, existing, limit, ...rest } = body
   assert.deepEqual(rest, {
     type: `/docs/errors#${code}`,
     title,
@@ -133,6 +135,7 @@ function assertProblem({ status, headers, body }: Answer, code: ErrorCode, what:
     message: body.detail,
     correlationId: headers.get('x-correlation-id'),
   })
+  assert.equal(limit !== undefined, code === 'limit_exceeded', `${what}: ${JSON.stringify(limit)}`)
   assert.ok(Array.isArray(fields), what)
   for (const { field, message: sentence } of fields)
     assert.doesNotMatch(sentence, /not acceptable|[\^$\\]/, `${what}: ${field}`)

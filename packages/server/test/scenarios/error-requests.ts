@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { buildStaticBrCode } from '@pixgate/brcode'
-import { type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
+import { apiKeyScopes, type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../support/world.ts'
 
@@ -32,7 +32,7 @@ export const NEEDS_NOTHING: readonly OperationId[] = [
 
 /** What comes with credentials, bodies and the service as a whole, operation by operation. */
 const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
-  const { auth, body }: Endpoint = endpoints[operation]
+  const { auth, role, body }: Endpoint = endpoints[operation]
   const row = (code: ErrorCode, change?: Change): Row => ({
     operation,
     code,
@@ -52,9 +52,38 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
       ? []
       : [row('unauthorized', { headers: { authorization: 'nobody', 'x-partner-signature': 'none' } })]),
     ...(NEEDS_NOTHING.includes(operation) ? [] : [row('internal_error'), row('overloaded')]),
-    ...(auth === 'api-key' || auth === 'admin' ? [row('rate_limited')] : []),
+    ...(auth === 'api-key' ? [row('rate_limited'), withoutScope(operation)] : []),
+    // A right token is never refused for wrong ones.
+    ...(auth === 'admin' ? [row('rate_limited', { headers: { authorization: 'Bearer wrong' } })] : []),
+    ...(auth === 'admin' && role !== 'viewer' ? [asViewer(operation)] : []),
   ]
 })
+
+/** A call with a key that may do everything else. */
+function withoutScope(operation: OperationId): Row {
+  const { scope } = endpoints[operation] as Endpoint
+  return {
+    operation,
+    code: 'insufficient_scope',
+    request: async (pix) => {
+      const scopes = apiKeyScopes.filter((other) => other !== scope)
+      const { body } = await operate(pix, 'POST', '/api-key/generate', { scopes })
+      return send(pix, operation, { headers: { authorization: `Bearer ${body.apiKey}` } })
+    },
+  }
+}
+
+/** A call of an operator who may only look. */
+function asViewer(operation: OperationId): Row {
+  return {
+    operation,
+    code: 'insufficient_role',
+    request: async (pix) => {
+      const { body } = await operate(pix, 'POST', '/operator/operators', { name: 'Rita', role: 'viewer' })
+      return send(pix, operation, { headers: { authorization: `Bearer ${body.token}` } })
+    },
+  }
+}
 
 /** What both ways of sending money answer alike. */
 const OF_CASH_OUTS: readonly Row[] = (
@@ -242,6 +271,12 @@ const PARTICULAR: readonly Row[] = [
     code: 'refund_exceeds_available',
     request: async (pix) => refund(pix, (await pix.paid('1')).id, { refundValue: 1.01 }),
   },
+  { operation: 'createRefundIn', code: 'cash_out_suspended', request: (pix) => refund(pix, NOBODY) },
+  {
+    operation: 'createRefundIn',
+    code: 'limit_exceeded',
+    request: async (pix) => refund(pix, (await pix.paid('1')).id),
+  },
   {
     operation: 'createRefundIn',
     code: 'insufficient_balance',
@@ -253,6 +288,17 @@ const PARTICULAR: readonly Row[] = [
   },
 
   { operation: 'deactivateApiKey', code: 'not_found', request: (pix) => send(pix, 'deactivateApiKey') },
+
+  { operation: 'deactivateOperator', code: 'not_found', request: (pix) => send(pix, 'deactivateOperator') },
+  {
+    operation: 'deactivateOperator',
+    code: 'last_admin',
+    request: async (pix) => {
+      const { body } = await operate(pix, 'POST', '/operator/operators', { name: 'Ana', role: 'admin' })
+      const headers = { authorization: `Bearer ${body.token}` }
+      return send(pix, 'deactivateOperator', { id: body.id, headers })
+    },
+  },
 
   {
     operation: 'createWebhook',

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testDatabase } from '../support/database.ts'
+import { as, serverLogin } from '../support/logins.ts'
 import { testPort } from '../support/port.ts'
 
 /** Whichever program starts it. */
@@ -16,10 +17,10 @@ const PROGRAMS = {
 }
 
 const SECRETS = {
-  PIXGATE_ADMIN_TOKEN: 'canary-admin-token-0123456789abcdef',
-  PIXGATE_ENCRYPTION_KEY: 'canary-encryption-key-0123456789abcdef',
-  PIXGATE_PARTNER_TOKEN: 'canary-partner-token-0123456789abcdef',
-  PIXGATE_PARTNER_SECRET: 'canary-partner-secret-0123456789abcdef',
+  PIXGATE_ADMIN_TOKEN: 'canary-admin-token-Qm7vXz2LpT9sWk4RbN8y',
+  PIXGATE_ENCRYPTION_KEY: 'canary-encryption-key-Hd5gJc3ZtV6nKx1FqS0w',
+  PIXGATE_PARTNER_TOKEN: 'canary-partner-token-Ye8uPo4RiB2mLk7XaD9t',
+  PIXGATE_PARTNER_SECRET: 'canary-partner-secret-Nf6hWs1CjG3vZq5TbM8e',
 }
 
 /** What production needs. */
@@ -27,15 +28,21 @@ const CONFIGURED = {
   PIXGATE_MODE: 'production',
   // The discard service: nobody is there.
   PIXGATE_PARTNER_URL: 'https://127.0.0.1:9',
+  PIXGATE_TRUST_PROXY: 'none',
   PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
   PIXGATE_MERCHANT_NAME: 'Loja',
   PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+  PIXGATE_PAYMENT_MAX_CENTS: '500000',
+  PIXGATE_HOUR_MAX_CENTS: '2000000',
+  PIXGATE_DAY_MAX_CENTS: '10000000',
+  PIXGATE_NIGHT_MAX_CENTS: 'none',
   ...SECRETS,
 }
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
   test(`[sandbox.1] [sandbox.4] [config.2] [reference.1] production by ${name} starts without printing a secret, describes itself, and has no controls`, async (t) => {
-    const { url: databaseUrl } = await testDatabase(t)
+    const { url } = await testDatabase(t)
+    const databaseUrl = as(url, await serverLogin(t))
     const { port, directory, stop } = await startProduction(t, program, databaseUrl)
     const call = async (method: string, path: string, token: string) => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -69,6 +76,15 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     assert.deepEqual(await readdir(directory), [], 'and nothing is kept on this machine')
   })
 }
+
+const REFUSED_DEBUGGER = 'a debugger was asked for, and production opens none'
+
+test('[production.5] SIGUSR1 opens no debugger in production: it is a line of the log', async (t) => {
+  const { url: databaseUrl } = await testDatabase(t)
+  const { askForDebugger, stop } = await startProduction(t, PROGRAMS['the server alone'], databaseUrl)
+  await askForDebugger()
+  assert.doesNotMatch(await stop(), /Debugger listening/)
+})
 
 /** What is said of an orderly end. */
 const STEPS = [
@@ -104,10 +120,14 @@ async function startProduction(t: TestContext, program: URL, databaseUrl: string
     }
     void gone.then(() => reject(new Error(output)))
   })
+  const askForDebugger = async () => {
+    child.kill('SIGUSR1')
+    while (!output.includes(REFUSED_DEBUGGER)) await Promise.race([once(child.stdout, 'data'), gone])
+  }
   const stop = async () => {
     child.kill('SIGTERM')
     await gone
     return output
   }
-  return { port, directory, stop }
+  return { port, directory, askForDebugger, stop }
 }

@@ -258,16 +258,23 @@ test('[refund-in.states.6] [refund-in.work.4] [RF-7] a bank that cannot be reach
   assert.deepEqual(await balances(pix.database), REST)
 })
 
-test('[refund-in.work.4] the switch that suspends cash-outs does not stop a refund', async (t) => {
+test('[refund-in.work.4] [operator.switch.2] while the switch is off a refund waits; on it goes', async (t) => {
   const pix = await funded(t)
-  const off = await pix.call(
-    'PUT',
-    '/operator/cash-out-switch',
-    { enabled: false, reason: 'test' },
-    { authorization: `Bearer ${ADMIN_TOKEN}` },
-  )
-  assert.equal(off.status, 200, JSON.stringify(off.body))
+  const turn = async (enabled: boolean) => {
+    const authorization = `Bearer ${ADMIN_TOKEN}`
+    const { status } = await pix.call(
+      'PUT',
+      '/operator/cash-out-switch',
+      { enabled, reason: 'test' },
+      { authorization },
+    )
+    assert.equal(status, 200)
+  }
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
+  await turn(false)
+  await pix.pass(3, 60_000)
+  assert.equal((await pix.detail(id)).status, 'PENDING')
+  await turn(true)
   await pix.ends(id, 'CONFIRMED')
   await pix.assertBooksAgree()
 })

@@ -21,7 +21,7 @@ test('[signing-keys.1] the commands of the guide exchange the signing key, as th
   assert.deepEqual(more, [])
   const [operate = ''] = make.split('\n')
   const run = async (commands: string, KEY_ID = '') => {
-    const env = { ...process.env, PIXGATE_URL: pix.url, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN, KEY_ID }
+    const env = { ...process.env, PIXGATE_URL: pix.url, ADMIN: ADMIN_TOKEN, KEY_ID }
     const { stdout } = await promisify(execFile)('sh', ['-euc', `${operate}\n${commands}`], { env })
     return stdout
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createIds } from '../../src/platform/ids.ts'
@@ -64,7 +64,7 @@ test('[encryption.3] what was sealed anew is not touched again, and each value l
   const rows = await signingKeyRows(database)
   assert.deepEqual(await rewrap(both), ['current_already', 'current_already'])
   assert.deepEqual(await signingKeyRows(database), rows)
-  const by = { actor: 'rewrap-keys', address: 'local', action: 'signing_key.rewrapped' }
+  const by = { actor: 'rewrap-keys', address: hostname(), action: 'signing_key.rewrapped' }
   assert.deepEqual(await auditOfKeys(database), [
     { ...by, subject: current, facts: { openedBy: 'previous', wasBound: false } },
     { ...by, subject: next, facts: { openedBy: 'previous', wasBound: true } },

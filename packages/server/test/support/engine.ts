@@ -10,6 +10,7 @@ import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { type Pause, realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { openTestDatabase } from './database.ts'
+import { MADE_BY } from './limits.ts'
 import { type SteppedClock, steppedClock } from './stepped-clock.ts'
 import { wallNow } from './wall-clock.ts'
 
@@ -28,10 +29,10 @@ export function testEngine(
   bounds?: EngineBounds,
   pause: Pause = realPause,
   logger: Logger = pino({ level: 'silent' }),
+  clock: SteppedClock = steppedClock(),
 ): TestEngine {
   const database = openTestDatabase(url, 1)
   t.after(() => database.close())
-  const clock = steppedClock()
   const ids = createIds(clock)
   const engine = createEngine({
     database,
@@ -69,6 +70,7 @@ export function cashInRequest(given: Partial<CashInRequest> & Pick<CashInRequest
     payer: null,
     correlationId: 'test',
     idempotencyKey: null,
+    madeBy: MADE_BY,
     bodyHash: sha256(JSON.stringify([given.externalId, String(given.valueCents)])),
     ...given,
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { ConfigError, type Environment } from '../../src/platform/variables.ts'
 
-/** A secret that is long enough, and that must never be seen. */
-export const CANARY = 'canary-0123456789abcdef0123456789'
+/** A secret that is long enough and hard to guess, and that must never be seen. */
+export const CANARY = 'canary-7Jq2VxN9sKd4RmTz8wBhYc3GpL5e'
 
 /** What production needs, and nothing more. */
 export const PRODUCTION: Environment = {
@@ -13,9 +13,14 @@ export const PRODUCTION: Environment = {
   PIXGATE_PARTNER_URL: 'https://bank.example/pix',
   PIXGATE_PARTNER_TOKEN: `${CANARY}-token`,
   PIXGATE_PARTNER_SECRET: `${CANARY}-partner`,
+  PIXGATE_TRUST_PROXY: 'none',
   PIXGATE_MERCHANT_PIX_KEY: 'loja@example.com',
   PIXGATE_MERCHANT_NAME: 'Loja',
   PIXGATE_MERCHANT_CITY: 'Sao Paulo',
+  PIXGATE_PAYMENT_MAX_CENTS: '500000',
+  PIXGATE_HOUR_MAX_CENTS: '2000000',
+  PIXGATE_DAY_MAX_CENTS: '10000000',
+  PIXGATE_NIGHT_MAX_CENTS: 'none',
 }
 
 /** What a reader of the environment refuses, each fault beginning with its variable; no secret is shown. */

@@ -77,6 +77,23 @@ export function inbox(database: Database): Promise<InboxEvidence[]> {
   return database.rows(INBOX, [])
 }
 
+const CALLBACKS = statement<[], { id: string; body: Buffer; hash: Buffer | null }>(
+  'test.callbacks',
+  'SELECT id, body, body_sha256 AS hash FROM inbox ORDER BY received_at, id',
+)
+
+/** Every callback as it is kept, in the order of arrival, and the hash of one that was erased. */
+export function callbacks(database: Database): Promise<{ id: string; body: Buffer; hash: Buffer | null }[]> {
+  return database.rows(CALLBACKS, [])
+}
+
+const DELIVERIES = statement<[], { state: string }>('test.delivery_states', 'SELECT state FROM delivery ORDER BY id')
+
+/** The state of every delivery, oldest first. */
+export async function deliveryStates(database: Database): Promise<string[]> {
+  return (await database.rows(DELIVERIES, [])).map(({ state }) => state)
+}
+
 const HOLD = statement<[]>('test.hold', 'SELECT 1 FROM inbox_event ORDER BY inbox_id, ordinal LIMIT 1 FOR UPDATE')
 
 /** Does something while another session holds the event that was stored first. */
@@ -132,6 +149,32 @@ export function audit(database: Database): Promise<AuditRow[]> {
   return database.rows(AUDIT, [])
 }
 
+const SWITCH = statement<[], { value: { enabled: boolean }; version: bigint }>(
+  'test.switch',
+  `SELECT value, version FROM control WHERE name = 'cash_out_switch'`,
+)
+
+/** The switch of payouts as it stands. */
+export async function payoutSwitch(
+  database: Database,
+): Promise<{ readonly isSuspended: boolean; readonly version: bigint }> {
+  const [row] = await database.rows(SWITCH, [])
+  if (!row) throw new Error('the switch is missing')
+  return { isSuspended: !row.value.enabled, version: row.version }
+}
+
+const UNVERIFIED = statement<[], { cents: bigint; sum: bigint }>(
+  'test.unverified',
+  `SELECT t.cents, (SELECT coalesce(sum(value_cents), 0)::bigint FROM unverified_credit WHERE settled_at IS NULL) AS sum FROM unverified_total t`,
+)
+
+/** The total of unverified credits, centavos; and what the credits that are counted add up to. */
+export async function unverifiedTotal(
+  database: Database,
+): Promise<{ readonly cents: bigint; readonly sum: bigint } | undefined> {
+  return (await database.rows(UNVERIFIED, []))[0]
+}
+
 const MARK = statement<[], { matched_until: number | null; read_at: number | null }>(
   'test.statement_mark',
   'SELECT matched_until, read_at FROM statement_mark',
@@ -185,4 +228,22 @@ export async function written(database: Database): Promise<Written> {
   const [counted] = await database.rows(WRITTEN, [])
   if (!counted) throw new Error('nothing was counted')
   return counted
+}
+
+const MADE_BY = statement<[id: string], { operation: unknown; move: unknown }>(
+  'test.made_by',
+  `SELECT o.facts -> 'madeBy' AS operation, m.facts -> 'madeBy' AS move
+     FROM operation o JOIN move m ON m.operation_id = o.id AND m.version = 1 WHERE o.id = $1`,
+)
+
+/** Who made an operation, as it says itself, and as the move says that made it. */
+export async function madeBy(database: Database, id: string) {
+  return (await database.rows(MADE_BY, [id]))[0]
+}
+
+const ALLOWANCES = statement<[], { used_cents: bigint }>('test.allowances', 'SELECT used_cents FROM allowance')
+
+/** What is kept as used, of every bucket of every allowance, centavos. */
+export async function allowancesUsed(database: Database): Promise<bigint[]> {
+  return (await database.rows(ALLOWANCES, [])).map(({ used_cents }) => used_cents)
 }

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createLogger } from '../../src/platform/log.ts'
 import { StartupError } from '../../src/platform/startup-error.ts'
-import { runProcess } from '../../src/process.ts'
+import { readRole, runProcess } from '../../src/process.ts'
 
 /** A program that leaves something open, and cannot stop one of the things that it started. As `api` it refuses to start. */
-await runProcess({
+await runProcess(readRole(), {
   configure: () => undefined,
   openLog: () => createLogger('info'),
   start: async (role, _, { logger }, stops) => {

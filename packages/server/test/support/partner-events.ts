@@ -7,7 +7,7 @@ import { wallNow } from './wall-clock.ts'
 import { PARTNER_SECRET } from './world.ts'
 
 /** Reads what the bank of the tests sends. */
-export const inbound = createPixgateInbound({ secrets: [PARTNER_SECRET], apiKey: undefined })
+export const inbound = createPixgateInbound({ secrets: [PARTNER_SECRET], apiKey: undefined, isFromBank: () => true })
 
 /** How an event is sent; as the bank does it where nothing else is given. */
 export interface EventSending {

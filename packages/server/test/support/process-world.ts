@@ -22,6 +22,7 @@ export interface ProcessWorld extends Merchant {
   readonly links: Readonly<Record<Link, TcpProxy>>
   /** As it is, past the proxy. */
   readonly database: Database
+  readonly databaseUrl: string
   readonly bank: Bank
   readonly receiver: Receiver
   /** Where merchants reach the server. */
@@ -122,8 +123,11 @@ export const FEE_CENTS = 10
 /** Between two tries, of the merchant's program and of the bank. */
 const RETRY_MS = 50
 
+/** Variables of the server. */
+type Settings = Readonly<Record<string, string>>
+
 /** Builds a world with a receiver registered; it goes with the test. */
-export async function processWorld(t: TestContext): Promise<ProcessWorld> {
+export async function processWorld(t: TestContext, settings: Settings = {}): Promise<ProcessWorld> {
   const processes: KillableProcess[] = []
   let isOver = false
   // The first to go, or they would complain of a world that falls apart.
@@ -172,7 +176,7 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
     PIXGATE_PARTNER_SECRET: PARTNER_SECRET,
     PIXGATE_FEE_CASH_IN_CENTS: String(FEE_CENTS),
     PIXGATE_FEE_CASH_OUT_CENTS: String(FEE_CENTS),
-    PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
+    ...{ PIXGATE_RATE_LIMIT_PER_MINUTE: '0', ...settings },
   }
   async function advance(ms: number): Promise<void> {
     aheadMs += ms
@@ -192,8 +196,7 @@ export async function processWorld(t: TestContext): Promise<ProcessWorld> {
   const url = through(links.api)
   const apiKey = await openAccount(url, through(links.receiver))
   return {
-    links,
-    database,
+    ...{ links, database, databaseUrl },
     bank,
     receiver,
     server,

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Role } from '../../src/process.ts'
+import type { ServingRole } from '../../src/process.ts'
 import { shiftedClockEnvironment } from './shifted-clock.ts'
 
 /** A program as a process of its own, which can be killed. */
@@ -48,7 +48,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>
  * Starts the server, with nothing in its environment but what is given.
  * @param aheadMs how far its clock is put forward
  */
-export function startServerProcess(environment: Environment, aheadMs = 0, role: Role = 'all'): KillableProcess {
+export function startServerProcess(environment: Environment, aheadMs = 0, role: ServingRole = 'all'): KillableProcess {
   return spawnProgram(SERVER, environment, [String(aheadMs), role], '"msg":"ready"')
 }
 

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { createLogger } from '../../src/platform/log.ts'
-import { ROLES } from '../../src/process.ts'
+import { SERVING_ROLES } from '../../src/process.ts'
 import { start } from '../../src/start.ts'
 
 /**
@@ -19,7 +19,7 @@ process.on('message', (ms) => {
 process.on('disconnect', () => process.exit(1))
 // The service itself has no channel that would keep it running.
 process.channel?.unref()
-const role = ROLES.find((name) => name === process.argv[3]) ?? 'all'
+const role = SERVING_ROLES.find((name) => name === process.argv[3]) ?? 'all'
 const clock = createDatabaseClock()
 const config = readConfig(process.env)
 const dependencies = {

@@ -22,6 +22,7 @@ export const createCashIn = endpoint({
   method: 'POST',
   path: '/api/pix/cash-in',
   auth: 'api-key',
+  scope: 'charge',
   tag: 'Cash-in',
   summary: 'Create a charge',
   description:
@@ -73,6 +74,7 @@ export const getCashIn = endpoint({
   method: 'GET',
   path: '/api/pix/cash-in/{id}',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Cash-in',
   summary: 'Read a charge',
   description:
@@ -96,6 +98,7 @@ export const listCashIns = endpoint({
   method: 'GET',
   path: '/api/pix/cash-in',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Cash-in',
   summary: 'List charges, newest first',
   description: 'By status, days of creation (UTC, both inclusive), `external_id` or `end_to_end_id`, page by page.',
@@ -118,6 +121,7 @@ const incoming = Type.Object(
 const incomingList = {
   method: 'GET',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Transactions',
   summary: 'List incoming transactions, newest first',
   description: 'The cash-in list under the path that aggregates transactions; each item tells its operation.',

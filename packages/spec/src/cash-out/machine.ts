@@ -58,7 +58,8 @@ export const cashOut = machine({
   triggers: orderTriggers,
   guards: {
     ...orderGuards,
-    'payouts are enabled': 'the switch of payouts is on when this is committed, whatever a worker has read before',
+    'payouts and refunds are enabled':
+      'the switch of payouts and refunds is on when this is committed, whatever a worker has read before',
     'it was not claimed within 24 hours': 'it was made 24 hours ago or more, and never claimed for sending',
     'it was tried for 30 minutes': 'the first attempt was 30 minutes ago or more',
     'nothing of it left': 'it was tried, and no byte of any attempt left',
@@ -117,9 +118,9 @@ export const cashOut = machine({
     { from: [...AWAITED, DOUBT], on: 'partner.not_found', to: 'same', rule: 'cash-out.unknown.4', says: 'That the bank does not know the order changes no state and no money by itself.' },
 
     // Sending.
-    { from: 'RESERVED', on: 'send.claimed', when: ['payouts are enabled', 'work is due'], unless: 'it was not claimed within 24 hours', to: 'DISPATCHED', rule: 'cash-out.states.2', says: 'Claimed for sending it is `DISPATCHED`, before the call to the bank starts.' },
-    { from: OPEN, on: 'send.claimed', when: ['payouts are enabled', 'work is due', 'nothing of it left'], unless: ['the bank has it', 'it was tried for 30 minutes'], to: 'same', rule: 'cash-out.unknown.1', says: 'Sending again is a new claim and uses the same id: for 30 minutes after the first attempt, as long as no byte of any attempt has left.' },
-    { from: OPEN, on: 'send.claimed', when: ['payouts are enabled', 'asked in vain and safe to repeat'], to: 'same', rule: 'cash-out.unknown.7', says: 'A bank with idempotent orders carries out a repeated order once, for as long as it states. Once no lease is alive it is asked first, if it can be asked; where it does not know the order, or gives no answer, the same bytes go out again at once under the same id.' },
+    { from: 'RESERVED', on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due'], unless: 'it was not claimed within 24 hours', to: 'DISPATCHED', rule: 'cash-out.states.2', says: 'Claimed for sending it is `DISPATCHED`, before the call to the bank starts.' },
+    { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due', 'nothing of it left'], unless: ['the bank has it', 'it was tried for 30 minutes'], to: 'same', rule: 'cash-out.unknown.1', says: 'Sending again is a new claim and uses the same id: for 30 minutes after the first attempt, as long as no byte of any attempt has left.' },
+    { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'asked in vain and safe to repeat'], to: 'same', rule: 'cash-out.unknown.7', says: 'A bank with idempotent orders carries out a repeated order once, for as long as it states. Once no lease is alive it is asked first, if it can be asked; where it does not know the order, or gives no answer, the same bytes go out again at once under the same id.' },
     { from: 'DISPATCHED', on: 'send.accepted', to: 'same', rule: 'cash-out.states.6', says: 'The bank accepted the order: it stays `DISPATCHED` until the bank reports the outcome.' },
     { from: ['PROVIDER_RESULT_UNKNOWN', NO_ANSWER], on: 'send.accepted', to: 'DISPATCHED', rule: 'cash-out.unknown.2', says: 'The bank turns out to have the order: it is under way again.' },
     { from: OPEN, on: 'send.not_sent', to: 'same', rule: 'cash-out.states.8', says: 'A call that failed before its first byte left is tried again with the same id after 1, 2, 4 … s, at most a minute, where no attempt before it may have left.' },

@@ -121,7 +121,10 @@ export const cashOutDetail = Type.Object(
     paymentType: Type.Enum(['key', 'qrcode']),
     recipient: Type.Object({
       name: nullable(name),
-      pixKey,
+      pixKey: Type.String({
+        maxLength: limits.pixKeyMaxLength,
+        description: '`***` once it was erased: long after the payout ended without money',
+      }),
       pixKeyType: nullable(Type.Enum([...pixKeyTypes])),
       document: nullable(Type.String({ maxLength: 18, description: 'Masked; for the receipt' })),
       ispb: nullable(Type.String({ maxLength: 8, description: "ISPB of the recipient's bank" })),

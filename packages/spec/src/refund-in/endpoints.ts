@@ -19,6 +19,7 @@ export const createRefundIn = endpoint({
   method: 'POST',
   path: '/api/pix/refund-in/{id}',
   auth: 'api-key',
+  scope: 'refund',
   tag: 'Refund-in',
   summary: 'Give a payment back',
   description:
@@ -38,7 +39,9 @@ export const createRefundIn = endpoint({
     'refund_value_not_positive',
     'refund_deadline_exceeded',
     'refund_exceeds_available',
+    'limit_exceeded',
     'insufficient_balance',
+    'cash_out_suspended',
     'not_supported_by_bank',
   ],
 })
@@ -62,6 +65,7 @@ export const getRefundIn = endpoint({
   method: 'GET',
   path: '/api/pix/refund/{id}',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Refund-in',
   summary: 'Read a refund',
   description: 'By the id of the refund, not of the cash-in. The authoritative view.',
@@ -76,6 +80,7 @@ export const listRefundIns = endpoint({
   method: 'GET',
   path: '/api/pix/refund',
   auth: 'api-key',
+  scope: 'read',
   tag: 'Refund-in',
   summary: 'List refunds, newest first',
   description:

@@ -34,6 +34,8 @@ export const refundIn = machine({
   triggers: orderTriggers,
   guards: {
     ...orderGuards,
+    'payouts and refunds are enabled':
+      'the switch of payouts and refunds is on when this is committed, whatever a worker has read before',
     'the bank made it by itself': 'no order of ours made it',
     'it was never claimed': 'nobody has tried to send it',
     'the time to send it is over':
@@ -88,8 +90,8 @@ export const refundIn = machine({
     { from: OPEN, on: 'partner.not_found', to: 'same', rule: 'refund-in.unknown.7', says: 'That the bank does not know the order changes no state and no money by itself.' },
 
     // Sending.
-    { from: OPEN, on: 'send.claimed', when: ['work is due', 'nothing of it left'], unless: ['the bank has it', 'the time to send it is over'], to: 'same', rule: 'refund-in.states.2', says: 'Sending is claimed before the call to the bank starts; sending again is a new claim and uses the same id.' },
-    { from: OPEN, on: 'send.claimed', when: 'asked in vain and safe to repeat', to: 'same', rule: 'refund-in.unknown.2', says: 'What the bank, asked, does not know, or gives no answer about, is sent again with the same id where the bank carries out a repeated order once.' },
+    { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due', 'nothing of it left'], unless: ['the bank has it', 'the time to send it is over'], to: 'same', rule: 'refund-in.states.2', says: 'Sending is claimed before the call to the bank starts; sending again is a new claim and uses the same id.' },
+    { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'asked in vain and safe to repeat'], to: 'same', rule: 'refund-in.unknown.2', says: 'What the bank, asked, does not know, or gives no answer about, is sent again with the same id where the bank carries out a repeated order once.' },
     { from: OPEN, on: 'send.accepted', to: 'PENDING', rule: 'refund-in.states.3', says: 'The bank accepted the order: it stays `PENDING` until the bank reports the outcome.' },
     { from: 'PENDING:*', on: 'send.not_sent', to: 'same', rule: 'refund-in.states.5', says: 'A call that failed before its first byte left is tried again with the same id.' },
     { from: OPEN, on: 'send.contradicted', to: 'PENDING:conflict', opens: 'send_contradicted', asks: true, rule: 'refund-in.doubt.1', says: 'An answer that contradicts what was sent is a case. The bank is asked once more, and a reference of our id is kept.' },

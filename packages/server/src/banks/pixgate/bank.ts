@@ -1,3 +1,4 @@
+import { networksOf } from '../../platform/networks.ts'
 import type { Bank } from '../bank.ts'
 import type { PixgateBankConfig } from './config.ts'
 import { createHttpPartner } from './http-partner.ts'
@@ -12,12 +13,14 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
   }
   const link = openPartnerLink({ ...config, onDate })
   const secrets = [config.secret, config.secretPrevious].filter((secret) => secret !== undefined)
+  const isFromBank = config.addresses === undefined ? () => true : networksOf(config.addresses).include
   return {
     ...createHttpPartner(link, config.hasIdempotentOrders),
     inbound: createPixgateInbound({
       secrets,
       apiKey: config.inboundApiKey,
       apiKeyPrevious: config.inboundApiKeyPrevious,
+      isFromBank,
     }),
     latestDate: () => latestDate,
     close: () => link.close(),

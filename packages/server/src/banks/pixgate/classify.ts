@@ -1,5 +1,7 @@
 import type {
   AnyReported,
+  BalanceAnswer,
+  BankBalance,
   CancelAnswer,
   Contradicted,
   NotSent,
@@ -74,6 +76,17 @@ export function classifyStatement(outcome: Outcome, read: (json: unknown) => Sta
   if (!isSuccess(outcome)) return unknown(outcome)
   const page = read(outcome.json)
   return typeof page === 'string' ? unknown(outcome, page) : { kind: 'READ', page }
+}
+
+/**
+ * Judges the outcome of `GET /balance`: all but a balance is `UNKNOWN`.
+ * @param read `undefined` where the body is none
+ */
+export function classifyBalance(outcome: Outcome, read: (json: unknown) => BankBalance | undefined): BalanceAnswer {
+  if (outcome.kind !== 'answered') return unanswered(outcome)
+  const balance = isSuccess(outcome) ? read(outcome.json) : undefined
+  if (balance) return { kind: 'READ', balance }
+  return isSuccess(outcome) ? unknown(outcome, UNREADABLE) : unknown(outcome)
 }
 
 /** An answer that came, whole. */

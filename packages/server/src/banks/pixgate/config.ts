@@ -1,4 +1,14 @@
-import { address, flag, headerSecret, integer, secret, type Values, variables } from '../../platform/variables.ts'
+import {
+  address,
+  flag,
+  headerSecret,
+  integer,
+  narrowNetworks,
+  networks,
+  secret,
+  type Values,
+  variables,
+} from '../../platform/variables.ts'
 
 /** How a bank that speaks our own partner protocol is reached. */
 
@@ -37,13 +47,21 @@ export const pixgateBankVariables = variables({
     shape: headerSecret(),
     productionShape: headerSecret(SECRET_MIN_LENGTH),
     secret: true,
+    needs: 'PIXGATE_PARTNER_ADDRESSES',
     description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
   },
   PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: {
     shape: headerSecret(),
     productionShape: headerSecret(SECRET_MIN_LENGTH),
     secret: true,
+    needs: 'PIXGATE_PARTNER_ADDRESSES',
     description: 'The static key before it; accepted too, while the bank changes over.',
+  },
+  PIXGATE_PARTNER_ADDRESSES: {
+    shape: networks(),
+    productionShape: narrowNetworks(),
+    description:
+      'Where the bank calls from with PIXGATE_PARTNER_INBOUND_API_KEY, which counts from nowhere else and in production needs this. Unset: from anywhere.',
   },
   PIXGATE_PARTNER_TIMEOUT_MS: {
     shape: integer(100, 10_000, 'milliseconds'),
@@ -73,6 +91,8 @@ export interface PixgateBankConfig {
   readonly secretPrevious: string | undefined
   readonly inboundApiKey: string | undefined
   readonly inboundApiKeyPrevious: string | undefined
+  /** From where {@link inboundApiKey} counts; `undefined`: from anywhere. */
+  readonly addresses: readonly string[] | undefined
   readonly timeoutMs: number
   readonly createBudgetMs: number
   readonly hasIdempotentOrders: boolean
@@ -87,6 +107,7 @@ export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): 
     secretPrevious: values.PIXGATE_PARTNER_SECRET_PREVIOUS,
     inboundApiKey: values.PIXGATE_PARTNER_INBOUND_API_KEY,
     inboundApiKeyPrevious: values.PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS,
+    addresses: values.PIXGATE_PARTNER_ADDRESSES,
     timeoutMs: values.PIXGATE_PARTNER_TIMEOUT_MS,
     createBudgetMs: values.PIXGATE_PARTNER_CREATE_BUDGET_MS,
     hasIdempotentOrders: values.PIXGATE_PARTNER_IDEMPOTENT_ORDERS,

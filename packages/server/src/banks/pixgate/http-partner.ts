@@ -1,6 +1,15 @@
 import type { AnyReported, Partner, QueryAnswer, Rejected, SendAnswer, SendWindow } from '../port.ts'
-import { CONFLICT, classifyCancel, classifyDecode, classifyQuery, classifySend, classifyStatement } from './classify.ts'
+import {
+  CONFLICT,
+  classifyBalance,
+  classifyCancel,
+  classifyDecode,
+  classifyQuery,
+  classifySend,
+  classifyStatement,
+} from './classify.ts'
 import type { PartnerLink } from './link.ts'
+import { balanceOf } from './protocol/balance.ts'
 import { charges } from './protocol/charge.ts'
 import { payouts } from './protocol/payout.ts'
 import { qrCodeOf } from './protocol/qr-code.ts'
@@ -34,6 +43,7 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
       'refund',
       'query-refund',
       'statement',
+      'balance',
       ...(hasIdempotentOrders ? IDEMPOTENT_ORDERS : []),
     ]),
     idempotencyWindowMs: IDEMPOTENCY_WINDOW_MS,
@@ -52,6 +62,8 @@ export function createHttpPartner(link: PartnerLink, hasIdempotentOrders = true)
     getRefund: refund.query,
     readStatement: async (query, deadline) =>
       classifyStatement(await link.exchange({ method: 'GET', path: statementPath(query) }, deadline), statementPageOf),
+    readBalance: async (deadline) =>
+      classifyBalance(await link.exchange({ method: 'GET', path: '/balance' }, deadline), balanceOf),
   }
 }
 

@@ -50,7 +50,10 @@ export interface PartnerLinkOptions {
   readonly monotonic?: () => number
 }
 
-/** Opens a link. Connections are made when they are first needed and kept for the next call. */
+/**
+ * Opens a link. Connections are made when they are first needed and kept for the next call.
+ * @source rules#production.6
+ */
 export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   const monotonic = options.monotonic ?? sleeplessClock()
   const { origin, pathname } = new URL(options.url)
@@ -92,7 +95,8 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
  * error of the socket; without this only the hanging up would be told.
  */
 function tellingConnector(timeout: number): buildConnector.connector {
-  const dial = buildConnector({ timeout, allowH2: false })
+  // What is not said here the environment could say.
+  const dial = buildConnector({ timeout, allowH2: false, minVersion: 'TLSv1.2', rejectUnauthorized: true })
   return (options, callback) =>
     dial(options, (error, socket) => {
       if (error) return callback(error, null)

@@ -10,25 +10,39 @@ export interface PartnerCredentials {
   readonly apiKey: string | undefined
   /** The static key before it. */
   readonly apiKeyPrevious?: string | undefined
+  /** Whether the key counts from an address. */
+  readonly isFromBank: (address: string) => boolean
 }
 
 const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/
 
 /**
  * Judges a callback by its raw bytes. What is signed and comes at another time than it says may be a replay.
- * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#rotation.2
+ * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#production.7, rules#rotation.2
  */
-export function originOf(
-  { secrets, apiKey, apiKeyPrevious }: PartnerCredentials,
-  { headers, body, nowMs }: InboundRequest,
-): Judgement {
-  const key = single(headers['x-partner-api-key'])
-  if (isKey(key, apiKey)) return 'proven'
-  if (isKey(key, apiKeyPrevious)) return byPrevious('PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS')
-  const signed = signatureOf(headers['x-partner-signature'], body, secrets)
+export function originOf(credentials: PartnerCredentials, request: InboundRequest): Judgement {
+  const { headers, body, nowMs } = request
+  const byKey = judgementOfKey(credentials, headers)
+  if (byKey !== undefined) {
+    if (credentials.isFromBank(request.remoteAddress)) return byKey
+    if (headers['x-partner-signature'] === undefined) return { origin: 'refused', reason: FROM_ELSEWHERE }
+  }
+  const signed = signatureOf(headers['x-partner-signature'], body, credentials.secrets)
   if ('fault' in signed) return { origin: 'refused', reason: `the signature is ${signed.fault}` }
   const judgement = timeliness(headers['x-partner-timestamp'], nowMs)
   return judgement === 'proven' && signed.isByPrevious ? byPrevious('PIXGATE_PARTNER_SECRET_PREVIOUS') : judgement
+}
+
+const FROM_ELSEWHERE = 'the static key came from an address that PIXGATE_PARTNER_ADDRESSES does not have'
+
+/** What a static key is worth where it counts; `undefined` where none of ours came. */
+function judgementOfKey(
+  { apiKey, apiKeyPrevious }: PartnerCredentials,
+  headers: InboundRequest['headers'],
+): Judgement | undefined {
+  const key = single(headers['x-partner-api-key'])
+  if (isKey(key, apiKey)) return 'proven'
+  return isKey(key, apiKeyPrevious) ? byPrevious('PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS') : undefined
 }
 
 function byPrevious(previousSecret: string): Judgement {

@@ -3,7 +3,7 @@ import type { Part } from './part.ts'
 
 /** Opens cases; one that was closed is open again, as a doubt that is over may come back. */
 export const openedCases: Part = {
-  name: 'case',
+  name: 'cas',
   isWanted: ({ cases }) => cases.opened.length > 0,
   sql: ({ draft: { cases, now } }, p) => `
   inserted_case AS (
@@ -29,7 +29,7 @@ export const openedCases: Part = {
  * @source rules#engine.19
  */
 export const closedCases: Part = {
-  name: 'closed',
+  name: 'cls',
   isWanted: ({ cases }) => cases.closedIds.length > 0,
   sql: ({ draft: { cases, now } }, p) => `
   closed_case AS (

@@ -1,16 +1,20 @@
 import { type AccountCode, accounts } from '@pixgate/spec'
 import { accountId } from '../account-id.ts'
 import type { AccountChange, Draft } from '../draft.ts'
+import { boundsOf } from './bounds.ts'
 import { jsonOrNull, type Parameters } from './parameters.ts'
+import type { Batch } from './part.ts'
 
 /**
  * Lock and compare. `ac` locks the accounts in id order, `oc` the operations after them, `cc` the controls last, so that
  * no two batches can wait for each other in a circle. `go` holds where every operation and control still has the version
  * its decision saw and every account can bear the batch; deltas commute, so two processes never conflict on an account
- * as such.
+ * as such. What was used of allowances is read behind the accounts' locks, which everything that takes of them waits for.
  * @source rules#engine.5, rules#engine.8
  */
-export function locks(draft: Draft, p: Parameters): string {
+export function locks(batch: Batch, p: Parameters): string {
+  const { draft } = batch
+  const bounds = boundsOf(draft)
   return `${wantedRows(draft, p)},
   ac AS MATERIALIZED (
     SELECT id, version, balance_cents FROM account
@@ -23,7 +27,7 @@ export function locks(draft: Draft, p: Parameters): string {
   cc AS MATERIALIZED (
     SELECT name, version, value FROM control
      WHERE name IN (SELECT name FROM wanted_control) AND (SELECT count(*) FROM oc) >= 0 ORDER BY name FOR UPDATE
-  ),
+  )${bounds.map((bound) => `,${bound.sql(batch, p)}`).join('')},
   go AS (
     SELECT NOT EXISTS (SELECT FROM wanted_operation w JOIN oc USING (id) WHERE oc.version <> w.version)
        AND (SELECT count(*) FROM oc) = (SELECT count(*) FROM wanted_operation)
@@ -31,7 +35,8 @@ export function locks(draft: Draft, p: Parameters): string {
        AND NOT EXISTS (
              SELECT FROM wanted_account w JOIN ac USING (id)
               WHERE (w.exact AND ac.version <> w.version) OR (w.floored AND ac.balance_cents + w.lowest < 0)
-           ) AS yes
+           )
+${bounds.map(({ name }) => `\n       AND NOT EXISTS (SELECT FROM ${name} WHERE used > headroom)`).join('')} AS yes
   )`
 }
 

@@ -3,7 +3,7 @@ import type { Part } from './part.ts'
 
 /** Appends to the timelines of operations. */
 export const moves: Part = {
-  name: 'move',
+  name: 'mov',
   isWanted: (draft) => draft.moves.length > 0,
   sql: ({ id: batchId, draft: { moves, now } }, p) => `
   inserted_move AS (

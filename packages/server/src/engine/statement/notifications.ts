@@ -3,7 +3,7 @@ import type { Part } from './part.ts'
 
 /** Inserts the notifications to send. */
 export const notifications: Part = {
-  name: 'told',
+  name: 'ntf',
   isWanted: (draft) => draft.notifications.length > 0,
   sql: ({ draft: { notifications, now }, ids }, p) => `
   inserted_notification AS (

@@ -19,7 +19,7 @@ export const createdOperations: Part = {
 
 /** Updates what existed before: each row once, to what it is after all its moves. */
 export const movedOperations: Part = {
-  name: 'moved',
+  name: 'up',
   isWanted: (draft) => draft.movedOperations.size > 0,
   sql: ({ draft }, p) => {
     const moved = [...draft.movedOperations.values()]

@@ -2,7 +2,9 @@ import { type Statement, statement } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Draft } from '../draft.ts'
 import type { ControlName, Document } from '../operation.ts'
+import { allowances } from './allowances.ts'
 import { audits } from './audits.ts'
+import { boundsOf } from './bounds.ts'
 import { closedCases, openedCases } from './cases.ts'
 import { controls } from './controls.ts'
 import { entries } from './entries.ts'
@@ -28,6 +30,7 @@ const parts: readonly Part[] = [
   moves,
   movements,
   controls,
+  allowances,
   entries,
   notifications,
   openedCases,
@@ -81,11 +84,11 @@ export function writeOf(draft: Draft, ids: Ids): Write {
   const parameters = new Parameters()
   const wanted = parts.filter((part) => part.isWanted(draft))
   const expressions = [
-    locks(draft, parameters),
+    locks(batch, parameters),
     fence(batch, parameters),
     ...wanted.map((part) => part.sql(batch, parameters)),
   ]
-  const name = ['engine.write', ...wanted.map((part) => part.name)].join('.')
+  const name = ['engine.write', ...[...boundsOf(draft), ...wanted].map((part) => part.name)].join('.')
   const text = `WITH ${expressions.join(',')}${REPLY}`
   return { batchId: batch.id, statement: statement(name, text), values: parameters.values }
 }

@@ -41,12 +41,15 @@ const BY_EVENTS = `
      AND (i.told ->> 'status' IN (${quoted(confirmedWords)})
           OR i.told ->> 'status' IN (${quoted(confirmedReturnWords)}) AND i.told ->> 'event' LIKE '%Reversal')`
 
-/** Matching is given half an hour. What the bank takes back is counted by a refund of its own. */
+/**
+ * Matching is given half an hour. What the bank takes back is counted by a refund of its own, and what an adjustment explains
+ * was booked by that.
+ */
 const BY_STATEMENT = `
   SELECT 'statement', kind || ' ' || id, operation_id, direction, id, value_cents::numeric, NULL,
          kind = 'PAYMENT_TAKEN_BACK', kind || ' ' || id
     FROM statement_entry
-   WHERE kind <> 'TARIFF' AND (settled_at IS NOT NULL OR seen_at < transaction_timestamp() - interval '30 minutes')`
+   WHERE kind <> 'TARIFF' AND outcome IS DISTINCT FROM 'KEPT' AND (settled_at IS NOT NULL OR seen_at < transaction_timestamp() - interval '30 minutes')`
 
 /** What operations learned, whoever told it. */
 const BY_OPERATIONS = `

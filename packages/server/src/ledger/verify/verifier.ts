@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
+import { workAsApplication } from '../../platform/db/login.ts'
 import { withSnapshot } from '../../platform/db/snapshot.ts'
 import type { Pause } from '../../platform/jobs/pause.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -58,7 +59,10 @@ export function createLedgerVerifier({ databaseUrl, logger, pause, clock }: Veri
   let finished = Promise.resolve()
 
   async function verifyOnce(): Promise<Verification> {
-    last = await withSnapshot({ url: databaseUrl, name: 'pixgate verify', signal }, verify)
+    last = await withSnapshot({ url: databaseUrl, name: 'pixgate verify', signal }, async (queries) => {
+      await workAsApplication(queries)
+      return verify(queries)
+    })
     for (const { name, meaning, count, examples } of last.drifts) {
       for (const what of examples) logger.error({ check: name, what }, `the ledger has drifted: ${meaning}`)
       if (count > examples.length) logger.error({ check: name, count }, 'there are more faults of this kind')

@@ -4,6 +4,7 @@ import { asUnavailable, DatabaseUnavailable, NoLongerWanted } from './errors.ts'
 import { PlanAge } from './plan-age.ts'
 import { createPoolReports, type PoolReportsOptions } from './pool-reports.ts'
 import { type PlanCacheMode, sessionOptions } from './session.ts'
+import { VerifiedClient } from './verified-client.ts'
 
 /**
  * PostgreSQL, spoken to in named statements. Centavos come back as `bigint`, instants as epoch milliseconds.
@@ -95,6 +96,7 @@ const ANSWER_WITHIN_MS = 6_000
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
+    Client: VerifiedClient,
     connectionString: options.url,
     application_name: `pixgate ${options.name}`,
     max: options.connections,

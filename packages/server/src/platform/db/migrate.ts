@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Machine } from '@pixgate/spec'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from '../log.ts'
 import { StartupError } from '../startup-error.ts'
 import { startTimer } from '../timer.ts'
 import { type Queries, statement } from './database.ts'
+import { VerifiedClient } from './verified-client.ts'
 
 /**
  * Migrations: plain SQL, forward only, all that are pending in one transaction, safe when several processes start at once.
@@ -50,7 +51,7 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<string[]> {
   const migrations = await readMigrations()
-  const client = new pg.Client({
+  const client = new VerifiedClient({
     connectionString: url,
     application_name: 'pixgate migrate',
     connectionTimeoutMillis: 5_000,
@@ -112,10 +113,29 @@ const selectApplied = statement<[], Applied>(
  * The names of the migrations that the next start applies; all of them where there is no schema yet. Changes nothing.
  * @throws SchemaError as {@link migrate} would
  */
-export async function pendingMigrations(queries: Queries): Promise<string[]> {
+async function pendingMigrations(queries: Queries): Promise<string[]> {
   const [{ isThere } = { isThere: false }] = await queries.rows(selectIsThere, [])
   const applied = isThere ? await queries.rows(selectApplied, []) : []
   return pending(await readMigrations(), applied).map(({ name }) => name)
+}
+
+const selectMoves = statement<[], Move>(
+  'migrate.moves',
+  'SELECT kind, from_status AS "from", to_status AS "to" FROM allowed_move',
+)
+
+/**
+ * What a migration would still do: the names of what it would apply, and `moves` where the guard does not know a move of
+ * the machines. Empty where the schema is up to date. Changes nothing.
+ * @throws SchemaError as {@link migrate} would
+ * @source rules#database.11
+ */
+export async function missingFromSchema(queries: Queries, machines: readonly Machine[]): Promise<string[]> {
+  const names = await pendingMigrations(queries)
+  if (names.length > 0) return names
+  const key = ({ kind, from, to }: Move) => `${kind} ${from} ${to}`
+  const known = new Set((await queries.rows(selectMoves, [])).map(key))
+  return movesOf(machines).every((move) => known.has(key(move))) ? [] : ['moves']
 }
 
 async function readMigrations(): Promise<Migration[]> {
@@ -149,9 +169,20 @@ function pending(migrations: readonly Migration[], applied: readonly Applied[]):
   return migrations.filter(({ version }) => !applied.some((done) => done.version === version))
 }
 
+/** A move that the guard lets pass. */
+interface Move {
+  readonly kind: string
+  readonly from: string | null
+  readonly to: string
+}
+
+function movesOf(machines: readonly Machine[]): Move[] {
+  return machines.flatMap(({ resource, rows }) => rows.map(({ from, to }) => ({ kind: resource, from, to })))
+}
+
 /** Moves are only ever added: a process of the version before may still make the old ones. @source rules#engine.10 */
 async function writeAllowedMoves(client: pg.Client, machines: readonly Machine[]): Promise<void> {
-  const moves = machines.flatMap(({ resource, rows }) => rows.map(({ from, to }) => ({ kind: resource, from, to })))
+  const moves = movesOf(machines)
   await client.query(
     `INSERT INTO allowed_move (kind, from_status, to_status)
      SELECT DISTINCT wanted.kind, wanted.from_status, wanted.to_status

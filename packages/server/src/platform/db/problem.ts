@@ -25,19 +25,20 @@ export function databaseProblem(error: unknown): string {
 /**
  * The same for whoever starts the process: the database's own words, which may name its user, and where it is. Anything
  * that is not about reaching the database stays what it is.
+ * @param variable that the address stands in
  * @source rules#config.10
  */
-export function databaseStartupError(error: unknown, url: string): unknown {
+export function databaseStartupError(error: unknown, url: string, variable = 'DATABASE_URL'): unknown {
   if (error instanceof StartupError) return error
   const refused = databaseErrorOf(error)
   if (refused !== undefined) {
     const isKnown = REFUSALS.some(([pattern]) => pattern.test(refused.code ?? ''))
-    return isKnown ? new StartupError(`DATABASE_URL: ${refused.message}`, { cause: error }) : error
+    return isKnown ? new StartupError(`${variable}: ${refused.message}`, { cause: error }) : error
   }
   const unreadable = unreadableFile(error, url)
-  if (unreadable !== undefined) return new StartupError(`DATABASE_URL: ${unreadable}`, { cause: error })
+  if (unreadable !== undefined) return new StartupError(`${variable}: ${unreadable}`, { cause: error })
   if (!isOfConnection(error)) return error
-  return new StartupError(`DATABASE_URL: the database${placeOf(url)} ${problemOf(error)}`, { cause: error })
+  return new StartupError(`${variable}: the database${placeOf(url)} ${problemOf(error)}`, { cause: error })
 }
 
 function problemOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { VerifiedClient } from './verified-client.ts'
 
 /** Below this the SQL of the migrations does not run. */
 const OLDEST_VERSION = 150_000
@@ -16,7 +16,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
  * @source rules#database.1
  */
 export async function checkDatabase(url: string): Promise<string[]> {
-  const client = new pg.Client({
+  const client = new VerifiedClient({
     connectionString: url,
     application_name: 'pixgate self-check',
     connectionTimeoutMillis: 5_000,

@@ -1,5 +1,5 @@
-import pg from 'pg'
 import type { Queries } from './database.ts'
+import { VerifiedClient } from './verified-client.ts'
 
 /** Long looks at the whole database: on one core, never written to, ended with the process that asked. */
 const SESSION_SETTINGS = {
@@ -30,7 +30,7 @@ export async function withSnapshot<Result>(
   work: (queries: Queries) => Promise<Result>,
 ): Promise<Result> {
   signal?.throwIfAborted()
-  const client = new pg.Client({
+  const client = new VerifiedClient({
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: 5_000,
@@ -40,10 +40,17 @@ export async function withSnapshot<Result>(
   })
   // Whoever waits for an answer is told; without a listener the error would also end the process.
   client.on('error', () => undefined)
-  const end = () => void client.end().catch(() => undefined)
+  const ending = Promise.withResolvers<never>()
+  // Nobody waits for it once there is a connection.
+  ending.promise.catch(() => undefined)
+  const end = () => {
+    void client.end().catch(() => undefined)
+    ending.reject(signal?.reason)
+  }
   signal?.addEventListener('abort', end)
   try {
-    await client.connect()
+    // A client that is ended while it connects never says so.
+    await Promise.race([client.connect(), ending.promise])
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     return await work({
       rows: async ({ name, text }, parameters) => (await client.query({ name, text, values: [...parameters] })).rows,

@@ -7,9 +7,10 @@ import { NotConnected } from './not-connected.ts'
 /**
  * An agent that connects only where the gate lets it, with a keep-alive pool of its own for every origin. Three checks
  * at every new connection: the literal address (Node looks none up for it), all addresses of a name (the very ones that
- * are then connected to), and the peer's address once connected, before a byte is written. HTTP/1.1; TLS 1.2 or newer.
+ * are then connected to), and the peer's address once connected, before a byte is written. HTTP/1.1; TLS 1.2 or newer, verified
+ * whatever the environment says.
  * @param connectTimeoutMs from the start of the lookup to the connection, and again for the TLS handshake
- * @source rules#webhooks.1
+ * @source rules#webhooks.1, rules#production.6
  */
 export function createGuardedAgent(gate: AddressGate, connectTimeoutMs: number): Agent {
   return new Agent({
@@ -40,7 +41,7 @@ export function tryConnection(gate: AddressGate, url: URL, connectTimeoutMs: num
 
 function guardedConnector(gate: AddressGate, timeout: number): buildConnector.connector {
   const dial = buildConnector({ timeout, autoSelectFamily: true, lookup: gatedLookup(gate) })
-  const secure = buildConnector({ timeout, allowH2: false, minVersion: 'TLSv1.2' })
+  const secure = buildConnector({ timeout, allowH2: false, minVersion: 'TLSv1.2', rejectUnauthorized: true })
 
   return (options, callback) => {
     const isTls = options.protocol === 'https:'

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { EventLoop } from '../event-loop.ts'
 import { followRequest, refuseLapsed } from '../live-request.ts'
+import { clientAddress } from './client-address.ts'
 import { readingOf } from './connections.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
 import { compileQueryReader, type QueryText } from './query-string.ts'
@@ -62,7 +63,8 @@ export function endpointRoute(
   const changesSomething = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { id: correlationId, headers, ip: remoteAddress, raw } = request
+    const { id: correlationId, headers, ip, raw } = request
+    const remoteAddress = clientAddress(ip, raw.socket.remoteAddress)
     // Before anything else: what comes later, such as the look-up of a token, can last.
     const live = followRequest(loop, () => raw.socket.destroyed, readingOf(raw))
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
@@ -71,6 +73,8 @@ export function endpointRoute(
       // Of two tokens none is the right one: rules#http.6.
       if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
       caller = await authenticate[auth](incoming)
+      request.caller = caller
+      authenticate.admit?.(incoming, caller)
     }
     const rawBody = await (endpoint.body ? readBody(raw) : readUnwantedBody(raw)).catch((error: unknown) => {
       if (auth === 'partner') authenticate.onUnreadPartner?.(incoming, error)

@@ -1,5 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Credential, Endpoint, EndpointInput, EndpointResponse } from '@pixgate/spec'
+import type {
+  ApiKeyScope,
+  Caps,
+  Credential,
+  Endpoint,
+  EndpointInput,
+  EndpointResponse,
+  OperatorRole,
+} from '@pixgate/spec'
 import type { Static, TSchema } from 'typebox'
 import type { LiveRequest } from '../live-request.ts'
 
@@ -63,8 +71,16 @@ export interface RequestContext extends IncomingRequest {
 /** Who calls. */
 export interface Caller {
   readonly credential: Credential
-  /** Names the credential in audit rows and scopes; never the secret itself. */
+  /** Names the credential in audit rows, logs and the scopes of `Idempotency-Key`; never the secret itself. */
   readonly id: string
+  /** Of a named operator: who it is. */
+  readonly name?: string
+  /** Of an operator: what they may do. */
+  readonly role?: OperatorRole
+  /** Of an API key: what it may be used for. */
+  readonly scopes?: ReadonlySet<ApiKeyScope>
+  /** Of an API key: what may leave with it at most; absent: nothing of its own bounds it. */
+  readonly caps?: Caps
 }
 
 /**
@@ -75,6 +91,11 @@ export interface Authenticators {
   readonly 'api-key': (request: IncomingRequest) => Promise<Caller>
   readonly admin: (request: IncomingRequest) => Promise<Caller>
   readonly partner: (request: IncomingRequest & { readonly rawBody: Buffer }) => Promise<Caller>
+  /**
+   * Judges whether who is known may call this now.
+   * @throws Refusal that keeps the caller out, such as `insufficient_scope` or `rate_limited`
+   */
+  readonly admit?: (request: IncomingRequest, caller: Caller) => void
   /** Is told of what the partner sends and nobody could read; throws nothing. */
   readonly onUnreadPartner?: (request: IncomingRequest, error: unknown) => void
 }

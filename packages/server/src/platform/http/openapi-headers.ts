@@ -25,10 +25,13 @@ export function headersOf(own: readonly ResponseHeader[] = []): Readonly<Record<
 export function problemHeadersOf(codes: readonly ErrorCode[]): readonly ResponseHeader[] {
   return [
     ...(codes.some((code) => RETRY_STATUSES.includes(errors[code].status)) ? (['Retry-After'] as const) : []),
-    ...(codes.includes('unauthorized') ? (['WWW-Authenticate'] as const) : []),
+    ...(codes.some((code) => CHALLENGING.includes(code)) ? (['WWW-Authenticate'] as const) : []),
     ...(codes.includes('method_not_allowed') ? (['Allow'] as const) : []),
   ]
 }
+
+/** What says how to authenticate instead. */
+const CHALLENGING: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope']
 
 /** The components that the answers of these operations refer to. */
 export function headerComponents(paths: unknown, schemas: NamedSchemas): Readonly<Record<string, unknown>> {

@@ -1,5 +1,4 @@
 import {
-  type Credential,
   type Endpoint,
   type EndpointResponse,
   type ErrorCode,
@@ -80,13 +79,13 @@ function tagsOf(endpoints: readonly Endpoint[]) {
 }
 
 function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
-  const { id, tag, summary, description, auth, params, query, headers, body, example, responses } = endpoint
+  const { id, tag, summary, description, params, query, headers, body, example, responses } = endpoint
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description && { description }),
-    security: SECURITY[auth],
+    security: securityOf(endpoint),
     parameters: [
       ...parametersOf('path', params, schemas),
       ...parametersOf('query', query, schemas),
@@ -257,6 +256,23 @@ const problemSchema = {
         samePayload: { type: 'boolean', description: 'Whether this very body made it.' },
       },
     },
+    limit: {
+      title: 'ExceededLimit',
+      type: 'object',
+      description: 'The limit that would be exceeded.',
+      required: ['name', 'owner', 'maxCents', 'usedCents', 'freesAt'],
+      properties: {
+        name: { type: 'string', enum: ['payment', 'hour', 'day', 'night', 'new_recipient'] },
+        owner: { type: 'string', enum: ['api_key', 'service'], description: 'Of this API key, or of all that leaves.' },
+        maxCents: { type: 'integer', format: 'int64', minimum: 0 },
+        usedCents: { type: 'integer', format: 'int64', minimum: 0, description: 'What of it is used now.' },
+        freesAt: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description: 'When this would fit, were nothing else used meanwhile; `null`: waiting is no help.',
+        },
+      },
+    },
   },
 }
 
@@ -271,8 +287,13 @@ const correlationIdParameter = {
 }
 
 const securitySchemes = {
-  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
-  adminToken: { type: 'http', scheme: 'bearer', description: 'The administrative token of this installation.' },
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key that has the scope.' },
+  adminToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'The token of an operator whose role is enough, or the administrative token of this installation as long as there is no named admin.',
+  },
   partnerSignature: {
     type: 'apiKey',
     in: 'header',
@@ -287,9 +308,16 @@ const securitySchemes = {
   },
 }
 
-const SECURITY: Readonly<Record<Credential, readonly Readonly<Record<string, readonly string[]>>[]>> = {
-  'api-key': [{ apiKey: [] }],
-  admin: [{ adminToken: [] }],
-  partner: [{ partnerSignature: [], partnerTimestamp: [] }],
-  none: [],
+/** Who may call: the scope of the key, or the least role of the operator, stands where OpenAPI has those of OAuth. */
+function securityOf(endpoint: Endpoint): readonly Readonly<Record<string, readonly string[]>>[] {
+  switch (endpoint.auth) {
+    case 'api-key':
+      return [{ apiKey: [endpoint.scope] }]
+    case 'admin':
+      return [{ adminToken: [endpoint.role] }]
+    case 'partner':
+      return [{ partnerSignature: [], partnerTimestamp: [] }]
+    case 'none':
+      return []
+  }
 }

@@ -1,4 +1,11 @@
-import { type ExistingOperation, errors, type FieldError, type Refusal } from '@pixgate/spec'
+import {
+  type Endpoint,
+  type ExceededLimit,
+  type ExistingOperation,
+  errors,
+  type FieldError,
+  type Refusal,
+} from '@pixgate/spec'
 import type { FastifyReply } from 'fastify'
 
 /**
@@ -17,6 +24,7 @@ export interface Problem {
   readonly correlationId: string
   readonly errors: readonly FieldError[]
   readonly existing?: ExistingOperation
+  readonly limit?: Readonly<Record<keyof ExceededLimit, string | number | null>>
 }
 
 /** Media type of a {@link Problem}. */
@@ -35,7 +43,12 @@ export function problemOf(refusal: Refusal, correlationId: string): Problem {
     correlationId,
     errors: refusal.fields,
     ...(refusal.existing && { existing: refusal.existing }),
+    ...(refusal.limit && { limit: limitView(refusal.limit) }),
   }
+}
+
+function limitView({ maxCents, usedCents, ...limit }: ExceededLimit): NonNullable<Problem['limit']> {
+  return { ...limit, maxCents: Number(maxCents), usedCents: Number(usedCents) }
 }
 
 /** Statuses that ask the client to come again; `Retry-After` always says when. @source rules#http.9 */
@@ -51,7 +64,14 @@ export function sendProblem(reply: FastifyReply, refusal: Refusal, correlationId
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   // A sender may still be writing a body that was refused; the next request must not be looked for behind it.
   if (refusal.code === 'body_too_large') reply.header('connection', 'close')
-  // RFC 9110 wants a challenge with every 401.
-  if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  const challenge = challengeOf(refusal, reply.request.routeOptions.config.endpoint)
+  if (challenge !== undefined) reply.header('www-authenticate', challenge)
   reply.code(problem.status).type(`${PROBLEM_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(problem))
+}
+
+/** RFC 9110 wants a challenge with every 401; RFC 6750 has one that names the scope that is missing. */
+function challengeOf({ code }: Refusal, endpoint: Endpoint | undefined): string | undefined {
+  if (code === 'unauthorized') return 'Bearer'
+  if (code !== 'insufficient_scope') return undefined
+  return `Bearer error="insufficient_scope", scope="${endpoint?.scope}"`
 }

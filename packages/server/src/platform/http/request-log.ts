@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { andMore, createHeartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
+import type { Caller } from './handler.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     isReported: boolean
+    /** Whose token it has; `undefined`: none that is known. */
+    caller: Caller | undefined
   }
 }
 
@@ -31,6 +34,7 @@ export function reportRequests(app: FastifyInstance, observers: RequestObservers
     reportRequest(observers, request, reply)
   }
   app.decorateRequest('isReported', false)
+  app.decorateRequest('caller', undefined)
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.raw.destroyed) report(request, reply)
     else reply.raw.on('close', () => report(request, reply))
@@ -56,8 +60,9 @@ export function reportRequest(
 }
 
 /**
- * Writes the one line of a request. The route as declared and never the URL, which carries ids; no header, no body.
- * @source rules#logs.1
+ * Writes the one line of a request. The route as declared and never the URL, which carries ids; no header, no body. Who
+ * called, and from where, as far as it is known.
+ * @source rules#logs.1, rules#logs.7
  */
 function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
   const { endpoint } = request.routeOptions.config
@@ -67,9 +72,15 @@ function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply
     route: endpoint?.path,
     status: reply.statusCode,
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
+    ...callerFields(request),
   }
   if (endpoint?.tag === 'Health') logger.debug(line, 'request')
   else logger.info(line, 'request')
+}
+
+function callerFields({ caller, ip: address }: FastifyRequest): Readonly<Record<string, string>> {
+  if (!caller) return {}
+  return caller.credential === 'api-key' ? { apiKeyId: caller.id, address } : { operatorId: caller.id, address }
 }
 
 /** What came on a connection and could not be read as a request. */

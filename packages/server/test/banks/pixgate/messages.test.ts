@@ -91,7 +91,7 @@ test('[partner-inbox.5] [EV-29] each event belongs to one endpoint', () => {
 })
 
 test('[partner-inbox.5] [EV-29] what a bank of another protocol left behind is read as no event', () => {
-  const inbound = createPixgateInbound({ secrets: [], apiKey: undefined })
+  const inbound = createPixgateInbound({ secrets: [], apiKey: undefined, isFromBank: () => true })
   const events = inbound.parse('another bank', Buffer.from(JSON.stringify(EVENT)))
   assert.partialDeepStrictEqual(events, [{ kind: 'unreadable', fault: 'no route of this bank: another bank' }])
 })

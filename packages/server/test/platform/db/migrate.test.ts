@@ -213,7 +213,7 @@ test('[database.1] a role that may not create roles migrates where an administra
   assert.ok((await migrate(url, MACHINES)).length > 0)
 })
 
-const APPEND_ONLY = ['move', 'entry', 'audit', 'delivery_attempt', 'movement']
+const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement']
 
 for (const table of [...APPEND_ONLY, 'inbox', 'inbox_event', 'statement_entry']) {
   test(`[engine.10] ${table} is only ever added to: its rows are neither removed nor rewritten, by anybody`, async (t) => {

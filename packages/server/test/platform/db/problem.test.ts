@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { DatabaseUnavailable } from '../../../src/platform/db/errors.ts'
 import { databaseProblem, databaseStartupError } from '../../../src/platform/db/problem.ts'
 import { StartupError } from '../../../src/platform/startup-error.ts'
-import { prepareDatabase } from '../../../src/start.ts'
+import { migrateDatabase } from '../../../src/prepare-database.ts'
 import { testDatabase } from '../../support/database.ts'
 import { reachJudged } from '../../support/tcp-proxy.ts'
 
@@ -14,7 +14,7 @@ const silent = pino({ level: 'silent' })
 /** The sentence with which a start on this database ends. */
 async function startOn(url: string): Promise<string> {
   try {
-    await prepareDatabase(url, silent)
+    await migrateDatabase({ url, variable: 'DATABASE_URL' }, silent)
   } catch (error) {
     assert.ok(error instanceof StartupError, String(error))
     return error.message

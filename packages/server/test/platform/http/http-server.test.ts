@@ -331,6 +331,8 @@ test('[logs.1] a request is one line of the log: its route, never its url, heade
     method: 'POST',
     route: '/things',
     status: 201,
+    apiKeyId: 'api-key of a test',
+    address: '127.0.0.1',
     msg: 'request',
   })
   assert.deepEqual(

@@ -124,10 +124,10 @@ test('[http.2] a body is required unless an empty one will do', () => {
   assert.equal(paths['/touch'].post.requestBody, undefined)
 })
 
-test('[http.2] each credential has its scheme', () => {
+test('[http.2] [api-keys.8] [operators.3] each credential has its scheme, with the scope or the role', () => {
   const { paths, components } = written(things)
-  assert.deepEqual(paths['/things'].get.security, [{ apiKey: [] }])
-  assert.deepEqual(paths['/touch'].post.security, [{ adminToken: [] }])
+  assert.deepEqual(paths['/things'].get.security, [{ apiKey: ['charge'] }])
+  assert.deepEqual(paths['/touch'].post.security, [{ adminToken: ['admin'] }])
   assert.deepEqual(paths['/events'].post.security, [{ partnerSignature: [], partnerTimestamp: [] }])
   assert.deepEqual(paths['/key'].get.security, [])
   assert.equal(components.securitySchemes.partnerSignature.name, 'X-Partner-Signature')

@@ -1,11 +1,13 @@
 import {
   limits,
+  type PartnerBalance,
   type PartnerCharge,
   type PartnerError,
   type PartnerPayout,
   type PartnerQrCode,
   type PartnerRefund,
   type PartnerStatement,
+  partnerBalance,
   partnerCharge,
   partnerError,
   partnerPayout,
@@ -42,6 +44,9 @@ export const isQrCode = ajv.compile<PartnerQrCode>(partnerQrCode)
 
 /** Whether a bank tells a page of its statement. */
 export const isStatement = ajv.compile<PartnerStatement>(partnerStatement)
+
+/** Whether a bank tells a balance. */
+export const isBalance = ajv.compile<PartnerBalance>(partnerBalance)
 
 /** Whether a bank tells why not. */
 export const isError = ajv.compile<PartnerError>(partnerError)

@@ -1,0 +1,101 @@
+import { limits } from '@pixgate/spec'
+import type { BalancePartner, StatementPartner } from '../../banks/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { balanceLook, type Look, looked } from './shortfall.ts'
+import { type ReadBalance, SHORTFALL_CASES, type ShortfallName, type TripWireStore } from './store.ts'
+import type { TripWire } from './wire.ts'
+
+/**
+ * Whether the bank still has what its statement showed. What our books say is held against the statement entry by entry; here
+ * the statement is held against itself, and the balance against the statement, so that a movement which is in neither entry is
+ * missed all the same.
+ * @source rules#trip-wire.3, rules#trip-wire.4, rules#trip-wire.8
+ */
+export interface Shortfalls {
+  /**
+   * Looks, after a window that reaches to now was read whole.
+   * @param closingCents the statement's balance at its end
+   * @param isOurs whether the lease is still ours: asked before each call to the bank
+   */
+  look(startedAt: number, closingCents: bigint, isOurs: () => Promise<boolean>): Promise<void>
+}
+
+/** What it needs. */
+export interface ShortfallsOptions {
+  readonly store: TripWireStore
+  readonly partner: StatementPartner & Partial<Pick<BalancePartner, 'readBalance'>>
+  readonly tripWire: TripWire
+  readonly clock: Clock
+}
+
+/** A balance that could not be compared for so long is not compared any more. */
+const COMPARED_WITHIN_MS = 3_600_000
+
+/** Makes it. */
+export function createShortfalls(options: ShortfallsOptions): Shortfalls {
+  const { store, partner, tripWire, clock } = options
+
+  async function applyLook(name: ShortfallName, look: Look, evidence: Readonly<Record<string, number>>): Promise<void> {
+    const { next, found } = looked(await store.shortfall(name), look)
+    if (found) {
+      const since = new Date(found.since).toISOString()
+      const facts = { valueCents: Number(found.newCents), missingCents: Number(found.missingCents), since, ...evidence }
+      await tripWire.report([{ kind: SHORTFALL_CASES[name], reference: since, facts, isDanger: true }])
+    }
+    // Afterwards: whoever dies in between finds it again, under the same reference.
+    await store.noteShortfall(name, { ...next, isOver: look.mostCents <= 0n, at: clock.now() })
+  }
+
+  async function lookAtStatement(startedAt: number, closingCents: bigint): Promise<void> {
+    const { baseCents, entriesCents } = await store.statementTotal(closingCents)
+    const expectedCents = baseCents + entriesCents
+    const missing = expectedCents - closingCents
+    const evidence = { expectedCents: Number(expectedCents), closingCents: Number(closingCents) }
+    await applyLook('statement', { at: startedAt, leastCents: missing, mostCents: missing }, evidence)
+  }
+
+  async function compare(balance: ReadBalance): Promise<void> {
+    const { readAt, availableCents, asOf } = balance
+    const window = windowOf(balance)
+    const answer = await partner.readStatement({ ...window, cursor: null })
+    if (answer.kind !== 'READ') return
+    const { openingCents, closingCents } = answer.page
+    const explainedCents = balance.reservedCents + (await store.leftAround(balance, asOf === null ? spanOf(window) : 0))
+    const look = balanceLook(readAt, { availableCents, openingCents, closingCents, explainedCents })
+    const evidence = {
+      availableCents: Number(availableCents),
+      statementCents: Number(closingCents),
+      explainedCents: Number(explainedCents),
+    }
+    await applyLook('balance', look, evidence)
+    await store.noteCompared(readAt, clock.now())
+  }
+
+  async function readBalance(): Promise<void> {
+    const answer = await partner.readBalance?.()
+    if (answer?.kind === 'READ') await store.keepBalance(answer.balance, clock.now())
+  }
+
+  return {
+    look: async (startedAt, closingCents, isOurs) => {
+      if (!partner.capabilities.has('balance')) return
+      await lookAtStatement(startedAt, closingCents)
+      const [readFrom, readBy] = [startedAt - COMPARED_WITHIN_MS, startedAt - limits.statementDifferenceMs]
+      for (const balance of await store.balancesToCompare(readFrom, readBy)) {
+        if (!(await isOurs())) return
+        await compare(balance)
+      }
+      if (await isOurs()) await readBalance()
+    },
+  }
+}
+
+/** The part of the statement, by the bank's time of booking, in which a balance was read. */
+function windowOf({ readAt, asOf }: ReadBalance): { readonly from: number; readonly to: number } {
+  if (asOf !== null) return { from: asOf, to: asOf + 1 }
+  return { from: readAt - limits.statementClockSkewMs, to: readAt + limits.statementClockSkewMs }
+}
+
+function spanOf({ from, to }: { readonly from: number; readonly to: number }): number {
+  return to - from
+}

@@ -1,0 +1,248 @@
+import type { BankBalance } from '../../banks/port.ts'
+import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
+import type { Shortfall } from './shortfall.ts'
+
+/** All SQL of the trip wire. */
+export interface TripWireStore {
+  /** How often the switch of payouts was set. */
+  switchVersion(): Promise<bigint>
+  /** Which of these have a case, open or closed, by kind and reference with a blank between. */
+  knownCases(names: readonly CaseName[]): Promise<ReadonlySet<string>>
+
+  /** What is remembered of a shortfall. */
+  shortfall(name: ShortfallName): Promise<Shortfall>
+  /** Remembers what a look found, and closes the cases of what is over. */
+  noteShortfall(name: ShortfallName, noted: NotedShortfall): Promise<void>
+  /**
+   * What the account held before the first entry of the statement, and what all entries add, centavos.
+   * @param closingCents the statement's balance; of the first time what was there before follows from it
+   */
+  statementTotal(closingCents: bigint): Promise<{ readonly baseCents: bigint; readonly entriesCents: bigint }>
+
+  /** Keeps a balance, with what our books have now. */
+  keepBalance(balance: BankBalance, nowMs: number): Promise<void>
+  /** Balances that were read between two instants and not compared yet, oldest first. */
+  balancesToCompare(readFrom: number, readBy: number): Promise<ReadBalance[]>
+  /** Notes that a balance was compared. */
+  noteCompared(readAt: number, nowMs: number): Promise<void>
+  /**
+   * What left the account by our books while a balance was read or within a minute after it, centavos: the bank may have
+   * set it aside before.
+   * @param spanMs how long before and after its reading the balance may have been
+   */
+  leftAround(balance: ReadBalance, spanMs: number): Promise<bigint>
+
+  /** No longer counts unverified credits that the statement has, that an operator decided of, or that were not booked. */
+  confirmCredits(nowMs: number): Promise<void>
+}
+
+/** In which way the bank may have too little. */
+export type ShortfallName = 'statement' | 'balance'
+
+/** What tells a case that is of no operation. */
+export interface CaseName {
+  readonly kind: string
+  readonly reference: string
+}
+
+/** A look's result. */
+export interface NotedShortfall extends Shortfall {
+  /** Nothing is missing: its cases close. */
+  readonly isOver: boolean
+  readonly at: number
+}
+
+/** A balance that was read. */
+export interface ReadBalance extends BankBalance {
+  /** Epoch milliseconds, our time. */
+  readonly readAt: number
+  /** What was set aside for orders under way then. */
+  readonly reservedCents: bigint
+}
+
+/** The cases of each. */
+export const SHORTFALL_CASES: Readonly<Record<ShortfallName, string>> = {
+  statement: 'statement_short',
+  balance: 'bank_balance_short',
+}
+
+const selectSwitchVersion = statement<[], { version: bigint }>(
+  'trip_wire.switch_version',
+  `SELECT version FROM control WHERE name = 'cash_out_switch'`,
+)
+
+const selectKnownCases = statement<[kinds: readonly string[], references: readonly string[]], CaseName>(
+  'trip_wire.known_cases',
+  `SELECT c.kind, c.reference
+     FROM unnest($1::text[], $2::text[]) AS n (kind, reference)
+     JOIN "case" c ON c.operation_id IS NULL AND c.kind = n.kind AND c.reference = n.reference`,
+)
+
+const selectShortfall = statement<[name: string], { accepted_cents: bigint; short_since: number | null }>(
+  'trip_wire.shortfall',
+  'SELECT accepted_cents, short_since FROM bank_shortfall WHERE name = $1',
+)
+
+const noteShortfall = statement<
+  [name: string, acceptedCents: bigint, since: string | null, kind: string | null, now: string]
+>(
+  'trip_wire.note_shortfall',
+  `WITH over AS (
+     UPDATE "case" SET closed_at = $5 WHERE kind = $4 AND operation_id IS NULL AND closed_at IS NULL
+   )
+   UPDATE bank_shortfall SET accepted_cents = $2, short_since = $3 WHERE name = $1`,
+)
+
+/** The row is held, so that whoever comes second has the first one's base. */
+const selectTotal = statement<[closingCents: bigint], { base_cents: bigint; entries_cents: bigint }>(
+  'trip_wire.statement_total',
+  `WITH total AS (SELECT entries_cents FROM statement_mark)
+   UPDATE bank_shortfall s SET base_cents = coalesce(s.base_cents, $1 - t.entries_cents)
+     FROM total t WHERE s.name = 'statement'
+   RETURNING s.base_cents, t.entries_cents`,
+)
+
+const insertBalance = statement<[now: string, availableCents: bigint, asOf: string | null]>(
+  'trip_wire.keep_balance',
+  `INSERT INTO bank_balance (read_at, available_cents, as_of, reserved_cents, settlement_version)
+   SELECT $1, $2, $3, r.balance_cents, s.version FROM account r, account s
+    WHERE r.code = 'reserved' AND s.code = 'settlement'
+   ON CONFLICT DO NOTHING`,
+)
+
+const selectBalances = statement<
+  [readFrom: string, readBy: string],
+  { read_at: number; available_cents: bigint; as_of: number | null; reserved_cents: bigint }
+>(
+  'trip_wire.balances',
+  `SELECT read_at, available_cents, as_of, reserved_cents FROM bank_balance
+    WHERE compared_at IS NULL AND read_at BETWEEN $1 AND $2 ORDER BY read_at LIMIT 10`,
+)
+
+const noteCompared = statement<[readAt: string, now: string]>(
+  'trip_wire.compared',
+  'UPDATE bank_balance SET compared_at = $2 WHERE read_at = $1',
+)
+
+/** Readings that stand beside this one say where in the account's history to look. */
+const selectLeft = statement<[from: string, to: string], { cents: bigint }>(
+  'trip_wire.left',
+  `SELECT coalesce(sum(e.amount_cents), 0)::bigint AS cents
+     FROM entry e
+    WHERE e.account_id = (SELECT id FROM account WHERE code = 'settlement') AND e.amount_cents > 0
+      AND e.version > coalesce(
+            (SELECT settlement_version FROM bank_balance WHERE read_at <= $1 ORDER BY read_at DESC LIMIT 1),
+            (SELECT settlement_version FROM bank_balance ORDER BY read_at LIMIT 1))
+      AND e.version <= coalesce(
+            (SELECT settlement_version FROM bank_balance WHERE read_at >= $2 ORDER BY read_at LIMIT 1),
+            (SELECT version FROM account WHERE code = 'settlement'))`,
+)
+
+/** Not booked within this: the event was about something else. */
+const BOOKED_WITHIN = '30 minutes'
+
+/** Under the same lock as admitting: what was admitted meanwhile is in the total and stays. @source rules#cash-in.credits.3 */
+const confirmCredits = statement<[now: string]>(
+  'trip_wire.confirm_credits',
+  `WITH total AS MATERIALIZED (
+     SELECT cents FROM unverified_total FOR UPDATE
+   ), confirmed AS (
+     UPDATE unverified_credit u SET settled_at = $1 FROM total
+      WHERE u.settled_at IS NULL
+        AND (EXISTS (SELECT FROM statement_entry s
+                      WHERE s.direction = 'in' AND s.kind = 'PAYMENT_RECEIVED' AND s.id = u.end_to_end_id
+                        AND s.outcome = 'MATCHED' AND s.operation_id = u.operation_id AND s.value_cents = u.value_cents)
+             OR EXISTS (SELECT FROM "case" c JOIN statement_gap g ON c.reference = g.direction || ' ' || g.id
+                         WHERE g.direction = 'in' AND g.id = u.end_to_end_id AND g.filled_at IS NULL
+                           AND c.operation_id IS NULL AND c.kind = 'statement_missing' AND c.closed_at IS NOT NULL)
+             OR EXISTS (SELECT FROM "case" c
+                         WHERE c.operation_id IS NULL AND c.kind = 'statement_differs'
+                           AND c.reference = 'PAYMENT_RECEIVED ' || u.end_to_end_id AND c.closed_at IS NOT NULL)
+             OR u.admitted_at < $1::timestamptz - interval '${BOOKED_WITHIN}'
+                AND NOT EXISTS (SELECT FROM movement m
+                                 WHERE m.direction = 'in' AND m.id = u.end_to_end_id AND m.operation_id = u.operation_id))
+     RETURNING u.value_cents
+   )
+   UPDATE unverified_total u SET cents = t.cents - c.cents
+     FROM total t, (SELECT sum(value_cents) AS cents FROM confirmed) c
+    WHERE c.cents IS NOT NULL`,
+)
+
+/** Movements that a payout or a refund had at the bank are booked here within this. */
+const BOOKED_AFTER_MS = 60_000
+
+/** Makes the store of a database. */
+export function createTripWireStore(database: Database): TripWireStore {
+  return { ...switchAndCases(database), ...shortfalls(database), ...balances(database), ...credits(database) }
+}
+
+function switchAndCases(database: Database): Pick<TripWireStore, 'switchVersion' | 'knownCases'> {
+  return {
+    switchVersion: async () => {
+      const [row] = await database.rows(selectSwitchVersion, [])
+      if (!row) throw new Error('the switch is missing')
+      return row.version
+    },
+    knownCases: async (names) => {
+      const [kinds, references] = [names.map(({ kind }) => kind), names.map(({ reference }) => reference)]
+      const rows = await database.rows(selectKnownCases, [kinds, references])
+      return new Set(rows.map(({ kind, reference }) => `${kind} ${reference}`))
+    },
+  }
+}
+
+function shortfalls(database: Database): Pick<TripWireStore, 'shortfall' | 'noteShortfall' | 'statementTotal'> {
+  return {
+    shortfall: async (name) => {
+      const [row] = await database.rows(selectShortfall, [name])
+      if (!row) throw new Error(`the shortfall ${name} is missing`)
+      return { acceptedCents: row.accepted_cents, shortSince: row.short_since }
+    },
+    noteShortfall: async (name, { acceptedCents, shortSince, isOver, at }) => {
+      const since = shortSince === null ? null : instantParameter(shortSince)
+      const kind = isOver ? SHORTFALL_CASES[name] : null
+      await database.rows(noteShortfall, [name, acceptedCents, since, kind, instantParameter(at)])
+    },
+    statementTotal: async (closingCents) => {
+      const [row] = await database.rows(selectTotal, [closingCents])
+      if (!row) throw new Error('the total of the statement is missing')
+      return { baseCents: row.base_cents, entriesCents: row.entries_cents }
+    },
+  }
+}
+
+type OfBalances = 'keepBalance' | 'balancesToCompare' | 'noteCompared' | 'leftAround'
+
+function balances(database: Database): Pick<TripWireStore, OfBalances> {
+  return {
+    keepBalance: async ({ availableCents, asOf }, nowMs) => {
+      const until = asOf === null ? null : instantParameter(asOf)
+      await database.rows(insertBalance, [instantParameter(nowMs), availableCents, until])
+    },
+    balancesToCompare: async (readFrom, readBy) => {
+      const rows = await database.rows(selectBalances, [instantParameter(readFrom), instantParameter(readBy)])
+      return rows.map((row) => ({
+        readAt: row.read_at,
+        availableCents: row.available_cents,
+        asOf: row.as_of,
+        reservedCents: row.reserved_cents,
+      }))
+    },
+    noteCompared: async (readAt, nowMs) => {
+      await database.rows(noteCompared, [instantParameter(readAt), instantParameter(nowMs)])
+    },
+    leftAround: async ({ readAt }, spanMs) => {
+      const bounds = [readAt - spanMs, readAt + spanMs + BOOKED_AFTER_MS].map(instantParameter)
+      const [row] = await database.rows(selectLeft, bounds as [string, string])
+      return row?.cents ?? 0n
+    },
+  }
+}
+
+function credits(database: Database): Pick<TripWireStore, 'confirmCredits'> {
+  return {
+    confirmCredits: async (nowMs) => {
+      await database.rows(confirmCredits, [instantParameter(nowMs)])
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import { hostname } from 'node:os'
+import { createInterface } from 'node:readline/promises'
+import { parseArgs } from 'node:util'
+import { insertAudit } from './audit/store.ts'
+import type { OpenDatabase } from './open-database.ts'
+import { APPLICATION_ROLE, openDatabase } from './platform/db/database.ts'
+import { withSnapshot } from './platform/db/snapshot.ts'
+import { createIds } from './platform/ids.ts'
+import { createLogger } from './platform/log.ts'
+import { exportOf, type Identifier, readIdentifier, type SubjectExport } from './subject/index.ts'
+
+/**
+ * The program `export-subject`: prints all that is kept about a person as JSON. Whom it is about is one line of standard input,
+ * so that it stands in no list of processes and in no shell's history; who asks and why is written to the audit trail first.
+ * @param open finds the database
+ * @returns the exit status: 0 where it was printed, 2 where it was not
+ * @source rules#privacy.7, rules#privacy.9
+ */
+export async function exportSubject(
+  parameters: readonly string[],
+  usage: string,
+  open: () => Promise<OpenDatabase>,
+): Promise<number> {
+  try {
+    const order = readParameters(parameters, usage)
+    const subject = await readSubject()
+    const { url, stop } = await open()
+    try {
+      const found = await withSnapshot({ url, name: 'pixgate export-subject' }, (queries) => exportOf(queries, subject))
+      await audit(url, order, subject, found)
+      console.log(JSON.stringify(found, null, 2))
+      return 0
+    } finally {
+      await stop()
+    }
+  } catch (error) {
+    console.error(`export-subject: ${(error as Error).message}`)
+    return 2
+  }
+}
+
+interface Order {
+  readonly by: string
+  readonly reason: string
+}
+
+/** @throws Error that says how it is used */
+function readParameters(args: readonly string[], usage: string): Order {
+  const options = { by: { type: 'string' }, reason: { type: 'string' } } as const
+  const { by = '', reason = '' } = parseArgs({ args: [...args], options }).values
+  if (by.trim() !== '' && reason.trim() !== '') return { by, reason }
+  throw new Error(
+    `who asks and why is for the audit trail. Usage: ${usage} --by NAME --reason TEXT, and the CPF, CNPJ or Pix key as one line of standard input`,
+  )
+}
+
+/** @throws Error that repeats nothing of what was given */
+async function readSubject(): Promise<Identifier> {
+  if (process.stdin.isTTY) console.error('CPF, CNPJ or Pix key:')
+  const lines = createInterface({ input: process.stdin })
+  for await (const line of lines) {
+    const subject = readIdentifier(line.trim())
+    if (subject) return subject
+    break
+  }
+  throw new Error('standard input is neither CPF, CNPJ nor Pix key (a phone begins with +55)')
+}
+
+/** @throws Error where it cannot be written: then nothing is printed either */
+async function audit(url: string, { by, reason }: Order, { masked }: Identifier, found: SubjectExport): Promise<void> {
+  const logger = createLogger('silent')
+  const database = openDatabase({ url, name: 'export-subject', connections: 1, logger, role: APPLICATION_ROLE })
+  const at = Date.parse(found.takenAt)
+  const { operations, callbacks, cases, audit } = found
+  const facts = {
+    reason,
+    found: { operations: operations.length, callbacks: callbacks.length, cases: cases.length, audit: audit.length },
+  }
+  try {
+    await insertAudit(database, {
+      id: createIds({ now: () => at }).uuid(),
+      at,
+      actor: by,
+      action: 'personal_data.exported',
+      subject: masked,
+      address: hostname(),
+      facts,
+    })
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,163 @@
+import { type Caps, type ExceededLimit, formatReais, type JournalKind, Refusal } from '@pixgate/spec'
+import type { AllowanceChange, AllowanceName, Span } from '../../engine/allowance.ts'
+import type { Command, Decision, RecipientBound, State } from '../../engine/operation.ts'
+import type { AnyOrder } from '../dispatcher.ts'
+import { bucketOf, firstBucket, freesAt, SPANS } from './windows.ts'
+
+/** Whether what is to leave stays within the caps: of the service, and of the API key that asks for it. Pure. */
+
+/** The caps of the service: configuration. */
+export interface Limits {
+  readonly caps: Caps
+  /** For how long after its first payout that was confirmed a Pix key counts as new, milliseconds. */
+  readonly newRecipientMs: number
+}
+
+/** What is to leave, and who asks for it. */
+export interface Leaving {
+  readonly valueCents: bigint
+  /** To whom; `null`: back to who paid, who is not new. */
+  readonly pixKey: string | null
+  readonly caller: string
+  /** Of the API key; absent: it has none of its own. */
+  readonly caps?: Caps | undefined
+}
+
+/** Caps that count, and whose. */
+interface InForce {
+  readonly owner: ExceededLimit['owner']
+  readonly scope: string
+  readonly caps: Caps
+}
+
+/** The allowances of everybody together. */
+const EVERYBODY = 'all'
+
+/** What has to be looked at to decide about it. */
+export function looksOf(
+  leaving: Omit<Leaving, 'valueCents'>,
+  limits: Limits,
+): Pick<Command<unknown>, 'allowances' | 'recipients'> {
+  const inForce = inForceFor(leaving, limits)
+  const { pixKey } = leaving
+  const isBounded = pixKey !== null && inForce.some(({ caps }) => caps.newRecipientCents !== null)
+  return {
+    allowances: inForce.flatMap(({ scope, caps }) =>
+      SPANS.filter((span) => capOf(caps, span) !== null).map((span): AllowanceName => ({ scope, span })),
+    ),
+    recipients: isBounded ? [{ pixKey, newForMs: limits.newRecipientMs }] : [],
+  }
+}
+
+/**
+ * What it takes of the allowances.
+ * @throws limit_exceeded (422) with which limit, and when it frees
+ * @source rules#limits.1, rules#limits.2, rules#limits.3, rules#limits.4, rules#limits.9
+ */
+export function taken(
+  leaving: Leaving,
+  limits: Limits,
+  state: State,
+  nowMs: number,
+): Pick<Decision<unknown>, 'allowances' | 'recipients'> {
+  const inForce = inForceFor(leaving, limits)
+  for (const one of inForce) assertPayment(leaving, one)
+  return {
+    recipients: inForce.flatMap((one) => boundOfRecipient(leaving, one, state)),
+    allowances: inForce.flatMap((one) => SPANS.flatMap((span) => takenOf(span, leaving, one, state, nowMs))),
+  }
+}
+
+/**
+ * What a decision about an order gives back of the allowances; or takes, whatever the caps say, of what left nevertheless.
+ * @source rules#limits.6
+ */
+export function countedBy(order: AnyOrder, { journals = [] }: Decision<unknown>, nowMs: number): AllowanceChange[] {
+  return journals.flatMap(({ kind }) => {
+    if (GIVING_BACK.has(kind)) return changesFor(order, -order.valueCents, order.createdAt)
+    return kind === 'left_after_release' ? changesFor(order, order.valueCents, nowMs) : []
+  })
+}
+
+const GIVING_BACK: ReadonlySet<JournalKind> = new Set(['cash_out_released', 'refund_in_released'])
+
+function changesFor({ facts: { madeBy } }: AnyOrder, cents: bigint, atMs: number): AllowanceChange[] {
+  // What was made by a version that counted nothing has taken nothing.
+  if (madeBy === undefined) return []
+  return [EVERYBODY, madeBy.caller].flatMap((scope) =>
+    SPANS.flatMap((span): AllowanceChange[] => {
+      const bucket = bucketOf(span, atMs)
+      return bucket === null ? [] : [{ scope, span, bucket, cents }]
+    }),
+  )
+}
+
+/** Those of the key first: they are the narrower ones. */
+function inForceFor({ caller, caps }: Pick<Leaving, 'caller' | 'caps'>, limits: Limits): InForce[] {
+  const everybody: InForce = { owner: 'service', scope: EVERYBODY, caps: limits.caps }
+  return caps === undefined ? [everybody] : [{ owner: 'api_key', scope: caller, caps }, everybody]
+}
+
+function capOf(caps: Caps, span: Span): bigint | null {
+  return caps[`${span}Cents`]
+}
+
+function assertPayment({ valueCents }: Leaving, { owner, caps: { paymentCents } }: InForce): void {
+  if (paymentCents === null || valueCents <= paymentCents) return
+  throw exceeded({ name: 'payment', owner, maxCents: paymentCents, usedCents: 0n, freesAt: null })
+}
+
+function boundOfRecipient({ valueCents, pixKey }: Leaving, { owner, caps }: InForce, state: State): RecipientBound[] {
+  const { newRecipientCents: maxCents } = caps
+  if (pixKey === null || maxCents === null) return []
+  const { isKnown, paidCents } = state.recipient(pixKey)
+  if (isKnown) return []
+  if (paidCents + valueCents > maxCents) {
+    throw exceeded({ name: 'new_recipient', owner, maxCents, usedCents: paidCents, freesAt: null })
+  }
+  return [{ pixKey, valueCents, maxCents }]
+}
+
+function takenOf(
+  span: Span,
+  { valueCents }: Leaving,
+  { owner, scope, caps }: InForce,
+  state: State,
+  nowMs: number,
+): AllowanceChange[] {
+  const bucket = bucketOf(span, nowMs)
+  if (bucket === null) return []
+  const maxCents = capOf(caps, span)
+  const change = { scope, span, bucket, cents: valueCents }
+  if (maxCents === null) return [change]
+  const bound = { since: firstBucket(span, bucket), maxCents }
+  const usedCents = state.usedSince(change, bound.since)
+  if (usedCents + valueCents <= maxCents) return [{ ...change, bound }]
+  const when = freesAt(span, { used: state.used(change), bound, valueCents })
+  throw exceeded({
+    name: span,
+    owner,
+    maxCents,
+    usedCents,
+    freesAt: when === null ? null : new Date(when).toISOString(),
+  })
+}
+
+const WITHIN: Readonly<Record<ExceededLimit['name'], string>> = {
+  payment: 'may leave in one payment',
+  hour: 'may leave within 60 minutes',
+  day: 'may leave within 24 hours',
+  night: 'may leave between 20:00 and 06:00 in São Paulo',
+  new_recipient: 'may be paid to a Pix key that was not paid before',
+}
+
+function exceeded(limit: ExceededLimit): Refusal {
+  const { name, owner, maxCents, usedCents, freesAt: when } = limit
+  const whose = owner === 'api_key' ? ' with this API key' : ''
+  const used = name === 'payment' ? '' : `; ${formatReais(usedCents)} of it is used`
+  const message = `at most ${formatReais(maxCents)} ${WITHIN[name]}${whose}${used}`
+  return new Refusal('limit_exceeded', {
+    message: when === null ? message : `${message}; this fits from ${when} on`,
+    limit,
+  })
+}

@@ -1,0 +1,54 @@
+import { createLastUsed } from '../credentials/last-used.ts'
+import type { RefusalReports } from '../credentials/reports.ts'
+import type { Mode } from '../credentials/token-text.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import type { OnPreviousSecret } from '../platform/previous-secrets.ts'
+import {
+  type AdmitOperator,
+  type AuthenticateOperator,
+  createOperatorAdmission,
+  createOperatorAuthenticator,
+} from './authenticate.ts'
+import type { ConfiguredTokens } from './configured-tokens.ts'
+import { createRoster } from './roster.ts'
+import { createOperatorsHandlers, type OperatorsHandlers } from './routes.ts'
+import { markUsed } from './store.ts'
+
+/** Who operates the service: how operators are made and deactivated, who they are, and what they may do. */
+export interface OperatorsModule {
+  readonly handlers: OperatorsHandlers
+  /** For endpoints whose credential is `admin`. */
+  readonly authenticate: AuthenticateOperator
+  /** Of those who are known, who may call this. */
+  readonly admit: AdmitOperator
+  /** Writes when operators used their tokens. @source rules#operators.4 */
+  readonly writeLastUsed: () => Promise<void>
+}
+
+/** What the module needs. */
+export interface OperatorsOptions extends ConfiguredTokens {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly mode: Mode
+  readonly onPreviousSecret: OnPreviousSecret
+  readonly reports: RefusalReports
+}
+
+/** More people than anybody has. */
+const OPERATORS_MAX = 1_000
+
+/** Builds the module. */
+export function createOperatorsModule(options: OperatorsOptions): OperatorsModule {
+  const { database, clock, reports } = options
+  const roster = createRoster(database, clock)
+  const lastUsed = createLastUsed(clock, OPERATORS_MAX, (uses) => markUsed(database, uses))
+  return {
+    handlers: createOperatorsHandlers({ ...options, roster }),
+    authenticate: createOperatorAuthenticator({ ...options, roster, lastUsed }),
+    admit: createOperatorAdmission(reports),
+    writeLastUsed: lastUsed.flush,
+  }
+}

@@ -1,0 +1,108 @@
+import type { OperatorRole } from '@pixgate/spec'
+import type { Use } from '../credentials/last-used.ts'
+import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
+
+/** All SQL of the operators module. */
+
+/** An operator as it is kept: never the token itself. */
+export interface StoredOperator {
+  readonly id: string
+  readonly name: string
+  readonly role: OperatorRole
+  /** SHA-256 of the token. */
+  readonly hash: Buffer
+  readonly display: string
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+  /** The operator who made it; `null`: the administrative token. */
+  readonly createdBy: string | null
+}
+
+const insertOperatorStatement = statement<
+  [id: string, name: string, role: string, hash: Buffer, display: string, createdBy: string | null, createdAt: string]
+>(
+  'operators.insert',
+  `INSERT INTO operator (id, name, role, hash, display, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+)
+
+/** Adds an operator. */
+export async function insertOperator(queries: Queries, operator: StoredOperator): Promise<void> {
+  const { id, name, role, hash, display, createdBy, createdAt } = operator
+  const parameters = [id, name, role, hash, display, createdBy, instantParameter(createdAt)] as const
+  await queries.rows(insertOperatorStatement, [...parameters])
+}
+
+/** An operator as a token is compared with it. */
+export type ActiveOperator = Pick<StoredOperator, 'id' | 'name' | 'role' | 'hash'>
+
+const activeOperatorsStatement = statement<[], ActiveOperator>(
+  'operators.active',
+  'SELECT id, name, role, hash FROM operator WHERE deactivated_at IS NULL',
+)
+
+/** All that are not deactivated: people, so a few. */
+export function activeOperators(queries: Queries): Promise<ActiveOperator[]> {
+  return queries.rows(activeOperatorsStatement, [])
+}
+
+/** An operator as it is shown. */
+export interface ListedOperator extends Omit<StoredOperator, 'hash'> {
+  /** Epoch milliseconds. */
+  readonly lastUsedAt: number | null
+  readonly deactivatedAt: number | null
+}
+
+// The ids are UUIDv7, which sort by the time they were made.
+const listOperatorsStatement = statement<[before: string | null, limit: number], ListedOperator>(
+  'operators.list',
+  `SELECT id, name, role, display, created_at AS "createdAt", created_by AS "createdBy", last_used_at AS "lastUsedAt",
+          deactivated_at AS "deactivatedAt"
+     FROM operator
+    WHERE $1::uuid IS NULL OR id < $1
+    ORDER BY id DESC
+    LIMIT $2`,
+)
+
+/** Operators made before this one, or the newest, newest first. */
+export function listOperators(queries: Queries, before: string | undefined, limit: number): Promise<ListedOperator[]> {
+  return queries.rows(listOperatorsStatement, [before ?? null, limit])
+}
+
+const lockAdminsStatement = statement<[], { id: string }>(
+  'operators.lockAdmins',
+  "SELECT id FROM operator WHERE role = 'admin' AND deactivated_at IS NULL ORDER BY id FOR NO KEY UPDATE",
+)
+
+/** The ids of the active admins, until the transaction ends: so that two do not deactivate each other. */
+export async function lockAdmins(queries: Queries): Promise<readonly string[]> {
+  return (await queries.rows(lockAdminsStatement, [])).map(({ id }) => id)
+}
+
+const deactivateOperatorStatement = statement<[id: string, at: string], Pick<StoredOperator, 'name' | 'role'>>(
+  'operators.deactivate',
+  'UPDATE operator SET deactivated_at = $2 WHERE id = $1 AND deactivated_at IS NULL RETURNING name, role',
+)
+
+/**
+ * Marks an operator as deactivated.
+ * @returns who it was, or `undefined` where there was no active one
+ */
+export async function markDeactivated(queries: Queries, id: string, nowMs: number) {
+  const [operator] = await queries.rows(deactivateOperatorStatement, [id, instantParameter(nowMs)])
+  return operator
+}
+
+// What somebody else holds is left for the next time: waiting for it might be waiting for each other.
+const markUsedStatement = statement<[ids: readonly string[], at: readonly string[]]>(
+  'operators.markUsed',
+  `WITH used AS (SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS u(id, at)),
+        free AS (SELECT id FROM operator WHERE id = ANY($1) FOR NO KEY UPDATE SKIP LOCKED)
+   UPDATE operator o SET last_used_at = greatest(o.last_used_at, u.at)
+     FROM used u JOIN free USING (id)
+    WHERE o.id = u.id`,
+)
+
+/** Notes when operators used their tokens, where nothing later is noted. */
+export async function markUsed(queries: Queries, uses: readonly Use[]): Promise<void> {
+  await queries.rows(markUsedStatement, [uses.map(({ id }) => id), uses.map(({ usedAt }) => instantParameter(usedAt))])
+}

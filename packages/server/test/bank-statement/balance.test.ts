@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { caseFacts, cases, payoutSwitch } from '../support/evidence.ts'
+import { postEvent } from '../support/partner-events.ts'
+import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
+import { tamperedWorld } from './tampering-bank.ts'
+
+const MINUTE = 60_000
+const STEPPED = { isStepped: true }
+
+/** So many minutes pass, each with a reading of the statement and of the balance. */
+async function minutes(pix: World, count: number): Promise<void> {
+  for (let minute = 0; minute < count; minute += 1) await pix.later(MINUTE)
+}
+
+async function stands({ database }: World) {
+  return { ...(await payoutSwitch(database)), cases: await cases(database) }
+}
+
+async function adjust({ url }: World, valueCents: number): Promise<Answer['status']> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ valueCents, reason: 'by hand' })
+  return (await fetch(`${url}/operator/adjustments`, { method: 'POST', headers, body })).status
+}
+
+test('[trip-wire.3] [trip-wire.4] an ordinary day suspends nothing: payments, payouts that wait, tariffs, refunds, returns, adjustments', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  // An opening balance, which the account at the bank need not have.
+  assert.equal(await adjust(pix, 1_000_000), 201)
+  const { id: cashInId } = await pix.paid('900.00')
+  await minutes(pix, 2)
+  await pix.behave({ cashOut: 'manual', refundIn: 'manual' })
+  const payouts = await Promise.all([1, 2, 3].map(() => pix.cashOut()))
+  const refund = await pix.refundIn(cashInId, 100)
+  await minutes(pix, 8)
+  for (const { id } of payouts) {
+    await pix.bankAction(`payouts/${id}/confirm`, { feeCents: 35 })
+    await minutes(pix, 1)
+  }
+  await pix.bankAction(`refunds/${refund.id}/confirm`)
+  await pix.bankAction(`payouts/${payouts[0].id}/reverse`)
+  await pix.bankAction(`charges/${cashInId}/return`, { valueCents: 5_000 })
+  await pix.balance(20_000)
+  await minutes(pix, 15)
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: [] })
+})
+
+test('[trip-wire.2] [PL-52] money that somebody takes out of the account suspends payouts; what an operator adjusts is explained', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  await pix.balance(90_000)
+  await minutes(pix, 2)
+  const { endToEndId } = (await pix.bank('POST', '/control/debits', { valueCents: 40_000 })).body
+  await minutes(pix, 5)
+  assert.equal((await stands(pix)).isSuspended, false)
+  await minutes(pix, 2)
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_unexplained'] })
+  const [facts] = await caseFacts(pix.database, 'statement_unexplained')
+  assert.partialDeepStrictEqual(facts, { movementId: endToEndId, valueCents: 40_000, direction: 'out' })
+  assert.equal(await adjust(pix, -40_000), 201)
+  await minutes(pix, 2)
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_unexplained (closed)'] })
+  await pix.assertBooksAgree()
+})
+
+test('[trip-wire.1] [PL-50] a return of a payout that somebody made up suspends payouts', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  await pix.balance(90_000)
+  const { id } = await pix.cashOut({ value: 800 })
+  const { endToEndId, providerTransactionId } = await pix.until(
+    `/api/pix/cash-out/${id}`,
+    ({ status }) => status === 'CONFIRMED',
+  )
+  const occurredAt = new Date(pix.clock.now()).toISOString()
+  const told = { transactionId: providerTransactionId ?? 'tx', externalId: id, endToEndId, valueCents: 80_000 }
+  const event = {
+    event: 'CashOutReversal',
+    eventId: 'forged',
+    status: 'CONFIRMED',
+    returnId: 'D1',
+    occurredAt,
+    ...told,
+  }
+  assert.equal(await postEvent(pix, event, { endpoint: 'cash-out' }), 200)
+  await minutes(pix, 8)
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_missing'] })
+})
+
+test('[trip-wire.2] [PL-52] where others pay from the account too, what they take is a case', async (t) => {
+  const pix = await world(t, { PIXGATE_BANK_ACCOUNT_SHARED: 'true' }, STEPPED)
+  await pix.balance(90_000)
+  await pix.bank('POST', '/control/debits', { valueCents: 40_000 })
+  await minutes(pix, 15)
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: ['statement_unexplained'] })
+})
+
+for (const [name, hasTime] of [
+  ['that says of when it is', true],
+  ['that does not say of when it is', false],
+] as const) {
+  test(`[trip-wire.4] [PL-52] a balance ${name} is compared with the statement`, async (t) => {
+    const pix = await tamperedWorld(t)
+    pix.tamper = (call, { body: { asOf, ...body } }) =>
+      call === 'GET /balance' && !hasTime ? { status: 200, body } : undefined
+    await pix.balance(90_000)
+    await minutes(pix, 12)
+    assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: [] })
+    await pix.bank('PUT', '/control/lies', { perThousand: { balanceShort: 1_000 } })
+    await minutes(pix, 12)
+    assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['bank_balance_short'] })
+    const [facts] = await caseFacts(pix.database, 'bank_balance_short')
+    assert.partialDeepStrictEqual(facts, { valueCents: 10_000, availableCents: 80_000, statementCents: 90_000 })
+  })
+}
+
+test('[trip-wire.8] a balance that cannot be read, or is none, suspends nothing', async (t) => {
+  const pix = await tamperedWorld(t)
+  await pix.balance(90_000)
+  for (const answer of [
+    { status: 500, body: {} },
+    { status: 200, body: { availableCents: '0' } },
+    { status: 404, body: { errorCode: 'not_found' } },
+  ]) {
+    pix.tamper = (call) => (call === 'GET /balance' ? answer : undefined)
+    await minutes(pix, 8)
+  }
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: [] })
+  assert.ok(pix.asked.filter((call) => call === 'GET /balance').length >= 24, 'each minute')
+})

@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createTripWire } from '../../src/bank-statement/trip-wire/wire.ts'
+import type { StatementAnswer, StatementEntry, StatementQuery } from '../../src/banks/port.ts'
+import { decideAdjustment } from '../../src/operator/rules.ts'
+import { decideSwitch } from '../../src/operator/switch.ts'
+import type { Database } from '../../src/platform/db/database.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { payment } from '../support/engine.ts'
+import { audit, caseFacts, cases, payoutSwitch } from '../support/evidence.ts'
+import { MADE_BY } from '../support/limits.ts'
+import { type FixtureOptions, pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
+
+const MINUTE = 60_000
+const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+const OPERATOR = { actor: 'admin', address: '127.0.0.1' }
+
+async function isSuspended(database: Database): Promise<boolean> {
+  return (await payoutSwitch(database)).isSuspended
+}
+
+/** How often the wire suspended, by the audit trail. */
+async function trips(database: Database): Promise<number> {
+  return (await audit(database)).filter(({ actor }) => actor === 'trip-wire').length
+}
+
+/** An operator who has looked puts payouts on again. */
+async function lift({ engine, database }: StatementFixture): Promise<void> {
+  const { version: seen } = await payoutSwitch(database)
+  await engine.execute({
+    reads: [],
+    controls: ['cash_out_switch'],
+    decide: (state, now) => decideSwitch({ enabled: true, reason: 'looked' }, seen, OPERATOR, state, now),
+  })
+}
+
+/** A payment that only an event told. */
+async function forge(fixture: StatementFixture, endToEndId: string) {
+  const charge = await fixture.charge()
+  const occurredAt = fixture.clock.now()
+  const told = { payment: payment({ endToEndId, occurredAt }), transactionId: 'tx', unverified: 'counted' } as const
+  await fixture.apply(charge.id, { on: 'partner.confirmed', ...told })
+  return charge
+}
+
+/** An operator tells of money that was moved by hand. */
+async function adjust({ engine, ids }: StatementFixture, valueCents: bigint): Promise<void> {
+  const id = ids.uuid()
+  const request = { id, valueCents, reason: 'by hand', correlationId: id, bodyHash: Buffer.alloc(32) }
+  await engine.execute({
+    reads: [],
+    creates: { kind: 'adjustment', externalId: id, idempotencyKey: null },
+    decide: (state, now) => decideAdjustment({ ...request, idempotencyKey: null, madeBy: MADE_BY }, state, now),
+  })
+}
+
+/** A payout that nobody here ordered, a minute ago. */
+function debit(fixture: StatementFixture, movementId: string, given: Partial<StatementEntry> = {}): StatementEntry {
+  const moved = { movementId, endToEndId: movementId, reference: STRANGER, valueCents: 5_000n }
+  return { kind: 'PAYOUT_SENT', direction: 'out', ...moved, occurredAt: fixture.clock.now() - MINUTE, ...given }
+}
+
+test('[trip-wire.1] [PL-50] a credit that the bank does not have suspends payouts with the second reading that misses it, once', async (t) => {
+  const log = capturedLog()
+  const fixture = await statementFixture(t, log.logger)
+  await fixture.sweep()
+  const { id } = await forge(fixture, 'E1')
+  await fixture.minutes(5)
+  assert.equal(await isSuspended(fixture.database), false, 'missing in one reading')
+  await fixture.minutes(1)
+  assert.equal(await isSuspended(fixture.database), true)
+  const [trip] = await audit(fixture.database)
+  assert.partialDeepStrictEqual(trip, {
+    actor: 'trip-wire',
+    action: 'cash_out_switch.set',
+    facts: { enabled: false, cases: ['statement_missing in E1'] },
+  })
+  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
+  const [facts] = await caseFacts(fixture.database, 'statement_missing')
+  assert.partialDeepStrictEqual(facts, { operationId: id, valueCents: 100_00, movementId: 'E1' })
+  assert.equal(
+    log.lines.filter(({ level, msg }) => level === 'error' && /suspended by the trip wire/.test(String(msg))).length,
+    1,
+  )
+  await fixture.minutes(10)
+  assert.equal(await trips(fixture.database), 1)
+})
+
+test('[trip-wire.5] [PL-51] what an operator has looked at does not suspend again; what is new does', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  await forge(fixture, 'E1')
+  await fixture.minutes(7)
+  await lift(fixture)
+  await fixture.minutes(30)
+  assert.equal(await isSuspended(fixture.database), false)
+  await forge(fixture, 'E2')
+  await fixture.minutes(7)
+  assert.equal(await isSuspended(fixture.database), true)
+  assert.equal(await trips(fixture.database), 2)
+})
+
+test('[trip-wire.5] [CO-30] an «on» that was asked before the wire found more is refused', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  await forge(fixture, 'E1')
+  await fixture.minutes(7)
+  const { version: seen } = await payoutSwitch(fixture.database)
+  await forge(fixture, 'E2')
+  await fixture.minutes(7)
+  const late = fixture.engine.execute({
+    reads: [],
+    controls: ['cash_out_switch'],
+    decide: (state, now) => decideSwitch({ enabled: true, reason: 'late' }, seen, OPERATOR, state, now),
+  })
+  await assert.rejects(late, { code: 'version_conflict' })
+  assert.equal(await isSuspended(fixture.database), true)
+})
+
+for (const [name, options, isExpected] of [
+  ['suspends', {}, true],
+  ['is a case only, where the account is shared', { isAccountShared: true }, false],
+] as const satisfies readonly [string, FixtureOptions, boolean][]) {
+  test(`[trip-wire.2] a debit that we do not know ${name}`, async (t) => {
+    const fixture = await statementFixture(t, undefined, options)
+    await fixture.sweep()
+    const entry = debit(fixture, 'E1')
+    fixture.bank.answer = () => pageOf([entry])
+    await fixture.minutes(5)
+    assert.equal(await isSuspended(fixture.database), false)
+    await fixture.minutes(2)
+    assert.equal(await isSuspended(fixture.database), isExpected)
+    assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+    await fixture.minutes(10)
+    assert.equal(await trips(fixture.database), isExpected ? 1 : 0)
+  })
+}
+
+test('[trip-wire.2] money that came in and that we do not know, and a tariff, suspend nothing', async (t) => {
+  const fixture = await statementFixture(t)
+  const charge = await fixture.charge()
+  await fixture.sweep()
+  const tariff = debit(fixture, 'T1', { kind: 'TARIFF', valueCents: 50n })
+  fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { reference: STRANGER }), tariff])
+  await fixture.minutes(10)
+  assert.equal(await isSuspended(fixture.database), false)
+})
+
+test('[trip-wire.1] a payment of which the bank has less than our books suspends', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  const charge = await forge(fixture, 'E1')
+  fixture.bank.answer = () => pageOf([paymentOf(charge, 'E1', { valueCents: 1n })])
+  await fixture.minutes(7)
+  assert.equal(await isSuspended(fixture.database), true)
+  assert.deepEqual(await cases(fixture.database), ['statement_differs'])
+})
+
+test('[trip-wire.2] [statement.9] a withdrawal by hand that an adjustment tells of is explained, each adjustment once', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  await adjust(fixture, 20_000n)
+  await adjust(fixture, -5_000n)
+  const [first, second] = [debit(fixture, 'E1'), debit(fixture, 'E2')]
+  fixture.bank.answer = () => pageOf([first])
+  await fixture.minutes(10)
+  assert.deepEqual([await isSuspended(fixture.database), await cases(fixture.database)], [false, []])
+  fixture.bank.answer = () => pageOf([first, second])
+  await fixture.minutes(7)
+  assert.deepEqual(
+    [await isSuspended(fixture.database), await cases(fixture.database)],
+    [true, ['statement_unexplained']],
+  )
+})
+
+test('[trip-wire.8] a bank that cannot be read suspends nothing', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  await forge(fixture, 'E1')
+  await fixture.minutes(5)
+  fixture.bank.answer = () => ({ kind: 'UNKNOWN', reason: 'HTTP 500', httpStatus: 500 })
+  await fixture.minutes(60)
+  assert.equal(await isSuspended(fixture.database), false)
+  fixture.bank.answer = () => pageOf([])
+  await fixture.minutes(1)
+  assert.equal(await isSuspended(fixture.database), true)
+})
+
+test('[trip-wire.5] [PL-50] two processes that found the same, and one that died before it noted it, suspend once', async (t) => {
+  const fixture = await statementFixture(t)
+  const difference = { kind: 'statement_missing', reference: 'in E1', facts: { valueCents: 1 }, isDanger: true }
+  const silent = capturedLog().logger
+  let isFirst = true
+  // Whoever looks first is overtaken between looking and suspending.
+  const overtaken: typeof fixture.store = {
+    ...fixture.store,
+    knownCases: async (names) => {
+      const known = await fixture.store.knownCases(names)
+      if (isFirst) {
+        isFirst = false
+        await wireOf(fixture.store).report([difference])
+      }
+      return known
+    },
+  }
+  const wireOf = (store: typeof fixture.store) => createTripWire({ store, engine: fixture.engine, logger: silent })
+  await wireOf(overtaken).report([difference])
+  await Promise.all([1, 2, 3].map(() => wireOf(fixture.store).report([difference])))
+  assert.equal(await trips(fixture.database), 1)
+  await lift(fixture)
+  await wireOf(fixture.store).report([difference])
+  assert.equal(await isSuspended(fixture.database), false)
+  assert.deepEqual([...(await fixture.store.knownCases([difference]))], ['statement_missing in E1'])
+})
+
+/** A bank whose book is these entries, each booked when it moved, and whose balance and statement are true. */
+function trueBank(fixture: StatementFixture) {
+  const book: (StatementEntry & { readonly bookedAt: number })[] = []
+  const hidden = { statementCents: 0n, balanceCents: 0n, lagMs: 0 }
+  const signed = ({ direction, valueCents }: StatementEntry) => (direction === 'in' ? valueCents : -valueCents)
+  const sumUntil = (untilMs: number, seen = book) =>
+    seen.filter(({ bookedAt }) => bookedAt < untilMs).reduce((sum, entry) => sum + signed(entry), 1_000_000n)
+  fixture.bank.answer = ({ from, to }: StatementQuery): StatementAnswer => {
+    const shown = book.filter(({ bookedAt }) => bookedAt + hidden.lagMs <= fixture.clock.now())
+    const entries = shown.filter(({ bookedAt }) => from <= bookedAt && bookedAt < to)
+    const [openingCents, closingCents] = [sumUntil(from, shown), sumUntil(to, shown)].map(
+      (cents) => cents - hidden.statementCents,
+    )
+    return {
+      kind: 'READ',
+      page: { entries, openingCents: openingCents ?? 0n, closingCents: closingCents ?? 0n, nextCursor: null },
+    }
+  }
+  fixture.bank.balance = () => ({
+    kind: 'READ',
+    balance: { availableCents: sumUntil(Number.POSITIVE_INFINITY) - hidden.balanceCents, asOf: fixture.clock.now() },
+  })
+  return { hidden, move: (entry: StatementEntry) => void book.push({ ...entry, bookedAt: fixture.clock.now() }) }
+}
+
+const WITH_BALANCE = { hasBalance: true }
+
+for (const lagMs of [0, 4 * MINUTE]) {
+  test(`[trip-wire.3] [trip-wire.4] in ordinary operation nothing is suspended, at a bank that shows movements ${lagMs / MINUTE} minutes late`, async (t) => {
+    const fixture = await statementFixture(t, undefined, WITH_BALANCE)
+    const bank = trueBank(fixture)
+    bank.hidden.lagMs = lagMs
+    await fixture.charge()
+    await fixture.sweep()
+    for (let minute = 0; minute < 30; minute += 1) {
+      const charge = await forge(fixture, `E${minute}`)
+      bank.move(paymentOf(charge, `E${minute}`, { occurredAt: fixture.clock.now() }))
+      bank.move(debit(fixture, charge.id, { kind: 'TARIFF', endToEndId: `E${minute}`, valueCents: 50n }))
+      await fixture.minutes(1)
+    }
+    assert.deepEqual([await isSuspended(fixture.database), await cases(fixture.database)], [false, []])
+  })
+}
+
+test('[trip-wire.4] a balance below the statement suspends when two balances were, five minutes on; the same again does not', async (t) => {
+  const fixture = await statementFixture(t, undefined, WITH_BALANCE)
+  const bank = trueBank(fixture)
+  await fixture.charge()
+  await fixture.sweep()
+  await fixture.minutes(10)
+  bank.hidden.balanceCents = 700n
+  await fixture.minutes(1)
+  bank.hidden.balanceCents = 0n
+  await fixture.minutes(20)
+  assert.equal(await isSuspended(fixture.database), false, 'seen once')
+  bank.hidden.balanceCents = 700n
+  await fixture.minutes(12)
+  assert.equal(await isSuspended(fixture.database), true)
+  const [facts] = await caseFacts(fixture.database, 'bank_balance_short')
+  assert.partialDeepStrictEqual(facts, { valueCents: 700, availableCents: 999_300, statementCents: 1_000_000 })
+  await lift(fixture)
+  await fixture.minutes(20)
+  assert.equal(await isSuspended(fixture.database), false, 'an operator has looked at it')
+  bank.hidden.balanceCents = 900n
+  await fixture.minutes(12)
+  assert.equal(await isSuspended(fixture.database), true, 'more is missing')
+  bank.hidden.balanceCents = 0n
+  await fixture.minutes(12)
+  assert.deepEqual(await cases(fixture.database), ['bank_balance_short (closed)', 'bank_balance_short (closed)'])
+})
+
+test('[trip-wire.3] [PL-52] money that leaves without an entry of the statement suspends, and not again for the same', async (t) => {
+  const fixture = await statementFixture(t, undefined, WITH_BALANCE)
+  const bank = trueBank(fixture)
+  await fixture.charge()
+  await fixture.sweep()
+  await fixture.minutes(3)
+  Object.assign(bank.hidden, { statementCents: 4_000n, balanceCents: 4_000n })
+  await fixture.minutes(5)
+  assert.equal(await isSuspended(fixture.database), false)
+  await fixture.minutes(1)
+  assert.equal(await isSuspended(fixture.database), true)
+  assert.deepEqual(await cases(fixture.database), ['statement_short'])
+  await lift(fixture)
+  await fixture.minutes(30)
+  assert.equal(await isSuspended(fixture.database), false)
+})

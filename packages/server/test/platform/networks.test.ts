@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { addressOwner, plainAddress } from '../../src/platform/address.ts'
+import { isNetwork, networksOf } from '../../src/platform/networks.ts'
+
+test('[api-keys.9] an address has one spelling, and a mapped one is its IPv4 address', () => {
+  const spellings: [given: string, plain: string | undefined][] = [
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['::FFFF:CB00:7107', '203.0.113.7'],
+    ['0:0:0:0:0:ffff:203.0.113.7', '203.0.113.7'],
+    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['::203.0.113.7', '::cb00:7107'],
+    ['203.0.113.07', undefined],
+    ['203.0.113', undefined],
+    ['unknown', undefined],
+    ['', undefined],
+  ]
+  for (const [given, plain] of spellings) assert.equal(plainAddress(given), plain, given)
+})
+
+test('[api-keys.12] whose an address is: IPv4 each its own, IPv6 by /64, and what is none by nothing that it says', () => {
+  assert.equal(addressOwner('::ffff:203.0.113.7'), addressOwner('203.0.113.7'))
+  assert.notEqual(addressOwner('203.0.113.8'), addressOwner('203.0.113.7'))
+  assert.equal(addressOwner('2001:db8::1'), addressOwner('2001:db8:0:0:ffff:ffff:ffff:ffff'))
+  assert.equal(addressOwner('1::2:3:4:5:6:7'), '1:0:2:3')
+  assert.notEqual(addressOwner('2001:db8:0:1::1'), addressOwner('2001:db8::1'))
+  assert.equal(addressOwner('junk'), addressOwner('x'.repeat(10_000)))
+})
+
+test('[api-keys.9] what a network includes, whichever way it and the address are written', () => {
+  const cases: [network: string, address: string, isIncluded: boolean][] = [
+    ['203.0.113.0/24', '203.0.113.255', true],
+    ['203.0.113.0/24', '203.0.114.0', false],
+    ['203.0.113.9/24', '203.0.113.1', true],
+    ['203.0.113.7', '203.0.113.7', true],
+    ['203.0.113.7', '203.0.113.8', false],
+    ['0.0.0.0/0', '198.51.100.1', true],
+    ['0.0.0.0/0', '2001:db8::1', false],
+    ['::/0', '2001:db8::1', true],
+    ['::ffff:203.0.113.0/120', '203.0.113.77', true],
+    ['::ffff:203.0.113.0/120', '203.0.114.1', false],
+    ['203.0.113.0/24', '::ffff:203.0.113.77', true],
+    ['2001:db8::/32', '2001:db8:ffff::1', true],
+    ['2001:db8::1', '2001:db8:0::1', true],
+    ['2001:db8::/32', 'unknown', false],
+  ]
+  for (const [network, address, isIncluded] of cases) {
+    assert.equal(networksOf([network]).include(address), isIncluded, `${network} ${address}`)
+  }
+  assert.equal(networksOf(['203.0.113.7', '2001:db8::/32']).include('2001:db8::9'), true)
+})
+
+test('[api-keys.9] what is no network', () => {
+  for (const text of [
+    '',
+    '203.0.113.0/33',
+    '203.0.113.0/',
+    '203.0.113.0/-1',
+    '203.0.113.0/24/8',
+    '2001:db8::/129',
+    'a/8',
+  ]) {
+    assert.equal(isNetwork(text), false, text)
+  }
+  for (const text of ['203.0.113.0/0', '203.0.113.7', '2001:db8::/128', '::']) assert.ok(isNetwork(text), text)
+})
+
+test('[production.7] an address is in a list however it is spelt, and no other text is', () => {
+  const { include: has } = networksOf(['203.0.113.7', '198.51.100.0/24', '2001:db8::/32', '::1'])
+  for (const address of [
+    ...['203.0.113.7', '::ffff:203.0.113.7', '::FFFF:cb00:7107', '198.51.100.0', '198.51.100.255', '::1'],
+    ...['2001:db8::1', '2001:0DB8:0:0:0:0:0:1', '0:0:0:0:0:0:0:1'],
+  ]) {
+    assert.equal(has(address), true, address)
+  }
+  for (const address of ['203.0.113.8', '198.51.101.0', '2001:db9::1', '::2', '', 'unknown', '203.0.113.7, 8.8.8.8']) {
+    assert.equal(has(address), false, address)
+  }
+  assert.equal(networksOf([]).include('127.0.0.1'), false)
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type Endpoint, endpoints } from '@pixgate/spec'
+import { ADMIN_TOKEN, world } from '../support/world.ts'
+
+/** Of C0, DEL, C1, separators of lines, and what turns the direction of the text after it. */
+const HIDDEN = [
+  '\u0000',
+  '\u001b',
+  '\u007f',
+  '\u0085',
+  '\u009b',
+  '\u2028',
+  '\u2029',
+  '\u202a',
+  '\u202e',
+  '\u2066',
+  '\u2069',
+]
+
+/** Where a URL writes them out (%E2%80%AE), so that what is kept is plain ASCII. */
+const WRITTEN_OUT = 'createWebhook url'
+
+/** The paths of all texts in a value. */
+function textsIn(value: unknown, path: readonly string[] = []): string[][] {
+  if (typeof value === 'string') return [[...path]]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => textsIn(inner, [...path, name]))
+}
+
+/** The same value with a character within the text at a path. */
+function withHidden(value: unknown, [name, ...rest]: readonly string[], character: string): unknown {
+  if (name === undefined) return `${String(value).slice(0, 2)}${character}${String(value).slice(2)}`
+  const inner = (value as Record<string, unknown>)[name]
+  const changed = withHidden(inner, rest, character)
+  return Array.isArray(value) ? value.with(Number(name), changed) : { ...(value as object), [name]: changed }
+}
+
+test('[text.1] [external-id.1] [pix-key.2] at every endpoint, whoever writes: no text of a body hides anything', async (t) => {
+  const pix = await world(t)
+  const definitions: readonly Endpoint[] = Object.values(endpoints)
+  const told: string[] = []
+  for (const { id, method, path, auth, body, example } of definitions) {
+    if (body === undefined || example === undefined || auth === 'partner') continue
+    const to = path.replace(/\{\w+\}/g, '0198c0de-7a11-7000-8000-5f1d3c2b1a09')
+    const headers = auth === 'admin' ? { authorization: `Bearer ${ADMIN_TOKEN}` } : {}
+    for (const field of textsIn(example)) {
+      const name = `${id} ${field.join('.')}`
+      told.push(name)
+      for (const character of HIDDEN) {
+        if (name === WRITTEN_OUT) continue
+        const answer = await pix.call(method, to, withHidden(example, field, character), headers)
+        const what = `${name} U+${character.charCodeAt(0).toString(16)}: ${answer.status} ${answer.body.code}`
+        assert.ok([400, 422].includes(answer.status), what)
+        assert.ok(!JSON.stringify(answer.body).includes(character), `${what}: it is not repeated`)
+      }
+    }
+  }
+  for (const name of [
+    ...['createCashIn transaction.description', 'createCashIn payer.fullName', 'createCashOut recipient.pixKey'],
+    ...['createRefundIn reason', 'setCashOutSwitch reason', 'createAdjustment reason', WRITTEN_OUT],
+  ]) {
+    assert.ok(told.includes(name), `${name} was tried: ${told.join()}`)
+  }
+})
+
+test('[text.1] [webhooks.1] the address of a receiver is kept in plain ASCII', async (t) => {
+  const pix = await world(t)
+  for (const [index, character] of HIDDEN.entries()) {
+    const url = `http://127.0.0.1:9/${index}/a${character}b?c=${character}`
+    const { status, body } = await pix.call('POST', '/webhook', { url, events: ['pix_cash_in'] })
+    if (status === 201) assert.match(body.url, /^[!-~]+$/)
+    else assert.equal(status, 400)
+  }
+})
