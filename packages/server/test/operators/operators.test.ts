@@ -4,6 +4,7 @@ import { type Endpoint, endpoints, OPERATOR_TOKEN_PATTERN, type OperatorRole, op
 import { formatToken } from '../../src/operators/token.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { administer } from '../support/database.ts'
+import { PRODUCTION } from '../support/environment.ts'
 import { scrape } from '../support/metrics.ts'
 import { neighbourOf } from '../support/neighbour.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
@@ -27,11 +28,13 @@ async function operatorWorld(t: TestContext) {
   return { pix, log, as, make, withAdminToken: as(ADMIN_TOKEN) }
 }
 
+/** What was done to operators; that they logged in is told elsewhere. */
 async function audits({ database }: World) {
-  return database.rows<[], { actor: string; action: string; subject: string; facts: object }>(
+  return database.rows<[], { actor: string; name: string | null; action: string; subject: string; facts: object }>(
     {
       name: 'test.audits',
-      text: "SELECT actor, action, subject, facts FROM audit WHERE action LIKE 'operator.%' ORDER BY id",
+      text: `SELECT actor, actor_name AS name, action, subject, facts FROM audit
+              WHERE action LIKE 'operator.%' AND action <> 'operator.logged_in' ORDER BY id`,
     },
     [],
   )
@@ -53,8 +56,8 @@ test('[operators.1] [operators.2] [operators.7] a token is shown once, kept as a
   )
   const facts = (made: Answer['body']) => ({ name: made.name, role: made.role, display: made.token.slice(12, 20) })
   assert.deepEqual(await audits(pix), [
-    { actor: 'admin', action: 'operator.created', subject: ana.id, facts: facts(ana) },
-    { actor: `${ana.id} Ana Souza`, action: 'operator.created', subject: bia.id, facts: facts(bia) },
+    { actor: 'admin', name: null, action: 'operator.created', subject: ana.id, facts: facts(ana) },
+    { actor: ana.id, name: 'Ana Souza', action: 'operator.created', subject: bia.id, facts: facts(bia) },
   ])
   const [{ everything } = { everything: '' }] = await pix.database.rows<[], { everything: string }>(
     { name: 'test.operators', text: 'SELECT string_agg(o::text, $$,$$) AS everything FROM operator o' },
@@ -77,31 +80,33 @@ test('[operators.2] a token of production, one with a wrong checksum, an API key
   assert.equal((await as(token)('GET', '/organization/balance')).status, 401, 'no business endpoint')
 })
 
+/** On the database of a world. */
+const { DATABASE_URL: _, ...IN_PRODUCTION } = {
+  ...PRODUCTION,
+  PIXGATE_RATE_LIMIT_PER_MINUTE: '600',
+  PIXGATE_LOG_LEVEL: 'error',
+  PIXGATE_WEBHOOK_ALLOW_PRIVATE: 'false',
+} as Readonly<Record<string, string>>
+
 test('[operators.2] in production the tokens of the sandbox open nothing, and its own do', async (t) => {
   const { pix, make } = await operatorWorld(t)
   const sandbox = await make('Ana', 'viewer')
   const live = formatToken('production', Buffer.alloc(32, 3))
-  const url = await neighbourOf(t, pix, PRODUCTION)
+  // It was sealed with the sandbox's key.
+  await administer(pix.databaseUrl, 'DELETE FROM signing_key')
+  const url = await neighbourOf(t, pix, IN_PRODUCTION)
   const get = (token: string) => fetch(url + OPERATORS, { headers: { authorization: `Bearer ${token}` } })
   assert.equal((await get(sandbox.token)).status, 401)
   assert.equal((await get(live)).status, 401)
   const made = await fetch(url + OPERATORS, {
     method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${PRODUCTION.PIXGATE_ADMIN_TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'Bia', role: 'viewer' }),
   })
   const { token } = (await made.json()) as { token: string }
   assert.match(token, /^pix_op_live_/)
   assert.equal((await get(token)).status, 200)
 })
-
-const PRODUCTION = {
-  PIXGATE_MODE: 'production',
-  PIXGATE_PARTNER_URL: 'https://bank.example/pix',
-  PIXGATE_MERCHANT_PIX_KEY: 'financeiro@loja.example',
-  PIXGATE_MERCHANT_NAME: 'Loja',
-  PIXGATE_MERCHANT_CITY: 'Recife',
-}
 
 /** By hand: who may do what. */
 const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
@@ -191,7 +196,8 @@ test('[operators.5] [PL-4] a deactivated operator is 401 here at once, at anothe
   assert.equal(await there(ana.token), 200)
   const row = (await audits(pix)).at(-1)
   assert.deepEqual(row, {
-    actor: `${ana.id} Ana`,
+    actor: ana.id,
+    name: 'Ana',
     action: 'operator.deactivated',
     subject: bia.id,
     facts: { name: 'Bia', role: 'operator' },

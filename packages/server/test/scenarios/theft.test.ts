@@ -56,7 +56,7 @@ function verifyLedger(databaseUrl: string): Promise<{ readonly status: number; r
 }
 
 test('[trip-wire.1] [PL-50] [cash-in.credits.1] [cash-in.credits.3] [ledger.verify.6] the theft with the secret of the events ends with what the caps and the bound let through', async (t) => {
-  const pix = await processWorld(t, { PIXGATE_CASH_OUT_DAILY_MAX_CENTS: String(CAP_CENTS) })
+  const pix = await processWorld(t, { PIXGATE_DAY_MAX_CENTS: String(CAP_CENTS) })
   const honest = await pix.charge({ externalId: 'honest', valueCents: 5_000 })
   await pix.end(honest.id, 'pay')
   while ((await pix.read(honest.id)).status !== 'PAID') await realPause.for(20)
