@@ -16,6 +16,8 @@ export interface Process {
 
 /** The service with its simulated bank, as `npm start` runs it, and what a benchmark needs besides. */
 export interface Pixgate extends Process {
+  readonly url: string
+  readonly databaseUrl: string
   /** Signs the bank's events. */
   readonly partnerSecret: string
   /** The service's own, to store what shall be there before, and to look at what became of it. */
@@ -54,7 +56,7 @@ export async function startPixgate(after: After): Promise<Pixgate> {
     const api = await startServer(after, [...COMMAND, 'api'], { ...environment, PIXGATE_PARTNER_URL: NOBODY })
     return { send: openClient(after, api.url), apiKey, pid: api.pid }
   }
-  return { send, apiKey, pid, partnerSecret, database, startApi, stop }
+  return { url, databaseUrl, send, apiKey, pid, partnerSecret, database, startApi, stop }
 }
 
 /** Where no bank listens: who only takes orders calls none. */

@@ -9,12 +9,24 @@ import { notify } from './notify.ts'
 import { refund } from './refund.ts'
 import { report } from './report.ts'
 import { start } from './start.ts'
+import { strangers } from './strangers.ts'
 
 /**
  * `npm run bench`: lists the benchmarks. `npm run bench -- engine start` runs these. What the figures mean is in
  * README.md.
  */
-const benchmarks: readonly Benchmark[] = [engine, engineProfile, cashIn, cashOut, refund, get, events, notify, start]
+const benchmarks: readonly Benchmark[] = [
+  engine,
+  engineProfile,
+  cashIn,
+  cashOut,
+  refund,
+  get,
+  events,
+  notify,
+  start,
+  strangers,
+]
 
 const stops: (() => Promise<unknown>)[] = []
 

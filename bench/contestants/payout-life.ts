@@ -43,6 +43,7 @@ const terms = {
     },
     newRecipientMs: 0,
   },
+  approvalFromCents: null,
   // As older checkouts know them.
   cashOutMaxCents: capCents,
   cashOutDailyMaxCents: null,

@@ -32,6 +32,10 @@ BEGIN
 END $$;
 CREATE INDEX operation_recipient ON operation ((detail #>> '{recipient,pixKey}'), created_at) WHERE kind = 'cash_out';
 
+-- Payouts that wait until somebody approves them.
+CREATE INDEX operation_awaiting_approval ON operation (id)
+  WHERE kind = 'cash_out' AND status = 'RESERVED' AND facts ? 'approval' AND NOT facts ? 'approvedAt';
+
 -- The server may delete nothing else, and these only once no window reaches back to them.
 CREATE FUNCTION forget_allowances() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$
   WITH forgotten AS (

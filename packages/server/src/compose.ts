@@ -34,6 +34,7 @@ import { createLimitReports } from './operations/limits/report.ts'
 import { createOperatorModule } from './operator/index.ts'
 import { createOperatorsModule } from './operators/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
+import { withLongStatements } from './platform/db/long-statements.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
 import type { Caller, IncomingRequest } from './platform/http/handler.ts'
@@ -315,6 +316,7 @@ function buildOperations(
       fee: config.feeCashOut,
       maxValueCents: config.maxValueCents,
       limits,
+      approvalFromCents: config.approvalFromCents,
     },
     onReserved: () => wake('cash-out'),
   })
@@ -361,11 +363,13 @@ function measure(
 }
 
 /** What any server of this process is made with. */
-function httpOptions({ config, metrics, logger, ids }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
+function httpOptions({ config, metrics, logger, ids, pause }: Base, modules: Modules, eventLoop: WatchedEventLoop) {
   const { apiKeys, operators, logins, inbox } = modules
   return {
     onRequest: metrics.onRequest,
     onUnreadable: metrics.onUnreadable,
+    onStranger: metrics.onStranger,
+    pause,
     authenticate: {
       'api-key': apiKeys.authenticate,
       admin: logins.authenticate,
@@ -514,8 +518,9 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
 
 /** What bounds the money that leaves, and what is booked unverified. */
 function limitsOf(config: Config) {
-  const { limits, maxValueCents, credits } = config
-  const named = { ...limits.caps, newRecipientMs: limits.newRecipientMs, maxValueCents, ...credits }
+  const { limits, approvalFromCents, maxValueCents, credits } = config
+  const { caps, newRecipientMs } = limits
+  const named = { ...caps, newRecipientMs, approvalFromCents, maxValueCents, ...credits }
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
 }
 
@@ -525,14 +530,22 @@ async function closeDatabases(databases: Databases): Promise<void> {
 
 type Databases = ReturnType<typeof openDatabases>
 
+/** The deepest page there is, of a hundred million rows, is read by an index alone. @source rules#lists.4 */
+const DEEP_PAGE_TIMEOUT_MS = 60_000
+
 /** Pools of their own: a flood at one door must not starve the others. */
 function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics) {
   const shared = { url, logger, role: APPLICATION_ROLE, onSlowStatement }
-  const open = (name: string, connections: number, more: Pick<DatabaseOptions, 'planCacheMode'> = {}) =>
-    openDatabase({ ...shared, ...more, name, connections })
+  const open = (
+    name: string,
+    connections: number,
+    more: Pick<DatabaseOptions, 'planCacheMode' | 'statementTimeoutMs'> = {},
+  ) => openDatabase({ ...shared, ...more, name, connections })
+  const pages = open('pages', 1, { statementTimeoutMs: DEEP_PAGE_TIMEOUT_MS })
   return {
     engine: open('engine', 1, { planCacheMode: 'force_generic_plan' }),
-    api: open('api', 10),
+    api: withLongStatements(open('api', 10), pages),
+    pages,
     inbox: open('inbox', 4),
     work: open('work', 6),
   }

@@ -195,6 +195,12 @@ export const serviceVariables = variables({
     default: 'none',
     description: 'The most that may be paid in all to a Pix key that was not paid before.',
   },
+  PIXGATE_APPROVAL_FROM_CENTS: {
+    shape: cap,
+    default: 'none',
+    description:
+      'A payout of at least this waits, reserved, until an operator who did not make the API key approves it.',
+  },
   PIXGATE_NEW_RECIPIENT_HOURS: {
     shape: integer(0, 8_760, 'hours'),
     default: '24',
@@ -302,6 +308,8 @@ export interface Config {
   readonly feeCashOut: { readonly cents: bigint; readonly basisPoints: bigint }
   /** What bounds the money that leaves. */
   readonly limits: { readonly caps: Caps; readonly newRecipientMs: number }
+  /** From which amount on operators must approve a payout; `null`: none. */
+  readonly approvalFromCents: bigint | null
   readonly maxValueCents: bigint
   /** From when on credits that events tell are verified. */
   readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
@@ -482,6 +490,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
       },
       newRecipientMs: values.PIXGATE_NEW_RECIPIENT_HOURS * 60 * 60 * 1_000,
     },
+    approvalFromCents: capOf(values.PIXGATE_APPROVAL_FROM_CENTS),
     maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
     credits: {
       verifyFromCents,

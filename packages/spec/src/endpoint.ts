@@ -90,12 +90,11 @@ export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
       ...(definition.body && definition.auth !== 'partner'
         ? (['malformed_json', 'content_type_required'] as const)
         : []),
-      ...(definition.auth === 'none' ? [] : (['unauthorized'] as const)),
+      ...(definition.auth === 'none' ? [] : (['unauthorized', 'rate_limited'] as const)),
       ...(definition.auth === 'api-key' ? (['insufficient_scope'] as const) : []),
       // Every operator may at least look.
       ...(definition.auth === 'admin' && definition.role !== 'viewer' ? (['insufficient_role'] as const) : []),
       ...definition.errors,
-      ...(definition.auth === 'api-key' || definition.auth === 'admin' ? (['rate_limited'] as const) : []),
       'internal_error',
       'overloaded',
     ]),

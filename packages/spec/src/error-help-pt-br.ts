@@ -71,6 +71,10 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'O banco simulado não pode fazer isso agora: a ordem ainda não chegou a ele, já foi liquidada, ou resta menos do que o valor pedido.',
     cure: 'Leia a operação e tente de novo quando o status permitir.',
   },
+  approver_not_independent: {
+    cause: 'Você criou a chave de API que pediu este pagamento, ou já o aprovou. É preciso outra pessoa.',
+    cure: 'Peça a outro operador com o papel `approver` que o aprove.',
+  },
   version_conflict: {
     cause: 'Outra pessoa alterou o registro depois que você o leu.',
     cure: 'Leia de novo, decida de novo e envie o `version` que você viu.',
@@ -180,7 +184,7 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   rate_limited: {
     cause:
-      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou tokens administrativos errados demais.',
+      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou requisições demais com credenciais erradas.',
     cure: 'Espere quantos segundos `Retry-After` disser. Prefira notificações a consultas repetidas.',
   },
   internal_error: {

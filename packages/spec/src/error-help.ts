@@ -76,6 +76,10 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'The simulated bank cannot do this now: the order has not reached it yet, is already settled, or less is left of it.',
     cure: 'Read the operation, and try again once its status allows it.',
   },
+  approver_not_independent: {
+    cause: 'You made the API key that asked for this payout, or you have approved it already. It takes somebody else.',
+    cure: 'Have another operator with the role `approver` approve it.',
+  },
   version_conflict: {
     cause: 'Somebody else changed it after you had read it.',
     cure: 'Read it again, decide anew, and send the `version` that you saw.',
@@ -185,7 +189,7 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   rate_limited: {
     cause:
-      'This API key sent more requests than it may in a minute; or this address sent too many wrong administrative tokens.',
+      'This API key sent more requests than it may in a minute; or this address sent too many requests with wrong credentials.',
     cure: 'Wait as many seconds as `Retry-After` says. Prefer notifications to polling.',
   },
   internal_error: {

@@ -2,6 +2,7 @@
  * The rules of the service as data: no input, no output, safe in a browser.
  */
 import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
+import { decideApproval, listApprovals } from './approvals.ts'
 import { getBalance } from './balance.ts'
 import {
   createCashIn,
@@ -31,6 +32,7 @@ import { createWebhook, deleteWebhook, listWebhooks } from './webhook.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
+export * from './approvals.ts'
 export * from './balance.ts'
 export * from './caps.ts'
 export * from './case-meanings.ts'
@@ -96,6 +98,8 @@ const businessEndpoints = {
   createSigningKey,
   promoteSigningKey,
   retireSigningKey,
+  listApprovals,
+  decideApproval,
   createOperator,
   listOperators,
   deactivateOperator,

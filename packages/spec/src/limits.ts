@@ -24,6 +24,8 @@ export const limits = {
   pageMax: 1_000_000,
   pageLimitDefault: 20,
   pageLimitMax: 100,
+  /** A page with so many rows before it is read apart from others. @source rules#lists.4 */
+  deepPageFrom: 1_000,
   /** Exact totals end here; beyond it a total is `null`. */
   exactTotalMax: 10_000,
   /** A payment settled this long after `expirationDate` still pays the charge. @source rules#cash-in.states.9 */

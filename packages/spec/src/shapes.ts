@@ -224,6 +224,14 @@ export function operationQuery<Status extends TSchema>(status: Status) {
     page: Type.Optional(
       Type.Integer({ minimum: 1, maximum: limits.pageMax, default: limits.pageDefault, description: 'Which page' }),
     ),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: CURSOR,
+        description:
+          '`nextCursor` of the page before, with the same filters and without `page`: however deep, it is as fast as the first',
+        examples: ['AQAAAAIBmsDeehEBmMDeehFwAIAAXx08KxoJ'],
+      }),
+    ),
     limit: pageLimit,
     start_date: Type.Optional(utcDay('First UTC day of creation, inclusive')),
     end_date: Type.Optional(utcDay('Last UTC day of creation, inclusive')),
@@ -243,7 +251,7 @@ export function operationQuery<Status extends TSchema>(status: Status) {
 
 /** An example of a list read by page: the only page of one item. */
 export function onlyPage<Item>(item: Item) {
-  return { data: [item], pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false } }
+  return { data: [item], pagination: { page: 1, limit: 20, total: 1, totalPages: 1, hasMore: false, nextCursor: null } }
 }
 
 /** The envelope of a list read by page, under the title of its shape. @source rules#lists.1 */
@@ -259,6 +267,7 @@ export function pageList<T extends TSchema>(item: T, title: string) {
           total: total(`Exact up to ${limits.exactTotalMax}, beyond that null`),
           totalPages: total('Null where the total is'),
           hasMore: Type.Boolean(),
+          nextCursor: nullable(Type.String({ maxLength: 64, description: 'Null on the last page' })),
         },
         { title: 'PagePagination' },
       ),

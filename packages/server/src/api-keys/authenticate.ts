@@ -64,8 +64,8 @@ export function createApiKeyAuthenticator(options: ApiKeyAuthenticatorOptions): 
       throw new Refusal('unauthorized')
     }
     lastUsed.note(key.id)
-    const { id, scopes, caps } = key
-    return { credential: 'api-key', id, scopes, ...(caps && { caps }) }
+    const { id, scopes, caps, madeBy } = key
+    return { credential: 'api-key', id, scopes, ...(caps && { caps }), ...(madeBy && { keyMadeBy: madeBy }) }
   }
 }
 

@@ -12,11 +12,13 @@ export interface KnownKey {
   readonly expiresAt: number | null
   /** Absent: it has none of its own. */
   readonly caps?: Caps
+  /** The operator who made it; absent: the administrative token did. */
+  readonly madeBy?: string
   readonly isDeactivated: boolean
 }
 
 /** Makes it of a row. */
-export function knownKey({ id, scopes, cidrs, expiresAt, deactivatedAt, ...caps }: FoundKey): KnownKey {
+export function knownKey({ id, scopes, cidrs, expiresAt, createdBy, deactivatedAt, ...caps }: FoundKey): KnownKey {
   const { paymentCents, hourCents, dayCents, nightCents, newRecipientCents } = caps
   const given: Caps = { paymentCents, hourCents, dayCents, nightCents, newRecipientCents }
   return {
@@ -25,6 +27,7 @@ export function knownKey({ id, scopes, cidrs, expiresAt, deactivatedAt, ...caps 
     ...(cidrs && { networks: networksOf(cidrs) }),
     expiresAt,
     ...(Object.values(given).some((cents) => cents !== null) && { caps: given }),
+    ...(createdBy !== null && { madeBy: createdBy }),
     isDeactivated: deactivatedAt !== null,
   }
 }

@@ -61,13 +61,15 @@ const TERMS = `name, scopes, cidrs, expires_at AS "expiresAt", cap_payment_cents
 export interface FoundKey extends KeyTerms {
   readonly id: string
   readonly hash: Buffer
+  /** The operator who made it; `null`: the administrative token did. */
+  readonly createdBy: string | null
   /** Epoch milliseconds. */
   readonly deactivatedAt: number | null
 }
 
 const findKeysStatement = statement<[hashes: readonly Buffer[]], FoundKey>(
   'apiKeys.findKeys',
-  `SELECT id, hash, deactivated_at AS "deactivatedAt", ${TERMS} FROM api_key WHERE hash = ANY($1::bytea[])`,
+  `SELECT id, hash, created_by AS "createdBy", deactivated_at AS "deactivatedAt", ${TERMS} FROM api_key WHERE hash = ANY($1::bytea[])`,
 )
 
 /** The keys that have one of these hashes, deactivated ones too. */

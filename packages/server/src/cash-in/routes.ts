@@ -1,7 +1,7 @@
 import { type EndpointInput, type endpoints, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { centsOf, createdAnswer, descriptionOf, found, hashOf, identityOf, listed } from '../operations/requests.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Handlers } from '../platform/http/handler.ts'
+import type { HandlerInput, Handlers } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { CashIn } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
@@ -31,20 +31,20 @@ export interface CashInRoutesOptions {
 /** Makes the handlers. */
 export function createCashInHandlers({ commands, jobs, store, clock, ids }: CashInRoutesOptions): CashInHandlers {
   /** A page of cash-ins as they stand at one instant. @source rules#cash-in.list.1, rules#cash-in.list.2 */
-  function list<Item>(query: ListQuery, view: (cashIn: CashIn, nowMs: number) => Item) {
+  function list<Item>(input: ListInput, view: (cashIn: CashIn, nowMs: number) => Item) {
     const nowMs = clock.now()
     return listed(
       store,
-      query,
+      input,
       (cashIn: CashIn) => view(cashIn, nowMs),
       (status) => statusConditionAt(status, nowMs),
     )
   }
 
   return {
-    listCashIns: ({ query }) => list(query, detailView),
-    listIncomingTransactions: ({ query }) => list(query, incomingView),
-    listIncomingTransactionsShort: ({ query }) => list(query, incomingView),
+    listCashIns: (input) => list(input, detailView),
+    listIncomingTransactions: (input) => list(input, incomingView),
+    listIncomingTransactionsShort: (input) => list(input, incomingView),
     createCashIn: async ({ body, context }) => {
       const request = { ...contentOf(body), ...identityOf('createCashIn', context), id: ids.uuid() }
       const { cashIn: intent, isReplayed } = await commands.create(request)
@@ -58,7 +58,7 @@ export function createCashInHandlers({ commands, jobs, store, clock, ids }: Cash
   }
 }
 
-type ListQuery = EndpointInput<typeof endpoints.listCashIns>['query']
+type ListInput = Pick<HandlerInput<typeof endpoints.listCashIns>, 'query' | 'context'>
 
 /**
  * A body whose shape is right, as what it asks for, and the hash that tells whether two ask for the same.

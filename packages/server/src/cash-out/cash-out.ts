@@ -4,6 +4,7 @@ import type { Document, MovementId, Operation } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
+import type { Approval, ApprovalInput } from './approval.ts'
 import type { RepeatedReturns } from './repeated-returns.ts'
 
 /** A cash-out as the engine keeps it, and everything that can happen to it. */
@@ -32,6 +33,10 @@ export const ERASED_PIX_KEY = '***'
 
 /** What became known since. Instants are epoch milliseconds. */
 export interface CashOutFacts extends SendFacts, RepeatedReturns {
+  /** Who has yet to approve it, and who has; absent: nobody need. */
+  readonly approval?: Approval
+  /** Of the code as it was decoded when the payout was approved; every attempt names it in place of the one before. */
+  readonly decodeId?: string
   readonly dispatchedAt?: number
   /** Money that left, and was booked: end-to-end id → centavos. */
   readonly movements?: Readonly<Record<string, number>>
@@ -74,7 +79,7 @@ export interface Movement {
 }
 
 /** What can happen to a cash-out after its creation. `isVerified`: the bank said it when asked, not only in an event. */
-export type CashOutInput = OrderInput | ConfirmedInput | ReturnedInput
+export type CashOutInput = OrderInput | ConfirmedInput | ReturnedInput | ApprovalInput
 
 /** Money of a payout left. */
 export interface ConfirmedInput {

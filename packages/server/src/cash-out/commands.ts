@@ -5,9 +5,11 @@ import type { Identity } from '../engine/operation.ts'
 import { looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
 import { replayedOf } from '../operations/replay.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
+import type { ApprovalInput } from './approval.ts'
 import { type CashOut, type CashOutInput, type CashOutOutcome, isCashOut, movementsOf } from './cash-out.ts'
 import { type CashOutRequest, type CashOutTerms, decideCreate, leavingOf } from './create.ts'
-import { decideCashOut } from './rules.ts'
+import { decideApproval, decideCashOut } from './rules.ts'
 
 /** One function per intention; each goes through the engine. */
 export interface CashOutCommands {
@@ -23,6 +25,12 @@ export interface CashOutCommands {
    * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409)
    */
   findRepeated(request: CreateIdentity): Promise<CashOut | undefined>
+  /**
+   * Takes what an operator says to a payout that waits for an approval; `undefined` where it does not exist.
+   * @throws as `decideApproval` refuses
+   * @source rules#cash-out.approval.3
+   */
+  approve(cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined>
   /** Lets a cash-out take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly CashOutInput[]): Promise<CashOutOutcome | undefined>
 }
@@ -67,6 +75,19 @@ export function createCashOutCommands(
         return repeated(error, request)
       }
     },
+    approve: ({ id, detail, facts }, input, live) =>
+      engine.execute<CashOut | undefined>({
+        reads: [id],
+        controls: ['cash_out_switch'],
+        ...looksOf({ pixKey: detail.recipient.pixKey, caller: facts.madeBy?.caller ?? '' }, terms.limits),
+        request: live,
+        decide: (state, now) => {
+          const cashOut = state.operation(id)
+          if (!isCashOut(cashOut)) return { outcome: undefined }
+          const decision = decideApproval(cashOut, input, terms.limits, state, now)
+          return { ...decision, outcome: decision.outcome.cashOut }
+        },
+      }),
     apply: (id, inputs) =>
       engine.execute<CashOutOutcome | undefined>({
         reads: [id],

@@ -3,6 +3,7 @@ import { type Create, created, type Decision, type State } from '../engine/opera
 import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts'
 import type { AskedBy } from '../operations/requests.ts'
 import { isEnabled } from '../operations/switch.ts'
+import { approvalFor } from './approval.ts'
 import type { CashOut, CashOutDetail, CashOutRecipient } from './cash-out.ts'
 
 /** Whether a cash-out is accepted. Pure. */
@@ -26,6 +27,8 @@ export interface CashOutTerms {
   readonly fee: { readonly cents: bigint; readonly basisPoints: bigint }
   readonly maxValueCents: bigint
   readonly limits: Limits
+  /** From which amount on others must approve a payout; `null`: none. */
+  readonly approvalFromCents: bigint | null
   /** The bank sends no money. */
   readonly isUnsupported?: boolean
 }
@@ -51,6 +54,8 @@ export function decideCreate(
   const allowed = taken(leavingOf(request), terms.limits, state, now)
   if (state.balance('receivable') < 0n) throw new Refusal('receivable_outstanding')
   if (state.balance('available') < valueCents + fee) throw new Refusal('insufficient_balance')
+  const approval = approvalFor(request, terms.approvalFromCents)
+  const deadline = now + limits.unclaimedReleaseMs
   const create: Create<CashOut> = {
     operation: {
       id: request.id,
@@ -64,12 +69,12 @@ export function decideCreate(
       idempotencyKey: request.idempotencyKey,
       exclusiveKey: request.exclusiveKey,
       expiresAt: null,
-      dueAt: now,
-      plan: { step: 'send', changesAt: now + limits.unclaimedReleaseMs },
+      dueAt: approval ? deadline : now,
+      plan: approval ? { step: 'release', changesAt: null } : { step: 'send', changesAt: deadline },
       transactionId: null,
       endToEndId: null,
       detail: { ...request.detail, recipient },
-      facts: { madeBy: request.madeBy },
+      facts: { madeBy: request.madeBy, ...(approval ? { approval } : {}) },
     },
   }
   return {

@@ -1,6 +1,7 @@
 import type { Changes, Target } from '../engine/follow.ts'
 import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
 import { changesByMove, factsAfterWork } from '../operations/facts.ts'
+import { approved } from './approval.ts'
 import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
 import { afterRepeatedReturn } from './repeated-returns.ts'
 import { planOf, restingDueAt } from './schedule.ts'
@@ -67,6 +68,15 @@ function factsAfter(
       return { facts: factsAfterReturn(cashOut, input, row) }
     case 'partner.failed':
       return { ...referenceLearned(cashOut, input), facts: row.to === 'FAILED' ? failure(input) : {} }
+    case 'operator.approved':
+      return {
+        facts:
+          row.to === 'RELEASED'
+            ? failure({ errorCode: 'pix_code_changed', errorMessage: null })
+            : approved(cashOut, input, nowMs),
+      }
+    case 'operator.refused':
+      return { facts: failure({ errorCode: 'not_approved', errorMessage: null }) }
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
     default:

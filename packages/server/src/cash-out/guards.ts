@@ -3,6 +3,7 @@ import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
 import type { WorkInput } from '../operations/inputs.ts'
+import { asksForSomethingElse, isAwaitingApproval } from './approval.ts'
 import {
   bookedMovement,
   bookedReturn,
@@ -33,6 +34,8 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ cashOut, input, nowMs }: Given) => ({ order: cashOut, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'it was not claimed within 24 hours': ({ cashOut, nowMs }) => isUnclaimedTooLong(cashOut, nowMs),
+  'an approval is missing': ({ cashOut }) => isAwaitingApproval(cashOut),
+  'the code asks for something else': ({ cashOut, input }) => asksForSomethingElse(cashOut, input),
   'it was tried for 30 minutes': ({ cashOut: { facts }, nowMs }) => isTriedLongEnough(facts, nowMs),
   'nothing of it left': ({ cashOut: { facts } }) => isUnsent(facts),
   'movement belongs to another operation': ({ isAnothers }) => isAnothers,

@@ -1,6 +1,7 @@
 import type { Availability, PayoutPartner, QrCodeAvailability } from '../banks/port.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { isDueNow } from '../operations/schedule.ts'
+import { type ApprovalHandlers, createApprovalHandlers } from './approval-routes.ts'
 import { bookedMovement, bookedReturn, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
 import type { CashOutTerms } from './create.ts'
@@ -12,7 +13,7 @@ export type { CashOutInput } from './cash-out.ts'
 
 /** Cash-outs: their endpoints, their work, and what other modules may do with them. */
 export interface CashOutModule extends OrderModule<CashOutInput, CashOutOutcome> {
-  readonly handlers: CashOutHandlers
+  readonly handlers: CashOutHandlers & ApprovalHandlers
 }
 
 /** What the module needs. */
@@ -29,7 +30,10 @@ export function createCashOutModule(options: CashOutOptions): CashOutModule {
   const commands = createCashOutCommands(options.engine, terms, options.onLimitExceeded)
   const jobs = createCashOutJobs({ ...options, commands, store })
   return {
-    handlers: createCashOutHandlers({ ...options, commands, jobs, store }),
+    handlers: {
+      ...createCashOutHandlers({ ...options, commands, jobs, store }),
+      ...createApprovalHandlers({ ...options, commands, jobs, store }),
+    },
     processNext: jobs.processNext,
     apply: async (id, input) => {
       const outcome = await commands.apply(id, [input])

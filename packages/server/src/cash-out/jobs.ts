@@ -136,10 +136,10 @@ function payoutTerms({ valueCents, detail: { paymentType, recipient } }: CashOut
   return { valueCents, pixKey: isKnown ? recipient.pixKey : undefined }
 }
 
-function payoutRequest({ valueCents, detail }: CashOut): PayoutRequest {
+function payoutRequest({ valueCents, detail, facts }: CashOut): PayoutRequest {
   const { recipient, qrCode } = detail
   const common = { valueCents, ...(detail.description === null ? {} : { description: detail.description }) }
-  if (qrCode) return { ...common, ...qrCode }
+  if (qrCode) return { ...common, ...qrCode, decodeId: facts.decodeId ?? qrCode.decodeId }
   const { pixKey, pixKeyType, name, document } = recipient
   if (pixKeyType === null) throw new Error('a payout to a key has a key type')
   return {

@@ -57,6 +57,9 @@ export function evidenceOf(input: CashOutInput): Document {
       const { returnId, valueCents, occurredAt } = input.returned
       return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }
     }
+    case 'operator.approved':
+    case 'operator.refused':
+      return {}
     default:
       return evidenceOfOrder(input)
   }

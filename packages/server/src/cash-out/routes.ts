@@ -81,7 +81,7 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
       return reserve(createdFromQrCodeView, { ...known, id: ids.uuid(), valueCents: payable.valueCents, detail })
     },
     getCashOut: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id)) }),
-    listCashOuts: ({ query }) => listed(store, query, detailView),
+    listCashOuts: (input) => listed(store, input, detailView),
   }
 
   /** Nothing is open or stored while the bank is asked; a code that cannot be paid costs no question. */

@@ -1,11 +1,12 @@
-import { limits, cashOut as machine, min } from '@pixgate/spec'
+import { limits, cashOut as machine, min, Refusal } from '@pixgate/spec'
 import { follow } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
 import { decideInTurn } from '../operations/decisions.ts'
 import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
-import { countedBy } from '../operations/limits/limits.ts'
+import { countedBy, type Limits, takenAgain } from '../operations/limits/limits.ts'
 import { isAtRest } from '../operations/schedule.ts'
 import { isEnabled } from '../operations/switch.ts'
+import { type ApprovalInput, assertMaySay, auditOf } from './approval.ts'
 import {
   bookedMovement,
   bookedReturn,
@@ -38,6 +39,28 @@ export function decideCashOut(
 ): Decision<CashOutOutcome> {
   const standing: CashOutOutcome = { result: 'IGNORED', cashOut: before }
   return decideInTurn(standing, inputs, ({ cashOut }, input) => decideOne(cashOut, input, state, nowMs))
+}
+
+/**
+ * Decides what an operator says to a payout that waits.
+ * @throws not_possible_in_state (409) · approver_not_independent (403) · cash_out_suspended (503) · limit_exceeded (422) the
+ *   caps on a night or on a new recipient, as things are when the last approval comes
+ * @source rules#cash-out.approval.3
+ */
+export function decideApproval(
+  cashOut: CashOut,
+  input: ApprovalInput,
+  limitsInForce: Limits,
+  state: State,
+  nowMs: number,
+): Decision<CashOutOutcome> {
+  assertMaySay(cashOut, input)
+  const decision = { ...decideOne(cashOut, input, state, nowMs), audits: [auditOf(cashOut, input)] }
+  if (input.on === 'operator.refused') return decision
+  if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
+  if (decision.outcome.cashOut.facts.approvedAt === undefined) return decision
+  const { pixKey } = cashOut.detail.recipient
+  return { ...decision, ...takenAgain({ ...cashOut, pixKey }, limitsInForce, state, nowMs) }
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Plan, Step } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { pollDelayMs, questionDelayMs } from '../operations/attempts.ts'
 import { planOfOrder, stepBy } from '../operations/schedule.ts'
+import { approvalDeadline, isAwaitingApproval } from './approval.ts'
 import type { CashOut } from './cash-out.ts'
 import { rowsForWork } from './guards.ts'
 
@@ -13,7 +14,7 @@ export function restingDueAt(cashOut: CashOut, nowMs: number): number | null {
   const { status, facts } = cashOut
   switch (status) {
     case 'RESERVED':
-      return nowMs
+      return isAwaitingApproval(cashOut) ? approvalDeadline(cashOut) : nowMs
     case 'DISPATCHED':
       return nowMs + pollDelayMs(facts, nowMs)
     case 'PROVIDER_RESULT_UNKNOWN':

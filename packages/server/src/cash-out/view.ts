@@ -1,5 +1,6 @@
 import { type createCashOut, type createCashOutFromQrCode, type getCashOut, maskReported } from '@pixgate/spec'
 import type { Static } from 'typebox'
+import { isAwaitingApproval } from './approval.ts'
 import { type CashOut, reversedCents } from './cash-out.ts'
 
 /** Rows of cash-outs as clients read them. */
@@ -37,6 +38,7 @@ export function detailView(cashOut: CashOut): Detail {
     ...common(cashOut),
     correlationId: cashOut.correlationId,
     status: cashOut.status as Detail['status'],
+    ...(cashOut.status === 'RESERVED' && isAwaitingApproval(cashOut) ? { awaitingApproval: true } : {}),
     description: detail.description,
     paymentType: detail.paymentType,
     recipient: {

@@ -1,3 +1,4 @@
+import { limits } from '@pixgate/spec'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
 import type { MovementDirection, Operation, OperationKind } from './operation.ts'
@@ -10,8 +11,12 @@ export interface OperationStore<Op extends Operation> {
    * @throws QueueFull · DatabaseUnavailable
    */
   get(id: string): Promise<Op | undefined>
-  /** A page, newest first, with one row more than asked for where there are more. */
-  list(filter: OperationFilter): Promise<Op[]>
+  /**
+   * A page, newest first, with one row more than asked for where there are more.
+   * @param isWanted asked when its turn has come
+   * @throws NoLongerWanted where it was not
+   */
+  list(filter: OperationFilter, isWanted?: () => boolean): Promise<Op[]>
   /** How many there are, counted no further than `limit`. */
   count(filter: OperationFilter, limit: number): Promise<number>
   /** For each set of references, every operation that one of them names, once for each that does. */
@@ -57,6 +62,8 @@ export interface OperationFilter {
   /** The cash-in that a refund is of. */
   readonly cashInId?: string
   readonly skip: number
+  /** Only what stands behind this one. */
+  readonly after?: { readonly createdAt: number; readonly id: string }
   readonly limit: number
 }
 
@@ -77,7 +84,14 @@ export function statusIs(status: string): Condition {
  * texts are constants, values are parameters.
  * @source rules#cash-in.list.3
  */
-function conditionsOf({ status, from, to, externalId, endToEndId, cashInId }: OperationFilter): Condition[] {
+function conditionsOf({
+  status,
+  from,
+  to,
+  externalId,
+  endToEndId,
+  cashInId,
+}: Omit<OperationFilter, 'skip' | 'limit'>): Condition[] {
   const conditions: Condition[] = []
   if (status !== undefined) conditions.push(status)
   if (from !== undefined) {
@@ -99,7 +113,7 @@ function conditionsOf({ status, from, to, externalId, endToEndId, cashInId }: Op
 }
 
 /** The conditions as SQL, their values, and a name for statements that have them. */
-function whereOf(filter: OperationFilter) {
+function whereOf(filter: Omit<OperationFilter, 'skip' | 'limit'>) {
   const conditions = conditionsOf(filter)
   return {
     where: ['true', ...conditions.map(({ sql }, index) => sql(`$${index + 1}`))].join(' AND '),
@@ -143,14 +157,9 @@ export function createOperationStore<Op extends Operation>(
 
   return {
     get: (id) => reads.submit(id),
-    list: async (filter) => {
-      const { where, values, name } = whereOf(filter)
-      const query = statement<readonly unknown[], OperationRow>(
-        `${kind}.list.${name}`,
-        `SELECT ${OPERATION_COLUMNS} FROM ${kind} WHERE ${where}
-          ORDER BY created_at DESC, id DESC OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
-      )
-      return operationsOf(await database.rows(query, [...values, filter.skip, filter.limit + 1]), is)
+    list: async (filter, isWanted) => {
+      const { query, values } = pageQuery(kind, filter)
+      return operationsOf(await database.rows(query, values, isWanted), is)
     },
     count: async (filter, limit) => {
       const { where, values, name } = whereOf(filter)
@@ -173,6 +182,35 @@ export function createOperationStore<Op extends Operation>(
       )
       return references.map((_, index) => (byOrdinal.get(index + 1) ?? []).map(matchOf))
     },
+  }
+}
+
+const NEWEST_FIRST = 'ORDER BY created_at DESC, id DESC'
+
+/**
+ * The statement of a page. A page behind a row is found by the index. A deep one passes over all rows before it: in the index
+ * alone, where that tells what the filter asks for, and one such statement at a time.
+ * @source rules#lists.3, rules#lists.4
+ */
+function pageQuery(kind: OperationKind, { after, skip, limit, ...filter }: OperationFilter) {
+  const { where, values, name } = whereOf(filter)
+  const [one, two, three] = [1, 2, 3].map((at) => `$${values.length + at}`)
+  if (after) {
+    const text = `SELECT ${OPERATION_COLUMNS} FROM ${kind}
+       WHERE ${where} AND (created_at, id) < (${one}::timestamptz, ${two}::uuid) ${NEWEST_FIRST} LIMIT ${three}`
+    return {
+      query: statement<readonly unknown[], OperationRow>(`${kind}.after.${name}`, text),
+      values: [...values, instantParameter(after.createdAt), after.id, limit + 1],
+    }
+  }
+  const isLong = skip >= limits.deepPageFrom
+  const page = `FROM ${kind} WHERE ${where} ${NEWEST_FIRST} OFFSET ${one} LIMIT ${two}`
+  const text = isLong
+    ? `SELECT ${OPERATION_COLUMNS} FROM operation WHERE id IN (SELECT id ${page}) ${NEWEST_FIRST}`
+    : `SELECT ${OPERATION_COLUMNS} ${page}`
+  return {
+    query: statement<readonly unknown[], OperationRow>(`${kind}.${isLong ? 'deep' : 'list'}.${name}`, text, { isLong }),
+    values: [...values, skip, limit + 1],
   }
 }
 

@@ -4,6 +4,7 @@ import type { BankCall } from '../banks/around-calls.ts'
 import type { RefusedCall } from '../banks/reporting.ts'
 import { REFUSAL_REASONS } from '../credentials/reports.ts'
 import { moduleAndVerb } from '../platform/db/pool-reports.ts'
+import { STRANGER_OUTCOMES, type StrangerOutcome } from '../platform/http/stranger-report.ts'
 import { harmless, withoutFault } from '../platform/observer.ts'
 import { CALLBACK_ORIGINS, type CallbackOrigin, ERASED, EVENT_OUTCOMES, type EventOutcome } from './labels.ts'
 
@@ -60,8 +61,16 @@ function httpMetrics(registry: Registry) {
   for (const [credential, reasons] of Object.entries(REFUSAL_REASONS)) {
     for (const reason of reasons) refused.inc({ credential, reason }, 0)
   }
+  const strangers = new Counter({
+    name: 'pixgate_http_strangers_total',
+    help: 'What those took too much of who showed no right credentials: connections closed, requests limited',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  for (const outcome of STRANGER_OUTCOMES) strangers.inc({ outcome }, 0)
   return {
     onRefused: (credential: string, reason: string) => refused.inc({ credential, reason }),
+    onStranger: (outcome: StrangerOutcome) => strangers.inc({ outcome }),
     onUnreadable: (status: number) => unreadable.inc({ status }),
     onRequest: (method: string, route: string, status: number, durationMs: number) => {
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, durationMs / 1_000)

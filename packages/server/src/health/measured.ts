@@ -1,8 +1,9 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { BreakerName, BreakerState } from '../banks/reporting.ts'
-import type { Clock, DatabaseClock } from '../platform/clock.ts'
+import type { DatabaseClock } from '../platform/clock.ts'
 import type { BacklogReading } from './backlog.ts'
 import { BREAKER_STATES } from './labels.ts'
+import { remembered } from './remembered.ts'
 import type { Backlog, Count } from './store.ts'
 
 /** What is measured in the moment in which it is asked for. */
@@ -38,7 +39,7 @@ export function createMeasured(
   auditTrail(registry, measured)
   breakers(registry, measured)
   ofProcess(registry, measured, clock)
-  backlog(registry, remembered(measured.backlog, clock))
+  backlog(registry, remembered(measured.backlog, clock, REMEMBERED_MS))
 }
 
 function engineAndLedger(registry: Registry, { engineWaiting, ledger }: Measured): void {
@@ -145,20 +146,8 @@ function ofProcess(
   })
 }
 
-/** Reads again after so long at the earliest, however many ask, and once at a time. @source rules#metrics.3 */
+/** @source rules#metrics.3 */
 const REMEMBERED_MS = 5_000
-
-function remembered(read: () => Promise<BacklogReading>, clock: Clock): () => Promise<BacklogReading> {
-  let readAt = Number.NEGATIVE_INFINITY
-  let last: Promise<BacklogReading> = Promise.resolve({})
-  return () => {
-    const now = clock.now()
-    if (now - readAt < REMEMBERED_MS && now >= readAt) return last
-    readAt = now
-    last = read()
-    return last
-  }
-}
 
 type Label = 'kind' | 'state'
 

@@ -4,6 +4,7 @@ import { databaseProblem } from '../platform/db/problem.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { clockProblem } from './clock-watch.ts'
 import type { Metrics } from './metrics.ts'
+import { remembered } from './remembered.ts'
 
 /** Whether the process lives, whether it can serve, and how it fares. */
 export type HealthHandlers = Handlers<Pick<typeof endpoints, 'getHealth' | 'getReadiness' | 'getMetrics'>>
@@ -22,13 +23,14 @@ export interface ReadinessSources {
 
 /**
  * Makes the handlers.
- * @source rules#health.1, rules#health.2, rules#health.4, rules#health.7
+ * @source rules#health.1, rules#health.2, rules#health.4, rules#health.7, rules#health.9
  */
 export function createHealthHandlers(sources: ReadinessSources, metrics: Metrics): HealthHandlers {
+  const askDatabase = remembered(() => answerOfDatabase(sources), sources.clock, REMEMBERED_MS)
   return {
     getHealth: async () => ({ status: 200, body: { status: 'ok' } }),
     getReadiness: async () => {
-      const body = await readinessOf(sources)
+      const body = await readinessOf(sources, await askDatabase())
       return body.status === 'ready' ? { status: 200, body } : { status: 503, body }
     },
     getMetrics: async () => ({ status: 200, body: await metrics.text() }),
@@ -39,13 +41,14 @@ type Dependency = Readiness['dependencies']['database']
 
 const UNKNOWN: Dependency = { status: 'unknown' }
 
-/** @source rules#health.2, rules#health.5 */
-async function readinessOf(sources: ReadinessSources): Promise<Readiness> {
-  const { clock, isDraining, bank } = sources
-  const { isThere, ...database } = await dependencyOnDatabase(sources)
+/** Anybody may ask: that must not be a question to the database each time. */
+const REMEMBERED_MS = 1_000
+
+/** @param away why the database did not answer; `undefined` where it did @source rules#health.2, rules#health.5 */
+function readinessOf({ clock, isDraining, bank, writeProblem }: ReadinessSources, away: string | undefined): Readiness {
   const dependencies = {
-    database,
-    clock: isThere ? dependencyOnClock(clock) : UNKNOWN,
+    database: dependencyOnDatabase(away ?? writeProblem()),
+    clock: away === undefined ? dependencyOnClock(clock) : UNKNOWN,
     bank: dependencyOnBank(bank()),
   }
   const reasons = [
@@ -55,19 +58,19 @@ async function readinessOf(sources: ReadinessSources): Promise<Readiness> {
   return { status: reasons.length === 0 ? 'ready' : 'not_ready', reasons, dependencies }
 }
 
-/** One that can only be read is there, and of no use. @source rules#health.7 */
-async function dependencyOnDatabase({
-  databaseNow,
-  clock,
-  writeProblem,
-}: ReadinessSources): Promise<Dependency & { readonly isThere: boolean }> {
+/** Why it does not answer; `undefined` where it does. */
+async function answerOfDatabase({ databaseNow, clock }: ReadinessSources): Promise<string | undefined> {
   try {
     clock.observe(await databaseNow())
+    return undefined
   } catch (error) {
-    return { status: 'failed', reason: databaseProblem(error), isThere: false }
+    return databaseProblem(error)
   }
-  const reason = writeProblem()
-  return { ...(reason === undefined ? { status: 'ok' } : { status: 'failed', reason }), isThere: true }
+}
+
+/** One that can only be read is there, and of no use. @source rules#health.7 */
+function dependencyOnDatabase(reason: string | undefined): Dependency {
+  return reason === undefined ? { status: 'ok' } : { status: 'failed', reason }
 }
 
 function dependencyOnClock(clock: DatabaseClock): Dependency {

@@ -5,7 +5,7 @@ import type { Authenticators, Caller } from '../platform/http/handler.ts'
 import type { InboxReports } from './reporting.ts'
 
 const BANK: Caller = { credential: 'partner', id: 'partner' }
-const ANYBODY: Caller = { credential: 'partner', id: 'unproven partner' }
+const ANYBODY: Caller = { credential: 'partner', id: 'unproven partner', isStranger: true }
 
 /** Whether who was let in proved to be the bank. */
 export function isProven(caller: Caller): boolean {

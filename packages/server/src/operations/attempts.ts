@@ -10,6 +10,8 @@ import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-q
 
 /** The part of an operation's facts that tells of its sending. Instants are epoch milliseconds. */
 export interface SendFacts extends MadeByFact, ReasonFact, StatusQueryFact {
+  /** When the last approval came that it needed: from then on it may be sent. */
+  readonly approvedAt?: number
   /** Claims for sending; each is committed before its call starts. */
   readonly attempts?: number
   /** Those of which it is proven that no byte left. */
@@ -111,12 +113,17 @@ export function isRepeatableAgain(facts: SendFacts, { windowMs, setBackAt }: Aga
   )
 }
 
+/** Since when an order waits to be sent, epoch milliseconds. @source rules#cash-out.approval.4 */
+export function sendableSince(order: { readonly createdAt: number; readonly facts: SendFacts }): number {
+  return order.facts.approvedAt ?? order.createdAt
+}
+
 /** Whether nobody has tried to send it for as long as it may wait. @source rules#cash-out.states.3 */
 export function isUnclaimedTooLong(
   order: { readonly createdAt: number; readonly facts: SendFacts },
   nowMs: number,
 ): boolean {
-  return (order.facts.attempts ?? 0) === 0 && nowMs - order.createdAt >= limits.unclaimedReleaseMs
+  return (order.facts.attempts ?? 0) === 0 && nowMs - sendableSince(order) >= limits.unclaimedReleaseMs
 }
 
 /** Whether it has been tried for as long as an order is tried that never leaves. @source rules#cash-out.states.10 */

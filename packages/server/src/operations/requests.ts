@@ -17,6 +17,8 @@ export interface AskedBy {
   /** The client's `Idempotency-Key` with its scope; `null` where it sent none. */
   readonly idempotencyKey: string | null
   readonly madeBy: MadeBy
+  /** The operator who made the API key; `null`, or absent: the administrative token did, or nobody knows. */
+  readonly keyMadeBy?: string | null | undefined
   /** Of the API key that asks, where it has caps of its own. */
   readonly caps?: Caps | undefined
   /** Nothing is decided for it once it has lapsed. */
@@ -34,7 +36,7 @@ export function identityOf(endpoint: string, context: RequestContext): AskedBy {
   const key = idempotencyKeyOf(headers)
   const idempotencyKey = key === null ? null : `${caller.id} ${endpoint} ${key}`
   const madeBy = { caller: caller.id, address: remoteAddress }
-  return { correlationId, live, idempotencyKey, madeBy, caps: caller.caps }
+  return { correlationId, live, idempotencyKey, madeBy, caps: caller.caps, keyMadeBy: caller.keyMadeBy }
 }
 
 /** What tells whether two requests ask for the same. @source rules#external-id.3 */
@@ -92,11 +94,12 @@ interface ListQuery<Status extends string> extends PageQuery {
  */
 export async function listed<Op extends Operation, Status extends string, Item>(
   store: Pick<OperationStore<Op>, 'list' | 'count'>,
-  query: ListQuery<Status>,
+  { query, context }: { readonly query: ListQuery<Status>; readonly context: Pick<RequestContext, 'isGone'> },
   view: (operation: Op) => Item,
   conditionOf: (status: Status) => Condition = statusIs,
 ) {
   const page = pageOf(query)
+  const isWanted = () => !context.isGone?.()
   const { status, external_id, end_to_end_id, cash_in_id } = query
   const filter: OperationFilter = {
     ...page,
@@ -105,6 +108,9 @@ export async function listed<Op extends Operation, Status extends string, Item>(
     ...(end_to_end_id === undefined ? {} : { endToEndId: end_to_end_id }),
     ...(cash_in_id === undefined ? {} : { cashInId: cash_in_id.toLowerCase() }),
   }
-  const [rows, counted] = await Promise.all([store.list(filter), store.count(filter, limits.exactTotalMax + 1)])
+  const [rows, counted] = await Promise.all([
+    store.list(filter, isWanted),
+    store.count(filter, limits.exactTotalMax + 1),
+  ])
   return { status: 200, body: pageView(page, rows, counted, view) } as const
 }

@@ -2,7 +2,7 @@ import { limits } from '@pixgate/spec'
 import type { Changes } from '../engine/follow.ts'
 import type { Plan, Step } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { SendFacts } from './attempts.ts'
+import { type SendFacts, sendableSince } from './attempts.ts'
 import type { WorkInput } from './inputs.ts'
 import { statusQueryFact, statusQueryOf } from './status-query.ts'
 
@@ -41,10 +41,11 @@ export function planOfOrder<Order extends Planned>(
   return { step, changesAt: changesAt !== null && nextStep(order, changesAt) !== step ? changesAt : null }
 }
 
-function endOf({ createdAt, facts }: Planned, step: Step): number | null {
-  const { attempts = 0, firstAttemptAt = createdAt } = facts
+function endOf(order: Planned, step: Step): number | null {
+  const { facts } = order
+  const { attempts = 0, firstAttemptAt = order.createdAt } = facts
   if (step === 'send')
-    return attempts > 0 ? firstAttemptAt + limits.unsentReleaseMs : createdAt + limits.unclaimedReleaseMs
+    return attempts > 0 ? firstAttemptAt + limits.unsentReleaseMs : sendableSince(order) + limits.unclaimedReleaseMs
   return step === 'ask' && facts.isAccepted ? firstAttemptAt + limits.outcomeOverdueMs : null
 }
 

@@ -19,8 +19,14 @@ const EVERY_MS = 60_000
 /** More kinds at a time than these are one. */
 const KINDS_MAX = 200
 
-/** @param start calls back once, after a while */
-export function createHeartbeat(start: (ms: number, run: () => void) => unknown = startTimer): Heartbeat {
+/**
+ * @param start calls back once, after a while
+ * @param everyMs how long a minute is, where it is to be another time
+ */
+export function createHeartbeat(
+  start: (ms: number, run: () => void) => unknown = startTimer,
+  everyMs = EVERY_MS,
+): Heartbeat {
   const leftOut = new Map<string, { count: number; write: (more: number) => void }>()
 
   function beat(kind: string): void {
@@ -28,7 +34,7 @@ export function createHeartbeat(start: (ms: number, run: () => void) => unknown 
     if (!last?.count) return void leftOut.delete(kind)
     const { count, write } = last
     last.count = 0
-    start(EVERY_MS, () => beat(kind))
+    start(everyMs, () => beat(kind))
     write(count)
   }
 
@@ -38,13 +44,13 @@ export function createHeartbeat(start: (ms: number, run: () => void) => unknown 
       const known = leftOut.get(kind)
       if (known) return void Object.assign(known, { count: known.count + 1, write })
       leftOut.set(kind, { count: 0, write })
-      start(EVERY_MS, () => beat(kind))
+      start(everyMs, () => beat(kind))
       write(0)
     },
   }
 }
 
 /** How a sentence of the log ends after which others were left out. */
-export function andMore(more: number): string {
-  return more === 0 ? '' : ` (and ${more} more in the last minute)`
+export function andMore(more: number, last = 'minute'): string {
+  return more === 0 ? '' : ` (and ${more} more in the last ${last})`
 }

@@ -39,7 +39,6 @@ export function errorEntries(all: readonly Endpoint[], language: Language): read
 const GROUPS: readonly (readonly [EndpointGroup, isMember: (endpoint: Endpoint) => boolean])[] = [
   ['all', () => true],
   ['withCredentials', ({ auth }) => auth !== 'none'],
-  ['withToken', ({ auth }) => auth === 'api-key' || auth === 'admin'],
   ['withBody', ({ body }) => body !== undefined],
   ['withBodyOfClients', ({ body, auth }) => body !== undefined && auth !== 'partner'],
 ]

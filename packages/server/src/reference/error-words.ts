@@ -15,7 +15,7 @@ export interface ErrorWords {
 }
 
 /** The names of the sets of endpoints. */
-export type EndpointGroup = 'all' | 'withCredentials' | 'withToken' | 'withBody' | 'withBodyOfClients'
+export type EndpointGroup = 'all' | 'withCredentials' | 'withBody' | 'withBodyOfClients'
 
 /** @source rules#reference.3 */
 export const errorWords: Readonly<Record<Language, ErrorWords>> = {
@@ -29,7 +29,6 @@ export const errorWords: Readonly<Record<Language, ErrorWords>> = {
     everyEndpoint: {
       all: 'every endpoint',
       withCredentials: 'every endpoint that asks for credentials',
-      withToken: 'every endpoint that asks for a token',
       withBody: 'every endpoint that takes a body',
       withBodyOfClients: 'every endpoint that takes a body, but for the bank’s events',
     },
@@ -46,7 +45,6 @@ export const errorWords: Readonly<Record<Language, ErrorWords>> = {
     everyEndpoint: {
       all: 'todos os endpoints',
       withCredentials: 'todos os endpoints que pedem credenciais',
-      withToken: 'todos os endpoints que pedem um token',
       withBody: 'todos os endpoints que recebem um corpo',
       withBodyOfClients: 'todos os endpoints que recebem um corpo, exceto o dos eventos do banco',
     },

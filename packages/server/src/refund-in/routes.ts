@@ -35,7 +35,7 @@ export function createRefundInHandlers({ commands, store, ids, onReserved }: Ref
       return createdAnswer(`/api/pix/refund/${refund.id}`, createdView(refund), isReplayed)
     },
     getRefundIn: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id)) }),
-    listRefundIns: ({ query }) => listed(store, query, detailView),
+    listRefundIns: (input) => listed(store, input, detailView),
   }
 }
 

@@ -37,6 +37,7 @@ const EVERYTHING: Omit<FoundKey, 'id' | 'hash'> = {
   dayCents: null,
   nightCents: null,
   newRecipientCents: null,
+  createdBy: null,
   deactivatedAt: null,
 }
 

@@ -21,6 +21,7 @@ export const TERMS: CashOutTerms = {
   fee: { cents: 1_00n, basisPoints: 0n },
   maxValueCents: 100_000_00n,
   limits: limitsOf(),
+  approvalFromCents: null,
 }
 
 /** A payout that was claimed for sending once. */
@@ -123,6 +124,9 @@ export function returned(given: Partial<PayoutReturn> = {}, isVerified = true): 
   return { on: 'partner.returned', returned: what, isVerified }
 }
 
+/** Who approves. */
+export const APPROVER = { actor: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d', actorName: 'Bia', address: '203.0.113.8' }
+
 /** One input of each kind that a cash-out can be given. */
 export const INPUTS = {
   ...ORDER_INPUTS,
@@ -140,6 +144,8 @@ export const INPUTS = {
   },
   'partner.not_found': { on: 'partner.not_found', windowMs: 86_400_000, askedAt: NOW },
   'partner.returned': returned(),
+  'operator.approved': { on: 'operator.approved', approver: APPROVER, reason: 'checked' },
+  'operator.refused': { on: 'operator.refused', approver: APPROVER, reason: 'nobody knows it' },
 } as const satisfies Readonly<Record<CashOutInput['on'], CashOutInput>>
 
 /** What a decision looks at besides the cash-out: R$ 50,00 are free unless told otherwise. */

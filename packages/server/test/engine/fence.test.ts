@@ -21,7 +21,7 @@ import { type TcpProxy, tcpProxy, through } from '../support/tcp-proxy.ts'
 
 const NONE = { madeBy: MADE_BY, correlationId: 'test', idempotencyKey: null, bodyHash: Buffer.alloc(32) } as const
 
-const OUT_TERMS = { ...TERMS, fee: { cents: 0n, basisPoints: 0n }, limits: limitsOf() }
+const OUT_TERMS = { ...TERMS, fee: { cents: 0n, basisPoints: 0n }, limits: limitsOf(), approvalFromCents: null }
 
 /** What may be late, and how it comes to be refused meanwhile. */
 interface Late {

@@ -49,10 +49,20 @@ function chooseMutations(operation: Operation, chance: Chance): Mutation[] {
   return Array.from({ length: count }, () => chance.pick(weighted))
 }
 
+/** A cursor is one that was told, and then the page has no number. */
+function validQuery(source: Source): Record<string, unknown> {
+  const { operation, corpus, chance } = source
+  const { cursor, ...query } = validObject({ properties: operation.query }, source)
+  const told = corpus.recall(`cursor of ${subjectOf(operation.path)}`, chance)
+  if (cursor === undefined || told === undefined) return query
+  const { page: _, ...others } = query
+  return { ...others, cursor: told }
+}
+
 function validDraft(source: Source & Secrets, index: number): Draft {
   const { operation, corpus, chance } = source
   const named = operation.id === 'createRefundIn' ? PAID_CASH_IN : `id of ${subjectOf(operation.path)}`
-  const query = validObject({ properties: operation.query }, source)
+  const query = validQuery(source)
   const { body } = operation
   return {
     operation,

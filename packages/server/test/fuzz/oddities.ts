@@ -94,6 +94,7 @@ export const RAW_QUERIES = [
 /** Content types of a request, right ones and wrong ones. */
 export const CONTENT_TYPES: readonly (readonly string[])[] = [
   ...['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json;', 'application/json ;x=y'],
+  ...['application/json; charset=utf-16', 'application/json;charset="latin1"', 'application/json; charset="UTF-8"'],
   ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml'],
   ...['application/jsonx', 'application/problem+json', 'json', '*/*', 'application /json', 'xapplication/json', ''],
 ]

@@ -17,7 +17,7 @@ export function verdictOn(draft: Draft, body: Buffer): Verdict {
   if (operation.body && body.length > BODY_MAX_BYTES) flaws.add('size')
   const isSigned = operation.credential === 'partnerSignature'
   // Whatever the bank signed is taken.
-  if (!isSigned && operation.body && !isValidBody(operation.body, body, draft.contentTypes)) flaws.add('shape')
+  if (!isSigned && operation.body && !isValidBody(operation.body, body, draft)) flaws.add('shape')
   if (!operation.body && !isBlank(body)) flaws.add('shape')
   // What cannot be split is anybody's guess; what needs no credentials is called with anything.
   const isReadable = query.every(({ raw }) => raw === undefined)
@@ -34,7 +34,9 @@ const NESTING_MAX = 16
 function isValidQuery(operation: Operation, query: Draft['query']): boolean {
   const names = new Set(query.map(({ name }) => name))
   const values = query.map(({ name, value }) => [name, typed(value, operation.query[name]?.type)])
-  return names.size === query.length && operation.isValidQuery(Object.fromEntries(values))
+  // A page is told by its number or by what stands before it.
+  const isTwice = names.has('page') && names.has('cursor')
+  return names.size === query.length && !isTwice && operation.isValidQuery(Object.fromEntries(values))
 }
 
 /** A whole number has one spelling. */
@@ -45,10 +47,11 @@ function typed(text: string, type: string | undefined): string | number {
 function isValidBody(
   { isValid }: NonNullable<Operation['body']>,
   body: Buffer,
-  [contentType = '']: readonly string[],
+  { contentTypes: [contentType = ''], headers }: Draft,
 ): boolean {
   if (body.length === 0) return isValid({})
   if (!/^application\/json\s*(?:;|$)/i.test(contentType) || !isUtf8(body)) return false
+  if (/charset=(?!"?utf-8)/i.test(contentType) || headers.some(([name]) => name === 'Content-Encoding')) return false
   const json = body.toString()
   try {
     const value: unknown = JSON.parse(json)

@@ -195,13 +195,50 @@ test('[health.1] [health.2] over HTTP: anyone may ask, and the database makes th
   assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
   assert.partialDeepStrictEqual(await ask('/readyz'), [200, { status: 'ready', reasons: [] }])
   isAway = true
+  pix.clock.advance(1_000)
   assert.partialDeepStrictEqual(await ask('/readyz'), [
     503,
     { status: 'not_ready', reasons: ['the database cuts the connection'] },
   ])
   assert.deepEqual(await ask('/healthz'), [200, { status: 'ok' }])
   isAway = false
+  pix.clock.advance(1_000)
   assert.equal((await ask('/readyz'))[0], 200)
+})
+
+test('[health.9] however many ask whether it is ready, the database is asked once a second, and once at a time', async () => {
+  let nowMs = WALL_AT
+  const asked: PromiseWithResolvers<number>[] = []
+  let isDraining = false
+  const { getReadiness } = handlers({
+    clock: { ...createDatabaseClock(), now: () => nowMs, observe: () => undefined, skewMs: () => 0 },
+    databaseNow: () => {
+      const answer = Promise.withResolvers<number>()
+      asked.push(answer)
+      return answer.promise
+    },
+    isDraining: () => isDraining,
+  })
+  const answer = async () => (await getReadiness(input)).status
+  const many = [answer(), answer()]
+  nowMs += 5_000
+  many.push(answer())
+  assert.equal(asked.length, 1, 'one is under way')
+  asked[0]?.resolve(WALL_AT)
+  assert.deepEqual(await Promise.all(many), [200, 200, 200])
+  const next = answer()
+  assert.equal(asked.length, 2)
+  asked[1]?.reject(new Error('away'))
+  assert.equal(await next, 503)
+  nowMs += 999
+  assert.equal(await answer(), 503, 'also that it is away is remembered')
+  nowMs += 1
+  const again = answer()
+  asked[2]?.resolve(WALL_AT)
+  assert.equal(await again, 200)
+  isDraining = true
+  assert.equal(await answer(), 503, 'what the process knows itself is told at once')
+  assert.equal(asked.length, 3)
 })
 
 /** Metrics that measure what is given, in a process where nothing happens. */

@@ -7,6 +7,7 @@ import type { PartnerCredentials } from '../../src/banks/pixgate/origin.ts'
 import { createBankAuthenticator } from '../../src/inbox/authenticate.ts'
 import { inbox } from '../support/evidence.ts'
 import { paidEvent, postEvent, signatureOf, UNREAD } from '../support/partner-events.ts'
+import { reachJudged } from '../support/tcp-proxy.ts'
 import { PARTNER_SECRET, world } from '../support/world.ts'
 
 const NOW = Date.parse('2026-11-21T13:15:00.000Z')
@@ -190,6 +191,17 @@ test('[partner-inbox.1] [EV-10] over HTTP: an event that is not signed is 401 an
   }
   assert.deepEqual(await inbox(pix.database), [])
   assert.equal((await pix.read(charge.id)).status, 'PENDING')
+})
+
+test('[partner-inbox.1] [strangers.3] over HTTP: a false signature costs the database nothing: it is 401 while that is away', async (t) => {
+  let isAway = false
+  const pix = await world(t, {}, { isStepped: true, reach: reachJudged(t, () => (isAway ? 'cut' : 'pass')) })
+  const event = JSON.stringify(paidEvent(await pix.charge('10.00')))
+  isAway = true
+  assert.equal(await postEvent(pix, event, { secret: 'another' }), 401)
+  assert.equal(await postEvent(pix, event, { signature: null }), 401)
+  assert.equal(await postEvent(pix, event, {}), 503, 'one that is signed is to be stored')
+  isAway = false
 })
 
 test('[partner-inbox.1] over HTTP: a header that comes twice is no header', async (t) => {

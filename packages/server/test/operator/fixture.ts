@@ -38,6 +38,7 @@ const NO_TERMS: CashOutTerms = {
   fee: { cents: 0n, basisPoints: 0n },
   maxValueCents: 1_000_000_00n,
   limits: limitsOf(),
+  approvalFromCents: null,
 }
 
 /** Starts a process on a test's database. */

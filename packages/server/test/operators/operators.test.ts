@@ -117,6 +117,8 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   getCashOutSwitch: ['viewer', 'operator', 'approver', 'admin'],
   setCashOutSwitch: ['operator', 'admin'],
   createAdjustment: ['operator', 'admin'],
+  listApprovals: ['viewer', 'operator', 'approver', 'admin'],
+  decideApproval: ['approver'],
   createOperator: ['admin'],
   listOperators: ['viewer', 'operator', 'approver', 'admin'],
   deactivateOperator: ['admin'],

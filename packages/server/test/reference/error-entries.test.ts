@@ -63,7 +63,7 @@ test('[reference.3] [http.9] only who gets `Retry-After` is told to heed it', ()
 test('[reference.3] an error says who answers it: by name, or by the set that they are', () => {
   assert.deepEqual(entryOf('version_conflict')?.answeredBy, ['PUT /operator/cash-out-switch'])
   assert.equal(entryOf('internal_error')?.answeredBy, 'every endpoint')
-  assert.equal(entryOf('rate_limited')?.answeredBy, 'every endpoint that asks for a token')
+  assert.equal(entryOf('rate_limited')?.answeredBy, 'every endpoint that asks for credentials')
   assert.deepEqual(entryOf('method_not_allowed')?.answeredBy, ['every path, for the methods that it does not have'])
   assert.ok(entryOf('not_found')?.answeredBy.includes('GET /api/pix/cash-in/{id}'))
 })

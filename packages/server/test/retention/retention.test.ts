@@ -246,7 +246,7 @@ test('[privacy.6] an operation that was erased answers retries, is not found to 
   // The bank, asked about it, has the key that is gone here: that is no contradiction. Another process asks for the question,
   // so that this one reads the payout anew.
   asked.length = 0
-  const terms = { ...TERMS, limits: limitsOf() }
+  const terms = { ...TERMS, limits: limitsOf(), approvalFromCents: null }
   const elsewhere = createCashOutCommands(testEngine(t, pix.databaseUrl).engine, terms)
   await elsewhere.apply(payout.split('/').at(-1) ?? '', [{ on: 'work.requested' }])
   for (let turns = 0; turns < 3; turns += 1) await pix.later(20_000)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { copyOperations } from '../support/books.ts'
+import { copyOperations, oldestCashIn } from '../support/books.ts'
 import { world } from '../support/world.ts'
 
 type Item = Record<string, unknown>
@@ -13,7 +13,9 @@ test('[cash-in.list.1] the list has the newest charge first, page by page, each 
   const { status, body: first } = await pix.call('GET', '/api/pix/cash-in?limit=2')
   assert.equal(status, 200)
   assert.deepEqual(references(first), ['order-5', 'order-4'])
-  assert.deepEqual(first.pagination, { page: 1, limit: 2, total: 5, totalPages: 3, hasMore: true })
+  const { nextCursor, ...pagination } = first.pagination
+  assert.deepEqual(pagination, { page: 1, limit: 2, total: 5, totalPages: 3, hasMore: true })
+  assert.equal(typeof nextCursor, 'string')
   const { body: last } = await pix.call('GET', '/api/pix/cash-in?limit=2&page=3')
   assert.deepEqual(references(last), ['order-1'])
   assert.equal(last.pagination.hasMore, false)
@@ -60,7 +62,11 @@ test('[cash-in.list.4] totals are exact up to 10,000 and null beyond; hasMore is
   const pix = await world(t)
   await pix.charge('1.00')
   await copyOperations(pix.database, 9_999)
-  const list = async (query: string) => (await pix.call('GET', `/api/pix/cash-in?limit=100${query}`)).body.pagination
+  const list = async (query: string) => {
+    const { nextCursor, ...pagination } = (await pix.call('GET', `/api/pix/cash-in?limit=100${query}`)).body.pagination
+    assert.equal(nextCursor !== null, pagination.hasMore)
+    return pagination
+  }
   assert.deepEqual(await list(''), { page: 1, limit: 100, total: 10_000, totalPages: 100, hasMore: true })
   assert.equal((await list('&page=100')).hasMore, false)
   await pix.charge('1.00')
@@ -117,4 +123,89 @@ test('[lists.2] both days are UTC days and inclusive', async (t) => {
   assert.equal(await found(`start_date=${before}`), 1)
   assert.equal(await found(`end_date=${before}`), 0)
   assert.equal(await found(`start_date=${next}`), 0)
+})
+
+test('[lists.3] by cursor a list is told to its end, once each, whatever is created meanwhile', async (t) => {
+  const pix = await world(t)
+  for (let charge = 0; charge < 5; charge++) await pix.charge('1.00')
+  const told: unknown[] = []
+  const pages: unknown[] = []
+  let cursor = ''
+  do {
+    const { status, body } = await pix.call('GET', `/api/pix/cash-in?limit=2${cursor}`)
+    assert.equal(status, 200)
+    told.push(...references(body))
+    pages.push([body.pagination.page, body.pagination.total, body.pagination.hasMore])
+    cursor = body.pagination.nextCursor && `&cursor=${body.pagination.nextCursor}`
+    await pix.charge('1.00')
+  } while (cursor)
+  assert.deepEqual(told, ['order-5', 'order-4', 'order-3', 'order-2', 'order-1'])
+  assert.deepEqual(pages, [
+    [1, 5, true],
+    [2, 6, true],
+    [3, 7, false],
+  ])
+})
+
+test('[lists.3] rows of one instant are told once each, and filters hold behind a cursor', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const made = new Set<unknown>()
+  for (let charge = 0; charge < 5; charge++) made.add((await pix.charge('1.00')).id)
+  const told: Item[] = []
+  for (let cursor = ''; ; ) {
+    const { body } = await pix.call('GET', `/api/pix/cash-in?limit=2&status=PENDING&end_date=9999-12-31${cursor}`)
+    told.push(...body.data)
+    const { nextCursor } = body.pagination
+    if (nextCursor === null) break
+    cursor = `&cursor=${nextCursor}`
+    const { body: none } = await pix.call('GET', `/api/pix/cash-in?status=PAID${cursor}`)
+    assert.deepEqual(none.data, [])
+  }
+  assert.equal(new Set(told.map(({ createdAt }) => createdAt)).size, 1)
+  assert.equal(told.length, 5)
+  assert.deepEqual(new Set(told.map(({ id }) => id)), made)
+})
+
+test('[lists.3] [http.7] a cursor that is none, or beside a page, is 400 and names its field', async (t) => {
+  const pix = await world(t)
+  for (let charge = 0; charge < 2; charge++) await pix.charge('1.00')
+  const { nextCursor } = (await pix.call('GET', '/api/pix/cash-in?limit=1')).body.pagination
+  for (const [query, field] of [
+    ['cursor=abc', 'cursor'],
+    ['cursor=', 'cursor'],
+    ['cursor=!', 'cursor'],
+    [`cursor=${nextCursor}A`, 'cursor'],
+    [`cursor=Ag${nextCursor.slice(2)}`, 'cursor'],
+    [`cursor=${nextCursor}&page=2`, 'page'],
+  ] as const) {
+    for (const path of ['/api/pix/cash-in', '/api/pix/cash-out', '/api/pix/refund']) {
+      const { status, body } = await pix.call('GET', `${path}?${query}`)
+      assert.deepEqual([status, body.code, body.errors[0].field], [400, 'validation_error', field], query)
+    }
+  }
+})
+
+test('[lists.4] deep pages are all answered, however many are asked for at once, and what they show is right', async (t) => {
+  const pix = await world(t)
+  await pix.charge('1.00')
+  await copyOperations(pix.database, 1_200)
+  const oldest = await oldestCashIn(pix.database)
+  const pages = await Promise.all(
+    Array.from({ length: 40 }, () => pix.call('GET', '/api/pix/cash-in?limit=100&page=13')),
+  )
+  for (const { status, body } of pages) {
+    assert.equal(status, 200)
+    assert.deepEqual(
+      body.data.map(({ id }: Item) => id),
+      [oldest],
+    )
+    assert.deepEqual(body.pagination, {
+      page: 13,
+      limit: 100,
+      total: 1_201,
+      totalPages: 13,
+      hasMore: false,
+      nextCursor: null,
+    })
+  }
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { type ErrorCode, errors, limits } from '@pixgate/spec'
+import { type ErrorCode, endpoints, errors, limits } from '@pixgate/spec'
 import { documentedOperations } from '../fuzz/documented-operations.ts'
 import { administer } from '../support/database.ts'
 import { databaseLink } from '../support/database-link.ts'
+import { operatorToken } from '../support/operators.ts'
 import { testPort } from '../support/port.ts'
 import { type Answer, type World, world } from '../support/world.ts'
 import { NEEDS_NOTHING, type OperationId, operate, payToKey, ROWS, type Row } from './error-requests.ts'
@@ -28,14 +29,20 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   },
   partner_unavailable: async (t) =>
     world(t, { PIXGATE_PARTNER_CREATE_BUDGET_MS: '100' }, { bankUrl: `http://127.0.0.1:${await testPort()}` }),
+  approver_not_independent: (t) => world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1' }),
   cash_out_suspended: async (t) => {
-    const pix = await world(t)
+    const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1' })
     await operate(pix, 'PUT', '/operator/cash-out-switch', { enabled: false, reason: 'the tests' })
     return pix
   },
   /** A bank that does nothing. */
   not_supported_by_bank: (t) => world(t, {}, { bank: (bank) => ({ ...bank, capabilities: new Set() }) }),
-  limit_exceeded: (t) => world(t, { PIXGATE_PAYMENT_MAX_CENTS: '99' }),
+  limit_exceeded: (t) =>
+    world(t, {
+      PIXGATE_PAYMENT_MAX_CENTS: '99',
+      PIXGATE_NIGHT_MAX_CENTS: '98',
+      PIXGATE_APPROVAL_FROM_CENTS: '1',
+    }),
   /** A payment was taken back after it had been paid out. */
   receivable_outstanding: async (t) => {
     const pix = await world(t)
@@ -58,6 +65,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   overloaded: async (t) => {
     const { reach, interrupt } = databaseLink(t)
     const pix = await world(t, {}, { isStepped: true, reach })
+    await operatorToken(pix, endpoints.decideApproval)
     interrupt()
     pix.clock.advance(limits.apiKeyCacheMs)
     return pix
@@ -67,6 +75,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   /** Nobody foresaw that the service might lose its rights. */
   internal_error: async (t) => {
     const pix = await world(t, {}, { isStepped: true })
+    await operatorToken(pix, endpoints.decideApproval)
     await administer(pix.databaseUrl, 'REVOKE ALL ON ALL TABLES IN SCHEMA public FROM pixgate_app')
     pix.clock.advance(limits.apiKeyCacheMs)
     return pix
@@ -74,10 +83,14 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
 }
 
 /** Documented of every operation alike, and not to be had here. */
-const UNREACHABLE: readonly Pick<Row, 'operation' | 'code'>[] = NEEDS_NOTHING.flatMap((operation) => [
-  { operation, code: 'internal_error' },
-  { operation, code: 'overloaded' },
-])
+const UNREACHABLE: readonly Pick<Row, 'operation' | 'code'>[] = [
+  ...NEEDS_NOTHING.flatMap((operation) => [
+    { operation, code: 'internal_error' } as const,
+    { operation, code: 'overloaded' } as const,
+  ]),
+  // The bank must have decoded the code before.
+  { operation: 'decideApproval', code: 'partner_unavailable' },
+]
 
 for (const code of new Set(ROWS.map((row) => row.code))) {
   const rows = ROWS.filter((row) => row.code === code)
@@ -113,6 +126,7 @@ const WITH_A_MESSAGE_OF_ITS_OWN: readonly ErrorCode[] = [
   'invalid_pix_code',
   'pix_code_not_payable',
   'limit_exceeded',
+  'not_possible_in_state',
 ]
 
 const WITH_AN_OPERATION_THAT_EXISTS: readonly ErrorCode[] = [

@@ -4,6 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { apiKeyScopes, type Endpoint, type ErrorCode, endpoints, limits } from '@pixgate/spec'
+import { makeOperator, operatorToken } from '../support/operators.ts'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../support/world.ts'
 
@@ -56,6 +57,9 @@ const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
     // A right token is never refused for wrong ones.
     ...(auth === 'admin' ? [row('rate_limited', { headers: { authorization: 'Bearer wrong' } })] : []),
     ...(auth === 'admin' && role !== 'viewer' ? [asViewer(operation)] : []),
+    ...(auth === 'partner'
+      ? [{ operation, code: 'rate_limited', request: sendWrongUntilLimited(operation) } as const]
+      : []),
   ]
 })
 
@@ -79,9 +83,19 @@ function asViewer(operation: OperationId): Row {
     operation,
     code: 'insufficient_role',
     request: async (pix) => {
-      const { body } = await operate(pix, 'POST', '/operator/operators', { name: 'Rita', role: 'viewer' })
-      return send(pix, operation, { headers: { authorization: `Bearer ${body.token}` } })
+      const token = await makeOperator(pix, 'viewer')
+      return send(pix, operation, { headers: { authorization: `Bearer ${token}` } })
     },
+  }
+}
+
+/** A network is limited once it has sent more with wrong credentials than it may in a minute. */
+function sendWrongUntilLimited(operation: OperationId): Row['request'] {
+  return async (pix) => {
+    for (;;) {
+      const answer = await send(pix, operation, { headers: { 'x-partner-signature': 'none' } })
+      if (answer.status !== 401) return answer
+    }
   }
 }
 
@@ -300,6 +314,45 @@ const PARTICULAR: readonly Row[] = [
     },
   },
 
+  { operation: 'decideApproval', code: 'not_found', request: (pix) => send(pix, 'decideApproval') },
+  {
+    operation: 'decideApproval',
+    code: 'not_possible_in_state',
+    request: async (pix) => send(pix, 'decideApproval', { id: await fundedCashOut(pix) }),
+  },
+  {
+    operation: 'decideApproval',
+    code: 'approver_not_independent',
+    request: async (pix) => {
+      const id = await fundedCashOut(pix)
+      await send(pix, 'decideApproval', { id })
+      return send(pix, 'decideApproval', { id })
+    },
+  },
+  {
+    operation: 'decideApproval',
+    code: 'cash_out_suspended',
+    request: async (pix) => {
+      await turnPayouts(pix, true)
+      const id = await fundedCashOut(pix)
+      await turnPayouts(pix, false)
+      return send(pix, 'decideApproval', { id })
+    },
+  },
+  {
+    operation: 'decideApproval',
+    code: 'limit_exceeded',
+    request: async (pix) => {
+      await adjust(pix, 99)
+      const hour = 60 * 60_000
+      // Noon in São Paulo, and nine hours later it is night.
+      pix.clock.advance(24 * hour - ((pix.clock.now() - 15 * hour) % (24 * hour)))
+      const { id } = await pix.cashOut({ value: 0.99 })
+      pix.clock.advance(9 * hour)
+      return approvedByTwo(pix, id)
+    },
+  },
+
   {
     operation: 'createWebhook',
     code: 'duplicate_webhook',
@@ -393,11 +446,12 @@ const BAKERY = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central',
 const NOBODY = '0198c0de-3f00-7000-8000-1a2b3c4d5e6f'
 
 /** Sends what the documentation shows as an example, about something that does not exist unless an id is given. */
-function send(pix: World, operation: OperationId, change: Change = {}): Promise<Answer> {
-  const { method, path, auth, example }: Endpoint = endpoints[operation]
+async function send(pix: World, operation: OperationId, change: Change = {}): Promise<Answer> {
+  const definition: Endpoint = endpoints[operation]
+  const { method, path, auth, example } = definition
   const body = change.body ?? (example === undefined ? undefined : JSON.stringify(example))
   return pix.call(change.method ?? method, path.replaceAll(/\{\w+\}/g, change.id ?? NOBODY), body, {
-    ...(auth === 'admin' ? { authorization: `Bearer ${ADMIN_TOKEN}` } : {}),
+    ...(auth === 'admin' ? { authorization: `Bearer ${await operatorToken(pix, definition)}` } : {}),
     ...(auth === 'partner'
       ? { 'x-partner-signature': signatureOf(body ?? ''), 'x-partner-timestamp': String(pix.clock.now()) }
       : {}),
@@ -478,6 +532,17 @@ async function moved(pix: World, move: 'promote' | 'retire'): Promise<string> {
   if (move === 'retire') return (await rotate(pix)).previous ?? ''
   await operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
   return (await signingKeys(pix)).next ?? ''
+}
+
+function turnPayouts(pix: World, enabled: boolean): Promise<Answer> {
+  return operate(pix, 'PUT', '/operator/cash-out-switch', { enabled, reason: 'the tests' })
+}
+
+/** What two different approvers say to the same payout: what the second is answered. */
+async function approvedByTwo(pix: World, id: string): Promise<Answer> {
+  await send(pix, 'decideApproval', { id })
+  const token = await makeOperator(pix, 'approver')
+  return send(pix, 'decideApproval', { id, headers: { authorization: `Bearer ${token}` } })
 }
 
 function adjust(pix: World, valueCents: number, headers = {}): Promise<Answer> {

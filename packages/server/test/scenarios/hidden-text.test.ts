@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, endpoints } from '@pixgate/spec'
-import { ADMIN_TOKEN, world } from '../support/world.ts'
+import { operatorToken } from '../support/operators.ts'
+import { world } from '../support/world.ts'
 
 /** Of C0, DEL, C1, separators of lines, and what turns the direction of the text after it. */
 const HIDDEN = [
@@ -40,10 +41,11 @@ test('[text.1] [external-id.1] [pix-key.2] at every endpoint, whoever writes: no
   const pix = await world(t)
   const definitions: readonly Endpoint[] = Object.values(endpoints)
   const told: string[] = []
-  for (const { id, method, path, auth, body, example } of definitions) {
+  for (const definition of definitions) {
+    const { id, method, path, auth, body, example } = definition
     if (body === undefined || example === undefined || auth === 'partner') continue
     const to = path.replace(/\{\w+\}/g, '0198c0de-7a11-7000-8000-5f1d3c2b1a09')
-    const headers = auth === 'admin' ? { authorization: `Bearer ${ADMIN_TOKEN}` } : {}
+    const headers = auth === 'admin' ? { authorization: `Bearer ${await operatorToken(pix, definition)}` } : {}
     for (const field of textsIn(example)) {
       const name = `${id} ${field.join('.')}`
       told.push(name)

@@ -24,6 +24,7 @@ test('[http.9] [health.2] [partner-inbox.3] while the database is away all that 
   assert.equal(paid.status, 202)
 
   link.restore()
+  pix.clock.advance(1_000)
   assert.equal((await pix.call('GET', '/readyz')).status, 200)
   const created = await createAll(pix, 20)
   assert.deepEqual(new Set(created.map(({ status }) => status)), new Set([201]))

@@ -42,6 +42,16 @@ const COPIES = statement<[copies: number]>(
      FROM operation, generate_series(1, $1) n`,
 )
 
+const selectOldest = statement<[], { id: string }>(
+  'books.oldest',
+  'SELECT id FROM cash_in ORDER BY created_at, id LIMIT 1',
+)
+
+/** The id of the cash-in that the last page ends with. */
+export async function oldestCashIn(database: Database): Promise<string | undefined> {
+  return (await database.rows(selectOldest, []))[0]?.id
+}
+
 /** Adds copies of every operation, each a minute older than the one before: rows to list, not to work on. */
 export async function copyOperations(database: Database, copies: number): Promise<void> {
   await database.rows(COPIES, [copies])

@@ -55,12 +55,16 @@ export const cashOut = machine({
     RECONCILIATION_REQUIRED: doubtText(reasons),
   },
   reasons,
-  triggers: orderTriggers,
+  triggers: [...orderTriggers, 'operator.approved', 'operator.refused'],
   guards: {
     ...orderGuards,
     'payouts and refunds are enabled':
       'the switch of payouts and refunds is on when this is committed, whatever a worker has read before',
-    'it was not claimed within 24 hours': 'it was made 24 hours ago or more, and never claimed for sending',
+    'it was not claimed within 24 hours':
+      'it was made, or, where it needs an approval, approved 24 hours ago or more, and never claimed for sending',
+    'an approval is missing': 'operators who did not make the API key have yet to approve it',
+    'the code asks for something else':
+      'its QR code, decoded again, asks for another amount or recipient, or cannot be paid any more',
     'it was tried for 30 minutes': 'the first attempt was 30 minutes ago or more',
     'nothing of it left': 'it was tried, and no byte of any attempt left',
     'movement belongs to another operation': 'this end-to-end or return id was booked on another operation',
@@ -108,6 +112,9 @@ export const cashOut = machine({
     { from: OPEN, on: 'partner.failed', unless: ['only an event reports it', 'the statement shows it'], to: 'FAILED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.13', says: 'A failure that the bank reports when asked frees the money and the merchant is notified. An event is enough where the bank cannot be asked. What the statement shows as sent is booked first: a failure frees nothing meanwhile.' },
     { from: OPEN, on: 'partner.not_found', when: 'absence is proven', unless: 'it may be sent again', to: 'FAILED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.unknown.6', says: 'Where it is not to be sent again it is `FAILED` once it is proven that it never arrived. An order in conflict is never ended like this.' },
 
+    { from: 'RESERVED', on: 'operator.refused', when: 'an approval is missing', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.approval.8', says: 'An operator refuses it: what was set aside is free again, with the code `not_approved`.' },
+    { from: 'RESERVED', on: 'operator.approved', when: ['an approval is missing', 'the code asks for something else'], to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.approval.9', says: 'A QR code that asks for something else by the time somebody approves its payment is not paid: `RELEASED`, like a refusal, with the code `pix_code_changed`.' },
+
     // What does not free it.
     { from: OPEN, on: 'send.rejected', to: 'same', asks: true, rule: 'cash-out.unknown.8', says: 'Any other refusal frees nothing: of an attempt that another one followed, of what the bank has, or while another attempt may have arrived or may still arrive, as that one may be carried out. It is not sent again; what the bank reports when asked ends it, or the proof that it never arrived.' },
     { from: [...AWAITED, 'CONFIRMED', DOUBT], on: 'partner.failed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-out.states.14', says: 'A failure that only an event reports changes no state and no money, also after the confirmation: the bank is asked.' },
@@ -118,7 +125,8 @@ export const cashOut = machine({
     { from: [...AWAITED, DOUBT], on: 'partner.not_found', to: 'same', rule: 'cash-out.unknown.4', says: 'That the bank does not know the order changes no state and no money by itself.' },
 
     // Sending.
-    { from: 'RESERVED', on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due'], unless: 'it was not claimed within 24 hours', to: 'DISPATCHED', rule: 'cash-out.states.2', says: 'Claimed for sending it is `DISPATCHED`, before the call to the bank starts.' },
+    { from: 'RESERVED', on: 'operator.approved', when: 'an approval is missing', to: 'same', rule: 'cash-out.approval.7', says: 'An operator approves it. With the last approval it is due at once.' },
+    { from: 'RESERVED', on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due'], unless: ['it was not claimed within 24 hours', 'an approval is missing'], to: 'DISPATCHED', rule: 'cash-out.states.2', says: 'Claimed for sending it is `DISPATCHED`, before the call to the bank starts.' },
     { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'work is due', 'nothing of it left'], unless: ['the bank has it', 'it was tried for 30 minutes'], to: 'same', rule: 'cash-out.unknown.1', says: 'Sending again is a new claim and uses the same id: for 30 minutes after the first attempt, as long as no byte of any attempt has left.' },
     { from: OPEN, on: 'send.claimed', when: ['payouts and refunds are enabled', 'asked in vain and safe to repeat'], to: 'same', rule: 'cash-out.unknown.7', says: 'A bank with idempotent orders carries out a repeated order once, for as long as it states. Once no lease is alive it is asked first, if it can be asked; where it does not know the order, or gives no answer, the same bytes go out again at once under the same id.' },
     { from: 'DISPATCHED', on: 'send.accepted', to: 'same', rule: 'cash-out.states.6', says: 'The bank accepted the order: it stays `DISPATCHED` until the bank reports the outcome.' },

@@ -117,6 +117,9 @@ export const cashOutDetail = Type.Object(
   {
     ...created,
     correlationId: Type.String({ maxLength: limits.correlationIdMaxLength }),
+    awaitingApproval: Type.Optional(
+      Type.Boolean({ description: '`true` while operators have yet to approve it; absent otherwise' }),
+    ),
     description: nullable(description),
     paymentType: Type.Enum(['key', 'qrcode']),
     recipient: Type.Object({

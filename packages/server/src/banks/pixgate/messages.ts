@@ -33,6 +33,9 @@ export function isPartnerRoute(route: string): route is PartnerRoute {
 type Named = Pick<PartnerEvent, 'event' | 'externalId' | 'endToEndId' | 'returnId'> &
   Partial<Pick<PartnerEvent, 'transactionId'>>
 
+/** The connector's callbacks are JSON, whatever their headers say. */
+const JSON_HEADERS = { 'content-type': 'application/json' }
+
 const readEvent = compileJsonReader(partnerEvent)
 
 const { event: name, transactionId, externalId, endToEndId, returnId } = partnerEvent.properties
@@ -47,7 +50,7 @@ const readNamed = compileJsonReader(
  */
 export function readBody(route: PartnerRoute, body: Buffer): BankEvent {
   try {
-    const event = readEvent(body, 'application/json') as PartnerEvent
+    const event = readEvent(body, JSON_HEADERS) as PartnerEvent
     const names: readonly string[] = partnerEvents[route]
     if (!names.includes(event.event)) return unreadable(body, `${event.event} does not belong to ${route}`)
     const fault = keepingFault(body.toString())
@@ -83,7 +86,7 @@ export function unreadable(body: Buffer, fault: string): UnreadableEvent {
 
 function namedIn(body: Buffer): Naming | undefined {
   try {
-    return namingOf(readNamed(body, 'application/json') as Named)
+    return namingOf(readNamed(body, JSON_HEADERS) as Named)
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error

@@ -69,6 +69,28 @@ export function taken(
 }
 
 /**
+ * What an order that waited takes when it is let go: it was counted when it was made, but the night may be another one by
+ * now, and others may have paid its recipient.
+ * @throws limit_exceeded (422)
+ * @source rules#cash-out.approval.3
+ */
+export function takenAgain(
+  order: AnyOrder & { readonly pixKey: string },
+  limits: Limits,
+  state: State,
+  nowMs: number,
+): Pick<Decision<unknown>, 'allowances' | 'recipients'> {
+  const everybody: InForce = { owner: 'service', scope: EVERYBODY, caps: limits.caps }
+  // Its own amount is among what was paid to the recipient.
+  const again = { valueCents: 0n, pixKey: order.pixKey, caller: EVERYBODY }
+  const isOfNight = bucketOf('night', order.createdAt) === bucketOf('night', nowMs)
+  return {
+    recipients: boundOfRecipient(again, everybody, state),
+    allowances: isOfNight ? [] : takenOf('night', { ...again, valueCents: order.valueCents }, everybody, state, nowMs),
+  }
+}
+
+/**
  * What a decision about an order gives back of the allowances; or takes, whatever the caps say, of what left nevertheless.
  * @source rules#limits.6
  */

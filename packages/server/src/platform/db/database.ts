@@ -15,6 +15,8 @@ export interface Statement<Parameters extends readonly unknown[], Row> {
   /** `<module>.<verb>`; what a log, a profile and the server's statistics show. */
   readonly name: string
   readonly text: string
+  /** Whether it may read much: then it does not run beside the short ones. */
+  readonly isLong?: boolean
   /** Carries the types; never read. */
   readonly types?: (parameters: Parameters) => Row
 }
@@ -29,9 +31,10 @@ const NAME_MAX_LENGTH = 63
 export function statement<Parameters extends readonly unknown[], Row = never>(
   name: string,
   text: string,
+  more: Pick<Statement<Parameters, Row>, 'isLong'> = {},
 ): Statement<Parameters, Row> {
   assert.ok(name.length <= NAME_MAX_LENGTH, `the name of the statement ${name} is too long`)
-  return { name, text }
+  return { name, text, ...more }
 }
 
 /** What can run statements: a database, or a transaction of it. */
@@ -82,31 +85,37 @@ export interface DatabaseOptions extends PoolReportsOptions {
   readonly role?: string
   /** `auto` unless given. */
   readonly planCacheMode?: PlanCacheMode
+  /** How long the server may take for a statement, in milliseconds; 5 s unless given. */
+  readonly statementTimeoutMs?: number
 }
 
 /** The role of the running server: it can only add to what is append-only. */
 export const APPLICATION_ROLE = 'pixgate_app'
 
-/** Longer than the server lets a statement run: what takes longer still is a commit that hangs, or a lost server. */
-const ANSWER_WITHIN_MS = 6_000
+/** How long the server lets a statement run. */
+const STATEMENT_TIMEOUT_MS = 5_000
+
+/** What takes longer than that by so much is a commit that hangs, or a lost server. */
+const ANSWER_AFTER_MS = 1_000
 
 /**
  * Opens a pool. Connections are made when they are first needed.
  * @source failure-modes#DB-3, failure-modes#DB-4
  */
 export function openDatabase(options: DatabaseOptions): Database {
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
   const pool = new pg.Pool({
     Client: VerifiedClient,
     connectionString: options.url,
     application_name: `pixgate ${options.name}`,
     max: options.connections,
     connectionTimeoutMillis: 1_000,
-    query_timeout: ANSWER_WITHIN_MS,
+    query_timeout: statementTimeoutMs + ANSWER_AFTER_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     idleTimeoutMillis: 0,
     types: { getTypeParser },
-    options: sessionOptions(options.role, options.planCacheMode),
+    options: sessionOptions(options.role, statementTimeoutMs, options.planCacheMode),
   })
   const reports = createPoolReports(options)
   pool.on('connect', (client) => {

@@ -7,7 +7,6 @@ export type PlanCacheMode = 'auto' | 'force_generic_plan'
 
 /** Sessions end by themselves when a node is paused or half-open, and never wait long. @source failure-modes#DB-9 */
 const SESSION_SETTINGS = {
-  statement_timeout: '5000',
   lock_timeout: '2000',
   idle_in_transaction_session_timeout: '10000',
   // That nobody waits for the standby any more is told by a warning, whatever the database or its role is set to.
@@ -24,9 +23,14 @@ const SESSION_SETTINGS = {
 }
 
 /** What a connection asks for when it is made. @param role unset for migrations, which work as the owner */
-export function sessionOptions(role: string | undefined, planCacheMode: PlanCacheMode = 'auto'): string {
+export function sessionOptions(
+  role: string | undefined,
+  statementTimeoutMs: number,
+  planCacheMode: PlanCacheMode = 'auto',
+): string {
   const plans = { plan_cache_mode: planCacheMode }
-  const settings = role === undefined ? plans : { ...SESSION_SETTINGS, ...plans, role }
+  const ours = { ...SESSION_SETTINGS, ...plans, statement_timeout: String(statementTimeoutMs), role }
+  const settings = role === undefined ? plans : ours
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')

@@ -18,6 +18,7 @@ export function createClientErrorHandler(
   connections: Connections,
   ids: Ids,
   report: ReportUnreadable,
+  onUnfinished: (socket: Socket) => void,
 ): ClientErrorHandler {
   return ({ code = '' }, socket) => {
     if (code === 'ECONNRESET') return void socket.destroy()
@@ -27,6 +28,7 @@ export function createClientErrorHandler(
     const status = STATUSES[code] ?? 400
     answerUnreadable(socket, status, correlationId)
     report({ correlationId, status, reason: code })
+    onUnfinished(socket)
   }
 }
 

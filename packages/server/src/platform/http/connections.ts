@@ -17,6 +17,8 @@ export interface Connections {
    * @returns whether it is answered, or was before: then there is nothing else to say to whatever came behind it
    */
   endBehindWhole(socket: Socket): boolean
+  /** Whether a request that has arrived whole is being carried out on it. */
+  isAnswering(socket: Socket): boolean
   /** From now on a request that is under way is the last of its connection. */
   beginDrain(): void
 }
@@ -116,13 +118,16 @@ export function createConnections(loop: EventLoop): Connections {
   return {
     oneAtATime: (handle) => (request, response) => accept({ request, response, handle }),
     endBehindWhole: (socket) => endBehindWhole(connectionOf(socket)),
+    isAnswering: (socket) => isUnderWay(open.get(socket)?.current),
     beginDrain: () => {
       isDraining = true
-      for (const connection of open.values()) {
-        if (connection.current) makeLast(connection, connection.current)
-      }
+      for (const connection of open.values()) if (connection.current) makeLast(connection, connection.current)
     },
   }
+}
+
+function isUnderWay(exchange: Exchange | undefined): boolean {
+  return exchange?.request.complete === true && !exchange.response.writableEnded
 }
 
 function makeLast(connection: Connection, exchange: Exchange): void {

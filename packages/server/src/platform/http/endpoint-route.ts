@@ -9,6 +9,7 @@ import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, 
 import { compileQueryReader, type QueryText } from './query-string.ts'
 import { compileJsonReader, type JsonReader, readBody, readUnwantedBody, refuseUnwantedBody } from './request-body.ts'
 import { responseSchemas } from './response-schemas.ts'
+import type { Strangers } from './strangers.ts'
 import { countHeader } from './transport.ts'
 import { compileValidator, NOTHING, refuseFaults } from './validation.ts'
 
@@ -46,6 +47,13 @@ export function bindEndpoints<const Table extends EndpointTable>(
   return Object.entries(endpoints).map(([name, endpoint]) => ({ endpoint, handle: byName[name] as UntypedHandler }))
 }
 
+/** What every route is made with. */
+export interface RouteDependencies {
+  readonly authenticate: Authenticators
+  readonly eventLoop: EventLoop
+  readonly strangers: Pick<Strangers, 'judge' | 'read'>
+}
+
 /**
  * The route of an endpoint. The order of judgement: bearer token → bytes of the body → the partner's signature
  * over them → path → query → content type, JSON, shape → whether it came too late → handler.
@@ -53,8 +61,7 @@ export function bindEndpoints<const Table extends EndpointTable>(
  */
 export function endpointRoute(
   { endpoint, handle }: BoundEndpoint,
-  authenticate: Authenticators,
-  loop: EventLoop,
+  { authenticate, eventLoop, strangers }: RouteDependencies,
 ): RouteOptions {
   const { auth, responses } = endpoint
   const readParams = endpoint.params && compileParamsReader(endpoint.params)
@@ -66,28 +73,34 @@ export function endpointRoute(
     const { id: correlationId, headers, ip, raw } = request
     const remoteAddress = clientAddress(ip, raw.socket.remoteAddress)
     // Before anything else: what comes later, such as the look-up of a token, can last.
-    const live = followRequest(loop, () => raw.socket.destroyed, readingOf(raw))
+    const isGone = () => raw.socket.destroyed
+    const live = followRequest(eventLoop, isGone, readingOf(raw))
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
     let caller = ANYONE
     if (auth === 'api-key' || auth === 'admin') {
-      // Of two tokens none is the right one: rules#http.6.
-      if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
-      caller = await authenticate[auth](incoming)
+      caller = await strangers.judge(request, async () => {
+        // Of two tokens none is the right one: rules#http.6.
+        if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
+        return authenticate[auth](incoming)
+      })
       request.caller = caller
       authenticate.admit?.(incoming, caller)
     }
-    const rawBody = await (endpoint.body ? readBody(raw) : readUnwantedBody(raw)).catch((error: unknown) => {
+    const read = () => (endpoint.body ? readBody(raw) : readUnwantedBody(raw))
+    const rawBody = await (auth === 'partner' ? strangers.read(request, read) : read()).catch((error: unknown) => {
       if (auth === 'partner') authenticate.onUnreadPartner?.(incoming, error)
       throw error
     })
     live.arrived()
-    if (auth === 'partner') caller = await authenticate.partner({ ...incoming, rawBody })
+    if (auth === 'partner') {
+      caller = await strangers.judge(request, () => authenticate.partner({ ...incoming, rawBody }))
+    }
 
     const input = {
       params: readParams?.(request.params),
       query: readQuery?.(request.query as QueryText),
-      body: readJson?.(rawBody, headers['content-type']),
-      context: { ...incoming, caller, live, rawBody },
+      body: readJson?.(rawBody, headers),
+      context: { ...incoming, caller, live, isGone, rawBody },
     }
     if (changesSomething) refuseLapsed(live)
     const answer = await handle(input)

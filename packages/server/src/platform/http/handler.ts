@@ -64,6 +64,8 @@ export interface RequestContext extends IncomingRequest {
   readonly caller: Caller
   /** Whether it may still be carried out; whoever changes anything for it asks right before. @source rules#http.14 */
   readonly live: LiveRequest
+  /** Whether nobody waits for the answer any more; absent where nobody can go. */
+  readonly isGone?: () => boolean
   /** The body as it came, byte for byte; where the endpoint takes none, at most an empty object. */
   readonly rawBody: Buffer
 }
@@ -79,8 +81,12 @@ export interface Caller {
   readonly role?: OperatorRole
   /** Of an API key: what it may be used for. */
   readonly scopes?: ReadonlySet<ApiKeyScope>
+  /** Of an API key: the operator who made it; absent: the administrative token did. */
+  readonly keyMadeBy?: string
   /** Of an API key: what may leave with it at most; absent: nothing of its own bounds it. */
   readonly caps?: Caps
+  /** Whether nothing proves who calls, and it was let in all the same. */
+  readonly isStranger?: boolean
 }
 
 /**

@@ -1,9 +1,11 @@
 import { Refusal } from '@pixgate/spec'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { DatabaseUnavailable, isRetryableConflict } from '../db/errors.ts'
+import { DatabaseUnavailable, isRetryableConflict, NoLongerWanted } from '../db/errors.ts'
 import type { EventLoop } from '../event-loop.ts'
+import type { Heartbeat } from '../heartbeat.ts'
 import type { Ids } from '../ids.ts'
 import { QueueFull } from '../jobs/batcher.ts'
+import type { Pause } from '../jobs/pause.ts'
 import type { Logger } from '../log.ts'
 import { createClientErrorHandler } from './client-error.ts'
 import { type Connections, createConnections } from './connections.ts'
@@ -13,6 +15,7 @@ import type { Authenticators, EndpointTable, Handlers } from './handler.ts'
 import { createNodeServer } from './node-server.ts'
 import { sendProblem } from './problem.ts'
 import {
+  createRefusedHeartbeat,
   createUnreadableReport,
   logFailure,
   type OnRequest,
@@ -20,6 +23,8 @@ import {
   reportRequest,
   reportRequests,
 } from './request-log.ts'
+import { createStrangerReport, type OnStranger } from './stranger-report.ts'
+import { createStrangers, STRANGER_BOUNDS, type StrangerBounds, type Strangers } from './strangers.ts'
 import { transportFault } from './transport.ts'
 
 /** What an HTTP server is made of. */
@@ -39,6 +44,11 @@ export interface HttpServerOptions<Table extends EndpointTable> {
   readonly added?: readonly BoundEndpoint[]
   readonly onRequest?: OnRequest
   readonly onUnreadable?: OnUnreadable
+  readonly onStranger?: OnStranger
+  /** What those may take who show no right credentials; {@link STRANGER_BOUNDS} where absent. */
+  readonly strangerBounds?: StrangerBounds
+  readonly pause?: Pick<Pause, 'for'>
+  readonly refusedHeartbeat?: Heartbeat
 }
 
 /** A server that can be told to empty itself. */
@@ -53,9 +63,11 @@ export type HttpServer = FastifyInstance & {
  * @throws Error where an endpoint's schema is at fault
  * @source rules#http.1, rules#http.2
  */
-export function createHttpServer<const Table extends EndpointTable>(options: HttpServerOptions<Table>): HttpServer {
+export function createHttpServer<const Table extends EndpointTable>(given: HttpServerOptions<Table>): HttpServer {
+  const options = { ...given, refusedHeartbeat: given.refusedHeartbeat ?? createRefusedHeartbeat() }
   const connections = createConnections(options.eventLoop)
-  const app = createApp(options, connections)
+  const strangers = strangersOf(options, connections)
+  const app = createApp(options, connections, strangers)
   app.addHook('onRequest', (request, reply, done) => {
     setStandardHeaders(options, reply)
     const fault = transportFault(request.raw)
@@ -76,23 +88,44 @@ export function createHttpServer<const Table extends EndpointTable>(options: Htt
   })
 
   for (const bound of [...bindEndpoints(options.endpoints, options.handlers), ...(options.added ?? [])]) {
-    app.route(endpointRoute(bound, options.authenticate, options.eventLoop))
+    app.route(endpointRoute(bound, { ...options, strangers }))
   }
   return Object.assign(app, { beginDrain: connections.beginDrain })
 }
 
 /** What an answer depends on whatever was asked. */
-type AppOptions = Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers'>
+type AppOptions = Omit<HttpServerOptions<EndpointTable>, 'endpoints' | 'handlers'> & {
+  readonly refusedHeartbeat: Heartbeat
+}
+
+function strangersOf(options: AppOptions, connections: Connections): Strangers {
+  const { eventLoop, logger, onStranger, trustProxy = [], strangerBounds = STRANGER_BOUNDS, pause } = options
+  return createStrangers({
+    bounds: strangerBounds,
+    connections,
+    eventLoop,
+    proxies: trustProxy,
+    pause,
+    report: createStrangerReport(logger, onStranger),
+  })
+}
 
 /** Fastify without routes, and without its own ideas of bodies and connections. */
-function createApp(options: AppOptions, connections: Connections): FastifyInstance {
-  const { ids, logger, trustProxy, eventLoop, onUnreadable } = options
+function createApp(options: AppOptions, connections: Connections, strangers: Strangers): FastifyInstance {
+  const { ids, logger, trustProxy, eventLoop, onUnreadable, strangerBounds = STRANGER_BOUNDS } = options
+  const reportUnreadable = createUnreadableReport(logger, onUnreadable)
   const app = fastify({
     ...FASTIFY_SETTINGS,
-    serverFactory: (handle) => createNodeServer(eventLoop).on('request', connections.oneAtATime(handle)),
+    serverFactory: (handle) => {
+      const server = createNodeServer(eventLoop, strangerBounds.connectionsMax)
+      strangers.watch(server)
+      // What is carried out may last: a deep page waits for its turn.
+      server.on('timeout', (socket) => void (connections.isAnswering(socket) || socket.destroy()))
+      return server.on('request', connections.oneAtATime(handle))
+    },
     trustProxy: trustProxy ? [...trustProxy] : false,
     genReqId: (request) => correlationIdOf(request, ids),
-    clientErrorHandler: createClientErrorHandler(connections, ids, createUnreadableReport(logger, onUnreadable)),
+    clientErrorHandler: createClientErrorHandler(connections, ids, reportUnreadable, strangers.unfinished),
     frameworkErrors: (_error, request, reply) => {
       setStandardHeaders(options, reply)
       sendProblem(reply, new Refusal('validation_error', { message: 'the path is not valid' }), request.id)
@@ -116,11 +149,11 @@ function setStandardHeaders(options: AppOptions, reply: FastifyReply): void {
 /** What can only be tried again later is one refusal; what nobody foresaw tells the client nothing. @source rules#http.9 */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (error instanceof DatabaseUnavailable || isRetryableConflict(error) || error instanceof QueueFull) {
-    return new Refusal('overloaded', { retryAfterSeconds: 1 })
-  }
-  return new Refusal('internal_error')
+  const isPassing = PASSING.some((kind) => error instanceof kind) || isRetryableConflict(error)
+  return isPassing ? new Refusal('overloaded', { retryAfterSeconds: 1 }) : new Refusal('internal_error')
 }
+
+const PASSING = [DatabaseUnavailable, QueueFull, NoLongerWanted] as const
 
 const FASTIFY_SETTINGS = {
   // While the server closes, requests on open connections are still answered, each with `Connection: close`.

@@ -5,12 +5,13 @@ import { startTimer } from '../timer.ts'
 
 /**
  * Node's own server with our limits, in which every request is emitted as one, also those that Node keeps from its listeners.
+ * @param connectionsMax one more than these is refused before anything is known of it
  * @source rules#http.13
  */
-export function createNodeServer(eventLoop: EventLoop): Server {
+export function createNodeServer(eventLoop: EventLoop, connectionsMax: number): Server {
   const server = createServer(SETTINGS)
   server.setTimeout(SILENCE_MS)
-  server.maxConnections = MAX_CONNECTIONS
+  server.maxConnections = connectionsMax
   server.maxHeadersCount = MAX_HEADERS
   // Who has sent its request and closes only that direction still waits for the answer; otherwise Node would drop both.
   Object.assign(server, { httpAllowHalfOpen: true })
@@ -74,5 +75,4 @@ const SETTINGS = {
 const SILENCE_MS = 20_000
 const LINGER_MS = 2_000
 const LINGER_MAX_BYTES = 16 * 1_024 * 1_024
-const MAX_CONNECTIONS = 2_000
 const MAX_HEADERS = 100

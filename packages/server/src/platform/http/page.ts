@@ -1,4 +1,5 @@
 import { limits, Refusal } from '@pixgate/spec'
+import { cursorAfter, type Place, placeOf } from './page-cursor.ts'
 
 /** Lists read by page: what was asked for, and the envelope around what was found. */
 
@@ -10,6 +11,7 @@ const LAST_DAY = '9999-12-31'
 /** The part of a query that every list understands. */
 export interface PageQuery {
   readonly page?: number | undefined
+  readonly cursor?: string | undefined
   readonly limit?: number | undefined
   readonly start_date?: string | undefined
   readonly end_date?: string | undefined
@@ -19,7 +21,10 @@ export interface PageQuery {
 export interface Page {
   readonly page: number
   readonly limit: number
+  /** 0 where the page is the one after a row. */
   readonly skip: number
+  /** The last row of the page before. */
+  readonly after?: Place
   /** Inclusive. */
   readonly from?: number
   /** Exclusive. */
@@ -28,13 +33,26 @@ export interface Page {
 
 /**
  * Reads a query. Days are UTC days, both inclusive.
- * @throws validation_error (400) days in the wrong order
- * @source rules#lists.1, rules#lists.2
+ * @throws validation_error (400) days in the wrong order · a cursor that is none, or beside a page
+ * @source rules#lists.1, rules#lists.2, rules#lists.3
  */
-export function pageOf({ start_date, end_date, ...query }: PageQuery): Page {
-  const page = query.page ?? limits.pageDefault
+export function pageOf({ start_date, end_date, cursor, ...query }: PageQuery): Page {
   const limit = query.limit ?? limits.pageLimitDefault
-  return { page, limit, skip: (page - 1) * limit, ...daysOf(start_date, end_date) }
+  const days = daysOf(start_date, end_date)
+  if (cursor !== undefined) return { ...behind(cursor, query.page), limit, skip: 0, ...days }
+  const page = query.page ?? limits.pageDefault
+  return { page, limit, skip: (page - 1) * limit, ...days }
+}
+
+function behind(cursor: string, page: number | undefined) {
+  const place = placeOf(cursor)
+  if (!place) throw invalid('cursor', 'cursor must be nextCursor of a page before')
+  if (page !== undefined) throw invalid('page', 'page must be left out where cursor is given')
+  return place
+}
+
+function invalid(field: string, message: string): Refusal {
+  return new Refusal('validation_error', { message, fields: [{ field, code: 'invalid', message }] })
 }
 
 /**
@@ -57,15 +75,16 @@ export function daysOf(start: string | undefined, end: string | undefined): Pick
  * The envelope of a page.
  * @param rows one more than the limit where there are more
  * @param counted how many there are, counted no further than one past the exact maximum
- * @source rules#lists.1
+ * @source rules#lists.1, rules#lists.3
  */
-export function pageView<Row, Item>(
+export function pageView<Row extends Place, Item>(
   { page, limit }: Page,
   rows: readonly Row[],
   counted: number,
   view: (row: Row) => Item,
 ) {
   const isExact = counted <= limits.exactTotalMax
+  const last = rows.length > limit ? rows[limit - 1] : undefined
   return {
     data: rows.slice(0, limit).map(view),
     pagination: {
@@ -74,6 +93,7 @@ export function pageView<Row, Item>(
       total: isExact ? counted : null,
       totalPages: isExact ? Math.ceil(counted / limit) : null,
       hasMore: rows.length > limit,
+      nextCursor: last ? cursorAfter(last, page) : null,
     },
   }
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type FieldError, limits, Refusal } from '@pixgate/spec'
 import type { TSchema } from 'typebox'
 import { jsonFault } from './json-scan.ts'
@@ -43,7 +43,10 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** Turns a body's bytes into the value that an endpoint's handler gets. */
-export type JsonReader = (bytes: Buffer, contentType: string | undefined) => unknown
+export type JsonReader = (bytes: Buffer, headers: BodyHeaders) => unknown
+
+/** What a request says of its body. */
+type BodyHeaders = Pick<IncomingHttpHeaders, 'content-type' | 'content-encoding'>
 
 /**
  * Compiles the reader of an endpoint's JSON body. No bytes at all stand for `{}` where `{}` is valid; what is absent by its
@@ -54,10 +57,10 @@ export type JsonReader = (bytes: Buffer, contentType: string | undefined) => unk
 export function compileJsonReader(schema: TSchema): JsonReader {
   const validate = compileValidator(schema)
   const mayBeEmpty = validate({}).length === 0
-  return (bytes, contentType) => {
+  return (bytes, headers) => {
     if (bytes.length === 0 && mayBeEmpty) return {}
     if (bytes.length === 0) refuseFaults([MISSING])
-    if (!isJson(contentType)) throw new Refusal('content_type_required')
+    refuseOtherThanJson(headers)
     const value = parseJson(bytes)
     refuseFaults(validate(value))
     return withoutAbsent(value, schema)
@@ -107,9 +110,30 @@ const UNWANTED: FieldError = { field: '', code: 'unknown_field', message: 'this 
 
 const validateNothing = compileValidator(NOTHING)
 
-function isJson(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^application\/json\s*(?:;|$)/i.test(contentType)
+function refuseOtherThanJson({
+  'content-type': type = '',
+  'content-encoding': encoding = IDENTITY,
+}: BodyHeaders): void {
+  if (!JSON_TYPE.test(type)) throw new Refusal('content_type_required')
+  if (charsetsOf(type).some((charset) => !UTF_8.includes(charset)))
+    refuseEncoding('the charset of a JSON body must be utf-8')
+  if (encoding.toLowerCase() !== IDENTITY) refuseEncoding('the request body must not have a Content-Encoding')
 }
+
+/** In lower case, as names of charsets have none. */
+function charsetsOf(type: string): readonly string[] {
+  return [...type.matchAll(/;\s*charset\s*=\s*("[^"]*"|[^;]*)/gi)].map(([, charset = '']) =>
+    charset.replaceAll('"', '').trim().toLowerCase(),
+  )
+}
+
+function refuseEncoding(message: string): never {
+  throw new Refusal('content_type_required', { message })
+}
+
+const UTF_8: readonly string[] = ['utf-8', 'utf8']
+const IDENTITY = 'identity'
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i
 
 function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new Refusal('malformed_json', { message: 'the request body is not valid UTF-8' })

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { andMore, createHeartbeat } from '../heartbeat.ts'
+import { andMore, createHeartbeat, type Heartbeat } from '../heartbeat.ts'
 import type { Logger } from '../log.ts'
 import type { Caller } from './handler.ts'
 
@@ -15,6 +15,13 @@ declare module 'fastify' {
 export interface RequestObservers {
   readonly logger: Logger
   readonly onRequest?: OnRequest
+  /** Keeps those who are let nowhere from flooding the log. */
+  readonly refusedHeartbeat: Heartbeat
+}
+
+/** Of requests that anybody can send as often as a connection carries them. @source rules#logs.8 */
+export function createRefusedHeartbeat(start?: Parameters<typeof createHeartbeat>[0]): Heartbeat {
+  return createHeartbeat(start, 1_000)
 }
 
 /**
@@ -47,24 +54,24 @@ export function reportRequests(app: FastifyInstance, observers: RequestObservers
 }
 
 /** Reports a request: its line in the log, and whoever counts. */
-export function reportRequest(
-  { logger, onRequest }: RequestObservers,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  logRequest(logger, request, reply)
+export function reportRequest(observers: RequestObservers, request: FastifyRequest, reply: FastifyReply): void {
+  logRequest(observers, request, reply)
   const { endpoint } = request.routeOptions.config
   // Of a route that nobody declared not even the method is one of few.
   const [method, route] = endpoint ? [endpoint.method, endpoint.path] : ['any', 'unknown']
-  onRequest?.(method, route, reply.statusCode, reply.elapsedTime)
+  observers.onRequest?.(method, route, reply.statusCode, reply.elapsedTime)
 }
 
 /**
  * Writes the one line of a request. The route as declared and never the URL, which carries ids; no header, no body. Who
  * called, and from where, as far as it is known.
- * @source rules#logs.1, rules#logs.7
+ * @source rules#logs.1, rules#logs.7, rules#logs.8
  */
-function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+function logRequest(
+  { logger, refusedHeartbeat }: RequestObservers,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const { endpoint } = request.routeOptions.config
   const line = {
     correlationId: request.id,
@@ -74,7 +81,9 @@ function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
     ...callerFields(request),
   }
-  if (endpoint?.tag === 'Health') logger.debug(line, 'request')
+  if (REFUSED.has(line.status)) {
+    refusedHeartbeat.report(String(line.status), (more) => logger.info(line, `request${andMore(more, 'second')}`))
+  } else if (endpoint?.tag === 'Health') logger.debug(line, 'request')
   else logger.info(line, 'request')
 }
 
@@ -82,6 +91,7 @@ function callerFields({ caller, ip: address }: FastifyRequest): Readonly<Record<
   if (!caller) return {}
   return caller.credential === 'api-key' ? { apiKeyId: caller.id, address } : { operatorId: caller.id, address }
 }
+const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
 /** What came on a connection and could not be read as a request. */
 export interface Unreadable {

@@ -5,11 +5,14 @@ import type { IncomingMessage } from 'node:http'
  * @returns what is wrong, for the client to read, or `undefined`
  * @source rules#http.10
  */
-export function transportFault({ httpVersion, rawHeaders, url = '' }: IncomingMessage): string | undefined {
+export function transportFault({ httpVersion, rawHeaders, headers, url = '' }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1') return 'HTTP/1.1 is required'
   if (!url.startsWith('/')) return 'the request target must be a path'
   if (countHeader(rawHeaders, 'host') !== 1) return 'exactly one Host header is required'
   if (countHeader(rawHeaders, 'transfer-encoding') > 1) return 'Transfer-Encoding was sent twice'
+  // Node decodes the chunks and hands on what else was done to the body as the body itself.
+  if (headers['transfer-encoding']?.toLowerCase() === 'chunked') return undefined
+  if (headers['transfer-encoding'] !== undefined) return 'Transfer-Encoding must be chunked, and nothing else'
   return undefined
 }
 

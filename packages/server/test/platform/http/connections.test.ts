@@ -311,6 +311,24 @@ test('[http.17] who does not close a connection that has ended is not waited for
   client.destroy()
 })
 
+test('[http.13] [lists.4] silence closes a connection, but not while a request on it is carried out', async (t) => {
+  const { app, port, sockets, begun, release } = await maker(t)
+  const silent = connect({ host: '127.0.0.1', port, noDelay: true })
+  const connected = once(app.server, 'connection')
+  const [idle] = await connected
+  const answered = exchange(port, creating('cup', 'Connection: close'))
+  await begun
+  for (const socket of sockets) socket.emit('timeout')
+  assert.deepEqual(
+    sockets.map((socket) => socket.destroyed),
+    [true, false],
+  )
+  release()
+  assert.deepEqual(statuses(await answered), ['201'])
+  assert.equal(sockets[0], idle)
+  silent.destroy()
+})
+
 test('[http.13] connections leave nothing behind', async (t) => {
   const { app } = thingServer(t)
   const port = await listen(app)

@@ -286,7 +286,7 @@ test('[http.13] the server has its limits', async (t) => {
   assert.equal(server.keepAliveTimeout, 10_000)
   assert.equal(server.maxRequestsPerSocket, 0, 'we count them ourselves')
   assert.equal(server.maxHeadersCount, 100)
-  assert.equal(server.maxConnections, 2_000)
+  assert.equal(server.maxConnections, 4_000)
 })
 
 test('[http.1] the client address that a proxy forwards is used for trusted proxies only', async (t) => {

@@ -35,6 +35,27 @@ test('[http.4] a body needs Content-Type: application/json, with or without para
   }
 })
 
+test('[http.4] a body in another charset, or with a Content-Encoding, is refused and told why', async (t) => {
+  const { app } = thingServer(t)
+  const send = (headers: Record<string, string>) =>
+    app.inject({ method: 'POST', url: '/things', headers: { ...good, ...headers }, payload: '{"name":"cup"}' })
+  for (const charset of ['utf-8', 'UTF-8', '"utf-8"', ' utf8 ', 'utf-8; x=charset']) {
+    assert.equal((await send({ 'content-type': `application/json; charset=${charset}` })).statusCode, 201, charset)
+  }
+  for (const charset of ['utf-16', 'latin1', '"utf-16"', 'utf-8; charset=utf-16', 'utf-16; charset=utf-8', '', 'x y']) {
+    const answer = await send({ 'content-type': `application/json;charset=${charset}` })
+    assert.equal(answer.statusCode, 400, charset)
+    assert.equal(answer.json().code, 'content_type_required')
+    assert.equal(answer.json().detail, 'the charset of a JSON body must be utf-8')
+  }
+  assert.equal((await send({ ...json, 'content-encoding': 'identity' })).statusCode, 201)
+  for (const encoding of ['gzip', 'br', 'identity, gzip']) {
+    const answer = await send({ ...json, 'content-encoding': encoding })
+    assert.deepEqual([answer.statusCode, answer.json().code], [400, 'content_type_required'])
+    assert.equal(answer.json().detail, 'the request body must not have a Content-Encoding')
+  }
+})
+
 test('[http.4] a call that takes no body takes one that says nothing, of any type', async (t) => {
   const { app } = thingServer(t)
   for (const headers of [good, { ...good, ...json }, { ...good, 'content-type': '!' }]) {

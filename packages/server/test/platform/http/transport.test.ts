@@ -8,6 +8,8 @@ import type { HttpServer } from '../../../src/platform/http/http-server.ts'
 import { exchange, head, listen, thingServer } from './thing-server.ts'
 
 const HOST = 'Host: x'
+const JSON_LAST = ['Content-Type: application/json', 'Connection: close']
+const ONLY_CHUNKED = 'Transfer-Encoding must be chunked, and nothing else'
 
 test('[http.10] what two parsers might read differently is 400 and closes the connection', async (t) => {
   const { app } = thingServer(t)
@@ -21,6 +23,9 @@ test('[http.10] what two parsers might read differently is 400 and closes the co
       head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: identity', 'Transfer-Encoding: chunked') + chunked,
       'Transfer-Encoding was sent twice',
     ],
+    [head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: gzip, chunked') + chunked, ONLY_CHUNKED],
+    [head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: identity, chunked') + chunked, ONLY_CHUNKED],
+    [head('POST /events HTTP/1.1', HOST, 'Transfer-Encoding: xchunked') + chunked, ONLY_CHUNKED],
     [head('PUT /mood HTTP/1.0', HOST, 'Transfer-Encoding: chunked') + chunked, 'HTTP/1.1 is required'],
     [head('GET /healthz HTTP/1.0', HOST, 'Connection: keep-alive'), 'HTTP/1.1 is required'],
     ['GET /healthz\r\n\r\n', 'HTTP/1.1 is required'],
@@ -43,10 +48,19 @@ test('[http.1] bytes that are no HTTP are answered as a problem', async (t) => {
     'garbage\r\n\r\n',
     head('GET /healthz HTTP/1.1', HOST, 'Content-Length: 1', 'Transfer-Encoding: chunked'),
     head('PUT /mood HTTP/1.1', HOST, 'Content-Length: 1', 'Content-Length: 2'),
+    head('GET /healthz HTTP/1.1', HOST, 'Transfer-Encoding: chunked', 'Content-Length: 0'),
+    head('PUT /mood HTTP/1.1', HOST, 'Content-Length: 1', 'Content-Length: 1'),
     head('PUT /mood HTTP/1.1', HOST, 'Content-Length: +1'),
+    head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: chunked, chunked'),
+    head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: chunked, identity'),
+    `${head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: chunked')}5;x=\x01\r\nhello\r\n0\r\n\r\n`,
+    `${head('PUT /mood HTTP/1.1', HOST, 'Transfer-Encoding: chunked')}+5\r\nhello\r\n0\r\n\r\n`,
     head('GET /healthz HTTP/1.1', HOST, 'X-A : b'),
     head('GET /healthz HTTP/1.1', HOST, 'X-A: b\0c'),
     head('GET /healthz HTTP/1.1', HOST, 'X-A: b', ' folded'),
+    head('GET /healthz HTTP/1.1', ' Host: x'),
+    head('GET /healthz HTTP/1.1', HOST, ': no name'),
+    head('GET /heal\0thz HTTP/1.1', HOST),
     'GET /healthz HTTP/1.1\nHost: x\n\n',
   ]) {
     const answer = await exchange(port, request)
@@ -58,6 +72,19 @@ test('[http.1] bytes that are no HTTP are answered as a problem', async (t) => {
     assert.match(answer, new RegExp(`Content-Length: ${Buffer.byteLength(body)}\r\n`))
     assert.equal(JSON.parse(body).correlationId, correlationId)
     assert.equal(JSON.parse(body).detail, 'the request is not valid HTTP/1.1')
+  }
+})
+
+test('[http.10] Transfer-Encoding: chunked is taken, in any case; a GET may have a body that says nothing', async (t) => {
+  const { app } = thingServer(t)
+  const port = await listen(app)
+  for (const [request, body] of [
+    [head('PUT /mood HTTP/1.1', HOST, ...JSON_LAST, 'Transfer-Encoding: Chunked'), '2\r\n{}\r\n0\r\n\r\n'],
+    [head('GET /healthz HTTP/1.1', HOST, ...JSON_LAST, 'Content-Length: 2'), '{}'],
+  ] as const) {
+    const answer = await exchange(port, request + body)
+    assert.match(answer, /^HTTP\/1\.1 200 /)
+    assert.equal(answer.match(/^HTTP\/1\.1 \d/gm)?.length, 1)
   }
 })
 

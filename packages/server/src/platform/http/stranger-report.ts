@@ -1,0 +1,28 @@
+import { andMore, createHeartbeat } from '../heartbeat.ts'
+import type { Logger } from '../log.ts'
+
+/** `closed`: a connection, to make room. `limited`: a request was refused, or put off, for what came before it. */
+export type StrangerOutcome = (typeof STRANGER_OUTCOMES)[number]
+
+/** Every {@link StrangerOutcome}. */
+export const STRANGER_OUTCOMES = ['closed', 'limited'] as const
+
+/** Is told of what was refused to strangers of a network; throws nothing. */
+export type ReportStranger = (outcome: StrangerOutcome, network: string) => void
+
+/** Is told of each connection and request of strangers that was refused; throws nothing. */
+export type OnStranger = (outcome: StrangerOutcome) => void
+
+const SENTENCES: Readonly<Record<StrangerOutcome, string>> = {
+  closed: 'there are too many connections without credentials: one of the network that has the most was closed',
+  limited: 'too many requests of a network had wrong credentials or never arrived: more of them are 429, a second late',
+}
+
+/** Makes the reports of strangers: a line at the first, and then one a minute. @source rules#logs.3 */
+export function createStrangerReport(logger: Logger, onStranger?: OnStranger): ReportStranger {
+  const heartbeat = createHeartbeat()
+  return (outcome, network) => {
+    onStranger?.(outcome)
+    heartbeat.report(outcome, (more) => logger.warn({ network }, SENTENCES[outcome] + andMore(more)))
+  }
+}

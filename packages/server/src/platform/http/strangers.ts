@@ -1,0 +1,117 @@
+import type { Server } from 'node:http'
+import { isIP, type Socket } from 'node:net'
+import { Refusal } from '@pixgate/spec'
+import type { FastifyRequest } from 'fastify'
+import type { EventLoop } from '../event-loop.ts'
+import { type Pause, realPause } from '../jobs/pause.ts'
+import { clientNetwork, networkTest } from './client-network.ts'
+import type { Connections } from './connections.ts'
+import type { Caller } from './handler.ts'
+import { type ConnectionBounds, createStrangerConnections } from './stranger-connections.ts'
+import type { ReportStranger } from './stranger-report.ts'
+import { createWrongRequests } from './wrong-requests.ts'
+
+/**
+ * Whoever has shown no right credentials yet, and what they may take: connections, and requests that come to nothing. It is
+ * counted by network, and nobody's right credentials are refused for what others of the same network did.
+ * @source rules#strangers.1, rules#strangers.3
+ */
+export interface Strangers {
+  /** Keeps the connections of a server within their bounds. */
+  watch(server: Server): void
+  /**
+   * Judges the credentials of a request.
+   * @param judge throws Refusal `unauthorized` where they are wrong
+   * @throws Refusal `rate_limited` in its place where too many were wrong · whatever else `judge` throws
+   */
+  judge(request: FastifyRequest, judge: () => Promise<Caller>): Promise<Caller>
+  /**
+   * Reads a body by which its sender is judged.
+   * @throws Refusal `rate_limited` before anything is read · whatever `read` throws
+   */
+  read(request: FastifyRequest, read: () => Promise<Buffer>): Promise<Buffer>
+  /** Something came on a connection that did not become a request. */
+  unfinished(socket: Socket): void
+}
+
+/** What strangers may take. */
+export interface StrangerBounds extends ConnectionBounds {
+  /** Wrong requests of one network: so many at once, and as many in a minute. */
+  readonly wrongPerMinute: number
+}
+
+/** @source rules#strangers.1, rules#strangers.3, rules#http.13 */
+export const STRANGER_BOUNDS: StrangerBounds = {
+  connectionsMax: 4_000,
+  strangersMax: 3_000,
+  strangersOfNetworkMax: 2_500,
+  wrongPerMinute: 600,
+}
+
+/** What strangers are watched with. */
+export interface StrangerOptions {
+  readonly bounds: StrangerBounds
+  readonly connections: Pick<Connections, 'isAnswering'>
+  readonly eventLoop: Pick<EventLoop, 'now'>
+  /** Addresses or CIDRs of the proxies whose `X-Forwarded-For` is believed. */
+  readonly proxies: readonly string[]
+  readonly pause?: Pick<Pause, 'for'> | undefined
+  readonly report: ReportStranger
+}
+
+/** Watches strangers. */
+export function createStrangers({ bounds, pause = realPause, ...options }: StrangerOptions): Strangers {
+  const { connections: carriedOut, eventLoop, report } = options
+  const isProxy = networkTest(options.proxies)
+  const isProxied = ({ remoteAddress = '' }: Socket) => isProxy(remoteAddress)
+  const wrong = createWrongRequests({ perMinute: bounds.wrongPerMinute, clock: eventLoop, pause, isProxied, report })
+  const connections = createStrangerConnections({
+    bounds,
+    isBusy: (socket) => carriedOut.isAnswering(socket) && !wrong.isPutOff(socket),
+    onClosed: (network) => report('closed', network),
+  })
+
+  return {
+    watch: (server) => {
+      server.on('connection', (socket) => {
+        connections.accept(socket, isProxied(socket) ? undefined : networkOfSocket(socket))
+      })
+    },
+    judge: async (request, judge) => {
+      const caller = await judge().catch(async (error: unknown) => {
+        const isWrong = error instanceof Refusal && error.code === 'unauthorized'
+        throw isWrong ? await wrong.refusalOf(request, networkOf(request), error) : error
+      })
+      const { socket } = request.raw
+      if (!caller.isStranger && !isProxied(socket)) connections.prove(socket)
+      return caller
+    },
+    read: async (request, read) => {
+      const { socket } = request.raw
+      if (connections.isProven(socket)) return read()
+      const network = networkOf(request)
+      await wrong.mayRead(request, network)
+      const end = isProxied(socket) ? connections.attribute(socket, network) : noop
+      return read()
+        .catch((error: unknown) => {
+          wrong.count(network)
+          throw error
+        })
+        .finally(end)
+    },
+    unfinished: (socket) => {
+      if (!isProxied(socket)) wrong.count(networkOfSocket(socket))
+    },
+  }
+}
+
+function noop(): void {}
+
+function networkOfSocket({ remoteAddress = '' }: Socket): string {
+  return clientNetwork(remoteAddress)
+}
+
+/** A proxy may forward anything as an address. */
+function networkOf({ ip, raw }: FastifyRequest): string {
+  return isIP(ip) === 0 ? networkOfSocket(raw.socket) : clientNetwork(ip)
+}

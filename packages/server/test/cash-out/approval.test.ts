@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { Refusal } from '@pixgate/spec'
+import type { ApprovalInput } from '../../src/cash-out/approval.ts'
+import type { CashOut } from '../../src/cash-out/cash-out.ts'
+import { createCashOutStore } from '../../src/cash-out/store.ts'
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import { operatedProcess } from '../operator/fixture.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { switchPayouts } from '../support/controls.ts'
+import { testDatabase } from '../support/database.ts'
+import { audit, notifiedStatuses } from '../support/evidence.ts'
+import { limitsOf } from '../support/limits.ts'
+import { ALIVE } from '../support/live-request.ts'
+import { steppedClock } from '../support/stepped-clock.ts'
+import { APPROVER, INPUTS } from './situations.ts'
+
+const HOUR = 60 * 60_000
+const MAKER = '0198c0d1-3f00-7000-8000-00000000000a'
+const ANOTHER = { ...APPROVER, actor: '0198c0d1-3f00-7000-8000-00000000000b', actorName: 'Caio' }
+
+/** A process with R$ 500,00, where payouts of R$ 50,00 and more are approved. */
+async function office(t: TestContext, limits = limitsOf()) {
+  const { url, database } = await testDatabase(t)
+  const clock = steppedClock({ stands: true })
+  const process = operatedProcess(t, url, { approvalFromCents: 50_00n, limits }, realPause, clock)
+  await process.adjust(500_00n)
+  const say = (cashOut: CashOut, input: ApprovalInput) => process.payouts.approve(cashOut, input, ALIVE)
+  const approve = (cashOut: CashOut, approver = APPROVER) =>
+    say(cashOut, { on: 'operator.approved', approver, reason: 'checked' })
+  const claim = async ({ id }: CashOut) => (await process.payouts.apply(id, [INPUTS['send.claimed']]))?.result
+  return { ...process, database, clock, say, approve, claim, store: createCashOutStore(database) }
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error))
+    return error.code
+  }
+}
+
+test('[cash-out.approval.1] [cash-out.approval.7] from the amount on a payout is not claimed before it is approved', async (t) => {
+  const { payOut, approve, claim } = await office(t)
+  assert.equal(await claim(await payOut(49_99n)), 'APPLIED')
+  const waiting = await payOut(50_00n, { keyMadeBy: MAKER })
+  assert.equal(waiting.status, 'RESERVED')
+  assert.equal(await claim(waiting), 'IGNORED')
+  const approved = await approve(waiting)
+  assert.deepEqual([approved?.status, approved?.facts.approval?.by], ['RESERVED', [APPROVER.actor]])
+  assert.equal(await claim(waiting), 'APPLIED')
+})
+
+test('[cash-out.approval.2] who made the key does not approve; of a key of the administrative token it takes two', async (t) => {
+  const { payOut, approve, claim } = await office(t)
+  const made = await payOut(50_00n, { keyMadeBy: APPROVER.actor })
+  assert.equal(await codeOf(approve(made)), 'approver_not_independent')
+  assert.equal(await claim(made), 'IGNORED')
+  await approve(made, ANOTHER)
+  assert.equal(await claim(made), 'APPLIED')
+
+  const ofToken = await payOut(60_00n)
+  await approve(ofToken)
+  assert.equal(await claim(ofToken), 'IGNORED')
+  assert.equal(await codeOf(approve(ofToken)), 'approver_not_independent')
+  await approve(ofToken, ANOTHER)
+  assert.equal(await claim(ofToken), 'APPLIED')
+  assert.equal(await codeOf(approve(ofToken)), 'not_possible_in_state')
+})
+
+test('[cash-out.approval.2] of two who approve at the same moment both count, and of one who does so twice one', async (t) => {
+  const { payOut, approve, claim } = await office(t)
+  const waiting = await payOut(50_00n)
+  const codes = await Promise.all([approve(waiting), approve(waiting), approve(waiting, ANOTHER)].map(codeOf))
+  assert.equal(codes.filter((code) => code === undefined).length, 2, String(codes))
+  assert.equal(await claim(waiting), 'APPLIED')
+})
+
+test('[cash-out.approval.3] the switch is looked at again, and so are the caps on a night and on a new recipient', async (t) => {
+  const { payOut, approve, clock, database } = await office(
+    t,
+    limitsOf({ nightCents: 80_00n, newRecipientCents: 130_00n }),
+  )
+  // Noon in São Paulo.
+  clock.advance((39 * HOUR - (clock.now() % (24 * HOUR))) % (24 * HOUR))
+  const waiting = await payOut(50_00n, { keyMadeBy: MAKER })
+  await switchPayouts(database, false)
+  assert.equal(await codeOf(approve(waiting)), 'cash_out_suspended')
+  await switchPayouts(database, true)
+  clock.advance(9 * HOUR)
+  await payOut(40_00n)
+  assert.equal(await codeOf(approve(waiting)), 'limit_exceeded', 'the night has R$ 40,00 left')
+  clock.advance(10 * HOUR)
+  assert.equal(await codeOf(approve(waiting)), undefined, 'a new day, and its own amount is known')
+})
+
+test('[cash-out.approval.4] what nobody approves in time is given back; what was approved late has its time', async (t) => {
+  const { payOut, approve, payouts, clock, database, store } = await office(t)
+  const [late, forgotten] = [await payOut(50_00n, { keyMadeBy: MAKER }), await payOut(50_00n, { keyMadeBy: MAKER })]
+  clock.advance(23 * HOUR)
+  assert.deepEqual(await store.due(clock.now(), 10, true), [])
+  await approve(late)
+  clock.advance(2 * HOUR)
+  const due = await store.due(clock.now(), 10, true)
+  assert.deepEqual(
+    due.map(({ id, plan }) => [id, plan?.step]).toSorted(),
+    [
+      [forgotten.id, 'release'],
+      [late.id, 'send'],
+    ].toSorted(),
+  )
+  for (const { id } of [late, forgotten]) await payouts.apply(id, [{ on: 'clock.released' }])
+  assert.deepEqual((await balances(database)).reserved, 50_00n)
+  assert.equal((await store.get(forgotten.id))?.status, 'RELEASED')
+  assert.equal(await codeOf(approve(forgotten)), 'not_possible_in_state')
+  await assertBooks(database)
+})
+
+test('[cash-out.approval.5] what waits is listed, the oldest first, and nothing else', async (t) => {
+  const { payOut, approve, say, store } = await office(t)
+  const waiting = [await payOut(50_00n), await payOut(51_00n), await payOut(52_00n, { keyMadeBy: MAKER })]
+  const [first, second, third] = waiting as [CashOut, CashOut, CashOut]
+  await payOut(1_00n)
+  const ids = async (after?: string, limit = 10) => (await store.awaitingApproval(after, limit)).map(({ id }) => id)
+  assert.deepEqual(await ids(), [first.id, second.id, third.id])
+  assert.deepEqual(await ids(first.id, 1), [second.id])
+  await approve(third)
+  await say(second, { on: 'operator.refused', approver: APPROVER, reason: 'nobody knows it' })
+  assert.deepEqual(await ids(), [first.id])
+})
+
+test('[cash-out.approval.6] [cash-out.approval.8] a refusal frees the money, tells the merchant, and both stand in the audit trail', async (t) => {
+  const { payOut, approve, say, database } = await office(t)
+  const [approved, refused] = [await payOut(50_00n, { keyMadeBy: MAKER }), await payOut(60_00n)]
+  await approve(approved)
+  const after = await say(refused, { on: 'operator.refused', approver: ANOTHER, reason: 'nobody knows it' })
+  assert.deepEqual([after?.status, after?.facts.failureCode], ['RELEASED', 'not_approved'])
+  assert.deepEqual(await notifiedStatuses(database), ['FAILED'])
+  assert.equal((await balances(database)).reserved, 50_00n)
+  const rows = (await audit(database)).filter(({ action }) => action.startsWith('cash_out.'))
+  assert.deepEqual(
+    rows.map(({ actor, action, subject, facts }) => ({ actor, action, subject, facts })),
+    [
+      {
+        actor: APPROVER.actor,
+        action: 'cash_out.approved',
+        subject: approved.id,
+        facts: { valueCents: 50_00, reason: 'checked' },
+      },
+      {
+        actor: ANOTHER.actor,
+        action: 'cash_out.refused',
+        subject: refused.id,
+        facts: { valueCents: 60_00, reason: 'nobody knows it' },
+      },
+    ],
+  )
+})
+
+test('[cash-out.approval.9] a code that asks for something else is not paid; the same one is, as it was decoded last', async (t) => {
+  const { payOut, say, database } = await office(t)
+  const recipient = { name: null, document: null, pixKey: 'maria@example.com', pixKeyType: null }
+  const qrCode = { pixCode: '000201', decodeId: 'before' }
+  const detail = { description: null, paymentType: 'qrcode', recipient, qrCode } as const
+  const same = { valueCents: 50_00n, pixKey: 'maria@example.com', decodeId: 'now' }
+  for (const code of [null, { ...same, valueCents: 50_01n }, { ...same, pixKey: 'ladrao@example.com' }]) {
+    const waiting = await payOut(50_00n, { detail, keyMadeBy: MAKER })
+    const input = { on: 'operator.approved', approver: APPROVER, reason: 'checked', code } as const
+    const after = await say(waiting, input)
+    assert.deepEqual([after?.status, after?.facts.failureCode], ['RELEASED', 'pix_code_changed'])
+  }
+  assert.equal((await balances(database)).reserved ?? 0n, 0n)
+  const waiting = await payOut(50_00n, { detail, keyMadeBy: MAKER })
+  const after = await say(waiting, { on: 'operator.approved', approver: APPROVER, reason: 'checked', code: same })
+  assert.deepEqual([after?.status, after?.facts.decodeId], ['RESERVED', 'now'])
+})

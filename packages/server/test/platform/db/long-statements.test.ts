@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { type Database, statement } from '../../../src/platform/db/database.ts'
+import { withLongStatements } from '../../../src/platform/db/long-statements.ts'
+
+/** A database that notes what it is asked and answers when the test says so. */
+function noting() {
+  const asked: { name: string; answer: PromiseWithResolvers<never[]> }[] = []
+  const database = {
+    rows: (query, _, isWanted) => {
+      if (isWanted?.() === false) return Promise.reject(new Error('not wanted'))
+      const answer = Promise.withResolvers<never[]>()
+      asked.push({ name: query.name, answer })
+      return answer.promise
+    },
+  } as Database
+  return { database, asked, names: () => asked.map(({ name }) => name) }
+}
+
+const long = (name: string) => statement<[]>(name, '', { isLong: true })
+const short = statement<[]>('short', '')
+
+test('[lists.4] long statements run elsewhere, one at a time and in their order; short ones run beside them', async () => {
+  const [here, elsewhere] = [noting(), noting()]
+  const database = withLongStatements(here.database, elsewhere.database)
+  const answers = ['a', 'b', 'c'].map((name) => database.rows(long(name), []))
+  void database.rows(short, [])
+  await setImmediate()
+  assert.deepEqual([here.names(), elsewhere.names()], [['short'], ['a']])
+  elsewhere.asked[0]?.answer.reject(new Error('away'))
+  await assert.rejects(answers[0] ?? Promise.resolve(), /away/)
+  await setImmediate()
+  assert.deepEqual(elsewhere.names(), ['a', 'b'], 'one that failed stops nobody')
+  elsewhere.asked[1]?.answer.resolve([])
+  await answers[1]
+  await setImmediate()
+  elsewhere.asked[2]?.answer.resolve([])
+  assert.deepEqual(await answers[2], [])
+})
+
+test('[lists.4] what nobody waits for any more is not read when its turn comes', async () => {
+  const elsewhere = noting()
+  const database = withLongStatements(noting().database, elsewhere.database)
+  const first = database.rows(long('first'), [])
+  let isWanted = true
+  const left = database.rows(long('left'), [], () => isWanted)
+  const last = database.rows(long('last'), [])
+  isWanted = false
+  await setImmediate()
+  elsewhere.asked[0]?.answer.resolve([])
+  await first
+  await assert.rejects(left, /not wanted/)
+  await setImmediate()
+  elsewhere.asked[1]?.answer.resolve([])
+  await last
+  assert.deepEqual(elsewhere.names(), ['first', 'last'])
+})
