@@ -4,6 +4,7 @@ import { encodeQR } from 'qr'
 import { type Client, createClient } from './demo/client.ts'
 import { payCode, payKey, refund } from './demo/money-out.ts'
 import { print, reais, until } from './demo/output.ts'
+import { publicKeys } from './demo/public-keys.ts'
 import { type Receiver, startReceiver } from './demo/receiver.ts'
 import { openSandbox, type Sandbox } from './demo/sandbox.ts'
 
@@ -31,7 +32,7 @@ async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
   const pix = createClient(url, apiKey)
   print('API key', `${apiKey.slice(0, 17)}… made with the admin token, and shown this once`)
 
-  const receiver = await startReceiver(await pix.get<string>('/public-key'))
+  const receiver = await startReceiver(publicKeys(url))
   const subscription = { url: receiver.url, events: ['pix_cash_in', 'pix_cash_out', 'pix_cash_in_reversal'] }
   const { webhook_id } = await pix.post<{ webhook_id: string }>('/webhook', subscription)
   print('Webhook', `${receiver.url} is told of ${subscription.events.join(', ')}`)

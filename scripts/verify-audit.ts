@@ -12,7 +12,10 @@ async function openDatabase(): Promise<OpenAuditDatabase> {
   const { environment, places } = readEnvironment()
   const { given, dataDirectory } = readSandboxConfig(environment, places)
   const { encryptionKey } = (await readSecrets(dataDirectory)) ?? {}
-  return { ...(await findDatabase()), encryptionKey: given.PIXGATE_ENCRYPTION_KEY ?? encryptionKey }
+  const current = given.PIXGATE_ENCRYPTION_KEY ?? encryptionKey
+  const encryptionKeys =
+    current === undefined ? undefined : { current, previous: given.PIXGATE_ENCRYPTION_KEY_PREVIOUS }
+  return { ...(await findDatabase()), encryptionKeys }
 }
 
 process.exitCode = await verifyAuditTrail(process.argv.slice(2), 'npm run verify-audit --', openDatabase)

@@ -1,7 +1,8 @@
-import { createPublicKey, verify } from 'node:crypto'
+import { verify } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { FindKey } from './public-keys.ts'
 
 /** What Pixgate tells of a cash-in; the parts that the tour looks at. */
 export interface Notification {
@@ -17,9 +18,8 @@ export interface Receiver {
   stop(): Promise<void>
 }
 
-/** Starts a receiver that believes nothing but what the key of `GET /public-key` signed. */
-export async function startReceiver(publicKeyPem: string): Promise<Receiver> {
-  const publicKey = createPublicKey(publicKeyPem)
+/** Starts a receiver that believes nothing but what a key of Pixgate signed. */
+export async function startReceiver(findKey: FindKey): Promise<Receiver> {
   const notifications: Notification[] = []
   const seen = new Set<string>()
 
@@ -28,7 +28,9 @@ export async function startReceiver(publicKeyPem: string): Promise<Receiver> {
     // The signature is over the bytes as they came: verify first, parse afterwards.
     const body = Buffer.concat(await request.toArray())
     const signature = Buffer.from(String(request.headers['digital-signature']), 'base64')
-    if (!verify('sha256', body, publicKey, signature)) return 401
+    const publicKey = await findKey(String(request.headers['digital-signature-key-id']))
+    // A 401 is tried again: the key may be newer than what was fetched a moment ago.
+    if (publicKey === undefined || !verify('sha256', body, publicKey, signature)) return 401
 
     // Delivered at least once: a repetition carries the same webhook-id.
     const id = String(request.headers['webhook-id'])

@@ -28,6 +28,7 @@ const table: readonly Unit[] = [
   { unit: 'server/operators', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/health', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/reference', level: '2', mayImport: ['0', '1'] },
+  { unit: 'server/signing-keys', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/retention', level: '2', mayImport: ['0', '1'] },
   { unit: 'server/subject', level: '2', mayImport: ['0', '1'] },
 
@@ -51,6 +52,7 @@ const table: readonly Unit[] = [
   { unit: 'server/doctor', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/verify-ledger.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
+  { unit: 'server/rewrap-keys.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/export-subject.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/index.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
 
@@ -129,7 +131,8 @@ function unitOf(path: string): string {
   const [, name = '', inside = ''] = /^packages\/([^/]+)\/(?:src|test)\/(.*)$/.exec(path) ?? []
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
-  return second === undefined && !/^(?:compose|start|main|verify-ledger|export-subject|index)\.ts$/.test(first)
+  return second === undefined &&
+    !/^(?:compose|start|main|verify-ledger|rewrap-keys|export-subject|index)\.ts$/.test(first)
     ? 'server/start'
     : `server/${first}`
 }

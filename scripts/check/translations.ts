@@ -7,6 +7,7 @@ const TRANSLATED = [
   'README.md',
   'docs/guides/operator.md',
   'docs/guides/privacy.md',
+  'docs/guides/rotation.md',
   'docs/guides/webhook-receiver.md',
   'docs/generated/errors.md',
 ] as const

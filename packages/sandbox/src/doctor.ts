@@ -1,4 +1,4 @@
-import { bad, type Examined, type Finding, good, runDoctor, urlOf } from '@pixgate/server'
+import { bad, type EncryptionKeys, type Examined, type Finding, good, runDoctor, urlOf } from '@pixgate/server'
 import { pixgate } from '@pixgate/server/config'
 import { readSandboxConfig, type SandboxConfig } from './config.ts'
 import { runningPostgres } from './postgres/running.ts'
@@ -12,7 +12,7 @@ import { readSecrets } from './secrets.ts'
  */
 process.exitCode = await runDoctor(async (environment, places) => {
   const config = readSandboxConfig(environment, places)
-  const { given, dataDirectory } = config
+  const { given } = config
   const url = urlOf({ host: given.HOST, port: given.PORT })
   const running = given.DATABASE_URL && given.PIXGATE_PARTNER_URL ? { url } : await runningSandbox(url)
   return {
@@ -21,9 +21,7 @@ process.exitCode = await runDoctor(async (environment, places) => {
     webhookAllowPrivate: given.PIXGATE_WEBHOOK_ALLOW_PRIVATE,
     database:
       given.DATABASE_URL ?? (await embeddedDatabase(config, running).catch(unread('database', "the sandbox's own"))),
-    encryptionKey:
-      given.PIXGATE_ENCRYPTION_KEY ??
-      (await madeKey(dataDirectory).catch(unread('encryption key', 'the one that the sandbox made'))),
+    encryptionKeys: await encryptionKeys(config).catch(unread('encryption key', 'the one that the sandbox made')),
     bank: bankOf(config, running),
   }
 })
@@ -38,9 +36,10 @@ async function embeddedDatabase({ dataDirectory }: SandboxConfig, running: Runni
   return bad('database', `the sandbox's own does not run, and the sandbox at ${running.url} ${problem}`)
 }
 
-/** The key that a sandbox has made there, if one has. */
-async function madeKey(dataDirectory: string): Promise<string | undefined> {
-  return (await readSecrets(dataDirectory))?.encryptionKey
+/** What is configured, or the key that a sandbox has made there, if one has. */
+async function encryptionKeys({ given, dataDirectory }: SandboxConfig): Promise<EncryptionKeys | undefined> {
+  const current = given.PIXGATE_ENCRYPTION_KEY ?? (await readSecrets(dataDirectory))?.encryptionKey
+  return current === undefined ? undefined : { current, previous: given.PIXGATE_ENCRYPTION_KEY_PREVIOUS }
 }
 
 /** What is to be said where the files of a sandbox cannot be read. */

@@ -10,6 +10,7 @@ const HELP = `Usage: pixgate [WORD]
   worker         asks the bank, applies its events, delivers notifications
   migrate        brings the schema up to date and ends
   verify-ledger  recomputes the books and ends; [--at 2026-11-21T00:00:00Z] [--json]
+  rewrap-keys    seals stored secrets anew with PIXGATE_ENCRYPTION_KEY and ends
   export-subject prints what is kept about a person as JSON; --by NAME --reason TEXT, and the CPF, CNPJ or Pix key on stdin
   verify-audit   verifies the audit trail and ends; [--head 17:9f86…] [--json]
   doctor         says what is wrong with the configuration and with all that it names, and ends
@@ -25,6 +26,11 @@ const programs = {
     process.exitCode = await verifyLedger(parameters, 'pixgate verify-ledger', () =>
       configuredDatabase(readEnvironment().environment),
     )
+  },
+  'rewrap-keys': async () => {
+    const { readEnvironment } = await import('../src/process.ts')
+    const { configuredSealedDatabase, runRewrapKeys } = await import('../src/rewrap-keys.ts')
+    process.exitCode = await runRewrapKeys(() => configuredSealedDatabase(readEnvironment().environment))
   },
   'export-subject': async () => {
     const { readEnvironment } = await import('../src/process.ts')

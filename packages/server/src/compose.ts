@@ -43,10 +43,12 @@ import { listeningUrl } from './platform/http/listening-url.ts'
 import { createIds, type Ids } from './platform/ids.ts'
 import { type StartWorker, startWorker, type Worker } from './platform/jobs/worker.ts'
 import type { Logger } from './platform/log.ts'
+import { createPreviousSecretReports, type OnPreviousSecret } from './platform/previous-secrets.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule } from './refund-in/index.ts'
 import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
+import { createSigningKeysModule } from './signing-keys/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
 
 /**
@@ -216,11 +218,16 @@ type Modules = Awaited<ReturnType<typeof buildModules>>
 /** @param wake tells a worker that something is due */
 async function buildModules(base: Base, wake: (worker: string) => void) {
   const { config, databases, metrics } = base
-  const webhooks = await createWebhooksModule({
+  const signingKeys = await createSigningKeysModule({
+    ...base,
+    database: databases.api,
+    keys: config.encryptionKeys,
+  })
+  const webhooks = createWebhooksModule({
     ...base,
     database: databases.work,
+    keyring: signingKeys.keyring,
     observer: metrics.deliveries,
-    encryptionKey: config.encryptionKey,
     allowPrivate: config.webhookAllowPrivate,
   })
   const engine = createEngine({
@@ -232,8 +239,10 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
   const operations = buildOperations(base, engine, partner, wake)
+  const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   return {
     ...operations,
+    signingKeys,
     webhooks,
     engine,
     bank,
@@ -245,7 +254,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       engine,
       database: databases.inbox,
       inbound: bank.inbound,
-      observer: metrics.inbox,
+      observer: { ...metrics.inbox, onPreviousSecret },
     }),
     statements: createStatementModule({
       ...base,
@@ -256,7 +265,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       isAccountShared: config.isBankAccountShared,
       onTrip: metrics.onTrip,
     }),
-    ...buildAccess(base),
+    ...buildAccess(base, onPreviousSecret),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
@@ -265,14 +274,13 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
 }
 
 /** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */
-function buildAccess(base: Base) {
+function buildAccess(base: Base, onPreviousSecret: OnPreviousSecret) {
   const { config, metrics } = base
   const database = base.databases.api
-  const { mode, adminToken, metricsToken, rateLimitPerMinute } = config
   const reports = createRefusalReports(base.logger, metrics.onRefused)
-  const operators = createOperatorsModule({ ...base, database, mode, adminToken, metricsToken, reports })
+  const operators = createOperatorsModule({ ...base, ...config, database, onPreviousSecret, reports })
   return {
-    apiKeys: createApiKeysModule({ ...base, database, mode, rateLimitPerMinute, reports }),
+    apiKeys: createApiKeysModule({ ...base, ...config, database, reports }),
     operators,
     logins: auditLogins(operators.authenticate, { ...base, database }),
   }
@@ -408,6 +416,7 @@ function handlersOf({ databases }: Base, modules: Modules) {
     ...createBalanceHandlers(databases.api),
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
+    ...modules.signingKeys.handlers,
     ...modules.operator.handlers,
     ...modules.operators.handlers,
   }

@@ -6,6 +6,7 @@ import type { ConfiguredBank, Connector } from './banks/connector.ts'
 import type { EnvironmentWithFile, SettingPlaces } from './platform/environment-file.ts'
 import { nearestName } from './platform/nearest-name.ts'
 import { isPrivateAddress } from './platform/network-share.ts'
+import type { EncryptionKeys } from './platform/sealing.ts'
 import { fileVariable } from './platform/secret-files.ts'
 import {
   address,
@@ -100,17 +101,32 @@ export const serviceVariables = variables({
     secret: true,
     description: 'Lets the operator in: API keys, the switch of payouts, adjustments.',
   },
+  PIXGATE_ADMIN_TOKEN_PREVIOUS: {
+    shape: token(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'The administrative token before it; accepted too, while whoever uses it changes over.',
+  },
   PIXGATE_METRICS_TOKEN: {
     shape: token(SECRET_MIN_LENGTH),
     secret: true,
     description:
       'Lets whoever scrapes read `/metrics`, and nothing else. Unset: only the administrative token, which may read it too.',
   },
+  PIXGATE_METRICS_TOKEN_PREVIOUS: {
+    shape: token(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'The token of the metrics before it; accepted too, while whoever scrapes changes over.',
+  },
   PIXGATE_ENCRYPTION_KEY: {
     shape: secret(SECRET_MIN_LENGTH),
     required: 'always',
     secret: true,
     description: 'Seals secrets at rest.',
+  },
+  PIXGATE_ENCRYPTION_KEY_PREVIOUS: {
+    shape: secret(SECRET_MIN_LENGTH),
+    secret: true,
+    description: 'The encryption key before it: opens what that one sealed, until `rewrap-keys` has sealed it anew.',
   },
   PIXGATE_MERCHANT_PIX_KEY: {
     shape: text(limits.pixKeyMaxLength),
@@ -282,7 +298,10 @@ export interface Config {
   readonly adminToken: string
   /** `undefined`: only {@link adminToken} reads the metrics. */
   readonly metricsToken: string | undefined
-  readonly encryptionKey: string
+  /** Accepted too; `undefined`: none. */
+  readonly adminTokenPrevious: string | undefined
+  readonly metricsTokenPrevious: string | undefined
+  readonly encryptionKeys: EncryptionKeys
   readonly bank: ConfiguredBank
   readonly merchant: { readonly pixKey: string; readonly name: string; readonly city: string }
   readonly feeCashIn: { readonly cents: bigint; readonly basisPoints: bigint }
@@ -441,7 +460,12 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     mode: values.PIXGATE_MODE,
     adminToken: values.PIXGATE_ADMIN_TOKEN,
     metricsToken: values.PIXGATE_METRICS_TOKEN,
-    encryptionKey: values.PIXGATE_ENCRYPTION_KEY,
+    adminTokenPrevious: values.PIXGATE_ADMIN_TOKEN_PREVIOUS,
+    metricsTokenPrevious: values.PIXGATE_METRICS_TOKEN_PREVIOUS,
+    encryptionKeys: {
+      current: values.PIXGATE_ENCRYPTION_KEY,
+      previous: values.PIXGATE_ENCRYPTION_KEY_PREVIOUS,
+    },
     bank,
     merchant: {
       pixKey: values.PIXGATE_MERCHANT_PIX_KEY,

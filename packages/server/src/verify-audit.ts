@@ -1,16 +1,17 @@
 import { parseArgs } from 'node:util'
-import { anchorKey } from './audit/anchor.ts'
+import { anchorKeys } from './audit/anchor.ts'
 import { type Position, positionOf, positionText } from './audit/chain.ts'
 import { type AuditVerification, verifyAudit } from './audit/verify.ts'
 import { isProduction, serviceVariables } from './config.ts'
 import type { OpenDatabase } from './open-database.ts'
 import { withSnapshot } from './platform/db/snapshot.ts'
+import type { EncryptionKeys } from './platform/sealing.ts'
 import { type Environment, readVariables } from './platform/variables.ts'
 
-/** A database to look at, and the key that its anchors are signed with. */
+/** A database to look at, and the keys that its anchors may be signed with. */
 export interface OpenAuditDatabase extends OpenDatabase {
   /** `undefined`: anchors are not proven. */
-  readonly encryptionKey: string | undefined
+  readonly encryptionKeys: EncryptionKeys | undefined
 }
 
 /**
@@ -33,13 +34,15 @@ export async function verifyAuditTrail(
   }
 }
 
-/** The database in `DATABASE_URL`, with `PIXGATE_ENCRYPTION_KEY` where that is set. @throws ConfigError */
+/** The database in `DATABASE_URL`, with `PIXGATE_ENCRYPTION_KEY` and the one before it where they are set. @throws ConfigError */
 export async function configuredAuditDatabase(environment: Environment): Promise<OpenAuditDatabase> {
-  const { DATABASE_URL, PIXGATE_ENCRYPTION_KEY } = serviceVariables
+  const { DATABASE_URL, PIXGATE_ENCRYPTION_KEY, PIXGATE_ENCRYPTION_KEY_PREVIOUS } = serviceVariables
   const { required: _, ...optional } = PIXGATE_ENCRYPTION_KEY
-  const table = { DATABASE_URL, PIXGATE_ENCRYPTION_KEY: optional }
+  const table = { DATABASE_URL, PIXGATE_ENCRYPTION_KEY: optional, PIXGATE_ENCRYPTION_KEY_PREVIOUS }
   const values = readVariables(table, environment, { isProduction: isProduction(environment) })
-  return { url: values.DATABASE_URL, encryptionKey: values.PIXGATE_ENCRYPTION_KEY, stop: async () => undefined }
+  const { PIXGATE_ENCRYPTION_KEY: current, PIXGATE_ENCRYPTION_KEY_PREVIOUS: previous } = values
+  const encryptionKeys = current === undefined ? undefined : { current, previous }
+  return { url: values.DATABASE_URL, encryptionKeys, stop: async () => undefined }
 }
 
 interface Parameters {
@@ -64,10 +67,10 @@ function readParameters(args: readonly string[], usage: string): Parameters {
 
 async function verifyDatabase(
   { heads, json }: Parameters,
-  { url, encryptionKey, stop }: OpenAuditDatabase,
+  { url, encryptionKeys, stop }: OpenAuditDatabase,
 ): Promise<number> {
   try {
-    const keys = encryptionKey === undefined ? [] : [anchorKey(encryptionKey)]
+    const keys = encryptionKeys === undefined ? [] : anchorKeys(encryptionKeys)
     const verification = await withSnapshot({ url, name: 'pixgate verify-audit' }, (queries) =>
       verifyAudit(queries, { keys, heads }),
     )
@@ -83,7 +86,9 @@ function reportText({ verified, anchors, unproven, faults }: AuditVerification, 
     `${verified.seq} rows are as they were written, ${anchors} signed heads${heads > 0 ? `, ${heads} given` : ''}`,
     `head ${positionText(verified)}`,
     ...(unproven > 0
-      ? [`${unproven} heads were signed with a key that is not PIXGATE_ENCRYPTION_KEY: they prove nothing`]
+      ? [
+          `${unproven} heads were signed with another key than PIXGATE_ENCRYPTION_KEY, and than the one before it: they prove nothing`,
+        ]
       : []),
     ...faults.map(({ seq, what }) => `✘ ${seq === null ? 'a row:' : `row ${seq}`} ${what}`),
   ]

@@ -31,9 +31,13 @@ const rows: readonly (Variable & { readonly name: string })[] = Object.entries(t
 /** One value for each secret. */
 const ALL_SECRETS: Environment = {
   ...PRODUCTION,
+  PIXGATE_ADMIN_TOKEN_PREVIOUS: `${CANARY}-admin-previous`,
   PIXGATE_METRICS_TOKEN: `${CANARY}-metrics`,
+  PIXGATE_METRICS_TOKEN_PREVIOUS: `${CANARY}-metrics-previous`,
+  PIXGATE_ENCRYPTION_KEY_PREVIOUS: `${CANARY}-encryption-previous`,
   PIXGATE_PARTNER_SECRET_PREVIOUS: `${CANARY}-previous`,
   PIXGATE_PARTNER_INBOUND_API_KEY: `${CANARY}-inbound`,
+  PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: `${CANARY}-inbound-previous`,
 }
 
 /** What production wants beside a static key of the bank. */
@@ -119,7 +123,7 @@ test('[config.1] what is set is read', () => {
     PIXGATE_TRUST_PROXY: ' 10.0.0.0/8, ::1 ,',
   })
   assert.equal(config.databaseUrl, ALONE.DATABASE_URL)
-  assert.deepEqual([config.adminToken, config.encryptionKey], [`${CANARY}-admin`, `${CANARY}-encryption`])
+  assert.deepEqual([config.adminToken, config.encryptionKeys.current], [`${CANARY}-admin`, `${CANARY}-encryption`])
   assert.equal(config.port, 0)
   assert.deepEqual(config.feeCashIn, { cents: 10n, basisPoints: 99n })
   assert.deepEqual(config.feeCashOut, { cents: 50n, basisPoints: 1n })
@@ -349,7 +353,7 @@ test('[config.2] the sandbox takes a database, proxies and secrets that producti
 
 test('[config.2] production refuses one value for two secrets, and names both', () => {
   const names = rows.filter(({ name, secret }) => secret && !name.endsWith('_URL')).map(({ name }) => name)
-  assert.equal(names.length, 7)
+  assert.equal(names.length, 11)
   for (const [at, name] of names.entries()) {
     for (const other of names.slice(0, at)) {
       const [fault, ...more] = faultsOf({ ...PRODUCTION, ...ADDRESSES, [name]: CANARY, [other]: CANARY })
@@ -376,7 +380,7 @@ test('[config.1] whatever has a secret’s name is a secret', () => {
   for (const { name, secret } of rows) {
     assert.equal(
       secret ?? false,
-      /TOKEN|SECRET|_KEY$|DATABASE_URL|MIGRATION_URL/.test(name) && !name.endsWith('PIX_KEY'),
+      /TOKEN|SECRET|_KEY(_PREVIOUS)?$|DATABASE_URL|MIGRATION_URL/.test(name) && !name.endsWith('PIX_KEY'),
       name,
     )
   }
@@ -495,9 +499,12 @@ test('[config.1] [config.8] a secret that no header can carry is refused by its 
   const [TOKEN, ANY] = ['of printable ASCII, without blanks', 'printable ASCII, with no blank at its ends']
   const carried = {
     PIXGATE_ADMIN_TOKEN: `at least 32 characters ${TOKEN}`,
+    PIXGATE_ADMIN_TOKEN_PREVIOUS: `at least 32 characters ${TOKEN}`,
     PIXGATE_METRICS_TOKEN: `at least 32 characters ${TOKEN}`,
+    PIXGATE_METRICS_TOKEN_PREVIOUS: `at least 32 characters ${TOKEN}`,
     PIXGATE_PARTNER_TOKEN: ANY,
     PIXGATE_PARTNER_INBOUND_API_KEY: ANY,
+    PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: ANY,
   }
   for (const [name, accepted] of Object.entries(carried)) {
     const { [name]: _, ...others } = ALONE

@@ -79,6 +79,20 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'Outra pessoa alterou o registro depois que você o leu.',
     cure: 'Leia de novo, decida de novo e envie o `version` que você viu.',
   },
+  next_signing_key_exists: {
+    cause: 'Já foi criada uma próxima chave de assinatura, que não foi promovida nem aposentada.',
+    cure: 'Leia `GET /operator/signing-keys` e promova a que está em `next`; ou aposente essa e crie outra.',
+  },
+  signing_key_state_conflict: {
+    cause:
+      'Só a chave em `next` pode ser promovida, e só a que está em `next` ou em `previous` pode ser aposentada. A que está em `current` sai quando a próxima é promovida.',
+    cure: 'Leia `GET /operator/signing-keys` e indique uma chave que esteja num desses estados.',
+  },
+  signing_key_too_soon: {
+    cause:
+      'Os receptores guardam as chaves por cinco minutos. Quem ainda não conhece a próxima recusaria o que ela assina, e o que a anterior assinou pode ainda estar a caminho.',
+    cure: 'Espere até o `mayMoveAt` da chave. Se ela vazou, envie `force`: as entregas recusadas são tentadas de novo.',
+  },
   last_admin: {
     cause: 'Sem um admin com nome, ninguém poderia criar chaves e operadores, a não ser com o token da instalação.',
     cure: 'Crie outro admin antes. Se os tokens de todos os admins se perderam, o guia do operador diz como entrar de novo.',

@@ -84,6 +84,20 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'Somebody else changed it after you had read it.',
     cure: 'Read it again, decide anew, and send the `version` that you saw.',
   },
+  next_signing_key_exists: {
+    cause: 'A next signing key was made before, and neither promoted nor retired.',
+    cure: 'Read `GET /operator/signing-keys`, and promote the one that is `next`; or retire it, and make another.',
+  },
+  signing_key_state_conflict: {
+    cause:
+      'Only the `next` key can be promoted, and only the `next` or the `previous` one retired. The `current` key goes when the next one is promoted.',
+    cure: 'Read `GET /operator/signing-keys` and name a key that is in such a state.',
+  },
+  signing_key_too_soon: {
+    cause:
+      'Receivers cache keys for five minutes. One that does not know the next key yet would refuse what it signs, and what the previous one signed may still be on its way.',
+    cure: 'Wait until `mayMoveAt` of the key. Where it has leaked, send `force`: refused deliveries are tried again.',
+  },
   last_admin: {
     cause: 'Without a named admin nobody could make keys and operators but with the token of the installation.',
     cure: 'Make another admin first. Where every admin’s token is lost, the operator’s guide says how to get in again.',

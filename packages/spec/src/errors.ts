@@ -63,6 +63,21 @@ export const errors = {
     title: 'Changed meanwhile',
     message: 'it was changed meanwhile; read it again and send the version that you saw',
   },
+  next_signing_key_exists: {
+    status: 409,
+    title: 'Next signing key exists',
+    message: 'there is a next signing key already; promote it, or retire it first',
+  },
+  signing_key_state_conflict: {
+    status: 409,
+    title: 'Not possible for this signing key',
+    message: 'the signing key is not in a state from which this is possible',
+  },
+  signing_key_too_soon: {
+    status: 409,
+    title: 'Too soon for this signing key',
+    message: 'receivers may still have cached the keys of before; wait until mayMoveAt, or send force',
+  },
   last_admin: {
     status: 409,
     title: 'Last admin',

@@ -19,7 +19,16 @@ import { createOperator, deactivateOperator, listOperators } from './operators.t
 import { receiveCashInEvent, receiveCashOutEvent } from './partner.ts'
 import { createRefundIn, getRefundIn, listRefundIns } from './refund-in/index.ts'
 import { sandboxEndpoints } from './sandbox.ts'
-import { createWebhook, deleteWebhook, getPublicKey, listWebhooks } from './webhook.ts'
+import {
+  createSigningKey,
+  getJwks,
+  getPublicKey,
+  listPublicKeys,
+  listSigningKeys,
+  promoteSigningKey,
+  retireSigningKey,
+} from './signing-key.ts'
+import { createWebhook, deleteWebhook, listWebhooks } from './webhook.ts'
 
 export * from './access.ts'
 export * from './api-key.ts'
@@ -51,6 +60,7 @@ export * from './releases.ts'
 export * from './response-headers.ts'
 export * from './sandbox.ts'
 export * from './shapes.ts'
+export * from './signing-key.ts'
 export * from './suspense-cases.ts'
 export * from './tags.ts'
 export * from './webhook.ts'
@@ -79,9 +89,15 @@ const businessEndpoints = {
   listWebhooks,
   deleteWebhook,
   getPublicKey,
+  listPublicKeys,
+  getJwks,
   getCashOutSwitch,
   setCashOutSwitch,
   createAdjustment,
+  listSigningKeys,
+  createSigningKey,
+  promoteSigningKey,
+  retireSigningKey,
   listApprovals,
   decideApproval,
   createOperator,

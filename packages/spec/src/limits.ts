@@ -97,6 +97,11 @@ export const limits = {
   /** How many attempts an answer gets that a retry is unlikely to change. @source rules#webhooks.7 */
   webhookShortScheduleAttempts: 4,
   publicKeyMaxAgeSeconds: 300,
+  /** What a process answers of the published keys is so old at most. @source rules#signing-keys.5 */
+  publishedKeysAgeMs: 1_000,
+  /** Next, current and previous. @source rules#signing-keys.1 */
+  signingKeysPublishedMax: 3,
+  signingKeysListMax: 100,
   bodyMaxBytes: 65_536,
   /** A deactivated API key stops working everywhere within this. @source rules#api-keys.4 */
   apiKeyCacheMs: 5_000,

@@ -5,7 +5,7 @@ import { limits } from './limits.ts'
 import { idText, instant, PLAIN_TEXT, uuid } from './shapes.ts'
 
 /**
- * The merchant's webhook subscriptions, and the key their signatures are verified with.
+ * The merchant's webhook subscriptions.
  */
 
 const events = Type.Array(Type.Enum([...eventTypes], { title: 'EventType' }), {
@@ -97,33 +97,4 @@ export const deleteWebhook = endpoint({
   params: Type.Object({ webhook_id: idText('webhook', subscriptionExample.webhook_id) }),
   responses: { 204: { description: 'Removed' } },
   errors: ['not_found'],
-})
-
-/** @source rules#webhooks.4 */
-export const getPublicKey = endpoint({
-  id: 'getPublicKey',
-  method: 'GET',
-  path: '/public-key',
-  auth: 'none',
-  tag: 'Webhooks',
-  summary: 'The PEM key that verifies Digital-Signature',
-  headers: {
-    'If-None-Match': Type.String({
-      maxLength: 256,
-      description: 'The `ETag` of the key that you have',
-      examples: ['"brBF9ATMQOcuvXdP"'],
-    }),
-  },
-  description: 'SPKI in PEM, always. Cache it for five minutes and fetch it again when a signature does not verify.',
-  responses: {
-    200: {
-      description: 'ECDSA P-256 public key',
-      headers: ['ETag'],
-      contentType: 'application/x-pem-file',
-      schema: Type.String({ title: 'PublicKey', maxLength: 1_024 }),
-      example: '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE…\n-----END PUBLIC KEY-----\n',
-    },
-    304: { description: 'The key is still the one that `If-None-Match` names', headers: ['ETag'] },
-  },
-  errors: [],
 })

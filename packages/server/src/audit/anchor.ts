@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { secretsEqual, sha256 } from '../platform/crypto.ts'
+import type { EncryptionKeys } from '../platform/sealing.ts'
 import type { Position } from './chain.ts'
 
 /** Signed heads of the trail: with a key that the database never sees, so that its owner cannot make one. Pure. */
@@ -35,6 +36,11 @@ export function anchorKey(encryptionKey: string): AnchorKey {
       return createHmac('sha256', key).update(numbers).update(hash).digest()
     },
   }
+}
+
+/** The key that signs, first, and the one whose anchors count besides while it is being replaced. @source rules#audit.3 */
+export function anchorKeys({ current, previous }: EncryptionKeys): readonly [AnchorKey, ...AnchorKey[]] {
+  return [anchorKey(current), ...(previous === undefined ? [] : [anchorKey(previous)])]
 }
 
 /** Whether one of the keys made it; `undefined` where none of them has its id, so that nobody can say. */

@@ -3,7 +3,8 @@ import type { Database } from '../platform/db/database.ts'
 import { workAsApplication } from '../platform/db/login.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
 import type { Logger } from '../platform/log.ts'
-import { anchorKey } from './anchor.ts'
+import type { EncryptionKeys } from '../platform/sealing.ts'
+import { anchorKeys } from './anchor.ts'
 import { type Position, positionText } from './chain.ts'
 import { insertAnchor } from './store.ts'
 import { type AuditFault, verifyAudit, verifyFrom } from './verify.ts'
@@ -39,8 +40,8 @@ export interface AuditKeeperOptions {
   readonly database: Database
   readonly logger: Logger
   readonly clock: Clock
-  /** `PIXGATE_ENCRYPTION_KEY`. */
-  readonly encryptionKey: string
+  /** The current one signs; what the previous one signed counts too. */
+  readonly encryptionKeys: EncryptionKeys
 }
 
 /** How often a head that has changed is signed. @source rules#audit.3 */
@@ -59,11 +60,11 @@ export function createAuditKeeper({
   database,
   logger,
   clock,
-  encryptionKey,
+  encryptionKeys,
 }: AuditKeeperOptions): AuditKeeper {
   const stopping = new AbortController()
   const { signal } = stopping
-  const key = anchorKey(encryptionKey)
+  const [key, ...before] = anchorKeys(encryptionKeys)
   let standing: AuditStanding | undefined
   let last: Position | undefined
   let wholeAt = Number.NEGATIVE_INFINITY
@@ -73,7 +74,7 @@ export function createAuditKeeper({
       await workAsApplication(queries)
       if (last !== undefined && clock.now() - wholeAt < ALL_EVERY_MS) return verifyFrom(queries, last)
       wholeAt = clock.now()
-      return verifyAudit(queries, { keys: [key], ...(last && { heads: [last] }) })
+      return verifyAudit(queries, { keys: [key, ...before], ...(last && { heads: [last] }) })
     })
   }
 

@@ -52,6 +52,11 @@ export const ORIGINS = ['proven', 'unproven', 'stale', 'refused'] as const
 export type Judgement =
   | Origin
   | {
+      readonly origin: 'proven'
+      /** The variable of the previous secret that proves it, where the current one does not. */
+      readonly previousSecret: string
+    }
+  | {
       readonly origin: 'stale' | 'refused'
       /** What of the proof is missing, malformed or wrong; repeats nothing that came. */
       readonly reason: string

@@ -6,10 +6,12 @@ import { missingFromSchema } from '../platform/db/migrate.ts'
 import { databaseStartupError } from '../platform/db/problem.ts'
 import { checkDatabase } from '../platform/db/self-check.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
+import type { EncryptionKeys } from '../platform/sealing.ts'
 import { StartupError } from '../platform/startup-error.ts'
 import { MACHINES, schemaFault } from '../prepare-database.ts'
-import { SigningKeyUnreadable, unsealKey } from '../webhooks/signer.ts'
-import { currentSigningKey, listSubscriptions, type Subscription } from '../webhooks/store.ts'
+import { sealingAdvice } from '../signing-keys/rewrap.ts'
+import { SigningKeyUnreadable } from '../signing-keys/signing-key.ts'
+import { listSubscriptions, type Subscription } from '../webhooks/store.ts'
 import { bad, type Finding, good } from './finding.ts'
 import { permissionFaults } from './permissions.ts'
 import { readAbout, readPermissions } from './store.ts'
@@ -29,8 +31,8 @@ export interface ExaminedDatabase {
   readonly url: string
   /** Is told the database's time. */
   readonly clock: DatabaseClock
-  /** Has to open what is sealed there; `undefined` where it is not known. */
-  readonly encryptionKey: string | undefined
+  /** Have to open what is sealed there; `undefined` where they are not known. */
+  readonly encryptionKeys: EncryptionKeys | undefined
   readonly migratedBy: MigratedBy
 }
 
@@ -52,7 +54,7 @@ export async function examineDatabase(examined: ExaminedDatabase): Promise<Datab
 
 async function examineContents(
   queries: Queries,
-  { clock, encryptionKey, migratedBy }: ExaminedDatabase,
+  { clock, encryptionKeys, migratedBy }: ExaminedDatabase,
   settings: readonly string[],
 ): Promise<DatabaseExamination> {
   const { version, now, isReadOnly } = await readAbout(queries)
@@ -68,7 +70,7 @@ async function examineContents(
       ? faults.map((fault) => bad('database', fault))
       : [good('database', `PostgreSQL ${version} answers, and keeps what it commits`)]),
     examineSchema(missing, migratedBy),
-    ...(isCurrent && encryptionKey !== undefined ? await examineKey(queries, encryptionKey) : []),
+    ...(isCurrent && encryptionKeys !== undefined ? await examineKeys(queries, encryptionKeys) : []),
     examineClock(clock),
   ]
   return { findings, receivers: isCurrent ? await listSubscriptions(queries) : [] }
@@ -82,14 +84,14 @@ function examineSchema(missing: readonly string[], migratedBy: MigratedBy): Find
 
 const READ_ONLY = 'the database can only be read: it is a standby, or default_transaction_read_only is on'
 
-async function examineKey(queries: Queries, encryptionKey: string): Promise<Finding[]> {
-  const stored = await currentSigningKey(queries)
+/** @source rules#doctor.2, rules#encryption.4 */
+async function examineKeys(queries: Queries, keys: EncryptionKeys): Promise<Finding[]> {
+  const check = 'encryption key'
   try {
-    if (stored) unsealKey(stored, encryptionKey)
-    return []
+    return (await sealingAdvice(queries, keys)).map((advice) => good(check, advice))
   } catch (error) {
     if (!(error instanceof SigningKeyUnreadable)) throw error
-    return [bad('encryption key', error.message)]
+    return [bad(check, error.message)]
   }
 }
 

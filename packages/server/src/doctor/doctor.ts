@@ -2,6 +2,7 @@ import type { ConfiguredBank } from '../banks/connector.ts'
 import type { Mode } from '../config.ts'
 import { createDatabaseClock } from '../platform/clock.ts'
 import { type SettingPlaces, settingsCount } from '../platform/environment-file.ts'
+import type { EncryptionKeys } from '../platform/sealing.ts'
 import { ConfigError, type Environment } from '../platform/variables.ts'
 import { configured, readEnvironment } from '../process.ts'
 import { examineAuthorities } from './authorities.ts'
@@ -17,7 +18,7 @@ export interface Examined {
   /** As whom the sandbox's start brings the schema up to date; `undefined`: with the same login. */
   readonly migrationUrl: string | undefined
   /** `undefined`: not known, as nobody made it yet. */
-  readonly encryptionKey: string | Finding | undefined
+  readonly encryptionKeys: EncryptionKeys | Finding | undefined
   readonly bank: ConfiguredBank | Finding
   readonly webhookAllowPrivate: boolean
 }
@@ -55,15 +56,16 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
 
 /** Examines the encryption key, the database, the clock, the bank and the receivers, in this order. */
 async function examine(examined: Examined): Promise<Finding[]> {
-  const { database, encryptionKey, bank, webhookAllowPrivate } = examined
+  const { database, encryptionKeys, bank, webhookAllowPrivate } = examined
   const clock = createDatabaseClock()
-  const [key, ofKey] = typeof encryptionKey === 'object' ? [undefined, [encryptionKey]] : [encryptionKey, []]
+  const [keys, ofKeys] =
+    encryptionKeys && 'check' in encryptionKeys ? [undefined, [encryptionKeys]] : [encryptionKeys, []]
   const { findings, receivers } =
     typeof database === 'string'
       ? await examineDatabase({
           url: database,
           clock,
-          encryptionKey: key,
+          encryptionKeys: keys,
           migratedBy: migratedBy(examined),
         }).catch((error: unknown) => withoutReceivers(unforeseen('database', error)))
       : withoutReceivers(database)
@@ -71,7 +73,7 @@ async function examine(examined: Examined): Promise<Finding[]> {
     'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
     examineReceivers(receivers, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook receiver', error)]),
   ])
-  return [...ofKey, ...findings, ...ofBank, ...ofReceivers]
+  return [...ofKeys, ...findings, ...ofBank, ...ofReceivers]
 }
 
 function migratedBy({ mode, migrationUrl }: Examined): MigratedBy {

@@ -63,7 +63,7 @@ const selectPermissions = statement<[], Permissions>(
     WHERE rolname = current_user`,
 )
 
-/** Asks it what we may do. */
+/** Asks it what we may do, ourselves or as whom our login works. @source rules#rotation.3 */
 export async function readPermissions(queries: Queries): Promise<Permissions> {
   const [permissions] = await queries.rows(selectPermissions, [])
   if (permissions === undefined) throw new Error('the database does not know who we are')

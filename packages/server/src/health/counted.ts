@@ -24,6 +24,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export function createCounted(registry: Registry, bankCalls: readonly BankCall[]) {
   return {
     ...harmless(httpMetrics(registry)),
+    ...harmless(secretMetrics(registry)),
     engine: harmless(engineMetrics(registry)),
     ...harmless(limitMetrics(registry)),
     ...harmless(bankMetrics(registry, bankCalls)),
@@ -75,6 +76,16 @@ function httpMetrics(registry: Registry) {
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, durationMs / 1_000)
     },
   }
+}
+
+function secretMetrics(registry: Registry) {
+  const uses = new Counter({
+    name: 'pixgate_previous_secret_uses_total',
+    help: 'Requests that this process accepted because of a previous secret, by the variable that it stands in',
+    labelNames: ['variable'],
+    registers: [registry],
+  })
+  return { onPreviousSecret: (variable: string) => uses.inc({ variable }) }
 }
 
 function engineMetrics(registry: Registry) {

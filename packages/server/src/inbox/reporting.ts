@@ -2,6 +2,7 @@ import type { Judgement, Origin } from '../banks/inbound.ts'
 import type { CallbackOrigin, EventOutcome } from '../health/index.ts'
 import { andMore, createHeartbeat, type Heartbeat } from '../platform/heartbeat.ts'
 import type { Logger } from '../platform/log.ts'
+import type { OnPreviousSecret } from '../platform/previous-secrets.ts'
 import type { InboxEvent, InboxResult } from './store.ts'
 
 /** Is told of what the bank sends. Throws nothing. */
@@ -10,6 +11,8 @@ export interface InboxObserver {
   onCallback(origin: CallbackOrigin): void
   /** What became of an event, for now. */
   onEvent(outcome: EventOutcome): void
+  /** A previous secret proved a callback, by the variable that it stands in. */
+  onPreviousSecret?: OnPreviousSecret
 }
 
 /** Reports of the inbox, to the log and to whoever counts. */
@@ -34,6 +37,7 @@ export function createInboxReports(
     callback: (path, judgement) => {
       const { origin } = judgement
       observer?.onCallback(origin)
+      if ('previousSecret' in judgement) observer?.onPreviousSecret?.(judgement.previousSecret)
       const sentence = REFUSALS[origin]
       if (sentence === undefined) return
       const reason = 'reason' in judgement ? judgement.reason : undefined

@@ -5,17 +5,16 @@ import type { RefusalReports } from '../credentials/reports.ts'
 import type { Mode } from '../credentials/token-text.ts'
 import { createWrongTokens } from '../credentials/wrong-tokens.ts'
 import type { Clock } from '../platform/clock.ts'
-import { secretsEqual, sha256 } from '../platform/crypto.ts'
+import { sha256 } from '../platform/crypto.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
+import type { OnPreviousSecret } from '../platform/previous-secrets.ts'
+import { BY_ADMIN_TOKEN, type ConfiguredTokens, createConfiguredTokens } from './configured-tokens.ts'
 import type { Roster } from './roster.ts'
 import { modeOf } from './token.ts'
 
 /** What the operators' tokens are told by. */
-export interface OperatorAuthenticatorOptions {
-  /** `PIXGATE_ADMIN_TOKEN`. */
-  readonly adminToken: string
-  /** `PIXGATE_METRICS_TOKEN`. */
-  readonly metricsToken?: string | undefined
+export interface OperatorAuthenticatorOptions extends ConfiguredTokens {
+  readonly onPreviousSecret?: OnPreviousSecret
   /** Of the tokens of named operators that are let in. */
   readonly mode: Mode
   readonly roster: Roster
@@ -38,23 +37,29 @@ export type AuthenticateOperator = (request: OperatorRequest) => Promise<Caller>
 const OF_ADMIN_TOKEN: readonly Endpoint[] = [generateApiKey, getMetrics]
 
 /**
- * Takes the tokens of named operators, the administrative token, and where the metrics are read theirs. A token is compared
+ * Takes the tokens of named operators, the administrative token, and where the metrics are read theirs; the latter two also
+ * as they were before, while they are being replaced, which is told. A token is compared
  * before anything is counted: nobody can keep an operator out by showing wrong ones. What is no bearer token guesses nothing
  * and is not counted, and who scrapes with a wrong token takes nothing from the others.
- * @source rules#api-keys.7, rules#operators.2, rules#operators.6, rules#metrics.4
+ * @source rules#api-keys.7, rules#operators.2, rules#operators.6, rules#metrics.4, rules#rotation.1, rules#rotation.2
  */
 export function createOperatorAuthenticator(options: OperatorAuthenticatorOptions): AuthenticateOperator {
-  const { adminToken, metricsToken, mode, roster, lastUsed, clock, reports } = options
+  const { mode, roster, lastUsed, clock, reports } = options
+  const configuredToken = createConfiguredTokens(options)
   const wrongTokens = createWrongTokens(clock)
   const wrongScrapes = createWrongTokens(clock)
 
   async function callerOf(token: string, { endpoint, remoteAddress }: OperatorRequest): Promise<Caller | undefined> {
-    if (secretsEqual(token, adminToken)) {
-      if (OF_ADMIN_TOKEN.includes(endpoint) || !(await roster.hasAdmin())) return BY_ADMIN_TOKEN
-      reports.operator('retired_admin_token', remoteAddress)
-      throw new Refusal('unauthorized')
+    const configured = configuredToken(token, endpoint)
+    if (configured) {
+      const { caller, previousSecret } = configured
+      if (caller === BY_ADMIN_TOKEN && !OF_ADMIN_TOKEN.includes(endpoint) && (await roster.hasAdmin())) {
+        reports.operator('retired_admin_token', remoteAddress)
+        throw new Refusal('unauthorized')
+      }
+      if (previousSecret !== undefined) options.onPreviousSecret?.(previousSecret)
+      return caller
     }
-    if (endpoint === getMetrics && metricsToken !== undefined && secretsEqual(token, metricsToken)) return BY_SCRAPER
     const operator = modeOf(token) === mode ? await roster.find(sha256(token)) : undefined
     if (operator === undefined) return undefined
     const { id, name, role } = operator
@@ -76,9 +81,6 @@ export function createOperatorAuthenticator(options: OperatorAuthenticatorOption
     throw refusal
   }
 }
-
-const BY_ADMIN_TOKEN: Caller = { credential: 'admin', id: 'admin', role: 'admin' }
-const BY_SCRAPER: Caller = { credential: 'admin', id: 'metrics', role: 'viewer' }
 
 /**
  * Judges whether an operator who is known may call this.

@@ -4,12 +4,14 @@ import type { Mode } from '../credentials/token-text.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
+import type { OnPreviousSecret } from '../platform/previous-secrets.ts'
 import {
   type AdmitOperator,
   type AuthenticateOperator,
   createOperatorAdmission,
   createOperatorAuthenticator,
 } from './authenticate.ts'
+import type { ConfiguredTokens } from './configured-tokens.ts'
 import { createRoster } from './roster.ts'
 import { createOperatorsHandlers, type OperatorsHandlers } from './routes.ts'
 import { markUsed } from './store.ts'
@@ -26,15 +28,12 @@ export interface OperatorsModule {
 }
 
 /** What the module needs. */
-export interface OperatorsOptions {
+export interface OperatorsOptions extends ConfiguredTokens {
   readonly database: Database
   readonly clock: Clock
   readonly ids: Ids
   readonly mode: Mode
-  /** `PIXGATE_ADMIN_TOKEN`. */
-  readonly adminToken: string
-  /** `PIXGATE_METRICS_TOKEN`. */
-  readonly metricsToken?: string | undefined
+  readonly onPreviousSecret: OnPreviousSecret
   readonly reports: RefusalReports
 }
 

@@ -15,7 +15,7 @@ export interface Step {
 export interface Folder {
   readonly name: string
   readonly description: string
-  /** Whether it is of no use without a simulated bank. */
+  /** Whether it is for the sandbox alone. */
   readonly isOfSandbox?: true
   readonly steps: readonly Step[]
 }
@@ -84,6 +84,16 @@ const SIMULATED_BANK: Folder = {
   ],
 }
 
+const SIGNING_KEY: Folder = {
+  name: 'Another signing key',
+  description: 'Notifications are signed with another key at once, which is not tried where merchants receive them.',
+  isOfSandbox: true,
+  steps: [
+    { id: 'createSigningKey', name: 'Make the signing key that follows' },
+    { id: 'promoteSigningKey', body: { reason: 'A rotation by way of trial', force: true } },
+  ],
+}
+
 /**
  * The requests of the collection, in the order in which each finds what it needs: run as a whole they all succeed, and leave
  * the service as it was, but for what was paid.
@@ -99,6 +109,8 @@ export const collectionPlan: readonly Folder[] = [
       { id: 'createWebhook' },
       { id: 'listWebhooks' },
       { id: 'getPublicKey' },
+      { id: 'listPublicKeys' },
+      { id: 'getJwks' },
     ],
   },
   {
@@ -156,11 +168,15 @@ export const collectionPlan: readonly Folder[] = [
         body: { valueCents: -TOP_UP_CENTS, reason: 'Opening balance, taken back' },
       },
       { id: 'listApprovals' },
+      { id: 'createSigningKey' },
+      { id: 'listSigningKeys' },
+      { id: 'retireSigningKey' },
       { id: 'createOperator' },
       { id: 'listOperators' },
       { id: 'deactivateOperator' },
     ],
   },
+  SIGNING_KEY,
   {
     name: 'Health',
     description: 'For supervisors, load balancers and Prometheus.',

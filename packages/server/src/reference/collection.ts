@@ -53,6 +53,7 @@ const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: 
   createRefundIn: { variable: 'refundInId', from: 'id' },
   listLedgerEntries: { variable: 'ledgerEntryId', from: 'data[0]?.id' },
   createWebhook: { variable: 'webhookId', from: 'webhook_id' },
+  createSigningKey: { variable: 'signingKeyId', from: 'id' },
 }
 
 function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, hasBank: boolean) {

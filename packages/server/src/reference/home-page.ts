@@ -31,6 +31,7 @@ const PLACES = [
   ['/collection.json', 'The same as a collection for Postman, Bruno or Insomnia'],
   ['/llms.txt', 'What a language model needs to know before it writes a client'],
   ['/public-key', 'The key that verifies the signature of notifications'],
+  ['/public-keys', 'All keys that may, by id: also the one that will sign next'],
   ['/healthz', 'Whether this process lives'],
   ['/readyz', 'Whether it can serve, or why not'],
 ] as const

@@ -8,14 +8,14 @@ const RETRIED = limits.webhookRetriedStatuses.join(', ')
 /** What a receiver does, in its order. */
 const STEPS = [
   'Keep the bytes of the body as they came: the signature is over them. Do not parse the body and write it again.',
-  `Verify. \`Digital-Signature\` is the Base64 of the DER form of an ECDSA P-256 signature with SHA-256. The key is \`GET /public-key\`, PEM, without a token; keep it for ${KEY_MINUTES} minutes. Where a signature does not verify, as after a change of the key that \`Digital-Signature-Key-Id\` tells, fetch the key once more; where it still does not, answer 401.`,
+  `Verify. \`Digital-Signature\` is the Base64 of the DER form of an ECDSA P-256 signature with SHA-256. The key is the one of \`GET /public-keys\`, PEM, without a token, that \`Digital-Signature-Key-Id\` names; keep them for ${KEY_MINUTES} minutes and no longer. Where it names none of them, fetch them once more, at most once a second; where it still does not, or the signature does not verify, answer 401. \`GET /public-key\` is the current one alone: fetch it again where a signature does not verify.`,
   `Answer any 2xx within ${ANSWER_SECONDS} seconds, with or without a body, and do the work afterwards.`,
   'Act once on each `webhook-id`: the same notification may come again, with the same id and the same bytes. It may also come before or after others; GET by id is the authoritative view.',
 ]
 
 const VERIFYING = `import { createPublicKey, verify } from 'node:crypto'
 
-// pem: what GET /public-key answered; rawBody: a Buffer with the bytes of the body
+// pem: the publicKey that Digital-Signature-Key-Id names; rawBody: a Buffer with the bytes of the body
 const signature = Buffer.from(request.headers['digital-signature'], 'base64')
 const isAuthentic = verify('sha256', rawBody, createPublicKey(pem), signature)`
 

@@ -6,10 +6,10 @@ import { createGuardedAgent } from '../platform/http-client/guarded-agent.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { StartWorker, Worker } from '../platform/jobs/worker.ts'
 import type { Logger } from '../platform/log.ts'
+import type { Keyring } from '../signing-keys/index.ts'
 import { createDelivery, createFanOut } from './jobs.ts'
 import type { DeliveryObserver } from './reporting.ts'
 import { createWebhookHandlers, type WebhookHandlers } from './routes.ts'
-import { openSigner } from './signer.ts'
 
 /** What the module works with. */
 export interface WebhooksDependencies {
@@ -19,8 +19,8 @@ export interface WebhooksDependencies {
   /** Uniform in [0, 1). */
   readonly random: () => number
   readonly logger: Logger
-  /** `PIXGATE_ENCRYPTION_KEY`. */
-  readonly encryptionKey: string
+  /** What notifications are signed with. */
+  readonly keyring: Keyring
   /** `PIXGATE_WEBHOOK_ALLOW_PRIVATE`. */
   readonly allowPrivate: boolean
   /** Where names are looked up; the DNS unless a test says otherwise. */
@@ -28,7 +28,7 @@ export interface WebhooksDependencies {
   readonly observer?: DeliveryObserver
 }
 
-/** Receivers, the key they verify with, and the delivery of notifications. */
+/** Receivers, and the delivery of notifications. */
 export interface WebhooksModule {
   readonly handlers: WebhookHandlers
   /** Starts the workers; an API-only process does not. */
@@ -42,19 +42,14 @@ export interface WebhooksModule {
 /** What a worker that nobody woke looks after: retries that have become due, and what other processes committed. */
 const POLL_MS = 250
 
-/**
- * Opens the module, making the signing key at the first start.
- * @throws SigningKeyUnreadable where the encryption key is not the one the signing key was stored with
- */
-export async function createWebhooksModule(dependencies: WebhooksDependencies): Promise<WebhooksModule> {
+/** Makes the module. */
+export function createWebhooksModule(dependencies: WebhooksDependencies): WebhooksModule {
   const { allowPrivate, resolve } = dependencies
-  const signer = await openSigner(dependencies)
   const gate = allowPrivate ? openGate() : publicAddressGate(resolve)
   const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
 
   const delivery = createDelivery({
     ...dependencies,
-    signer,
     dispatcher,
     onAttemptEnded: () => deliveryWorker?.wake(),
   })
@@ -63,7 +58,7 @@ export async function createWebhooksModule(dependencies: WebhooksDependencies): 
   let fanOutWorker: Worker | undefined
 
   return {
-    handlers: createWebhookHandlers({ ...dependencies, signer, gate }),
+    handlers: createWebhookHandlers({ ...dependencies, gate }),
     start: (startWorker) => {
       deliveryWorker = startWorker({ name: 'delivery', idleMs: POLL_MS, processNext: () => delivery.processNext() })
       fanOutWorker = startWorker({ name: 'fan-out', idleMs: POLL_MS, processNext: fanOut.processNext })

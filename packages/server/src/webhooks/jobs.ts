@@ -9,10 +9,10 @@ import { type Answer, type PostRequest, post } from '../platform/http-client/pos
 import type { Ids } from '../platform/ids.ts'
 import { type Batcher, createBatcher } from '../platform/jobs/batcher.ts'
 import type { Logger } from '../platform/log.ts'
+import type { Keyring, Signer } from '../signing-keys/index.ts'
 import { urlNotAllowed } from './receiver-url.ts'
 import { type DeliveryObserver, reportAttempt } from './reporting.ts'
 import { nextAttempt } from './rules.ts'
-import type { Signer } from './signer.ts'
 import {
   type Claim,
   claimDeliveries,
@@ -96,7 +96,7 @@ export interface DeliveryDependencies {
   /** Uniform in [0, 1). */
   readonly random: () => number
   readonly logger: Logger
-  readonly signer: Signer
+  readonly keyring: Keyring
   readonly dispatcher: Dispatcher
   /** Called when another attempt may start. */
   readonly onAttemptEnded: () => void
@@ -130,8 +130,8 @@ const RECORD_BATCH_MAX = 256
 /**
  * Sends deliveries: claimed in one short statement, attempted with no transaction open, recorded in another statement
  * that changes only what is still claimed. The bytes are those of the notification on every attempt; each attempt is
- * signed anew.
- * @source rules#webhooks.5, rules#webhooks.10, rules#events.4, failure-modes#NO-1, failure-modes#NO-2
+ * signed anew, with the key that was current when it was claimed.
+ * @source rules#webhooks.5, rules#webhooks.8, rules#webhooks.10, rules#signing-keys.5, rules#events.4, failure-modes#NO-1, failure-modes#NO-2, failure-modes#NO-7
  */
 export function createDelivery(dependencies: DeliveryDependencies): Delivery {
   return new SendingDelivery(dependencies)
@@ -159,28 +159,34 @@ class SendingDelivery implements Delivery {
   }
 
   async processNext(): Promise<boolean> {
-    const { database, clock, ids, signer } = this.#dependencies
+    const { database, clock, ids, keyring } = this.#dependencies
     const free = Math.min(IN_FLIGHT_MAX - this.#underWay.size, UNRECORDED_MAX - this.#unrecorded.size)
     if (free === 0) return false
     const now = clock.now()
-    const claims = await claimDeliveries(database, {
+    const signer = keyring.signer()
+    const { claims, signingKeyId } = await claimDeliveries(database, {
       claimId: ids.uuid(),
+      signingKeyId: signer.keyId,
       now,
       leaseEndsAt: now + LEASE_MS,
       inFlight: countEach(this.#underWay.values()),
       maxPerSubscription: IN_FLIGHT_PER_SUBSCRIPTION,
       max: free,
     })
-    const signatures = new Map<string, Promise<string>>()
+    if (signingKeyId !== signer.keyId) {
+      await keyring.refresh()
+      return true
+    }
+    const signatures = new Map<string, Promise<Signature>>()
     for (const claim of claims) {
-      const signature = signatures.get(claim.notificationId) ?? signer.sign(claim.body)
+      const signature = signatures.get(claim.notificationId) ?? signatureOf(claim.body, signer)
       signatures.set(claim.notificationId, signature)
       this.#start(claim, signature)
     }
     return false
   }
 
-  #start(claim: Claim, signature: Promise<string>): void {
+  #start(claim: Claim, signature: Promise<Signature>): void {
     const { onAttemptEnded } = this.#dependencies
     const attempt = this.#send(claim, signature).finally(() => {
       this.#underWay.delete(attempt)
@@ -210,10 +216,10 @@ class SendingDelivery implements Delivery {
     )
   }
 
-  async #send(claim: Claim, signature: Promise<string>): Promise<EndedAttempt> {
-    const { clock, random, signer, dispatcher } = this.#dependencies
+  async #send(claim: Claim, signature: Promise<Signature>): Promise<EndedAttempt> {
+    const { clock, random, dispatcher } = this.#dependencies
     const startedAt = clock.now()
-    const answer = await post(dispatcher, requestOf(claim, await signature, signer.keyId, startedAt))
+    const answer = await post(dispatcher, requestOf(claim, await signature, startedAt))
     return endedAttempt(claim, answer, startedAt, clock.now(), random())
   }
 
@@ -228,13 +234,23 @@ function countEach(values: Iterable<string>): Map<string, number> {
   return counts
 }
 
-function requestOf(claim: Claim, signature: string, keyId: string, nowMs: number): PostRequest {
+/** A signature in Base64, and the key it was made with. */
+interface Signature {
+  readonly text: string
+  readonly keyId: string
+}
+
+async function signatureOf(bytes: Uint8Array, { keyId, sign }: Signer): Promise<Signature> {
+  return { text: await sign(bytes), keyId }
+}
+
+function requestOf(claim: Claim, signature: Signature, nowMs: number): PostRequest {
   return {
     url: claim.url,
     headers: {
       'content-type': 'application/json',
-      'digital-signature': signature,
-      'digital-signature-key-id': keyId,
+      'digital-signature': signature.text,
+      'digital-signature-key-id': signature.keyId,
       'webhook-id': claim.notificationId,
       'webhook-timestamp': String(Math.floor(nowMs / 1_000)),
       'user-agent': 'Pixgate',

@@ -1,23 +1,18 @@
-import { type endpoints, limits } from '@pixgate/spec'
+import type { endpoints } from '@pixgate/spec'
 import { operatorOf } from '../audit/operator.ts'
-import { hasCurrent } from '../platform/http/etag.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import type { AddressGate } from '../platform/http-client/address-gate.ts'
 import { type SubscriptionDependencies, subscribe, unsubscribe } from './commands.ts'
 import { assertResolves } from './jobs.ts'
 import { receiverUrl } from './receiver-url.ts'
-import type { Signer } from './signer.ts'
 import { listSubscriptions } from './store.ts'
 import { webhookView } from './view.ts'
 
 /** The endpoints of this module, each with its handler. */
-export type WebhookHandlers = Handlers<
-  Pick<typeof endpoints, 'createWebhook' | 'listWebhooks' | 'deleteWebhook' | 'getPublicKey'>
->
+export type WebhookHandlers = Handlers<Pick<typeof endpoints, 'createWebhook' | 'listWebhooks' | 'deleteWebhook'>>
 
 /** What the handlers work with. */
 export interface WebhookHandlerDependencies extends SubscriptionDependencies {
-  readonly signer: Signer
   readonly gate: AddressGate
   /** Sandbox: receivers on http and private addresses are taken. */
   readonly allowPrivate: boolean
@@ -25,7 +20,7 @@ export interface WebhookHandlerDependencies extends SubscriptionDependencies {
 
 /** Binds the endpoints to commands and queries. */
 export function createWebhookHandlers(dependencies: WebhookHandlerDependencies): WebhookHandlers {
-  const { database, signer, gate, allowPrivate } = dependencies
+  const { database, gate, allowPrivate } = dependencies
   return {
     createWebhook: async ({ body, context }) => {
       const url = receiverUrl(body.url, allowPrivate)
@@ -40,12 +35,6 @@ export function createWebhookHandlers(dependencies: WebhookHandlerDependencies):
     deleteWebhook: async ({ params, context }) => {
       await unsubscribe(dependencies, params.webhook_id, operatorOf(context), context.live)
       return { status: 204 }
-    },
-    getPublicKey: async ({ context }) => {
-      const etag = `"${signer.keyId}"`
-      const headers = { 'cache-control': `public, max-age=${limits.publicKeyMaxAgeSeconds}`, etag }
-      if (hasCurrent(etag, context.headers['if-none-match'])) return { status: 304, headers }
-      return { status: 200, headers, body: signer.publicPem }
     },
   }
 }

@@ -160,9 +160,18 @@ export interface Claim {
   readonly body: Buffer
 }
 
+/** What was claimed, and by which key it may be signed. */
+export interface Claimed {
+  readonly claims: readonly Claim[]
+  /** The id of the key that is current. Where the claim named another one, nothing was claimed. */
+  readonly signingKeyId: string
+}
+
 /** What may be claimed, and how. */
 export interface ClaimBounds {
   readonly claimId: string
+  /** The key that the process signs with. */
+  readonly signingKeyId: string
   readonly now: number
   readonly leaseEndsAt: number
   /** How many attempts this process is making, by subscription. */
@@ -172,15 +181,18 @@ export interface ClaimBounds {
 }
 
 // Every lane (subscription) offers what it may start; the emptiest lanes are served first, so that one with a backlog
-// or a hanging receiver takes no turn from the others.
+// or a hanging receiver takes no turn from the others. There are lanes only for who signs with the key that is current in
+// this very statement.
 const claimDeliveriesStatement = statement<
-  [string, string, string, readonly string[], readonly number[], number, number],
-  Claim
+  [string, string, string, readonly string[], readonly number[], number, number, string],
+  { signingKeyId: string } & (Claim | { id: null })
 >(
   'webhooks.claimDeliveries',
-  `WITH lane AS (
+  `WITH signing AS (SELECT id FROM signing_key WHERE state = 'current'),
+   lane AS (
      SELECT s.id, s.url, coalesce(busy.in_flight, 0) AS in_flight
        FROM subscription s
+       JOIN signing ON signing.id = $8
        LEFT JOIN unnest($4::uuid[], $5::integer[]) AS busy (id, in_flight) ON busy.id = s.id
       WHERE s.deleted_at IS NULL),
    due AS (
@@ -201,16 +213,19 @@ const claimDeliveriesStatement = statement<
        FROM chosen
       WHERE d.id = chosen.id
      RETURNING d.id, d.claim_id, d.attempts, d.subscription_id, d.notification_id, chosen.url, chosen.due_at)
-   SELECT c.id, c.claim_id AS "claimId", c.attempts AS attempt, c.subscription_id AS "subscriptionId", c.url,
-          c.notification_id AS "notificationId", n.body
-     FROM claimed c
-     JOIN notification n ON n.id = c.notification_id
+   SELECT signing.id AS "signingKeyId", c.id, c.claim_id AS "claimId", c.attempts AS attempt,
+          c.subscription_id AS "subscriptionId", c.url, c.notification_id AS "notificationId", n.body
+     FROM signing
+     LEFT JOIN (claimed c JOIN notification n ON n.id = c.notification_id) ON true
     ORDER BY c.due_at`,
 )
 
-/** Claims what is due, the oldest of each subscription first. A claim counts as an attempt. */
-export function claimDeliveries(queries: Queries, bounds: ClaimBounds): Promise<Claim[]> {
-  return queries.rows(claimDeliveriesStatement, [
+/**
+ * Claims what is due, the oldest of each subscription first. A claim counts as an attempt.
+ * @source rules#signing-keys.5
+ */
+export async function claimDeliveries(queries: Queries, bounds: ClaimBounds): Promise<Claimed> {
+  const rows = await queries.rows(claimDeliveriesStatement, [
     bounds.claimId,
     instantParameter(bounds.now),
     instantParameter(bounds.leaseEndsAt),
@@ -218,7 +233,11 @@ export function claimDeliveries(queries: Queries, bounds: ClaimBounds): Promise<
     [...bounds.inFlight.values()],
     bounds.maxPerSubscription,
     bounds.max,
+    bounds.signingKeyId,
   ])
+  const [first] = rows
+  if (first === undefined) throw new Error('no signing key is current')
+  return { signingKeyId: first.signingKeyId, claims: rows.filter((row) => row.id !== null) }
 }
 
 /** An attempt that ended, and what becomes of its delivery. */
@@ -288,34 +307,4 @@ export async function recordAttempts(queries: Queries, ended: readonly EndedAtte
     ended.map(({ state }) => state),
     ended.map(({ nextAttemptAt }) => (nextAttemptAt === null ? null : instantParameter(nextAttemptAt))),
   ])
-}
-
-/** A signing key as it is stored. */
-export interface StoredSigningKey {
-  readonly id: string
-  readonly publicPem: string
-  /** PKCS #8, sealed. */
-  readonly privateKey: Buffer
-}
-
-const currentSigningKeyStatement = statement<[], StoredSigningKey>(
-  'webhooks.currentSigningKey',
-  `SELECT id, public_pem AS "publicPem", private_key AS "privateKey" FROM signing_key WHERE state = 'current'`,
-)
-
-/** The key that signs, if there is one yet. */
-export async function currentSigningKey(queries: Queries): Promise<StoredSigningKey | undefined> {
-  return (await queries.rows(currentSigningKeyStatement, []))[0]
-}
-
-const insertSigningKeyStatement = statement<[string, string, Buffer, string]>(
-  'webhooks.insertSigningKey',
-  `INSERT INTO signing_key (id, public_pem, private_key, state, created_at)
-   VALUES ($1, $2, $3, 'current', $4)
-       ON CONFLICT (state) WHERE state = 'current' DO NOTHING`,
-)
-
-/** Stores a key as the current one, unless another process was quicker. */
-export async function insertSigningKey(queries: Queries, key: StoredSigningKey, createdAt: number): Promise<void> {
-  await queries.rows(insertSigningKeyStatement, [key.id, key.publicPem, key.privateKey, instantParameter(createdAt)])
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { anchorKey, anchorKeys } from '../../src/audit/anchor.ts'
 import { createAuditKeeper } from '../../src/audit/keeper.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { openTestDatabase } from '../support/database.ts'
@@ -15,11 +16,11 @@ async function keptTrail(t: TestContext, rows: number) {
   const databaseUrl = as(trail.url, await serverLogin(t))
   const encryptionKey = 'encryption-key-of-the-audit-tests-0123456789'
   const clock = steppedClock({ stands: true })
-  const start = () => {
+  const start = (encryptionKeys = { current: encryptionKey, previous: undefined as string | undefined }) => {
     const database = openTestDatabase(databaseUrl, 1)
     t.after(() => database.close())
     const log = capturedLog()
-    return { ...createAuditKeeper({ databaseUrl, database, clock, encryptionKey, logger: log.logger }), log }
+    return { ...createAuditKeeper({ databaseUrl, database, clock, encryptionKeys, logger: log.logger }), log }
   }
   return { ...trail, clock, start }
 }
@@ -98,4 +99,28 @@ test('[audit.5] [metrics.6] a trail that was never verified is as old as the pro
   keeper.stop()
   assert.equal(await keeper.processNext(), false, 'a stop is no failure')
   assert.equal(keeper.standing()?.faults, undefined)
+})
+
+test('[audit.3] while the encryption key is exchanged heads of the one before are proven, and the present one signs the head anew', async (t) => {
+  const { start, tamper, verify } = await keptTrail(t, 3)
+  const [before, present] = [
+    'encryption-key-of-the-audit-tests-0123456789',
+    'encryption-key-of-the-year-after-0123456789',
+  ]
+  await start({ current: before, previous: undefined }).processNext()
+  const exchanged = { current: present, previous: before }
+  const keeper = start(exchanged)
+  await keeper.processNext()
+  assert.equal(keeper.standing()?.faults, 0)
+  const proven = await verify([], anchorKeys(exchanged))
+  assert.deepEqual([proven.anchors, proven.unproven, proven.faults], [2, 0, []])
+  const afterwards = await verify([], anchorKeys({ current: present, previous: undefined }))
+  assert.deepEqual([afterwards.anchors, afterwards.unproven], [2, 1], 'the head is proven by the present key alone')
+
+  await tamper(
+    `DELETE FROM audit_anchor WHERE key_id = '${anchorKey(present).id}'; UPDATE audit_anchor SET mac = sha256(mac)`,
+  )
+  const next = start(exchanged)
+  await next.processNext()
+  assert.match(said(next.log).join(), /^error,3 has an anchor of .* whose signature is false$/)
 })

@@ -47,8 +47,13 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     assert.equal(other.code, 0)
     assert.match(
       other.stdout,
-      /\n1 heads were signed with a key that is not PIXGATE_ENCRYPTION_KEY: they prove nothing\n$/,
+      /\n1 heads were signed with another key than PIXGATE_ENCRYPTION_KEY, and than the one before it: they prove nothing\n$/,
     )
+    const replaced = {
+      PIXGATE_ENCRYPTION_KEY: 'another-key-of-32-characters-or-more',
+      PIXGATE_ENCRYPTION_KEY_PREVIOUS: PIXGATE_ENCRYPTION_KEY,
+    }
+    assert.deepEqual(await verifyAudit({ DATABASE_URL, ...replaced }, '--head', noted), right)
 
     await tamper(`DELETE FROM audit WHERE id = '${rowId(4)}'; ${RECHAIN}`)
     assert.deepEqual(faultsOf(await verify()), [])

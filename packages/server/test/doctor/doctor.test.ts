@@ -18,13 +18,14 @@ import { examineReceivers } from '../../src/doctor/receivers.ts'
 import type { Permissions } from '../../src/doctor/store.ts'
 import { createDatabaseClock } from '../../src/platform/clock.ts'
 import { openGate, publicAddressGate } from '../../src/platform/http-client/address-gate.ts'
+import type { EncryptionKeys } from '../../src/platform/sealing.ts'
 import { readVariables } from '../../src/platform/variables.ts'
 import { migrateDatabase } from '../../src/prepare-database.ts'
-import { openSigner } from '../../src/webhooks/signer.ts'
 import { certificateOf, endedCertificate } from '../support/certificates.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { as, login, serverLogin } from '../support/logins.ts'
 import { emptyDatabase } from '../support/migrations.ts'
+import { signerOf } from '../support/signing-keys.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { wallNow } from '../support/wall-clock.ts'
 import { ENVIRONMENT } from '../support/world.ts'
@@ -62,8 +63,12 @@ function configured(url: string): ConfiguredBank {
 const examined = async (url: string) => lines(await examineBank(configured(url), { now: wallNow }))
 
 /** What is wrong with a database, by `check`. */
-async function wrong(url: string, encryptionKey?: string, migratedBy: MigratedBy = 'start'): Promise<string[]> {
-  const { findings } = await examineDatabase({ url, clock: createDatabaseClock(), encryptionKey, migratedBy })
+async function wrong(
+  url: string,
+  encryptionKeys?: EncryptionKeys,
+  migratedBy: MigratedBy = 'start',
+): Promise<string[]> {
+  const { findings } = await examineDatabase({ url, clock: createDatabaseClock(), encryptionKeys, migratedBy })
   return findings.filter(({ isOk }) => !isOk).map(({ check, says }) => `${check}: ${says}`)
 }
 
@@ -147,7 +152,7 @@ test('[doctor.2] the database is examined as a start would, and pending migratio
   const { url } = await testDatabase(t)
   const examine = async (of: string) => {
     const clock = createDatabaseClock()
-    const examined = { url: of, clock, encryptionKey: undefined, migratedBy: 'start' } as const
+    const examined = { url: of, clock, encryptionKeys: undefined, migratedBy: 'start' } as const
     return lines((await examineDatabase(examined)).findings)
   }
   await administer(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)
@@ -265,14 +270,36 @@ test('[doctor.2] a database that can only be read is a ✘', async (t) => {
 
 test('[doctor.2] an encryption key that does not open what was sealed is a ✘', async (t) => {
   const { url, database } = await testDatabase(t)
-  const key = (text: string) => `${text}, of 32 characters or more than that`
+  const key = (text: string) => ({ current: `${text}, of 32 characters or more than that`, previous: undefined })
   assert.deepEqual(await wrong(url, key('any')), [], 'nothing is sealed yet')
-  const { keyId } = await openSigner({ database, clock: { now: wallNow }, encryptionKey: key('right') })
+  const { keyId } = await signerOf(database, key('right'))
   assert.deepEqual(await wrong(url, key('right')), [])
   assert.deepEqual(await wrong(url), [], 'no key is known')
   assert.deepEqual(await wrong(url, key('wrong')), [
-    `encryption key: the webhook signing key ${keyId} cannot be opened: PIXGATE_ENCRYPTION_KEY is not the one it was stored with: put that one back`,
+    `encryption key: the webhook signing key ${keyId} cannot be opened: PIXGATE_ENCRYPTION_KEY is not the one it was stored with, nor is PIXGATE_ENCRYPTION_KEY_PREVIOUS: put that one back`,
   ])
+})
+
+test('[encryption.4] the doctor says whether the previous encryption key is needed', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const [old, present] = ['the encryption key of last year, 32 or more', 'the encryption key of this year, 32 or more']
+  await signerOf(database, { current: old, previous: undefined })
+  const keyLines = async (previous?: string, current = present) => {
+    const { findings } = await examineDatabase({
+      url,
+      clock: createDatabaseClock(),
+      encryptionKeys: { current, previous },
+      migratedBy: 'start',
+    })
+    return lines(findings.filter(({ check }) => check === 'encryption key'))
+  }
+  assert.deepEqual(await keyLines(old), [
+    '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by 1 of 1 sealed secrets: run rewrap-keys',
+  ])
+  assert.deepEqual(await keyLines('another one, of 32 characters or more', old), [
+    '✔ encryption key  PIXGATE_ENCRYPTION_KEY_PREVIOUS is set for nothing: all that is sealed opens without it; remove it',
+  ])
+  assert.deepEqual(await keyLines(undefined, old), [''])
 })
 
 test('[doctor.1] what nobody foresaw is a ✘ of its check, and the others are made', async (t) => {
@@ -389,7 +416,7 @@ test('[doctor.4] a machine whose clock is off the database’s is a ✘', async 
   const { findings } = await examineDatabase({
     url,
     clock: createDatabaseClock(() => wallNow() + 600_000),
-    encryptionKey: undefined,
+    encryptionKeys: undefined,
     migratedBy: 'start',
   })
   const clock = findings.find(({ check }) => check === 'clock')

@@ -153,6 +153,28 @@ test('[logs.3] the operator learns what of the proof is missing, malformed or wr
   assert.equal(originOf(signed('current')), 'proven')
 })
 
+test('[rotation.1] [rotation.2] what a previous secret proves is proven, and says which one it was', () => {
+  const { authenticate } = createPixgateInbound({
+    ...{ secrets: ['current', 'previous'], apiKey: 'the key', apiKeyPrevious: 'the key before' },
+    isFromBank: (address) => address === '203.0.113.7',
+  })
+  const originOf = (headers: Record<string, string>, remoteAddress = '203.0.113.7') =>
+    authenticate({ headers, body: BODY, nowMs: NOW, remoteAddress })
+  const byPrevious = (previousSecret: string) => ({ origin: 'proven', previousSecret })
+  assert.equal(originOf(signed('current')), 'proven')
+  assert.deepEqual(originOf(signed('previous')), byPrevious('PIXGATE_PARTNER_SECRET_PREVIOUS'))
+  assert.equal(originOf({ 'x-partner-api-key': 'the key' }), 'proven')
+  assert.deepEqual(
+    originOf({ 'x-partner-api-key': 'the key before' }),
+    byPrevious('PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS'),
+  )
+  assert.partialDeepStrictEqual(originOf({ 'x-partner-api-key': 'the key before' }, '203.0.113.8'), {
+    origin: 'refused',
+  })
+  assert.partialDeepStrictEqual(originOf(signed('previous', String(NOW - 300_001))), { origin: 'stale' })
+  assert.partialDeepStrictEqual(originOf(signed('one before that')), { origin: 'refused' })
+})
+
 test('[partner-inbox.1] [EV-10] over HTTP: an event that is not signed is 401 and leaves nothing behind', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const charge = await pix.charge('10.00')

@@ -1,10 +1,12 @@
 import { createLastUsed } from '../../src/credentials/last-used.ts'
 import { createRefusalReports, type OnRefused } from '../../src/credentials/reports.ts'
 import { type AuthenticateOperator, createOperatorAuthenticator } from '../../src/operators/authenticate.ts'
+import type { ConfiguredTokens } from '../../src/operators/configured-tokens.ts'
 import { createRoster } from '../../src/operators/roster.ts'
 import type { ActiveOperator } from '../../src/operators/store.ts'
 import type { Database } from '../../src/platform/db/database.ts'
 import type { Logger } from '../../src/platform/log.ts'
+import type { OnPreviousSecret } from '../../src/platform/previous-secrets.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
 /** What the operators of these tests show. */
@@ -27,6 +29,9 @@ interface Given {
   readonly database?: Database
   readonly logger?: Logger
   readonly onRefused?: OnRefused
+  /** Besides or instead of those above. */
+  readonly tokens?: Partial<ConfiguredTokens>
+  readonly onPreviousSecret?: OnPreviousSecret
 }
 
 /** An operator's door as one process of the sandbox has it. */
@@ -35,6 +40,8 @@ export function operatorAuthenticator(clock: { now(): number }, given: Given = {
   return createOperatorAuthenticator({
     adminToken: ADMIN_TOKEN,
     metricsToken: METRICS_TOKEN,
+    ...given.tokens,
+    ...(given.onPreviousSecret && { onPreviousSecret: given.onPreviousSecret }),
     mode: 'sandbox',
     roster: createRoster(database, clock),
     lastUsed: createLastUsed(clock, 10, async () => undefined),

@@ -123,6 +123,10 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   listOperators: ['viewer', 'operator', 'approver', 'admin'],
   deactivateOperator: ['admin'],
   getMetrics: ['viewer', 'operator', 'approver', 'admin'],
+  listSigningKeys: ['viewer', 'operator', 'approver', 'admin'],
+  createSigningKey: ['admin'],
+  promoteSigningKey: ['admin'],
+  retireSigningKey: ['admin'],
 }
 
 test('[operators.3] each role may do what is its own, and is 403 insufficient_role at everything else, which changes nothing', async (t) => {

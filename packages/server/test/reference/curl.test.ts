@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { curlOf } from '../../src/platform/http/curl.ts'
+import { KNOWN_EVERYWHERE_MS } from '../../src/signing-keys/rules.ts'
 import { makeOperator } from '../support/operators.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
 
@@ -46,7 +47,15 @@ async function prepare({ run, variables }: Shell): Promise<void> {
   const { data: receivers } = await run('listWebhooks')
   variables.WEBHOOK_ID = receivers.at(-1).webhook_id
   await run('deleteWebhook')
-  for (const id of ['getPublicKey', 'getHealth', 'getReadiness', 'getMetrics', 'getBankBehavior'] as const) {
+  for (const id of [
+    'getPublicKey',
+    'listPublicKeys',
+    'getJwks',
+    'getHealth',
+    'getReadiness',
+    'getMetrics',
+    'getBankBehavior',
+  ] as const) {
     await run(id)
   }
 }
@@ -104,6 +113,13 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   const { run, variables } = sh
   await run('createAdjustment')
   await approver(sh, pix)
+  const { data: keys } = await run('listSigningKeys')
+  variables.SIGNING_KEY_ID = (await run('createSigningKey')).id
+  pix.clock.advance(KNOWN_EVERYWHERE_MS)
+  await run('promoteSigningKey')
+  variables.SIGNING_KEY_ID = keys[0].id
+  pix.clock.advance(KNOWN_EVERYWHERE_MS)
+  await run('retireSigningKey')
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
   await run('listApprovals')

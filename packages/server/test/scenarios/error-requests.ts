@@ -22,7 +22,14 @@ export interface Row {
 }
 
 /** What needs neither database nor queue cannot lack them. */
-export const NEEDS_NOTHING: readonly OperationId[] = ['getPublicKey', 'getHealth', 'getReadiness', 'getMetrics']
+export const NEEDS_NOTHING: readonly OperationId[] = [
+  'getPublicKey',
+  'listPublicKeys',
+  'getJwks',
+  'getHealth',
+  'getReadiness',
+  'getMetrics',
+]
 
 /** What comes with credentials, bodies and the service as a whole, operation by operation. */
 const GENERAL: readonly Row[] = operationIds().flatMap((operation) => {
@@ -392,6 +399,25 @@ const PARTICULAR: readonly Row[] = [
     request: (pix) => adjust(pix, -Number(limits.valueMaxCents)),
   },
 
+  {
+    operation: 'createSigningKey',
+    code: 'next_signing_key_exists',
+    request: async (pix) => {
+      await operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
+      return operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
+    },
+  },
+  ...(['promote', 'retire'] as const).flatMap((move): Row[] => {
+    const operation = `${move}SigningKey` as const
+    const of = (pix: World, id: string) =>
+      operate(pix, 'POST', `${SIGNING_KEYS}/${id}/${move}`, { reason: 'the tests' })
+    return [
+      { operation, code: 'not_found', request: (pix) => of(pix, NOBODY) },
+      { operation, code: 'signing_key_state_conflict', request: async (pix) => of(pix, await unmovable(pix, move)) },
+      { operation, code: 'signing_key_too_soon', request: async (pix) => of(pix, await moved(pix, move)) },
+    ]
+  }),
+
   { operation: 'getBankBehavior', code: 'partner_unavailable', request: (pix) => send(pix, 'getBankBehavior') },
   { operation: 'changeBankBehavior', code: 'partner_unavailable', request: (pix) => send(pix, 'changeBankBehavior') },
 ]
@@ -478,6 +504,34 @@ function subscribe(pix: World, url: string): Promise<Answer> {
 /** Calls the API as the operator. */
 export function operate(pix: World, method: string, path: string, body: object, headers = {}): Promise<Answer> {
   return pix.call(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers })
+}
+
+const SIGNING_KEYS = '/operator/signing-keys'
+
+/** Makes a signing key and lets it sign at once. @returns the ids of the keys by their states, as they are then */
+async function rotate(pix: World): Promise<Readonly<Record<string, string>>> {
+  await operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
+  const { next } = await signingKeys(pix)
+  await operate(pix, 'POST', `${SIGNING_KEYS}/${next}/promote`, { reason: 'the tests', force: true })
+  return signingKeys(pix)
+}
+
+async function signingKeys(pix: World): Promise<Readonly<Record<string, string>>> {
+  const { data } = (await pix.call('GET', SIGNING_KEYS, undefined, { authorization: `Bearer ${ADMIN_TOKEN}` })).body
+  return Object.fromEntries(data.map(({ id, state }: { id: string; state: string }) => [state, id]))
+}
+
+/** A signing key of which this is not possible. */
+async function unmovable(pix: World, move: 'promote' | 'retire'): Promise<string> {
+  const { previous, current } = await rotate(pix)
+  return (move === 'promote' ? previous : current) ?? ''
+}
+
+/** A signing key that was made or replaced just now. */
+async function moved(pix: World, move: 'promote' | 'retire'): Promise<string> {
+  if (move === 'retire') return (await rotate(pix)).previous ?? ''
+  await operate(pix, 'POST', SIGNING_KEYS, { reason: 'the tests' })
+  return (await signingKeys(pix)).next ?? ''
 }
 
 function turnPayouts(pix: World, enabled: boolean): Promise<Answer> {

@@ -12,9 +12,10 @@ import {
 import { createGuardedAgent } from '../../src/platform/http-client/guarded-agent.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import type { Logger } from '../../src/platform/log.ts'
+import type { EncryptionKeys } from '../../src/platform/sealing.ts'
+import { createSigningKeysModule, type Keyring, type SigningKeyHandlers } from '../../src/signing-keys/index.ts'
 import { createDelivery, createFanOut, type Delivery, type Job } from '../../src/webhooks/jobs.ts'
 import { createWebhookHandlers, type WebhookHandlers } from '../../src/webhooks/routes.ts'
-import { openSigner, type Signer } from '../../src/webhooks/signer.ts'
 import { openTestDatabase, testDatabase } from './database.ts'
 import { ALIVE } from './live-request.ts'
 
@@ -43,12 +44,13 @@ export interface ProcessOptions {
   /** Its attempts are recorded only then. */
   readonly recordsAfter?: Promise<void>
   readonly logger?: Logger
+  readonly encryptionKeys?: EncryptionKeys
 }
 
 /** One process of the service. */
 export interface WebhookProcess {
-  readonly signer: Signer
-  readonly handlers: WebhookHandlers
+  readonly keyring: Keyring
+  readonly handlers: WebhookHandlers & SigningKeyHandlers
   readonly fanOut: Job
   readonly delivery: Delivery
   /** Registers a receiver. @returns its id */
@@ -88,6 +90,9 @@ export const requestContext: RequestContext = {
 
 const SILENT = pino({ level: 'silent' })
 
+/** What the keys of a world are sealed with. */
+export const ENCRYPTION_KEYS: EncryptionKeys = { current: 'test encryption key', previous: undefined }
+
 /** A world of its own for one test. */
 export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   const { url, database } = await testDatabase(t)
@@ -101,25 +106,25 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
   const ids = createIds(clock)
 
   async function createProcess(database: Database, options: ProcessOptions = {}): Promise<WebhookProcess> {
-    const { gate = openGate(), logger = SILENT } = options
-    const signer = await openSigner({ database, clock, encryptionKey: 'test encryption key' })
+    const { gate = openGate(), logger = SILENT, encryptionKeys: keys = ENCRYPTION_KEYS } = options
+    const { keyring, handlers: ofKeys } = await createSigningKeysModule({ database, clock, ids, logger, keys })
     const dispatcher = createGuardedAgent(gate, limits.webhookConnectTimeoutMs)
     t.after(() => dispatcher.destroy())
-    const handlers = createWebhookHandlers({ database, clock, ids, signer, gate, allowPrivate: true })
+    const ofReceivers = createWebhookHandlers({ database, clock, ids, gate, allowPrivate: true })
     const fanOut = createFanOut({ database, clock, ids, onDeliveries: () => undefined })
     const delivery = createDelivery({
-      ...{ database, clock, ids, logger, signer, dispatcher },
+      ...{ database, clock, ids, logger, keyring, dispatcher },
       random: () => 0,
       onAttemptEnded: () => undefined,
     })
     return {
-      signer,
-      handlers,
+      keyring,
+      handlers: { ...ofReceivers, ...ofKeys },
       fanOut,
       delivery,
       subscribe: async (url, events = eventTypes) => {
         const body = { url, events: [...events] }
-        const reply = await handlers.createWebhook({
+        const reply = await ofReceivers.createWebhook({
           params: undefined,
           query: undefined,
           body,
@@ -148,14 +153,7 @@ export async function webhookWorld(t: TestContext): Promise<WebhookWorld> {
       return createProcess(withSlowRecords(recordsAfter, withFailing(failing, pool)), options)
     },
     productionHandlers: (resolve) =>
-      createWebhookHandlers({
-        database,
-        clock,
-        ids,
-        signer: process.signer,
-        gate: publicAddressGate(resolve),
-        allowPrivate: false,
-      }),
+      createWebhookHandlers({ database, clock, ids, gate: publicAddressGate(resolve), allowPrivate: false }),
     notify: async (eventType = 'pix_cash_in', body = `{"event_type":"${eventType}","event":{}}`) => {
       const id = ids.uuid()
       await database.rows(insertNotification, [id, ids.uuid(), eventType, Buffer.from(body), instantParameter(now)])

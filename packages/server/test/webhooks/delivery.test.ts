@@ -35,9 +35,9 @@ test('[webhooks.5] a notification arrives with its exact bytes and headers', asy
     'user-agent': 'Pixgate',
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(world.clock.now() / 1_000)),
-    'digital-signature-key-id': world.signer.keyId,
+    'digital-signature-key-id': world.keyring.signer().keyId,
   })
-  assert.ok(verify('sha256', received.body, world.signer.publicPem, signatureOf(received)))
+  assert.ok(verify('sha256', received.body, world.keyring.signer().publicPem, signatureOf(received)))
   assert.partialDeepStrictEqual(await world.deliveries(), [
     { state: 'DELIVERED', attempts: 1, nextAttemptAt: null, lastOutcome: 'delivered', finishedAt: world.clock.now() },
   ])
@@ -60,7 +60,7 @@ test('[webhooks.8] openssl verifies a captured delivery', async (t) => {
     string,
     string,
   ]
-  writeFileSync(key, world.signer.publicPem)
+  writeFileSync(key, world.keyring.signer().publicPem)
   writeFileSync(signature, signatureOf(received))
   writeFileSync(body, received.body)
   try {
@@ -160,7 +160,7 @@ test('[events.4] [webhooks.8] [NO-2] a process that dies after the POST: another
   assert.ok(first && second)
   assert.deepEqual(second.body, first.body)
   assert.equal(second.headers['webhook-id'], first.headers['webhook-id'])
-  assert.ok(verify('sha256', second.body, world.signer.publicPem, signatureOf(second)))
+  assert.ok(verify('sha256', second.body, world.keyring.signer().publicPem, signatureOf(second)))
   assert.notDeepEqual(signatureOf(second), signatureOf(first))
   assert.partialDeepStrictEqual(await world.deliveries(), [{ state: 'DELIVERED', attempts: 2 }])
 })

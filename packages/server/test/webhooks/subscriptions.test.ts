@@ -166,21 +166,3 @@ test('[webhooks.3] [NO-8] removing cancels what is pending, and nothing else', a
   )
   assert.deepEqual(states, { [removed]: 'CANCELLED', [kept]: 'PENDING' })
 })
-
-test('[webhooks.4] the public key is PEM, cacheable for five minutes, with an ETag', async (t) => {
-  const { handlers, signer } = await webhookWorld(t)
-  assert.deepEqual(await handlers.getPublicKey(bare), {
-    status: 200,
-    headers: { 'cache-control': 'public, max-age=300', etag: `"${signer.keyId}"` },
-    body: signer.publicPem,
-  })
-})
-
-test('[webhooks.4] who has the key already gets 304 and no body', async (t) => {
-  const { handlers, signer } = await webhookWorld(t)
-  const get = (tag: string) =>
-    handlers.getPublicKey({ ...bare, context: { ...requestContext, headers: { 'if-none-match': tag } } })
-  const headers = { 'cache-control': 'public, max-age=300', etag: `"${signer.keyId}"` }
-  assert.deepEqual(await get(`"${signer.keyId}"`), { status: 304, headers })
-  assert.equal((await get('"another"')).status, 200)
-})

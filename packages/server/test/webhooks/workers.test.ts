@@ -8,14 +8,14 @@ import { type WebhookWorld, webhookWorld } from '../support/webhook-world.ts'
 
 const SILENT = pino({ level: 'silent' })
 
-async function startModule(t: TestContext, { database, clock, ids }: WebhookWorld) {
-  const module = await createWebhooksModule({
+function startModule(t: TestContext, { database, clock, ids, keyring }: WebhookWorld) {
+  const module = createWebhooksModule({
     database,
     clock,
     ids,
     random: () => 0,
     logger: SILENT,
-    encryptionKey: 'test encryption key',
+    keyring,
     allowPrivate: true,
   })
   t.after(() => module.stop())
@@ -30,7 +30,7 @@ test('[webhooks.10] [NO-10] a receiver that hangs does not keep another waiting'
   await world.subscribe(slow.url)
   await world.subscribe(healthy.url)
   for (let count = 0; count < 40; count++) await world.notify()
-  const module = await startModule(t, world)
+  const module = startModule(t, world)
   module.wake()
   await healthy.arrived(40)
   assert.ok(slow.received.length <= 32, `${slow.received.length} at once`)
@@ -42,7 +42,7 @@ test('[PL-2] stopping takes nothing new and waits for what is under way', async 
   const answers: (() => void)[] = []
   const receiver = await startReceiver(t, (response) => answers.push(() => response.end()))
   await world.subscribe(receiver.url)
-  const module = await startModule(t, world)
+  const module = startModule(t, world)
   await world.notify()
   module.wake()
   await receiver.arrived(1)

@@ -16,7 +16,12 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
   const isFromBank = config.addresses === undefined ? () => true : networksOf(config.addresses).include
   return {
     ...createHttpPartner(link, config.hasIdempotentOrders),
-    inbound: createPixgateInbound({ secrets, apiKey: config.inboundApiKey, isFromBank }),
+    inbound: createPixgateInbound({
+      secrets,
+      apiKey: config.inboundApiKey,
+      apiKeyPrevious: config.inboundApiKeyPrevious,
+      isFromBank,
+    }),
     latestDate: () => latestDate,
     close: () => link.close(),
   }

@@ -50,6 +50,13 @@ export const pixgateBankVariables = variables({
     needs: 'PIXGATE_PARTNER_ADDRESSES',
     description: 'A static key accepted in X-Partner-Api-Key instead of a signature. Unset: never.',
   },
+  PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS: {
+    shape: headerSecret(),
+    productionShape: headerSecret(SECRET_MIN_LENGTH),
+    secret: true,
+    needs: 'PIXGATE_PARTNER_ADDRESSES',
+    description: 'The static key before it; accepted too, while the bank changes over.',
+  },
   PIXGATE_PARTNER_ADDRESSES: {
     shape: networks(),
     productionShape: narrowNetworks(),
@@ -83,6 +90,7 @@ export interface PixgateBankConfig {
   readonly secret: string
   readonly secretPrevious: string | undefined
   readonly inboundApiKey: string | undefined
+  readonly inboundApiKeyPrevious: string | undefined
   /** From where {@link inboundApiKey} counts; `undefined`: from anywhere. */
   readonly addresses: readonly string[] | undefined
   readonly timeoutMs: number
@@ -98,6 +106,7 @@ export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): 
     secret: values.PIXGATE_PARTNER_SECRET,
     secretPrevious: values.PIXGATE_PARTNER_SECRET_PREVIOUS,
     inboundApiKey: values.PIXGATE_PARTNER_INBOUND_API_KEY,
+    inboundApiKeyPrevious: values.PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS,
     addresses: values.PIXGATE_PARTNER_ADDRESSES,
     timeoutMs: values.PIXGATE_PARTNER_TIMEOUT_MS,
     createBudgetMs: values.PIXGATE_PARTNER_CREATE_BUDGET_MS,

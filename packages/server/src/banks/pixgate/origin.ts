@@ -8,6 +8,8 @@ export interface PartnerCredentials {
   readonly secrets: readonly string[]
   /** A static key instead of a signature; only where it is configured. */
   readonly apiKey: string | undefined
+  /** The static key before it. */
+  readonly apiKeyPrevious?: string | undefined
   /** Whether the key counts from an address. */
   readonly isFromBank: (address: string) => boolean
 }
@@ -16,38 +18,55 @@ const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/
 
 /**
  * Judges a callback by its raw bytes. What is signed and comes at another time than it says may be a replay.
- * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#production.7
+ * @source rules#partner-inbox.1, rules#partner-inbox.2, rules#production.7, rules#rotation.2
  */
 export function originOf(credentials: PartnerCredentials, request: InboundRequest): Judgement {
   const { headers, body, nowMs } = request
-  if (hasKey(credentials, headers)) {
-    if (credentials.isFromBank(request.remoteAddress)) return 'proven'
+  const byKey = judgementOfKey(credentials, headers)
+  if (byKey !== undefined) {
+    if (credentials.isFromBank(request.remoteAddress)) return byKey
     if (headers['x-partner-signature'] === undefined) return { origin: 'refused', reason: FROM_ELSEWHERE }
   }
-  const { secrets } = credentials
-  const fault = signatureFault(headers['x-partner-signature'], body, secrets)
-  return fault === undefined
-    ? timeliness(headers['x-partner-timestamp'], nowMs)
-    : { origin: 'refused', reason: `the signature is ${fault}` }
+  const signed = signatureOf(headers['x-partner-signature'], body, credentials.secrets)
+  if ('fault' in signed) return { origin: 'refused', reason: `the signature is ${signed.fault}` }
+  const judgement = timeliness(headers['x-partner-timestamp'], nowMs)
+  return judgement === 'proven' && signed.isByPrevious ? byPrevious('PIXGATE_PARTNER_SECRET_PREVIOUS') : judgement
 }
 
 const FROM_ELSEWHERE = 'the static key came from an address that PIXGATE_PARTNER_ADDRESSES does not have'
 
-function hasKey({ apiKey }: PartnerCredentials, headers: InboundRequest['headers']): boolean {
+/** What a static key is worth where it counts; `undefined` where none of ours came. */
+function judgementOfKey(
+  { apiKey, apiKeyPrevious }: PartnerCredentials,
+  headers: InboundRequest['headers'],
+): Judgement | undefined {
   const key = single(headers['x-partner-api-key'])
-  return apiKey !== undefined && key !== undefined && secretsEqual(key, apiKey)
+  if (isKey(key, apiKey)) return 'proven'
+  return isKey(key, apiKeyPrevious) ? byPrevious('PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS') : undefined
+}
+
+function byPrevious(previousSecret: string): Judgement {
+  return { origin: 'proven', previousSecret }
+}
+
+function isKey(given: string | undefined, key: string | undefined): boolean {
+  return given !== undefined && key !== undefined && secretsEqual(given, key)
 }
 
 type Header = InboundRequest['headers'][string]
 
-function signatureFault(header: Header, body: Buffer, secrets: readonly string[]): string | undefined {
-  if (header === undefined) return 'missing'
+function signatureOf(
+  header: Header,
+  body: Buffer,
+  secrets: readonly string[],
+): { readonly fault: string } | { readonly isByPrevious: boolean } {
+  if (header === undefined) return { fault: 'missing' }
   const hex = SIGNATURE.exec(single(header) ?? '')?.[1]
-  if (hex === undefined) return 'malformed'
+  if (hex === undefined) return { fault: 'malformed' }
   const given = Buffer.from(hex, 'hex')
   // Every secret is tried, so that the time taken does not tell which one fits.
   const fits = secrets.map((secret) => secretsEqual(hmacSha256(secret, body), given))
-  return fits.includes(true) ? undefined : 'wrong'
+  return fits.includes(true) ? { isByPrevious: fits[0] !== true } : { fault: 'wrong' }
 }
 
 function timeliness(header: Header, nowMs: number): Judgement {

@@ -37,7 +37,7 @@ interface Described {
  * @throws Error where its description does not say so
  */
 export function resourceOfId(description = ''): string {
-  const [, resource] = /^UUID of the ([a-z-]+)$/.exec(description) ?? []
+  const [, resource] = /^(?:UUID|Id) of the ([a-z-]+)$/.exec(description) ?? []
   if (resource === undefined) throw new Error(`«${description}» does not say what it is the id of`)
   return resource
 }

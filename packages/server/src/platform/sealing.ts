@@ -1,0 +1,157 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { hmacSha256 } from './crypto.ts'
+
+/** Secrets at rest, sealed with AES-256-GCM under a key that is derived from what the operator configured. */
+
+/** What is configured: any text of enough entropy. */
+export interface EncryptionKeys {
+  /** `PIXGATE_ENCRYPTION_KEY`: seals and opens. */
+  readonly current: string
+  /** `PIXGATE_ENCRYPTION_KEY_PREVIOUS`: opens what it sealed while it was the current one, and seals nothing. */
+  readonly previous: string | undefined
+}
+
+/** Where a sealed value stands. It opens nowhere else. */
+export interface Place {
+  readonly table: string
+  /** The row's primary key. */
+  readonly row: string
+  readonly column: string
+}
+
+/** A value that was opened, and by what. */
+export interface Opened {
+  readonly plain: Buffer
+  readonly by: keyof EncryptionKeys
+  /** Whether it was bound to its place; the format before was not. */
+  readonly isBound: boolean
+}
+
+/** Seals and opens. */
+export interface Sealer {
+  /** Seals with the current key, for one place. Never the same bytes twice. */
+  seal(plain: Uint8Array, place: Place): Buffer
+  /** @throws NotOpened */
+  open(sealed: Uint8Array, place: Place): Opened
+}
+
+/**
+ * Why a sealed value does not open. `another_key`: none of the configured keys sealed it. `changed`: a configured key did,
+ * and the bytes were changed since, or come from another place.
+ */
+export class NotOpened extends Error {
+  override readonly name = 'NotOpened'
+  readonly reason: 'another_key' | 'changed'
+
+  constructor(reason: NotOpened['reason']) {
+    super(reason === 'another_key' ? 'it was sealed with another key' : 'it was changed, or belongs to another place')
+    this.reason = reason
+  }
+}
+
+/**
+ * What a sealed value begins with: letters, and the version of the format. A value of the format before, which begins with
+ * chance, is taken for one of this only where the id of a configured key follows as well: 96 bits.
+ */
+const FORMAT = Buffer.from('PXG\x02', 'latin1')
+const KEY_ID_BYTES = 8
+const HEADER_BYTES = FORMAT.length + KEY_ID_BYTES
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/**
+ * Makes the sealer of the configured keys.
+ *
+ * A sealed value is the format (4 bytes), the id of its key (8), a nonce (12), the ciphertext and the tag (16). The tag
+ * covers the header and the place too.
+ * @source rules#encryption.1, rules#encryption.2, ADR-0029
+ */
+export function createSealer({ current, previous }: EncryptionKeys): Sealer {
+  const keys = [
+    keyOf('current', current),
+    ...(previous === undefined || previous === current ? [] : [keyOf('previous', previous)]),
+  ] as const
+  return {
+    seal: (plain, place) => seal(keys[0], plain, place),
+    open: (sealed, place) => {
+      const key = keys.find(({ header }) => header.equals(sealed.subarray(0, HEADER_BYTES)))
+      return key === undefined ? openBefore(keys, sealed) : open(key, sealed, place)
+    },
+  }
+}
+
+/** A key-encryption key. */
+interface Key {
+  readonly by: keyof EncryptionKeys
+  /** What everything that it seals begins with. */
+  readonly header: Buffer
+  readonly key: Buffer
+  /** The same text as the format before derived a key from it. */
+  readonly keyBefore: Buffer
+}
+
+/** HKDF, as the text is no guessable one: production demands it, and the sandbox makes 256 random bits. */
+function keyOf(by: Key['by'], text: string): Key {
+  const derive = (info: string, bytes: number) => Buffer.from(hkdfSync('sha256', text, SALT, info, bytes))
+  return {
+    by,
+    header: Buffer.concat([FORMAT, derive('id', KEY_ID_BYTES)]),
+    key: derive('AES-256-GCM', 32),
+    keyBefore: hmacSha256(text, Buffer.from('pixgate sealing key')),
+  }
+}
+
+const SALT = 'pixgate key-encryption key'
+
+function seal({ header, key }: Key, plain: Uint8Array, place: Place): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  cipher.setAAD(boundTo(header, place))
+  const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([header, nonce, ciphertext, cipher.getAuthTag()])
+}
+
+function open({ by, header, key }: Key, sealed: Uint8Array, place: Place): Opened {
+  const body = sealed.subarray(HEADER_BYTES)
+  const end = Math.max(NONCE_BYTES, body.length - TAG_BYTES)
+  const parts = { nonce: body.subarray(0, NONCE_BYTES), ciphertext: body.subarray(NONCE_BYTES, end) }
+  const plain = decrypt(key, { ...parts, tag: body.subarray(end) }, boundTo(header, place))
+  if (plain === undefined) throw new NotOpened('changed')
+  return { plain, by, isBound: true }
+}
+
+/** What the tag covers besides the ciphertext; no two places have the same. */
+function boundTo(header: Buffer, { table, row, column }: Place): Buffer {
+  return Buffer.concat([header, Buffer.from(JSON.stringify([table, row, column]))])
+}
+
+/** The format before was a nonce, the tag and the ciphertext, under another derivation, bound to nothing. */
+function openBefore(keys: readonly Key[], sealed: Uint8Array): Opened {
+  const nonce = sealed.subarray(0, NONCE_BYTES)
+  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
+  const ciphertext = sealed.subarray(NONCE_BYTES + TAG_BYTES)
+  for (const { by, keyBefore } of keys) {
+    const plain = decrypt(keyBefore, { nonce, tag, ciphertext }, Buffer.alloc(0))
+    if (plain !== undefined) return { plain, by, isBound: false }
+  }
+  throw new NotOpened('another_key')
+}
+
+interface Encrypted {
+  readonly nonce: Uint8Array
+  readonly ciphertext: Uint8Array
+  readonly tag: Uint8Array
+}
+
+/** @returns `undefined` where the tag does not fit, or a part is too short */
+function decrypt(key: Buffer, { nonce, ciphertext, tag }: Encrypted, bound: Buffer): Buffer | undefined {
+  if (nonce.length !== NONCE_BYTES || tag.length !== TAG_BYTES) return undefined
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(bound).setAuthTag(tag)
+  try {
+    return Buffer.concat([decipher.update(ciphertext), decipher.final()])
+  } catch {
+    // All that can go wrong here: the tag is another one.
+    return undefined
+  }
+}

@@ -1,0 +1,92 @@
+import { hostname } from 'node:os'
+import { insertAudit } from '../audit/store.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Database, Queries } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
+import { createSealer, type EncryptionKeys, type Opened } from '../platform/sealing.ts'
+import { placeOf, SigningKeyUnreadable, unsealKey } from './signing-key.ts'
+import { resealKey, sealedKeys } from './store.ts'
+
+/** What is sealed at rest, and sealing it anew with the key that is configured now. */
+
+/**
+ * What the operator should know of the encryption keys: which is still needed, and which is set for nothing. Nothing where
+ * all is as it should be.
+ * @throws SigningKeyUnreadable where neither key opens something that is stored
+ * @source rules#encryption.4
+ */
+export async function sealingAdvice(queries: Queries, keys: EncryptionKeys): Promise<readonly string[]> {
+  const sealer = createSealer(keys)
+  const opened = (await sealedKeys(queries)).map((key) => unsealKey(key, sealer))
+  const count = (of: (value: Opened) => boolean) => `${opened.filter(of).length} of ${opened.length}`
+  const isByPrevious = ({ by }: Opened) => by === 'previous'
+  const isNeeded = opened.some(isByPrevious)
+  return [
+    ...(isNeeded ? [`PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by ${count(isByPrevious)} ${REWRAP}`] : []),
+    ...(keys.previous !== undefined && !isNeeded ? [SET_FOR_NOTHING] : []),
+    ...(opened.some(isUnbound)
+      ? [`the format before, which is bound to no row, has ${count(isUnbound)} ${REWRAP}`]
+      : []),
+  ]
+}
+
+const REWRAP = 'sealed secrets: run rewrap-keys'
+
+const SET_FOR_NOTHING =
+  'PIXGATE_ENCRYPTION_KEY_PREVIOUS is set for nothing: all that is sealed opens without it; remove it'
+
+function isUnbound({ isBound }: Opened): boolean {
+  return !isBound
+}
+
+/** What became of a sealed value. */
+export interface Rewrapped {
+  /** `signing_key brBF9ATMQOcuvXdP` */
+  readonly what: string
+  /** `unreadable`: no configured key opens it; it is as it was. `gone`: erased, or sealed anew by another, meanwhile. */
+  readonly outcome: 'rewrapped' | 'current_already' | 'gone' | 'unreadable'
+  /** Of what could not be read, why. */
+  readonly reason?: string
+}
+
+/** What {@link rewrapKeys} works with. */
+export interface RewrapDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly keys: EncryptionKeys
+}
+
+/**
+ * Seals everything anew with the current key, each value in a transaction of its own with its row in the audit trail: what
+ * was done stays done where it is ended halfway. Processes that run are not disturbed.
+ * @source rules#encryption.3
+ */
+export async function rewrapKeys({ database, clock, ids, keys }: RewrapDependencies): Promise<readonly Rewrapped[]> {
+  const sealer = createSealer(keys)
+  const results: Rewrapped[] = []
+  for (const key of await sealedKeys(database)) {
+    const what = `signing_key ${key.id}`
+    try {
+      const { plain, by, isBound } = unsealKey(key, sealer)
+      if (by === 'current' && isBound) {
+        results.push({ what, outcome: 'current_already' })
+        continue
+      }
+      const isStillThere = await database.transaction(async (queries) => {
+        if (!(await resealKey(queries, key, sealer.seal(plain, placeOf(key.id))))) return false
+        const row = { id: ids.uuid(), at: clock.now(), action: 'signing_key.rewrapped', subject: key.id }
+        await insertAudit(queries, { ...row, ...PROGRAM, facts: { openedBy: by, wasBound: isBound } })
+        return true
+      })
+      results.push({ what, outcome: isStillThere ? 'rewrapped' : 'gone' })
+    } catch (error) {
+      if (!(error instanceof SigningKeyUnreadable)) throw error
+      results.push({ what, outcome: 'unreadable', reason: error.message })
+    }
+  }
+  return results
+}
+
+/** Whom the audit trail names: it runs on the machine, with the configuration. */
+const PROGRAM = { actor: 'rewrap-keys', address: hostname() }

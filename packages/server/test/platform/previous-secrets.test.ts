@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createPreviousSecretReports } from '../../src/platform/previous-secrets.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { steppedHeartbeat } from '../support/stepped-heartbeat.ts'
+
+test('[rotation.2] each use of a previous secret is counted, and the first of a minute is a line', () => {
+  const { logger, lines } = capturedLog()
+  const heartbeat = steppedHeartbeat()
+  const counted: string[] = []
+  const onPreviousSecret = createPreviousSecretReports(logger, (variable) => counted.push(variable), heartbeat)
+  for (let use = 0; use < 3; use++) onPreviousSecret('PIXGATE_PARTNER_SECRET_PREVIOUS')
+  onPreviousSecret('PIXGATE_ADMIN_TOKEN_PREVIOUS')
+  heartbeat.minuteEnds()
+  assert.equal(counted.length, 4)
+  assert.deepEqual(
+    lines.map(({ level, variable, msg }) => `${level} ${variable}: ${msg}`),
+    [
+      'info PIXGATE_PARTNER_SECRET_PREVIOUS: a secret that is being replaced is used still',
+      'info PIXGATE_ADMIN_TOKEN_PREVIOUS: a secret that is being replaced is used still',
+      'info PIXGATE_PARTNER_SECRET_PREVIOUS: a secret that is being replaced is used still (and 2 more in the last minute)',
+    ],
+  )
+})

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { hostname, tmpdir } from 'node:os'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createIds } from '../../src/platform/ids.ts'
+import { createSealer, type EncryptionKeys } from '../../src/platform/sealing.ts'
+import { createSigningKeysModule } from '../../src/signing-keys/index.ts'
+import { rewrapKeys } from '../../src/signing-keys/rewrap.ts'
+import { generateKey, placeOf } from '../../src/signing-keys/signing-key.ts'
+import { insertNextKey } from '../../src/signing-keys/store.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { testDatabase } from '../support/database.ts'
+import { sealedBefore } from '../support/sealed-before.ts'
+import { auditOfKeys, setPrivateKey, signerOf, signingKeyRows } from '../support/signing-keys.ts'
+import { wallNow } from '../support/wall-clock.ts'
+
+const OLD = 'the encryption key of last year, of 32 characters or more'
+const NEW = 'the encryption key of this year, of 32 characters or more'
+
+const old: EncryptionKeys = { current: OLD, previous: undefined }
+const present: EncryptionKeys = { current: NEW, previous: undefined }
+const both: EncryptionKeys = { current: NEW, previous: OLD }
+
+const clock = { now: wallNow }
+const ids = createIds(clock)
+
+/** A database whose current and next signing keys were sealed with the old encryption key. */
+async function sealedWithOld(t: TestContext) {
+  const { url, database } = await testDatabase(t)
+  const { keyId: current } = await signerOf(database, old)
+  const { id: next } = await insertNextKey(database, generateKey(createSealer(old)), clock.now())
+  const rewrap = async (keys: EncryptionKeys) =>
+    (await rewrapKeys({ database, clock, ids, keys })).map(({ outcome }) => outcome)
+  return { url, database, current, next, rewrap }
+}
+
+/** Puts a private half into the format before. */
+async function unbind({ url, database, current }: Awaited<ReturnType<typeof sealedWithOld>>): Promise<void> {
+  const [row] = await signingKeyRows(database)
+  const { plain } = createSealer(old).open(row?.privateKey ?? assert.fail(), placeOf(current))
+  await setPrivateKey(url, current, sealedBefore(OLD, plain))
+}
+
+test('[encryption.3] everything is sealed anew, and the previous key is needed no more', async (t) => {
+  const sealed = await sealedWithOld(t)
+  const { database, current, rewrap } = sealed
+  await unbind(sealed)
+  const signer = await signerOf(database, both)
+  assert.deepEqual(await rewrap(both), ['rewrapped', 'rewrapped'])
+  const after = await signerOf(database, present)
+  assert.deepEqual([after.keyId, after.publicPem], [current, signer.publicPem])
+  await assert.rejects(signerOf(database, old), { name: 'SigningKeyUnreadable' })
+  for (const { id, privateKey } of await signingKeyRows(database)) {
+    assert.equal(createSealer(present).open(privateKey ?? assert.fail(), placeOf(id)).isBound, true)
+  }
+})
+
+test('[encryption.3] what was sealed anew is not touched again, and each value leaves a row in the audit trail', async (t) => {
+  const sealed = await sealedWithOld(t)
+  const { database, current, next, rewrap } = sealed
+  await unbind(sealed)
+  await rewrap(both)
+  const rows = await signingKeyRows(database)
+  assert.deepEqual(await rewrap(both), ['current_already', 'current_already'])
+  assert.deepEqual(await signingKeyRows(database), rows)
+  const by = { actor: 'rewrap-keys', address: hostname(), action: 'signing_key.rewrapped' }
+  assert.deepEqual(await auditOfKeys(database), [
+    { ...by, subject: current, facts: { openedBy: 'previous', wasBound: false } },
+    { ...by, subject: next, facts: { openedBy: 'previous', wasBound: true } },
+  ])
+})
+
+test('[encryption.3] ended halfway, it goes on where it was', async (t) => {
+  const { database, rewrap } = await sealedWithOld(t)
+  let transactions = 0
+  const dying = {
+    ...database,
+    transaction: ((work) => {
+      transactions += 1
+      return transactions > 1 ? Promise.reject(new Error('killed')) : database.transaction(work)
+    }) as typeof database.transaction,
+  }
+  await assert.rejects(rewrapKeys({ database: dying, clock, ids, keys: both }), /killed/)
+  assert.deepEqual(await rewrap(both), ['current_already', 'rewrapped'])
+})
+
+test('[encryption.3] what no key opens is told, and stays as it is; the rest is sealed anew', async (t) => {
+  const { url, database, current, rewrap } = await sealedWithOld(t)
+  const foreign = createSealer({ current: 'a third key', previous: undefined }).seal(Buffer.from('x'), placeOf(current))
+  await setPrivateKey(url, current, foreign)
+  assert.deepEqual(await rewrap(both), ['unreadable', 'rewrapped'])
+  assert.deepEqual(await rewrap(present), ['unreadable', 'current_already'])
+  assert.deepEqual((await signingKeyRows(database))[0]?.privateKey, foreign)
+})
+
+test('[encryption.3] a key that signs no more meanwhile is not brought back', async (t) => {
+  const { database, next } = await sealedWithOld(t)
+  const racing = {
+    ...database,
+    transaction: (async (work) => {
+      const retire = `UPDATE signing_key SET state = 'retired' WHERE id = '${next}' AND state = 'next'`
+      await database.rows({ name: '', text: retire }, [])
+      return database.transaction(work)
+    }) as typeof database.transaction,
+  }
+  const results = await rewrapKeys({ database: racing, clock, ids, keys: both })
+  assert.deepEqual(
+    results.map(({ outcome }) => outcome),
+    ['rewrapped', 'gone'],
+  )
+  assert.equal((await signingKeyRows(database)).find(({ id }) => id === next)?.privateKey, null)
+})
+
+test('[encryption.4] a start says which encryption key is needed still, and which is set for nothing', async (t) => {
+  const sealed = await sealedWithOld(t)
+  const { database, rewrap } = sealed
+  await unbind(sealed)
+  const said = async (keys: EncryptionKeys) => {
+    const { logger, lines } = capturedLog()
+    await createSigningKeysModule({ database, clock, ids, logger, keys })
+    return lines.map(({ level, msg }) => `${level}: ${msg}`)
+  }
+  assert.deepEqual(await said(both), [
+    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed still, by 2 of 2 sealed secrets: run rewrap-keys',
+    'warn: the format before, which is bound to no row, has 1 of 2 sealed secrets: run rewrap-keys',
+  ])
+  await rewrap(both)
+  assert.deepEqual(await said(both), [
+    'warn: PIXGATE_ENCRYPTION_KEY_PREVIOUS is set for nothing: all that is sealed opens without it; remove it',
+  ])
+  assert.deepEqual(await said(present), [])
+})
+
+const PROGRAM = fileURLToPath(new URL('../../bin/pixgate.mjs', import.meta.url))
+
+/** Runs the program of an installation. */
+function run(environment: Record<string, string>): Promise<{ status: number; output: string }> {
+  const options = { env: environment, cwd: tmpdir(), encoding: 'utf8' } as const
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [PROGRAM, 'rewrap-keys'], options, (_, stdout, stderr) =>
+      resolve({ status: child.exitCode ?? -1, output: stdout + stderr }),
+    )
+  })
+}
+
+test('[encryption.3] the program says what it did, and ends with 0, 1 or 2', async (t) => {
+  const { url, database, current, next } = await sealedWithOld(t)
+  const environment = { DATABASE_URL: url, PIXGATE_ENCRYPTION_KEY: NEW }
+  const neither =
+    'PIXGATE_ENCRYPTION_KEY is not the one it was stored with, nor is PIXGATE_ENCRYPTION_KEY_PREVIOUS: put that one back'
+  assert.deepEqual(await run(environment), {
+    status: 1,
+    output: [
+      ...[current, next].map(
+        (id) => `✘ signing_key ${id}  the webhook signing key ${id} cannot be opened: ${neither}\n`,
+      ),
+      '2 cannot be opened, and stay as they were\n',
+    ].join(''),
+  })
+  const done =
+    'All that is sealed opens with PIXGATE_ENCRYPTION_KEY: PIXGATE_ENCRYPTION_KEY_PREVIOUS is needed no more\n'
+  assert.deepEqual(await run({ ...environment, PIXGATE_ENCRYPTION_KEY_PREVIOUS: OLD }), {
+    status: 0,
+    output: [
+      ...[current, next].map((id) => `✔ signing_key ${id}  is sealed anew, with PIXGATE_ENCRYPTION_KEY\n`),
+      done,
+    ].join(''),
+  })
+  assert.deepEqual(await run(environment), {
+    status: 0,
+    output: [
+      ...[current, next].map((id) => `✔ signing_key ${id}  was sealed with PIXGATE_ENCRYPTION_KEY already\n`),
+      done,
+    ].join(''),
+  })
+  assert.equal((await signerOf(database, present)).keyId, current)
+  assert.deepEqual(await run({ ...environment, DATABASE_URL: 'postgres://pixgate:canary@127.0.0.1:9/pixgate' }), {
+    status: 2,
+    output: 'rewrap-keys: DATABASE_URL: the database at 127.0.0.1:9 refuses connections\n',
+  })
+  const { status, output } = await run({ DATABASE_URL: url })
+  assert.equal(status, 2)
+  assert.match(output, /PIXGATE_ENCRYPTION_KEY is required/)
+})

@@ -1,0 +1,62 @@
+import { pino } from 'pino'
+import type { Clock } from '../../src/platform/clock.ts'
+import type { Database } from '../../src/platform/db/database.ts'
+import { statement } from '../../src/platform/db/database.ts'
+import { createSealer, type EncryptionKeys } from '../../src/platform/sealing.ts'
+import { type Keyring, openKeyring, type Signer } from '../../src/signing-keys/keyring.ts'
+import { administer } from './database.ts'
+import { wallNow } from './wall-clock.ts'
+
+const logger = pino({ level: 'silent' })
+
+/** The keyring of a process with these encryption keys; it makes the first signing key. */
+export function keyringOf(database: Database, keys: EncryptionKeys, clock: Clock = { now: wallNow }): Promise<Keyring> {
+  return openKeyring({ database, clock, logger, sealer: createSealer(keys) })
+}
+
+/** What such a process signs with. */
+export async function signerOf(database: Database, keys: EncryptionKeys, clock?: Clock): Promise<Signer> {
+  return (await keyringOf(database, keys, clock)).signer()
+}
+
+/** A signing key as it is stored. */
+export interface SigningKeyRow {
+  readonly id: string
+  readonly state: string
+  readonly privateKey: Buffer | null
+}
+
+const selectSigningKeys = statement<[], SigningKeyRow>(
+  'test.signingKeys',
+  'SELECT id, state, private_key AS "privateKey" FROM signing_key ORDER BY created_at, id',
+)
+
+/** All of them, the oldest first. */
+export function signingKeyRows(database: Database): Promise<SigningKeyRow[]> {
+  return database.rows(selectSigningKeys, [])
+}
+
+/** Puts something in the place of a private half, as the owner of the database at this address. */
+export async function setPrivateKey(url: string, id: string, privateKey: Buffer): Promise<void> {
+  const bytes = `'\\x${privateKey.toString('hex')}'::bytea`
+  await administer(url, `UPDATE signing_key SET private_key = ${bytes} WHERE id = '${id}'`)
+}
+
+/** A row of the audit trail. */
+export interface AuditedRow {
+  readonly actor: string
+  readonly action: string
+  readonly subject: string
+  readonly address: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+const selectAudit = statement<[], AuditedRow>(
+  'test.auditOfKeys',
+  `SELECT actor, action, subject, address, facts FROM audit WHERE action LIKE 'signing_key.%' ORDER BY at, id`,
+)
+
+/** What the audit trail has of signing keys. */
+export function auditOfKeys(database: Database): Promise<AuditedRow[]> {
+  return database.rows(selectAudit, [])
+}
