@@ -10,6 +10,7 @@ import { withOpenCases } from '../support/open-cases.ts'
 import { journalsOf, outcomesOf, type SituationOf, withoutOutcome } from '../support/outcomes.ts'
 import { OUTCOMES } from './outcomes.ts'
 import {
+  APPROVER,
   CREATED_AT,
   cashOutAs,
   confirmed,
@@ -262,8 +263,25 @@ function returning(state: 'CONFIRMED' | 'REVERSED', already: Record<string, numb
   }
 }
 
+/** It takes one approval, of somebody else than who made the key. */
+const AWAITING = { approval: { wanted: 1, keyMadeBy: 'somebody else', by: [] } } as const
+
 /** What happens in each row, by «from on when». */
 const SITUATIONS: Readonly<Record<string, Situation>> = {
+  'RESERVED operator.approved an approval is missing': {
+    before: { facts: AWAITING },
+    learns: { facts: { approval: { ...AWAITING.approval, by: [APPROVER.actor] }, approvedAt: NOW } },
+    dueAt: NOW,
+  },
+  'RESERVED operator.approved an approval is missing, the code asks for something else': {
+    before: { facts: AWAITING },
+    input: { ...INPUTS['operator.approved'], code: null },
+    learns: { facts: ended('pix_code_changed'), exclusiveKey: null },
+  },
+  'RESERVED operator.refused an approval is missing': {
+    before: { facts: AWAITING },
+    learns: { facts: ended('not_approved'), exclusiveKey: null },
+  },
   'RESERVED work.done': { dueAt: NOW },
   'RECONCILIATION_REQUIRED work.done': { before: MISSING, dueAt: NOW + 60_000 },
 
@@ -556,6 +574,23 @@ for (const [name, before, input, becomes, state] of CONDITIONS) {
     assert.equal(outcome.result === 'APPLIED' ? words.join(' ') : outcome.result, becomes)
   })
 }
+
+test('[cash-out.approval.1] [cash-out.approval.7] [cash-out.approval.8] what waits for no approval takes none; what does is not claimed', () => {
+  const said = ['operator.approved', 'operator.refused'] as const
+  const code = { ...INPUTS['operator.approved'], code: null }
+  for (const facts of [{}, { ...AWAITING, approvedAt: NOW - 1 }]) {
+    const before = cashOutAs('RESERVED', { facts, dueAt: NOW })
+    for (const input of [...said.map((on) => INPUTS[on]), code]) {
+      assert.equal(decide(before, input).outcome.result, 'IGNORED')
+    }
+    assert.equal(decide(before, CLAIM).outcome.cashOut.status, 'DISPATCHED')
+  }
+  const waiting = cashOutAs('RESERVED', { facts: AWAITING, dueAt: NOW })
+  assert.equal(decide(waiting, CLAIM).outcome.result, 'IGNORED')
+  const two = cashOutAs('RESERVED', { facts: { approval: { ...AWAITING.approval, wanted: 2 } } })
+  const once = decide(two, INPUTS['operator.approved']).outcome.cashOut
+  assert.deepEqual([once.facts.approvedAt, once.dueAt], [undefined, CREATED_AT + 86_400_000])
+})
 
 test('[cash-out.states] every situation has its outcome', () => {
   assert.deepEqual(withoutOutcome(SITUATIONS, OUTCOMES), [])

@@ -680,6 +680,20 @@ test('[refund-in.unknown.2] that an order never arrived is proven by two answers
   assert.equal(statusOf(over, 86_400_000).status, 'FAILED', 'the bank knows no repeat any more')
 })
 
+test('[operator.switch.2] [refund-in.work.4] while the switch is off no refund is claimed for sending, at first or again', () => {
+  const orders = [
+    [refundAs('PENDING', { dueAt: NOW, facts: {} }), INPUTS['send.claimed']],
+    [refundAs('PENDING', { dueAt: NOW }), SENDING_AGAIN],
+  ] as const
+  for (const [before, input] of orders) {
+    for (const enabled of [true, false]) {
+      const state = { ...stateOf(), control: () => ({ enabled }) }
+      const { outcome } = decideRefundIn(before, cashInOf('PENDING'), [input], state, NOW)
+      assert.equal(outcome.result, enabled ? 'APPLIED' : 'IGNORED')
+    }
+  }
+})
+
 test('[refund-in.unknown.2] [CO-42] only what was asked about since the last attempt, and is safe to repeat, is sent again', () => {
   const again = (given: object) => ({ ...SENDING_AGAIN, again: { ...SENDING_AGAIN.again, ...given } })
   assertIgnored(refundAs('PENDING'), again({ askedAt: SENT.lastAttemptAt - 1 }))

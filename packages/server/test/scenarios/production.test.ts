@@ -80,7 +80,8 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
 const REFUSED_DEBUGGER = 'a debugger was asked for, and production opens none'
 
 test('[production.5] SIGUSR1 opens no debugger in production: it is a line of the log', async (t) => {
-  const { url: databaseUrl } = await testDatabase(t)
+  const { url } = await testDatabase(t)
+  const databaseUrl = as(url, await serverLogin(t))
   const { askForDebugger, stop } = await startProduction(t, PROGRAMS['the server alone'], databaseUrl)
   await askForDebugger()
   assert.doesNotMatch(await stop(), /Debugger listening/)
