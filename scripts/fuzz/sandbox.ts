@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Target } from '../../packages/server/test/fuzz/campaign.ts'
+import { APPROVED_REAIS } from '../../packages/server/test/fuzz/prepare.ts'
 
 /** A Pixgate in sandbox mode, with a database and a bank of its own, started to be fuzzed. */
 export interface Sandbox extends Target {
@@ -39,6 +40,7 @@ export async function startSandbox(): Promise<Sandbox> {
       PIXGATE_RATE_LIMIT_PER_MINUTE: '0',
       // Every request comes from an address of its own: wrong administrative tokens are counted by address.
       PIXGATE_TRUST_PROXY: '127.0.0.1',
+      PIXGATE_APPROVAL_FROM_CENTS: String(APPROVED_REAIS * 100),
       PIXGATE_ADMIN_TOKEN: secrets.adminToken,
       PIXGATE_ENCRYPTION_KEY: secrets.encryptionKey,
       PIXGATE_PARTNER_TOKEN: secrets.partnerToken,

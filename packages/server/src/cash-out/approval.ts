@@ -74,10 +74,15 @@ export function asksForSomethingElse({ valueCents, detail }: CashOut, input: Cas
  *   approved it before
  * @source rules#cash-out.approval.2, rules#cash-out.approval.3
  */
-export function assertMaySay(cashOut: CashOut, { on, approver: { actor } }: ApprovalInput): void {
+export function assertMaySay(cashOut: CashOut, { on, approver: { actor } }: ApprovalInput, nowMs: number): void {
   const { approval } = cashOut.facts
   if (cashOut.status !== 'RESERVED' || !isAwaitingApproval(cashOut) || !approval) {
     throw new Refusal('not_possible_in_state', { message: 'the payout waits for no approval' })
+  }
+  if (on === 'operator.approved' && nowMs >= approvalDeadline(cashOut)) {
+    throw new Refusal('not_possible_in_state', {
+      message: 'the payout is to be given back: nobody approved it in time',
+    })
   }
   if (on === 'operator.approved' && (actor === approval.keyMadeBy || approval.by.includes(actor))) {
     throw new Refusal('approver_not_independent')

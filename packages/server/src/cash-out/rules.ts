@@ -54,7 +54,7 @@ export function decideApproval(
   state: State,
   nowMs: number,
 ): Decision<CashOutOutcome> {
-  assertMaySay(cashOut, input)
+  assertMaySay(cashOut, input, nowMs)
   const decision = { ...decideOne(cashOut, input, state, nowMs), audits: [auditOf(cashOut, input)] }
   if (input.on === 'operator.refused') return decision
   if (!isEnabled(state)) throw new Refusal('cash_out_suspended')

@@ -128,7 +128,9 @@ const selectRecipients = statement<
     CROSS JOIN LATERAL (
        SELECT EXISTS (SELECT FROM operation o
                        WHERE o.kind = 'cash_out' AND o.detail #>> '{recipient,pixKey}' = w.pix_key
-                         AND o.status = 'CONFIRMED' AND o.created_at < w.paid_before) AS is_known
+                         AND o.status IN ('CONFIRMED', 'REVERSED') AND o.created_at < w.paid_before
+                         AND o.value_cents > (SELECT coalesce(sum(cents::bigint), 0)
+                                                FROM jsonb_each_text(o.facts -> 'returns') AS r (id, cents))) AS is_known
      ) k`,
 )
 

@@ -117,7 +117,7 @@ export function cashOutInput(event: PayoutEvent, canAsk: boolean): InputOf<CashO
     case 'payout_returned': {
       const { returned, endToEndId, isUnnamed } = event
       if (isUnnamed && canAsk) return { on: 'work.requested' }
-      return { on: 'partner.returned', returned, endToEndId, isUnnamed, isVerified: false }
+      return { on: 'partner.returned', returned, endToEndId, isUnnamed, isVerified: !canAsk }
     }
     default:
       return withoutMoney(event, canAsk)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { balances } from '../support/books.ts'
 import { caseFacts, cases, payoutSwitch } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
-import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
+import { ADMIN_TOKEN, type Answer, type World, type WorldOptions, world } from '../support/world.ts'
 import { tamperedWorld } from './tampering-bank.ts'
 
 const MINUTE = 60_000
@@ -62,8 +63,8 @@ test('[trip-wire.2] [PL-52] money that somebody takes out of the account suspend
   await pix.assertBooksAgree()
 })
 
-test('[trip-wire.1] [PL-50] a return of a payout that somebody made up suspends payouts', async (t) => {
-  const pix = await world(t, {}, STEPPED)
+/** Sends the return of a payout that never came back, signed as the bank signs, and lets eight minutes pass. */
+async function madeUpReturn(pix: World): Promise<void> {
   await pix.balance(90_000)
   const { id } = await pix.cashOut({ value: 800 })
   const { endToEndId, providerTransactionId } = await pix.until(
@@ -82,6 +83,23 @@ test('[trip-wire.1] [PL-50] a return of a payout that somebody made up suspends 
   }
   assert.equal(await postEvent(pix, event, { endpoint: 'cash-out' }), 200)
   await minutes(pix, 8)
+}
+
+test('[cash-out.reversal.6] [PL-50] a return of a payout that somebody made up credits nothing: the bank, asked, knows none', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  await madeUpReturn(pix)
+  assert.deepEqual(await balances(pix.database), { available: 10_000n, settlement: -10_000n })
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: [] })
+  await pix.assertBooksAgree()
+})
+
+test('[trip-wire.1] [PL-50] where the bank cannot be asked about payouts it is believed, and the wire suspends them', async (t) => {
+  const bank: WorldOptions['bank'] = (simulated) => ({
+    ...simulated,
+    capabilities: new Set([...simulated.capabilities].filter((capability) => capability !== 'query-payout')),
+  })
+  const pix = await world(t, {}, { ...STEPPED, bank })
+  await madeUpReturn(pix)
   assert.partialDeepStrictEqual(await stands(pix), { isSuspended: true, cases: ['statement_missing'] })
 })
 

@@ -111,6 +111,7 @@ test('[cash-out.approval.4] what nobody approves in time is given back; what was
       [late.id, 'send'],
     ].toSorted(),
   )
+  assert.equal(await codeOf(approve(forgotten)), 'not_possible_in_state', 'also before a worker gave it back')
   for (const { id } of [late, forgotten]) await payouts.apply(id, [{ on: 'clock.released' }])
   assert.deepEqual((await balances(database)).reserved, 50_00n)
   assert.equal((await store.get(forgotten.id))?.status, 'RELEASED')

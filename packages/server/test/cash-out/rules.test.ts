@@ -575,6 +575,15 @@ for (const [name, before, input, becomes, state] of CONDITIONS) {
   })
 }
 
+test('[cash-out.reversal.6] what only an event reports of money that came back waits for the bank’s own answer', () => {
+  for (const status of ['CONFIRMED', 'REVERSED'] as const) {
+    const before = cashOutAs(status)
+    const { outcome, moves = [] } = decide(before, returned({}, false))
+    assert.deepEqual([outcome.result, moves], ['EARLY', []])
+    assert.equal(decide(before, returned()).outcome.cashOut.status, 'REVERSED')
+  }
+})
+
 test('[cash-out.approval.1] [cash-out.approval.7] [cash-out.approval.8] what waits for no approval takes none; what does is not claimed', () => {
   const said = ['operator.approved', 'operator.refused'] as const
   const code = { ...INPUTS['operator.approved'], code: null }

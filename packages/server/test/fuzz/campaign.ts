@@ -109,10 +109,14 @@ export async function runCampaign({ target, operations, ...options }: CampaignOp
 }
 
 /** Cases with the credentials that work when they are made. */
-function sourceOf({ apiKey, operatorToken }: Prepared, given: Omit<CaseSource, 'apiKey'>): CaseSource {
+function sourceOf(
+  { apiKey, operatorToken, approverToken }: Prepared,
+  given: Omit<CaseSource, 'apiKey' | 'approverToken'>,
+): CaseSource {
   return {
     ...given,
     adminToken: operatorToken,
+    approverToken,
     get apiKey() {
       return apiKey()
     },

@@ -76,7 +76,7 @@ function validDraft(source: Source & Secrets, index: number): Draft {
     idempotencyKeys: [],
     headers: [['X-Forwarded-For', `10.${chance.below(256)}.${chance.below(256)}.${chance.below(256)}`]],
     contentTypes: body ? ['application/json'] : [],
-    prove: proofOf(operation.credential, source),
+    prove: proofOf(operation, source),
     value: body && validValue(body.schema, source),
     encode: (json) => Buffer.from(json),
     isChunked: false,

@@ -1,25 +1,33 @@
 import { createHmac } from 'node:crypto'
 import { wallNow } from '../support/wall-clock.ts'
-import type { Credential } from './document.ts'
+import type { Credential, Operation } from './document.ts'
 import type { Header } from './draft.ts'
 
 /** What opens the service. */
 export interface Secrets {
   readonly apiKey: string
   readonly adminToken: string
+  /** Of whoever approves payouts, as an admin does not. */
+  readonly approverToken: string
   readonly partnerSecret: string
 }
 
 /** Makes the headers that prove who sends these bytes. */
 export type Proof = (body: Buffer) => readonly Header[]
 
+/** What an approver does, and nobody else. */
+const APPROVALS = '/operator/approvals/{id}'
+
 /** The proof that an operation wants. */
-export function proofOf(credential: Credential, { apiKey, adminToken, partnerSecret }: Secrets): Proof {
+export function proofOf(
+  { credential, path }: Pick<Operation, 'credential' | 'path'>,
+  { apiKey, adminToken, approverToken, partnerSecret }: Secrets,
+): Proof {
   switch (credential) {
     case 'apiKey':
       return () => [['Authorization', `Bearer ${apiKey}`]]
     case 'adminToken':
-      return () => [['Authorization', `Bearer ${adminToken}`]]
+      return () => [['Authorization', `Bearer ${path === APPROVALS ? approverToken : adminToken}`]]
     case 'partnerSignature':
       return (body) => signed(signatureOf(body, partnerSecret), seconds())
     default:

@@ -4,10 +4,14 @@ import { assertBooks } from '../support/books.ts'
 import { ADMIN_TOKEN, PARTNER_SECRET, world } from '../support/world.ts'
 import { runCampaign } from './campaign.ts'
 import { documentedOperations } from './documented-operations.ts'
+import { APPROVED_REAIS } from './prepare.ts'
 
 test('[http.2] [http.5] [http.7] whatever is sent is answered as the document says, and what is wrong is refused', async (t) => {
   // Every request comes from an address of its own: wrong administrative tokens are counted by address.
-  const pix = await world(t, { PIXGATE_TRUST_PROXY: '127.0.0.1' })
+  const pix = await world(t, {
+    PIXGATE_TRUST_PROXY: '127.0.0.1',
+    PIXGATE_APPROVAL_FROM_CENTS: String(APPROVED_REAIS * 100),
+  })
   const { findings } = await runCampaign({
     target: {
       port: Number(new URL(pix.url).port),

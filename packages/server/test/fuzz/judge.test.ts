@@ -13,6 +13,7 @@ const source = {
   receiverUrl: '',
   apiKey: 'a',
   adminToken: 'b',
+  approverToken: 'd',
   partnerSecret: 'c',
 }
 /** A right request for something that is not there. */

@@ -9,11 +9,21 @@ export interface Prepared {
   readonly apiKey: () => string
   /** Of an admin. */
   readonly operatorToken: string
+  readonly approverToken: string
   /** What clients created last, as it is listed now. Nothing but a client's request changes it. */
   readonly readLists: () => Promise<string>
   /** Puts back what {@link DISTURBING} changes; from then on the bank completes payouts and refunds, or lets them wait. */
   readonly calm: (moneyOut: 'auto' | 'manual') => Promise<void>
 }
+
+/** One that waits for an approval. */
+function largePayout(externalId: string) {
+  const recipient = { pixKey: 'padaria@example.com', pixKeyType: 'email' }
+  return { transaction: { value: APPROVED_REAIS, externalId }, recipient }
+}
+
+/** From this on payouts are approved; no request of the document's examples sends as much. */
+export const APPROVED_REAIS = 90_000_000
 
 const OPERATORS = '/operator/operators'
 const BEHAVIOR = '/sandbox/behavior'
@@ -23,6 +33,20 @@ const EMERGENCY = '/api-key/deactivate-all'
 
 /** Paths of what changes how other requests are answered, in this order: after the last one the key opens nothing. */
 export const DISTURBING: readonly string[] = [BEHAVIOR, CASH_OUT_SWITCH, EMERGENCY]
+
+type Call = (method: string, path: string, value?: unknown) => Promise<Answered>
+
+/** Payouts that are sent, others that wait for an approval, and refunds. */
+async function sendMoney(call: Call, paid: NonNullable<Answered['data']>, prefix: string): Promise<void> {
+  for (const [number, { id }] of paid.entries()) {
+    const transaction = { value: 1, externalId: `${prefix}-${number}` }
+    const recipient = { pixKey: 'padaria@example.com', pixKeyType: 'email' }
+    await call('POST', '/api/pix/cash-out', { transaction, recipient })
+    await call('POST', `/api/pix/refund-in/${id}`, { refundValue: 1 })
+    for (let time = 0; time < 5; time++)
+      await call('POST', '/api/pix/cash-out', largePayout(`${prefix}-${number}-${time}`))
+  }
+}
 
 /** Makes a key and a few of everything, and tells the corpus of it. Keys that were there before are spared. */
 export async function prepare(target: Target, operations: readonly Operation[], corpus: Corpus): Promise<Prepared> {
@@ -48,6 +72,7 @@ export async function prepare(target: Target, operations: readonly Operation[], 
   corpus.spare('id of api-key')
   // Some request makes an admin: from then on the administrative token opens little.
   operatorToken = String((await call('POST', OPERATORS, { name: 'Fuzzer', role: 'admin' })).token)
+  const approverToken = String((await call('POST', OPERATORS, { name: 'Approver', role: 'approver' })).token)
   await call('GET', `${OPERATORS}?limit=100`)
   corpus.spare('id of operators')
   const prefix = `prepared-${apiKey.slice(-12)}`
@@ -61,18 +86,15 @@ export async function prepare(target: Target, operations: readonly Operation[], 
   // Payments come by the bank's events.
   let paid: Answered['data'] = []
   while (paid.length < 4) ({ data: paid = [] } = await call('GET', '/api/pix/cash-in?status=PAID'))
-  for (const [number, { id }] of paid.entries()) {
-    const transaction = { value: 1, externalId: `${prefix}-${number}` }
-    const recipient = { pixKey: 'padaria@example.com', pixKeyType: 'email' }
-    await call('POST', '/api/pix/cash-out', { transaction, recipient })
-    await call('POST', `/api/pix/refund-in/${id}`, { refundValue: 1 })
-  }
+  await sendMoney(call, paid, prefix)
+  await call('GET', '/operator/approvals?limit=100')
 
   for (const path of ['/api-key', '/api/pix/ledger']) await call('GET', `${path}?limit=1`)
   const behavior = await call('GET', BEHAVIOR)
   return {
     apiKey: () => apiKey,
     operatorToken,
+    approverToken,
     readLists: async () => {
       const read: string[] = []
       for (const list of listsOf(operations)) {

@@ -47,7 +47,7 @@ test('[partner-inbox.6] what moved is confirmed with what the event says of it',
       isVerified,
     })
     assert.deepEqual(refundInInput(WENT_BACK, canAsk), { ...confirmed, ...RETURNED, isVerified })
-    assert.deepEqual(cashOutInput(CAME_BACK, canAsk), { on: 'partner.returned', ...RETURNED, isVerified: false })
+    assert.deepEqual(cashOutInput(CAME_BACK, canAsk), { on: 'partner.returned', ...RETURNED, isVerified })
   }
   assert.deepEqual(bankReturnOf(WENT_BACK), {
     ...RETURNED.returned,
@@ -93,12 +93,9 @@ test('[partner-inbox.9] [EV-37] money reported incompletely leads to a status qu
   }
   assert.deepEqual(cashOutInput({ ...CAME_BACK, isUnnamed: true }, true), { on: 'work.requested' })
   assert.deepEqual(refundInInput({ ...WENT_BACK, isUnnamed: true }, true), { on: 'work.requested' })
-  const unnamed = { isUnnamed: true, isVerified: false }
+  const unnamed = { isUnnamed: true, isVerified: true }
   assert.partialDeepStrictEqual(cashOutInput({ ...CAME_BACK, isUnnamed: true }, false), unnamed)
-  assert.partialDeepStrictEqual(refundInInput({ ...WENT_BACK, isUnnamed: true }, false), {
-    isUnnamed: true,
-    isVerified: true,
-  })
+  assert.partialDeepStrictEqual(refundInInput({ ...WENT_BACK, isUnnamed: true }, false), unnamed)
 })
 
 test('[partner-inbox.12] money is known again by the bank’s id of it, and what has none by nothing', () => {

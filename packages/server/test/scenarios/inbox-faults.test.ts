@@ -3,16 +3,24 @@ import test, { type TestContext } from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, inbox } from '../support/evidence.ts'
 import { type EventSending, postEvent } from '../support/partner-events.ts'
-import { type World, world } from '../support/world.ts'
+import { type World, type WorldOptions, world } from '../support/world.ts'
 
 /** Reversals by a bank whose references are wrong, early, lacking or everybody's. */
 
 const HOUR = 3_600_000
 const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 
+/** A bank that cannot be asked about payouts: what its events tell of them is booked. */
+const BELIEVED: WorldOptions = {
+  bank: (simulated) => ({
+    ...simulated,
+    capabilities: new Set([...simulated.capabilities].filter((capability) => capability !== 'query-payout')),
+  }),
+}
+
 /** A stepped world, and a way to send events as its bank. */
-async function setUp(t: TestContext, environment: Record<string, string> = {}) {
-  const pix = await world(t, environment, { isStepped: true })
+async function setUp(t: TestContext, environment: Record<string, string> = {}, options: WorldOptions = {}) {
+  const pix = await world(t, environment, { isStepped: true, ...options })
   const iso = (aheadMs = 0) => new Date(pix.clock.now() + aheadMs).toISOString()
   const sendEvent = async (event: string, fields: object, how: EventSending = {}) => {
     const body = { event, eventId: 'event-1', status: 'CONFIRMED', valueCents: 4_000, occurredAt: iso(), ...fields }
@@ -48,7 +56,7 @@ async function sent(pix: World, externalId: string) {
 }
 
 test('[partner-inbox.3] [EV-31] a return reported first with a time that cannot be counts when it is reported correctly', async (t) => {
-  const pix = await setUp(t)
+  const pix = await setUp(t, {}, BELIEVED)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, returnId: 'D1', occurredAt: pix.iso() }
   await pix.sendEvent('CashInReversal', { ...told, occurredAt: pix.iso(HOUR) })
@@ -162,7 +170,7 @@ test('[partner-inbox.12] [EV-34] a return by an end-to-end id that is none of th
 })
 
 test('[partner-inbox.12] [EV-34] the return’s own id in the place of the payment’s is no disagreement', async (t) => {
-  const pix = await setUp(t)
+  const pix = await setUp(t, {}, BELIEVED)
   const charge = await pix.paid('100.00')
   const transactionId = charge.providerTransactionId
   await pix.sendEvent('CashInReversal', { transactionId, endToEndId: 'ret-1', returnId: 'ret-1', valueCents: 1_000 })
@@ -375,7 +383,7 @@ const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty'] as cons
 
 for (const [index, name] of NAMES.entries()) {
   test(`[cash-in.states.7] [EV-39] a movement called ${name} is booked, once, beside others`, async (t) => {
-    const pix = await setUp(t, { PIXGATE_PARTNER_TIMEOUT_MS: '300' })
+    const pix = await setUp(t, { PIXGATE_PARTNER_TIMEOUT_MS: '300' }, BELIEVED)
     const charge = await pix.charge('100.00')
     const transactionId = charge.providerTransactionId
     const twice = async (event: string, fields: object) => {

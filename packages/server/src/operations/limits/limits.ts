@@ -63,7 +63,7 @@ export function taken(
   const inForce = inForceFor(leaving, limits)
   for (const one of inForce) assertPayment(leaving, one)
   return {
-    recipients: inForce.flatMap((one) => boundOfRecipient(leaving, one, state)),
+    recipients: tightest(inForce.flatMap((one) => boundOfRecipient(leaving, one, state))),
     allowances: inForce.flatMap((one) => SPANS.flatMap((span) => takenOf(span, leaving, one, state, nowMs))),
   }
 }
@@ -138,6 +138,11 @@ function boundOfRecipient({ valueCents, pixKey }: Leaving, { owner, caps }: InFo
     throw exceeded({ name: 'new_recipient', owner, maxCents, usedCents: paidCents, freesAt: null })
   }
   return [{ pixKey, valueCents, maxCents }]
+}
+
+/** A payment to a recipient counts once, whoever bounds it. */
+function tightest(bounds: readonly RecipientBound[]): RecipientBound[] {
+  return bounds.toSorted((one, other) => Number(one.maxCents - other.maxCents)).slice(0, 1)
 }
 
 function takenOf(

@@ -140,6 +140,47 @@ test('[limits.4] a Pix key is new until a payout to it was confirmed and its tim
   await assert.rejects(process.payOut(1n, { detail: another }), EXCEEDED, 'nothing to it was confirmed')
 })
 
+test('[limits.4] what came back of a payout no longer counts; one that came back in part makes its key known', async (t) => {
+  const { url } = await testDatabase(t)
+  const process = operatedProcess(t, url, { limits: limitsOf({ newRecipientCents: 40_00n }) })
+  await process.adjust(1_000_00n)
+  const sent = async (cents: bigint, pixKey: string, returnedCents: bigint) => {
+    const recipient = { name: null, document: null, pixKey, pixKeyType: 'email' } as const
+    const detail = { description: null, paymentType: 'key', recipient, qrCode: null } as const
+    const { id } = await process.payOut(cents, { detail })
+    const occurredAt = process.clock.now()
+    const movement = {
+      ...INPUTS['partner.confirmed'].movement,
+      endToEndId: `E-${pixKey}`,
+      valueCents: cents,
+      occurredAt,
+    }
+    await process.payouts.apply(id, [INPUTS['send.claimed'], { ...INPUTS['partner.confirmed'], movement }])
+    const back = { returnId: `D-${pixKey}`, valueCents: returnedCents, occurredAt }
+    await process.payouts.apply(id, [{ ...INPUTS['partner.returned'], returned: back }])
+    return (more: bigint) => process.payOut(more, { detail })
+  }
+  const whole = await sent(40_00n, 'whole@example.com', 40_00n)
+  const part = await sent(40_00n, 'part@example.com', 1n)
+  await whole(40_00n)
+  await assert.rejects(whole(1n), EXCEEDED)
+  await assert.rejects(part(2n), EXCEEDED)
+  process.clock.advance(24 * HOUR + 1)
+  await assert.rejects(whole(1n), EXCEEDED, 'nothing stayed there')
+  await part(50_00n)
+})
+
+test('[limits.4] [limits.9] caps of the key and of the service on one recipient bound it together, and what fits is taken', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const process = operatedProcess(t, url, { limits: limitsOf({ newRecipientCents: 40_00n }) })
+  await process.adjust(100_00n)
+  const key = { madeBy: { ...MADE_BY, caller: 'key' }, caps: capsOf({ newRecipientCents: 50_00n }) }
+  await process.payOut(30_00n, key)
+  await process.payOut(10_00n, key)
+  assert.equal((await limitOf(process.payOut(1n, key))).owner, 'service')
+  assert.equal((await balances(database)).reserved, 40_00n)
+})
+
 test('[limits.4] [limits.6] what was given back to a new recipient may be sent again', async (t) => {
   const { url } = await testDatabase(t)
   const process = operatedProcess(t, url, { limits: limitsOf({ newRecipientCents: 50_00n }) })

@@ -213,6 +213,21 @@ test('[database.1] a role that may not create roles migrates where an administra
   assert.ok((await migrate(url, MACHINES)).length > 0)
 })
 
+test('[database.10] no function of ours looks into a schema that its caller can write, and nobody makes temporary tables', async (t) => {
+  const url = await emptyDatabase(t)
+  await migrate(url, MACHINES)
+  const open = await query<{ name: string }>(
+    url,
+    `SELECT p.oid::regprocedure::text AS name FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+      WHERE n.nspname = 'public' AND NOT coalesce(p.proconfig, '{}') @> ARRAY['search_path=public, pg_temp']`,
+  )
+  assert.deepEqual(open, [], 'a new function is made with SET search_path = public, pg_temp')
+  await assert.rejects(
+    asApplication(url, 'CREATE TEMPORARY TABLE batch (id uuid)'),
+    /permission denied to create temporary/,
+  )
+})
+
 const APPEND_ONLY = ['move', 'entry', 'audit', 'audit_chain', 'audit_anchor', 'delivery_attempt', 'movement']
 
 for (const table of [...APPEND_ONLY, 'inbox', 'inbox_event', 'statement_entry']) {
