@@ -255,7 +255,7 @@ function event(trigger: 'partner.confirmed' | 'partner.returned' | 'return.told'
     {
       name: '[EV-4] killed after the event was booked, before its event was marked',
       link: 'database',
-      request: 'inbox.mark',
+      request: [trigger, 'inbox.mark'],
       lost: 'request',
       reached: 'booked',
       missing: 'event marked',
@@ -263,7 +263,7 @@ function event(trigger: 'partner.confirmed' | 'partner.returned' | 'return.told'
     {
       name: '[EV-4] killed when the event was marked, before it knew',
       link: 'database',
-      request: 'inbox.mark',
+      request: [trigger, 'inbox.mark'],
       lost: 'response',
       reached: 'event marked',
     },
@@ -292,6 +292,18 @@ function event(trigger: 'partner.confirmed' | 'partner.returned' | 'return.told'
     },
   ]
 }
+
+/** The event waits until the bank, asked, has said the same. */
+const WAITING: readonly Boundary[] = [
+  {
+    name: '[EV-4] killed when the event was set aside for the bank’s answer, before it knew',
+    link: 'database',
+    request: 'inbox.mark',
+    lost: 'response',
+    reached: 'event stored',
+    missing: 'event marked',
+  },
+]
 
 /** The notification is delivered. */
 const DELIVERED: readonly Boundary[] = [
@@ -406,7 +418,7 @@ suite('killed at every boundary', { concurrency: 2 }, () => {
     }))
 
   test('a payout comes back', (t) =>
-    surviveEach(t, [...event('partner.returned'), ...DELIVERED], {
+    surviveEach(t, [...WAITING, ...event('partner.returned'), ...DELIVERED], {
       prepare: async (world, n) => {
         const { order } = await payToKey(world, n)
         return { prepared: order, ended: [sentPayout(order)] }

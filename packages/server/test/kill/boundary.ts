@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { realPause } from '../../src/platform/jobs/pause.ts'
 import { assertExactlyOnce, assertShown, type Ended, paidCharge } from '../support/exactly-once.ts'
 import { type Created, type Link, type ProcessWorld, processWorld } from '../support/process-world.ts'
 import { finished, type Milestone, type Progress, progress } from '../support/progress.ts'
@@ -50,6 +51,11 @@ const LATER_MS = 90_000
 
 /** Ends a boundary at which something is waited for in vain. */
 const TIMEOUT_MS = 90_000
+
+/** What is under way when the victim dies takes less. */
+const UNDER_WAY_MS = 20_000
+
+const GLANCE_MS = 10
 
 /** A claim that was under way when the rows were committed may have them: what was missed is done over, so often at most. */
 const TRIES = 5
@@ -127,17 +133,23 @@ async function survive<Prepared>(
   return { ended: [...ended, await acted.ended()], isOnTime }
 }
 
-/** What was passed since; waits for what the database or the bank was told just before, and has under way. */
+/**
+ * What was passed since; waits for what the database or the bank was told just before, and has under way.
+ * @throws Error where that was not to be reached by the boundary
+ */
 async function passedSince(
   before: Progress,
   { reached }: Boundary,
   world: ProcessWorld,
 ): Promise<ReadonlySet<Milestone>> {
+  const begunAt = performance.now()
   for (;;) {
     const now = await progress(world)
     const milestones = Object.keys(now) as Milestone[]
     const passed = new Set(milestones.filter((milestone) => now[milestone] > before[milestone]))
     if (reached === undefined || passed.has(reached)) return passed
+    if (performance.now() - begunAt > UNDER_WAY_MS) throw new Error(`${reached}: not reached by this boundary`)
+    await realPause.for(GLANCE_MS)
   }
 }
 

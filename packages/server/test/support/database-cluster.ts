@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { adjustment, cashIn, cashOut, refundIn } from '@pixgate/spec'
@@ -15,14 +15,33 @@ import { SHIFTED_SEARCH_PATH, shiftedClockSql } from './shifted-clock.ts'
 let directory: string | undefined
 let cluster: Awaited<ReturnType<typeof startEmbeddedPostgres>> | undefined
 
+/** Linux keeps what is written here in memory. */
+const MEMORY = '/dev/shm'
+
+/** The log, and the databases of the tests that run at the same time, with room to spare. */
+const ROOM_BYTES = 2_000_000_000
+
+/**
+ * Where the cluster is: in memory where there is room, since the databases come and go with the tests and most of their
+ * time would be spent waiting for the disk. No test here takes the power away; a process that is killed loses nothing.
+ */
+async function clusterFolder(): Promise<string> {
+  const memory = await statfs(MEMORY).catch(() => undefined)
+  return memory !== undefined && memory.bavail * memory.bsize >= ROOM_BYTES ? MEMORY : tmpdir()
+}
+
 /** Starts the cluster and makes the template. */
 export async function globalSetup(): Promise<void> {
-  directory = await mkdtemp(join(tmpdir(), 'pixgate-test-'))
+  directory = await mkdtemp(join(await clusterFolder(), 'pixgate-test-'))
   // As root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(directory, 0o711)
   cluster = await startEmbeddedPostgres({
     dataDirectory: directory,
-    settings: { max_connections: '200', ...(shiftedClockSql && { search_path: SHIFTED_SEARCH_PATH }) },
+    settings: {
+      max_connections: '200',
+      max_wal_size: '256MB',
+      ...(shiftedClockSql && { search_path: SHIFTED_SEARCH_PATH }),
+    },
   })
   await administer(cluster.url, `CREATE DATABASE ${TEMPLATE}`)
   const template = new URL(cluster.url)

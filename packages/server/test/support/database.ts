@@ -20,7 +20,8 @@ export async function testDatabase(t: TestContext): Promise<TestDatabase> {
   const cluster = process.env.PIXGATE_TEST_DATABASE_URL
   if (cluster === undefined) throw new Error('no database cluster: run the tests with `npm test`')
   const name = `test_${randomBytes(8).toString('hex')}`
-  await administer(cluster, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`)
+  // Copying files would flush each, in two checkpoints that flush what all other tests have written.
+  await administer(cluster, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY wal_log`)
   const url = new URL(cluster)
   url.pathname = `/${name}`
   const database = openTestDatabase(url.href)
