@@ -1,4 +1,4 @@
-import { chmod, mkdtemp } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventTypes } from '@pixgate/spec'
@@ -69,6 +69,7 @@ const OPENING_CENTS = 50_000
 /** Lets things go wrong for a time, then lets everything come to its end, and judges. Leaves nothing behind. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const directory = options.keepIn ?? (await mkdtemp(join(tmpdir(), 'pixgate-chaos-')))
+  await mkdir(directory, { recursive: true })
   await chmod(directory, 0o711)
   const folder = join(directory, 'database', 'postgres')
   const guard = setGuard(directory, folder, options.keepIn !== undefined)

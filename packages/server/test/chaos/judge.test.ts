@@ -113,6 +113,22 @@ test('[P6] the judge finds what is held or in doubt', () => {
   assert.deepEqual(found({ operations: [charge, operation(PAYOUT, 'cash_out', 'PENDING', 400n)] }), ['held'])
 })
 
+test('[cash-in.states.9] [P6] the judge finds no fault in a payment that the bank’s book dates too late, and one in a case without', () => {
+  const late = [operation(CHARGE, 'cash_in', 'RECONCILIATION_REQUIRED', 1_000n), ...RIGHT.books.operations.slice(1)]
+  const cases = [{ ...openCase(CHARGE), kind: 'paid_after_expiry' }]
+  const paidAt = (occurredAt: string) => {
+    const charge = { ...paidCharge(CHARGE, PAID, 1_000), expiresAt: '2026-11-21T12:00:00.000Z' }
+    const payments = charge.payments.map((payment) => ({ ...payment, occurredAt }))
+    return { book: { ...RIGHT.book, charges: [{ ...charge, payments }] } }
+  }
+  const found60 = found({ operations: late, cases }, paidAt('2026-11-21T12:01:00.000Z'))
+  assert.deepEqual(found60, ['held', 'cases'], 'within the minute it was in time')
+  assert.deepEqual(found({ operations: late, cases }, paidAt('2026-11-21T12:01:00.001Z')), ['held (paid_after_expiry)'])
+  assert.deepEqual(found({ operations: late }, paidAt('2026-11-21T12:01:00.001Z')), ['held'], 'no person was called')
+  const other = [openCase(CHARGE)]
+  assert.deepEqual(found({ cases: other }, paidAt('2026-11-21T12:01:00.001Z')), ['cases'], 'another case is none of it')
+})
+
 test('[P1] the judge finds an order that the bank carried out twice', () => {
   const entries = [...RIGHT.book.entries, entry('PAYOUT_SENT', PAYOUT, '-', 400, 'another')]
   const book = { ...RIGHT.book, entries, availableCents: 200 }

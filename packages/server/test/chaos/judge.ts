@@ -1,3 +1,4 @@
+import { limits } from '@pixgate/spec'
 import type { BankBook } from '../support/process-world.ts'
 import { beliefOf, type MerchantRequest, possibleSwitches, type Reply, type SwitchSet } from './history.ts'
 import type { BankKind } from './plan.ts'
@@ -243,22 +244,41 @@ function notificationFindings({ books, received }: Evidence): Finding[] {
 }
 
 /** What must be over in the end, or have a person called for it. */
-function heldFindings({ bankKind, books }: Evidence): Finding[] {
+function heldFindings({ bankKind, book, books }: Evidence): Finding[] {
+  const late = lateCharges(book)
   const held = books.operations.filter(({ held_cents }) => held_cents !== 0n)
   const doubtful = books.operations.filter(({ kind, status }) => !FINAL.has(status) && kind !== 'adjustment')
   return [...new Set([...held, ...doubtful])].map(({ id, kind, status, held_cents }) => ({
     rule: 'held',
     text: `${kind} ${id} is ${status} and holds ${held_cents}`,
-    ...(bankKind !== 'truthful' && explained(books, [id])),
+    ...((bankKind !== 'truthful' || late.has(id)) && explained(books, [id])),
   }))
 }
 
 const FINAL = new Set(['PAID', 'EXPIRED', 'CANCELLED', 'FAILED', 'CONFIRMED', 'RELEASED', 'REVERSED'])
 
-/** Where the bank tells the truth, and nothing irregular happens, no person is needed. */
-function caseFindings({ bankKind, books }: Evidence): Finding[] {
+/**
+ * Where the bank tells the truth, and nothing irregular happens, no person is needed; but for a payment that the bank's own
+ * book dates too late. A payer may be that late: a payment waits as long as the bank is stopped.
+ */
+function caseFindings({ bankKind, book, books }: Evidence): Finding[] {
   if (bankKind !== 'truthful') return []
-  return books.cases.filter(({ isOpen }) => isOpen).map((it) => ({ rule: 'cases', text: caseText(it) }))
+  const late = lateCharges(book)
+  const isNeeded = ({ kind, operation_id }: CaseRow) => kind === 'paid_after_expiry' && late.has(operation_id ?? '')
+  return books.cases.filter((it) => it.isOpen && !isNeeded(it)).map((it) => ({ rule: 'cases', text: caseText(it) }))
+}
+
+/** Charges of which the bank's book has a payment so long after their expiry that a person decides about it. */
+function lateCharges({ charges }: BankBook): ReadonlySet<string> {
+  const late = (charges as readonly PaidCharge[]).filter(({ expiresAt, payments = [] }) =>
+    payments.some(({ occurredAt }) => Date.parse(occurredAt) > Date.parse(expiresAt) + limits.settlementGraceMs),
+  )
+  return new Set(late.map(({ id }) => id))
+}
+
+type PaidCharge = BankBook['charges'][number] & {
+  readonly expiresAt: string
+  readonly payments?: readonly { readonly occurredAt: string }[]
 }
 
 function caseText({ kind, operation_id, text }: CaseRow): string {
