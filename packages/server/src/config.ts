@@ -48,6 +48,7 @@ const KEEP_MAX_DAYS = 36_500
 
 /** An amount that may leave at most, or the word that says that nothing bounds it. @source rules#limits.10 */
 const cap = integerOrNone(1, VALUE_MAX_CENTS, 'centavos')
+const CAPS_GUIDE = 'docs/guides/operator.md#limits'
 
 /** The name of {@link pixgate}. */
 const DEFAULT_BANK = 'pixgate'
@@ -170,24 +171,28 @@ export const serviceVariables = variables({
     shape: cap,
     default: 'none',
     required: 'in production',
+    guide: CAPS_GUIDE,
     description: 'The most that one payout or refund may be.',
   },
   PIXGATE_HOUR_MAX_CENTS: {
     shape: cap,
     default: 'none',
     required: 'in production',
+    guide: CAPS_GUIDE,
     description: 'The most that may leave by payouts and refunds within any 60 minutes.',
   },
   PIXGATE_DAY_MAX_CENTS: {
     shape: cap,
     default: 'none',
     required: 'in production',
+    guide: CAPS_GUIDE,
     description: 'The same within any 24 hours.',
   },
   PIXGATE_NIGHT_MAX_CENTS: {
     shape: cap,
     default: 'none',
     required: 'in production',
+    guide: CAPS_GUIDE,
     description: 'The same within one night, 20:00 to 06:00 in São Paulo.',
   },
   PIXGATE_NEW_RECIPIENT_MAX_CENTS: {
@@ -246,6 +251,7 @@ export const serviceVariables = variables({
     shape: networksOrNone(),
     productionShape: narrowNetworks(),
     required: 'in production',
+    guide: 'docs/guides/operator.md#sandbox-and-production',
     default: '',
     description:
       'Proxies that end TLS in front of the service, and whose X-Forwarded-For is believed. `none`: there is none, and nobody is believed.',

@@ -100,7 +100,7 @@ test('[database.11] production asks for the owner’s login where it migrates, a
   assert.deepEqual(read({ ...PRODUCTION, PIXGATE_MIGRATION_URL: url } as Record<string, string>), expected)
   assert.deepEqual(
     configFaults(() => read({ ...production, DATABASE_URL: url }), {}),
-    ['PIXGATE_MIGRATION_URL is required in production'],
+    ['PIXGATE_MIGRATION_URL is required in production: an address that begins with postgres:// or postgresql://'],
   )
   assert.deepEqual(
     configFaults(() => read({ ...production, PIXGATE_MIGRATION_URL: url.replace('verify-full', 'require') }), {}),

@@ -56,13 +56,24 @@ test('[production.2] the database’s password is none of a document, nor a comm
 })
 
 test('[production.3] production says who its proxies are, or that there are none', () => {
-  assert.deepEqual(faultsOf({ PIXGATE_TRUST_PROXY: '' }), ['PIXGATE_TRUST_PROXY is required in production'])
+  assert.deepEqual(faultsOf({ PIXGATE_TRUST_PROXY: '' }), [
+    'PIXGATE_TRUST_PROXY is required in production: addresses or CIDRs, separated by commas, or none (docs/guides/operator.md#sandbox-and-production)',
+  ])
   assert.deepEqual(faulty({ PIXGATE_TRUST_PROXY: ' , ' }), ['PIXGATE_TRUST_PROXY'])
   assert.deepEqual(readConfig({ ...PRODUCTION, PIXGATE_TRUST_PROXY: 'none' }).trustProxy, [])
   assert.deepEqual(readConfig({ ...PRODUCTION, PIXGATE_TRUST_PROXY: '10.0.0.0/8' }).trustProxy, ['10.0.0.0/8'])
   for (const wide of ['0.0.0.0/1,128.0.0.0/1', '::ffff:0:0/96', '::/1', '8.0.0.0/7']) {
     assert.deepEqual(faulty({ PIXGATE_TRUST_PROXY: wide }), ['PIXGATE_TRUST_PROXY'], wide)
     assert.deepEqual(sandboxFaults({ PIXGATE_TRUST_PROXY: wide }), [], wide)
+  }
+})
+
+test('[limits.10] a cap that is not set is refused with what to set, and where the guide explains it', () => {
+  for (const span of ['PAYMENT', 'HOUR', 'DAY', 'NIGHT']) {
+    const name = `PIXGATE_${span}_MAX_CENTS`
+    assert.deepEqual(faultsOf({ [name]: '' }), [
+      `${name} is required in production: a whole number of centavos from 1 to 999999999999, or none (docs/guides/operator.md#limits)`,
+    ])
   }
 })
 

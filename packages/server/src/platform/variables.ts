@@ -164,7 +164,7 @@ export function readVariables(
     values[name] = valueIn(row.shape, text ?? fallback)
     const fault =
       text === undefined && row.required !== undefined
-        ? absenceOf(row.required, isProduction, supplied.includes(name))
+        ? absenceOf(row, isProduction, supplied.includes(name))
         : faultOf(row, values[name], isProduction)
     const named = files.faults.get(name) ?? (fault && `${name} ${fault}`)
     if (named !== undefined) faults.push(named)
@@ -188,8 +188,15 @@ function valueIn(shape: TSchema, text: string | undefined): unknown {
 }
 
 /** @source rules#config.2, rules#config.4 */
-function absenceOf(required: Variable['required'], isProduction: boolean, isSupplied: boolean): string | undefined {
-  if (isProduction) return 'is required in production'
+function absenceOf(
+  { shape, required, guide }: Variable,
+  isProduction: boolean,
+  isSupplied: boolean,
+): string | undefined {
+  if (isProduction) {
+    const accepted = acceptedBy(shape)
+    return `is required in production${accepted ? `: ${accepted}` : ''}${guide ? ` (${guide})` : ''}`
+  }
   if (required === 'in production' || isSupplied) return undefined
   return 'is required; the sandbox, which npm start runs, brings its own'
 }
