@@ -1,4 +1,5 @@
 import { limits } from '@pixgate/spec'
+import pLimit from 'p-limit'
 import type { StatementEntry } from '../banks/port.ts'
 import type { Document } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
@@ -20,11 +21,15 @@ export interface Differences {
   /** Keeps the entries of a page. @source rules#statement.4 */
   keep(entries: readonly StatementEntry[], nowMs: number): Promise<void>
   /**
-   * Judges every entry that is not settled and does what follows.
-   * @returns of those that wait to be handed to their operation: when they moved or were first seen, whichever is earlier
+   * Judges entries that are not settled and does what follows: of either direction so many, the largest first, and of those
+   * that are cases already some in turn. What was left for the next reading waits.
+   * @param isOurs asked between batches: whether to go on
+   * @returns of those that wait, to be handed to their operation or to be looked at: when they moved or were first seen,
+   *   whichever is earlier
+   * @source rules#statement.11
    */
-  match(nowMs: number): Promise<number[]>
-  /** Looks for movements of our books that the statement does not have. @source rules#statement.8 */
+  match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]>
+  /** Looks for movements of our books that the statement does not have. @source rules#statement.8, rules#statement.11 */
   findGaps(nowMs: number, readFrom: number): Promise<void>
 }
 
@@ -43,6 +48,13 @@ const DIFFERS = 'statement_differs'
 
 const BATCH = 500
 
+/** Entries that are handed over at the same time: so many that the engine has batches, and others connections. */
+const CONCURRENT = 50
+
+/** What one reading looks at: of each direction, and of those that are cases already. */
+const UNREPORTED_MAX = 5_000
+const REPORTED_MAX = 2_000
+
 /** Makes it. */
 export function createDifferences(options: DifferencesOptions): Differences {
   return new StatementDifferences(options)
@@ -54,6 +66,9 @@ class StatementDifferences implements Differences {
   readonly #tripWire: TripWire
   readonly #logger: Logger
   readonly #isAccountShared: boolean
+  readonly #limit = pLimit(CONCURRENT)
+  /** The case that was looked at last: the next reading goes on from there. */
+  #lastReported: EntryKey | undefined
 
   constructor({ store, receivers, tripWire, logger, isAccountShared }: DifferencesOptions) {
     this.#store = store
@@ -76,21 +91,42 @@ class StatementDifferences implements Differences {
     )
   }
 
-  async match(nowMs: number): Promise<number[]> {
-    const waiting: number[] = []
-    const explaining = new Set<string>()
-    let after: EntryKey | undefined
-    for (;;) {
-      const entries = await this.#store.open(after, BATCH)
-      waiting.push(...(await this.#matchBatch(withOwnAdjustments(entries, explaining), nowMs)))
+  async match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]> {
+    const pass: Pass = { nowMs, isOurs, explaining: new Set(), waiting: [] }
+    await this.#matchReported(pass)
+    // Debits first: by them money is gone.
+    const areAll = [await this.#matchUnreported('out', pass), await this.#matchUnreported('in', pass)].every(Boolean)
+    if (areAll) return pass.waiting
+    const oldestAt = await this.#store.oldestUnreportedAt()
+    return oldestAt === null ? pass.waiting : [...pass.waiting, oldestAt]
+  }
+
+  /** @returns whether none of that direction is left */
+  async #matchUnreported(direction: StatementEntry['direction'], pass: Pass): Promise<boolean> {
+    let after: OpenEntry | undefined
+    for (let looked = 0; looked < UNREPORTED_MAX; looked += BATCH) {
+      if (!(await pass.isOurs())) return false
+      const entries = await this.#store.unreported(direction, after, BATCH)
+      await this.#matchBatch(entries, pass)
+      if (entries.length < BATCH) return true
       after = entries.at(-1)
-      if (entries.length < BATCH) return waiting
+    }
+    return false
+  }
+
+  /** Each in its turn: what became known of them meanwhile closes their cases. */
+  async #matchReported(pass: Pass): Promise<void> {
+    for (let looked = 0; looked < REPORTED_MAX && (await pass.isOurs()); looked += BATCH) {
+      const entries = await this.#store.reported(this.#lastReported, BATCH)
+      await this.#matchBatch(entries, pass)
+      this.#lastReported = entries.length < BATCH ? undefined : entries.at(-1)
+      if (this.#lastReported === undefined) return
     }
   }
 
-  async #matchBatch(entries: readonly OpenEntry[], nowMs: number): Promise<number[]> {
-    const judged = entries.map((entry) => ({ entry, verdict: judge(entry, nowMs) }))
-    const results = await Promise.all(judged.map(({ entry, verdict }) => this.#act(entry, verdict)))
+  async #matchBatch(entries: readonly OpenEntry[], { nowMs, explaining, waiting }: Pass): Promise<void> {
+    const judged = withOwnAdjustments(entries, explaining).map((entry) => ({ entry, verdict: judge(entry, nowMs) }))
+    const results = await Promise.all(judged.map(({ entry, verdict }) => this.#limit(() => this.#act(entry, verdict))))
     await this.#tripWire.report(results.flatMap((result) => (typeof result === 'object' ? [result.difference] : [])))
     const outcomes = results.map((result) => (typeof result === 'object' ? result.done : result))
     const having = (wanted: Done) => judged.filter((_, index) => outcomes[index] === wanted).map(({ entry }) => entry)
@@ -100,9 +136,9 @@ class StatementDifferences implements Differences {
       judged.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
       nowMs,
     )
-    return judged.flatMap(({ entry, verdict }) =>
-      verdict.is === 'ASK' || verdict.is === 'WAIT' ? [Math.min(entry.occurredAt, entry.seenAt)] : [],
-    )
+    for (const { entry, verdict } of judged) {
+      if (verdict.is === 'ASK' || verdict.is === 'WAIT') waiting.push(Math.min(entry.occurredAt, entry.seenAt))
+    }
   }
 
   async #act(entry: OpenEntry, verdict: Verdict): Promise<Done | Found> {
@@ -152,9 +188,18 @@ class StatementDifferences implements Differences {
     // Missed by an earlier reading and not filled by this one.
     const gaps = await this.#store.gapsToReport(nowMs, BATCH)
     await this.#tripWire.report(gaps.map(missing))
-    for (const gap of gaps) await this.#store.noteGapReported(gap, nowMs)
+    await this.#store.noteGapsReported(gaps, nowMs)
     await this.#store.noteGaps(nowMs, nowMs - limits.statementDifferenceMs, readFrom + limits.statementClockSkewMs)
   }
+}
+
+/** One look at what is not settled. */
+interface Pass {
+  readonly nowMs: number
+  readonly isOurs: () => Promise<boolean>
+  /** Adjustments that explain an entry by now. */
+  readonly explaining: Set<string>
+  readonly waiting: number[]
 }
 
 /** What was done about an entry, as far as it has to be noted. */

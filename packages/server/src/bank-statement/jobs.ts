@@ -34,6 +34,9 @@ export interface StatementJobsOptions {
 /** A reading is nobody else's for so long after each page: longer than a page takes, with all that follows it. */
 const LEASE_MS = 60_000
 
+/** Entries are matched for so long in one reading; then what is left waits for the next one, and the wire does not. */
+const MATCH_MS = 30_000
+
 /** A bank whose statement could not be read for so long is an error. */
 const BLIND_MS = 900_000
 
@@ -86,13 +89,13 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
   async function ended(reading: Reading, page: StatementPage): Promise<boolean> {
     const { startedAt, readFrom, window } = reading
     if (!reading.total.accountsFor(page)) return broken(reading, 'its entries do not account for its balances')
-    const waiting = await differences.match(clock.now())
     const isOfThePast = window.to < startedAt
-    // What our books have since then is in windows that are yet to be read.
+    // Else what our books have since then is in windows that are yet to be read. First, as there may be much to match.
     if (!isOfThePast) {
       await differences.findGaps(startedAt, readFrom)
       await shortfalls.look(startedAt, page.closingCents, () => isOurs(reading))
     }
+    const waiting = await differences.match(clock.now(), matching(options, reading))
     await options.confirmCredits(clock.now())
     // A window of the past is followed by the next one at once, unless something in it has to wait.
     const isMore = isOfThePast && waiting.length === 0
@@ -102,7 +105,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
   /** What was read before it broke off counts all the same; only the mark stays where it is. @source rules#statement.3 */
   async function broken(reading: Reading, reason: string): Promise<boolean> {
     tellBroken(options.logger, reading, reason)
-    await differences.match(clock.now())
+    await differences.match(clock.now(), matching(options, reading))
     await store.giveUp(reading.leaseId, reading.startedAt + limits.statementReadEveryMs)
     return false
   }
@@ -118,6 +121,12 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
       return true
     },
   }
+}
+
+/** @returns asks whether this reading is still to match entries, and holds the lease meanwhile */
+function matching({ store, clock }: StatementJobsOptions, { leaseId }: Reading): () => Promise<boolean> {
+  const until = clock.now() + MATCH_MS
+  return async () => clock.now() < until && store.extend(leaseId, clock.now() + LEASE_MS)
 }
 
 function finishOf({ startedAt, mark, window }: Reading, waiting: readonly number[], isMore: boolean): FinishedReading {

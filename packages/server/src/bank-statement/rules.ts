@@ -94,6 +94,11 @@ export interface OpenEntry extends StatementEntry {
   readonly arrivedOn: string | null
   /** An adjustment of its amount and direction that explains no other entry; `null` where there is none. */
   readonly adjustmentId: string | null
+  /**
+   * A payment that our books do not have, all of which the bank gave back by itself, or such a return of it.
+   * @source rules#statement.10
+   */
+  readonly isComeAndGone: boolean
 }
 
 /** An operation that an entry could be of. */
@@ -114,18 +119,23 @@ export type Verdict =
   | { readonly is: 'ASK' | 'HAND_OVER' | 'WAIT'; readonly operationId: string; readonly isOverdue: boolean }
   | { readonly is: 'UNEXPLAINED'; readonly reason: string; readonly isOverdue: boolean }
 
-/** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7, rules#statement.9 */
+/** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7, rules#statement.9, rules#statement.10 */
 export function judge(entry: OpenEntry, now: number): Verdict {
   if (entry.kind === 'TARIFF') return { is: 'KEPT', operationId: null }
   const isOverdue = entry.reportedAt === null && now - entry.seenAt >= limits.statementDifferenceMs
   if (entry.booked) return judgeBooked(entry, entry.booked, now)
   const subject = subjectOf(entry)
-  if (typeof subject === 'string') {
-    const { adjustmentId } = entry
-    if (adjustmentId !== null) return { is: 'KEPT', operationId: adjustmentId }
-    return { is: 'UNEXPLAINED', reason: subject, isOverdue }
-  }
+  if (typeof subject === 'string') return judgeStrange(entry, subject, now, isOverdue)
   return { is: nextStep(entry, now), operationId: subject.id, isOverdue }
+}
+
+/** Of an entry that is of no operation. @source rules#statement.6, rules#statement.9, rules#statement.10 */
+function judgeStrange(entry: OpenEntry, reason: string, now: number, isOverdue: boolean): Verdict {
+  const { adjustmentId, isComeAndGone, seenAt } = entry
+  // An event may still name the operation that it is of.
+  if (isComeAndGone && now - seenAt >= limits.statementDifferenceMs) return { is: 'KEPT', operationId: null }
+  if (adjustmentId !== null) return { is: 'KEPT', operationId: adjustmentId }
+  return { is: 'UNEXPLAINED', reason, isOverdue }
 }
 
 function judgeBooked(entry: OpenEntry, booked: NonNullable<OpenEntry['booked']>, now: number): Verdict {

@@ -23,8 +23,12 @@ export interface StatementStore {
    * @returns those that were told otherwise before, with what was told then
    */
   keep(entries: readonly StatementEntry[], nowMs: number): Promise<Retold[]>
-  /** Entries that are not settled, in a fixed order, so many after the one given. */
-  open(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
+  /** Entries of a direction that are neither settled nor a case, the largest first, so many after the one given. */
+  unreported(direction: StatementEntry['direction'], after: OpenEntry | undefined, limit: number): Promise<OpenEntry[]>
+  /** Entries that are a case and not settled, in a fixed order, so many after the one given. */
+  reported(after: EntryKey | undefined, limit: number): Promise<OpenEntry[]>
+  /** When the oldest entry that is neither settled nor a case moved or was first seen; `null` where there is none. */
+  oldestUnreportedAt(): Promise<number | null>
   /** Notes what became of entries, and closes the cases that wondered about them. */
   settle(results: readonly Settled[], nowMs: number): Promise<void>
   /** Notes that the bank was asked about them. */
@@ -35,15 +39,15 @@ export interface StatementStore {
   /**
    * Notes the movements that our books had by `bookedUntil` and the statement has not. Each is looked for once: what is
    * missing is looked for again as a gap.
-   * @param movedSince by the bank's time: what moved before was never to be read
+   * @param bookedSince what was booked before is not looked for: its part of the statement was never read
    */
-  noteGaps(nowMs: number, bookedUntil: number, movedSince: number): Promise<void>
+  noteGaps(nowMs: number, bookedUntil: number, bookedSince: number): Promise<void>
   /** Closes what the statement has after all, with its case. */
   fillGaps(nowMs: number): Promise<void>
-  /** What was missed before an instant and is not reported yet, so many at most. */
+  /** What was missed before an instant and is not reported yet: of each direction the largest, so many at most. */
   gapsToReport(missedBefore: number, limit: number): Promise<Gap[]>
-  /** Notes that a case was opened. */
-  noteGapReported(gap: Gap, nowMs: number): Promise<void>
+  /** Notes that cases were opened. */
+  noteGapsReported(gaps: readonly Gap[], nowMs: number): Promise<void>
 }
 
 /** How far the statement was read. Epoch milliseconds; see the table for whose time. */
@@ -184,22 +188,50 @@ interface OpenRow {
   readonly paid_by: readonly string[] | null
   readonly arrived_on: string | null
   readonly adjustment_id: string | null
+  readonly came_and_went: boolean
 }
 
-const selectOpen = statement<[direction: string, id: string, kind: string, limit: number], OpenRow>(
-  'statement.open',
-  `SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
+/**
+ * What our books know of some entries. By end-to-end id once for all of them: a payment may have thousands of returns.
+ * @param picked which entries, and how many
+ */
+function openEntries(picked: string): string {
+  return `WITH picked AS MATERIALIZED (
+     SELECT * FROM statement_entry s WHERE s.settled_at IS NULL AND ${picked}
+   ), paid AS MATERIALIZED (
+     SELECT p.end_to_end_id, p.kind, array_agg(p.id::text) AS ids
+       FROM (SELECT DISTINCT end_to_end_id FROM picked) d
+       JOIN operation p ON p.end_to_end_id = d.end_to_end_id AND p.kind IN ('cash_in', 'cash_out')
+      GROUP BY p.end_to_end_id, p.kind
+   ), taken_back AS MATERIALIZED (
+     SELECT t.end_to_end_id, sum(t.value_cents) AS cents
+       FROM (SELECT DISTINCT end_to_end_id FROM picked WHERE kind IN ('PAYMENT_RECEIVED', 'PAYMENT_TAKEN_BACK')) d
+       JOIN statement_entry t ON t.end_to_end_id = d.end_to_end_id AND t.kind = 'PAYMENT_TAKEN_BACK'
+      GROUP BY t.end_to_end_id
+   )
+   SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
           s.reported_at, m.operation_id AS booked_operation_id, m.value_cents AS booked_cents, n.id AS named_id,
-          n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id,
-          (SELECT array_agg(p.id::text) FROM operation p
-            WHERE p.end_to_end_id = s.end_to_end_id
-              AND p.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END) AS paid_by,
+          n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
-          a.id AS adjustment_id
-     FROM statement_entry s
+          a.id AS adjustment_id,
+          coalesce(CASE s.kind WHEN 'PAYMENT_RECEIVED' THEN b.cents = r.value_cents
+                               WHEN 'PAYMENT_TAKEN_BACK' THEN b.cents <= r.value_cents END, false) AS came_and_went
+     FROM picked s
      LEFT JOIN movement m ON m.direction = s.direction AND m.id = s.id
      LEFT JOIN operation n ON n.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END
+     LEFT JOIN paid ON paid.end_to_end_id = s.end_to_end_id
+                   AND paid.kind = CASE WHEN s.kind LIKE 'PAYOUT%' THEN 'cash_out' ELSE 'cash_in' END
+     LEFT JOIN taken_back b ON b.end_to_end_id = s.end_to_end_id
+     -- By its key, which LIMIT keeps the planner from forgetting.
+     LEFT JOIN LATERAL (
+       SELECT r.value_cents FROM statement_entry r
+        WHERE b.cents IS NOT NULL AND r.direction = 'in' AND r.id = s.end_to_end_id AND r.kind = 'PAYMENT_RECEIVED'
+          AND (r.outcome IS NULL OR r.outcome = 'KEPT' AND r.operation_id IS NULL)
+          AND NOT EXISTS (SELECT FROM movement x WHERE x.direction = 'in' AND x.id = r.id)
+          AND NOT EXISTS (SELECT FROM operation x
+                           WHERE x.id = CASE WHEN r.reference ~ '${UUID_TEXT}' THEN r.reference::uuid END)
+        LIMIT 1) r ON true
      LEFT JOIN LATERAL (
        SELECT o.id FROM operation o
         WHERE m.id IS NULL AND n.id IS NULL AND s.kind <> 'TARIFF' AND o.kind = 'adjustment'
@@ -207,10 +239,33 @@ const selectOpen = statement<[direction: string, id: string, kind: string, limit
           AND o.value_cents = s.value_cents
           AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
           AND NOT EXISTS (SELECT FROM statement_entry k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
-        ORDER BY o.created_at LIMIT 1) a ON true
-    WHERE s.settled_at IS NULL AND (s.direction, s.id, s.kind) > ($1, $2, $3)
-    ORDER BY s.direction, s.id, s.kind LIMIT $4`,
+        ORDER BY o.created_at LIMIT 1) a ON true`
+}
+
+const selectUnreported = statement<
+  [direction: string, cents: bigint, id: string, kind: string, limit: number],
+  OpenRow
+>(
+  'statement.unreported',
+  `${openEntries(`s.reported_at IS NULL AND s.direction = $1 AND (s.value_cents, s.id, s.kind) < ($2, $3, $4)
+      ORDER BY s.value_cents DESC, s.id DESC, s.kind DESC LIMIT $5`)}
+    ORDER BY s.value_cents DESC, s.id DESC, s.kind DESC`,
 )
+
+const selectReported = statement<[direction: string, id: string, kind: string, limit: number], OpenRow>(
+  'statement.reported_open',
+  `${openEntries(`s.reported_at IS NOT NULL AND (s.direction, s.id, s.kind) > ($1, $2, $3)
+      ORDER BY s.direction, s.id, s.kind LIMIT $4`)}
+    ORDER BY s.direction, s.id, s.kind`,
+)
+
+const selectOldestUnreported = statement<[], { at: number | null }>(
+  'statement.oldest_unreported',
+  `SELECT min(least(occurred_at, seen_at)) AS at FROM statement_entry WHERE settled_at IS NULL AND reported_at IS NULL`,
+)
+
+/** Above every amount. */
+const MAX_CENTS = 9_223_372_036_854_775_807n
 
 type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
 
@@ -244,13 +299,19 @@ const noteReported = statement<[...KeyParameters, now: string]>(
     WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.reported_at IS NULL`,
 )
 
+/** The entry of a movement that our books may have: what an adjustment explains, or came and went, they must not have besides. */
+const IS_MOVEMENT = `s.kind <> 'TARIFF' AND s.outcome IS DISTINCT FROM 'KEPT'`
+
 /**
  * The settlement account has an entry for every centavo that moved at the bank; versions are looked at without a gap, as
- * a process whose clock is ahead may have written one that is too young among those that are not. What moved before the
- * statement was first read is not looked for: the bank's time counts where our books have it, and otherwise that of the
- * operation, before which nothing of it can have moved.
+ * a process whose clock is ahead may have written one that is too young among those that are not. What was booked before
+ * the statement was first read is not looked for. When it was booked is our own word: by the time that an event tells,
+ * whoever forges one could name a time that was never read.
  */
-const insertGaps = statement<[now: string, bookedUntil: string, movedSince: string, limit: number]>(
+const insertGaps = statement<
+  [now: string, bookedUntil: string, bookedSince: string, limit: number],
+  { checked: bigint }
+>(
   'statement.gaps',
   `WITH settlement AS (
      SELECT a.id,
@@ -260,7 +321,8 @@ const insertGaps = statement<[now: string, bookedUntil: string, movedSince: stri
               0) AS checked
        FROM account a, statement_mark k WHERE a.code = 'settlement'
    ), fresh AS (
-     SELECT e.version, e.operation_id, e.reference
+     SELECT e.version, e.operation_id, e.reference, e.journal, e.at,
+            CASE WHEN e.amount_cents < 0 THEN 'in' ELSE 'out' END AS direction
        FROM settlement s JOIN entry e ON e.account_id = s.id AND e.version > s.checked
       WHERE e.version < coalesce(
               (SELECT y.version FROM entry y
@@ -269,21 +331,19 @@ const insertGaps = statement<[now: string, bookedUntil: string, movedSince: stri
       ORDER BY e.version LIMIT $4
    ), checked AS (
      UPDATE statement_mark SET checked_version = (SELECT max(version) FROM fresh) WHERE EXISTS (SELECT FROM fresh)
+   ), missed AS (
+     INSERT INTO statement_gap (direction, id, operation_id, value_cents, missed_at)
+     SELECT m.direction, m.id, m.operation_id, m.value_cents, $1
+       FROM fresh f
+       JOIN movement m ON m.direction = f.direction AND m.id = f.reference AND m.operation_id = f.operation_id
+      WHERE f.at >= $3
+        -- A return that we named ourselves has no other name in the statement; its case tells of it. What is credited was
+        -- named by the bank, or by whoever forged its event.
+        AND (m.id NOT LIKE 'unnamed %' OR f.journal IN ('cash_in_paid', 'cash_out_returned'))
+        AND NOT EXISTS (SELECT FROM statement_entry s WHERE s.direction = m.direction AND s.id = m.id AND ${IS_MOVEMENT})
+     ON CONFLICT DO NOTHING
    )
-   INSERT INTO statement_gap (direction, id, operation_id, value_cents, missed_at)
-   SELECT m.direction, m.id, m.operation_id, m.value_cents, $1
-     FROM fresh f
-     JOIN movement m ON m.operation_id = f.operation_id AND m.id = f.reference
-     JOIN operation o ON o.id = f.operation_id
-    WHERE coalesce(
-            to_timestamp(CASE WHEN m.id IN (o.end_to_end_id, o.facts ->> 'returnId')
-                              THEN coalesce(o.facts ->> 'confirmedAt', o.facts ->> 'paidAt')::bigint / 1000.0 END),
-            o.created_at) >= $3
-      -- What we named ourselves has no other name in the statement; its case tells of it.
-      AND m.id NOT LIKE 'unnamed %'
-      AND NOT EXISTS (SELECT FROM statement_entry s
-                       WHERE s.direction = m.direction AND s.id = m.id AND s.kind <> 'TARIFF')
-   ON CONFLICT DO NOTHING`,
+   SELECT count(*) AS checked FROM fresh`,
 )
 
 const fillGaps = statement<[now: string]>(
@@ -292,7 +352,7 @@ const fillGaps = statement<[now: string]>(
      UPDATE statement_gap g SET filled_at = $1
       WHERE g.filled_at IS NULL
         AND EXISTS (SELECT FROM statement_entry s
-                     WHERE s.direction = g.direction AND s.id = g.id AND s.kind <> 'TARIFF')
+                     WHERE s.direction = g.direction AND s.id = g.id AND ${IS_MOVEMENT})
      RETURNING g.direction, g.id
    )
    UPDATE "case" c SET closed_at = $1 FROM filled f
@@ -305,20 +365,30 @@ const selectGaps = statement<
   { direction: 'in' | 'out'; id: string; operation_id: string; value_cents: bigint; missed_at: number }
 >(
   'statement.gaps_to_report',
-  `SELECT direction, id, operation_id, value_cents, missed_at FROM statement_gap
-    WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1 ORDER BY missed_at, direction, id LIMIT $2`,
+  `SELECT direction, id, operation_id, value_cents, missed_at
+     FROM (SELECT *, row_number() OVER (PARTITION BY direction ORDER BY value_cents DESC, id) AS place
+             FROM statement_gap WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1) g
+    WHERE place <= $2 ORDER BY direction, place`,
 )
 
-const noteGapReported = statement<[direction: string, id: string, now: string]>(
-  'statement.gap_reported',
-  'UPDATE statement_gap SET reported_at = $3 WHERE direction = $1 AND id = $2',
+const noteGapsReported = statement<[directions: readonly string[], ids: readonly string[], now: string]>(
+  'statement.gaps_reported',
+  `UPDATE statement_gap g SET reported_at = $3 FROM unnest($1::text[], $2::text[]) AS r (direction, id)
+    WHERE g.direction = r.direction AND g.id = r.id`,
 )
 
-/** Movements of our books that are looked for at a time: more than a minute brings. */
-const GAPS_BATCH = 100_000
+/** Movements of our books that are looked for in one statement, and in one reading: more than a minute brings. */
+const GAPS_BATCH = 5_000
+const GAPS_MAX = 100_000
 
 /** Makes the store of a database. */
 export function createStatementStore(database: Database): StatementStore {
+  return { ...marks(database), ...entriesOf(database), ...gapsOf(database) }
+}
+
+type OfMark = 'claim' | 'readFrom' | 'extend' | 'giveUp' | 'finish' | 'oldestOperationAt'
+
+function marks(database: Database): Pick<StatementStore, OfMark> {
   return {
     claim: async (leaseId, nowMs, until) => {
       const [row] = await database.rows(claim, [leaseId, instantParameter(nowMs), instantParameter(until)])
@@ -336,6 +406,13 @@ export function createStatementStore(database: Database): StatementStore {
       return (await database.rows(finish, [leaseId, ...instants])).length > 0
     },
     oldestOperationAt: async () => (await database.rows(selectOldest, []))[0]?.created_at ?? null,
+  }
+}
+
+type OfGaps = 'noteGaps' | 'fillGaps' | 'gapsToReport' | 'noteGapsReported'
+
+function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
+  return {
     keep: async (entries, nowMs) => {
       if (entries.length === 0) return []
       await database.rows(insertEntries, [...entryParameters(entries), instantParameter(nowMs)])
@@ -345,10 +422,15 @@ export function createStatementStore(database: Database): StatementStore {
         return entry ? [{ entry, before: { valueCents: value_cents, endToEndId: end_to_end_id, reference } }] : []
       })
     },
-    open: async (after, limit) => {
-      const { direction = '', movementId = '', kind = '' } = after ?? {}
-      return (await database.rows(selectOpen, [direction, movementId, kind, limit])).map(openEntryOf)
+    unreported: async (direction, after, limit) => {
+      const { valueCents = MAX_CENTS, movementId = '', kind = '' } = after ?? {}
+      return (await database.rows(selectUnreported, [direction, valueCents, movementId, kind, limit])).map(openEntryOf)
     },
+    reported: async (after, limit) => {
+      const { direction = '', movementId = '', kind = '' } = after ?? {}
+      return (await database.rows(selectReported, [direction, movementId, kind, limit])).map(openEntryOf)
+    },
+    oldestUnreportedAt: async () => (await database.rows(selectOldestUnreported, []))[0]?.at ?? null,
     settle: async (results, nowMs) => {
       if (results.length === 0) return
       await database.rows(settle, [
@@ -364,9 +446,17 @@ export function createStatementStore(database: Database): StatementStore {
     noteReported: async (keys, nowMs) => {
       if (keys.length > 0) await database.rows(noteReported, [...keyParameters(keys), instantParameter(nowMs)])
     },
-    noteGaps: async (nowMs, bookedUntil, movedSince) => {
-      const instants = [nowMs, bookedUntil, movedSince].map(instantParameter) as [string, string, string]
-      await database.rows(insertGaps, [...instants, GAPS_BATCH])
+  }
+}
+
+function gapsOf(database: Database): Pick<StatementStore, OfGaps> {
+  return {
+    noteGaps: async (nowMs, bookedUntil, bookedSince) => {
+      const instants = [nowMs, bookedUntil, bookedSince].map(instantParameter) as [string, string, string]
+      for (let looked = 0; looked < GAPS_MAX; looked += GAPS_BATCH) {
+        const [row] = await database.rows(insertGaps, [...instants, GAPS_BATCH])
+        if (Number(row?.checked ?? 0) < GAPS_BATCH) return
+      }
     },
     fillGaps: async (nowMs) => {
       await database.rows(fillGaps, [instantParameter(nowMs)])
@@ -381,8 +471,10 @@ export function createStatementStore(database: Database): StatementStore {
         missedAt: missed_at,
       }))
     },
-    noteGapReported: async ({ direction, id }, nowMs) => {
-      await database.rows(noteGapReported, [direction, id, instantParameter(nowMs)])
+    noteGapsReported: async (gaps, nowMs) => {
+      if (gaps.length === 0) return
+      const [directions, ids] = [gaps.map(({ direction }) => direction), gaps.map(({ id }) => id)]
+      await database.rows(noteGapsReported, [directions, ids, instantParameter(nowMs)])
     },
   }
 }
@@ -429,5 +521,6 @@ function openEntryOf(row: OpenRow): OpenEntry {
     paidBy: (row.paid_by ?? []).map((id) => ({ id, kind: subjectKind, endToEndId: row.end_to_end_id })),
     arrivedOn: row.arrived_on,
     adjustmentId: row.adjustment_id,
+    isComeAndGone: row.came_and_went,
   }
 }

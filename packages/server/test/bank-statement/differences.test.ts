@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { StatementEntry } from '../../src/banks/port.ts'
 import { payment } from '../support/engine.ts'
-import { bookedMovements, caseFacts, cases, statementEntries } from '../support/evidence.ts'
+import { bookedMovements, caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
 import { pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
 
 const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
@@ -138,14 +139,26 @@ test('[statement.8] [PL-14] what our books have and two readings do not is a cas
   assert.deepEqual(await cases(fixture.database), ['statement_missing (closed)'])
 })
 
-test('[statement.8] [PL-14] what moved before the statement was first read is not missed', async (t) => {
+test('[statement.8] [PL-14] what was booked before the statement was first read is not missed', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
-  fixture.clock.advance(3 * 86_400_000)
   await pay(fixture, charge.id, 'E1', charge.createdAt + 1_000)
+  fixture.clock.advance(3 * 86_400_000)
   await fixture.sweep()
   await fixture.minutes(10)
   assert.deepEqual(await cases(fixture.database), [])
+})
+
+test('[statement.8] [PL-50] a credit is looked for by when it was booked, whatever time its event told and whatever it is of', async (t) => {
+  const fixture = await statementFixture(t)
+  const charge = await fixture.charge()
+  fixture.clock.advance(3 * 86_400_000)
+  await fixture.sweep()
+  await fixture.minutes(2)
+  await pay(fixture, charge.id, 'E1', charge.createdAt + 1_000)
+  await fixture.minutes(6)
+  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
+  assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
 })
 
 test('[statement.8] a window that was not read whole misses nothing', async (t) => {
@@ -174,13 +187,76 @@ test('[statement.8] [PL-14] while windows of the past are read nothing is missed
   assert.deepEqual(await cases(fixture.database), ['paid_after_expiry'])
 })
 
-test('[statement.8] [PL-42] a movement that has no id but ours is not reported as missing: it has its own case', async (t) => {
+test('[statement.8] [PL-42] a return that has no id but ours is not reported as missing: it has its own case', async (t) => {
+  const fixture = await statementFixture(t)
+  const charge = await fixture.charge()
+  const entry = paymentOf(charge, 'E1')
+  await pay(fixture, charge.id, 'E1', entry.occurredAt)
+  fixture.bank.answer = () => pageOf([entry])
+  const returned = { returnId: 'unnamed 1', valueCents: 1n, occurredAt: entry.occurredAt, endToEndId: 'E1' }
+  await fixture.refunds.applyReturn(charge.id, { ...returned, transactionId: null, isUnnamed: true })
+  await fixture.sweep()
+  await fixture.minutes(8)
+  assert.deepEqual(await cases(fixture.database), ['return_unnamed'])
+})
+
+test('[statement.8] [PL-50] a credit is looked for whatever name its event gave it', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   await fixture.sweep()
   await pay(fixture, charge.id, 'unnamed 1', charge.createdAt + 1_000)
   await fixture.minutes(8)
+  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
+})
+
+/** A payment that names nothing of ours. */
+function stray(fixture: StatementFixture, valueCents: bigint): StatementEntry {
+  const named = { movementId: 'E1', endToEndId: 'E1', reference: STRANGER }
+  return { kind: 'PAYMENT_RECEIVED', direction: 'in', ...named, valueCents, occurredAt: fixture.clock.now() }
+}
+
+/** What the bank gave back of it by itself. */
+function givenBack(fixture: StatementFixture, movementId: string, valueCents: bigint): StatementEntry {
+  const of = { ...stray(fixture, valueCents), movementId }
+  return { ...of, kind: 'PAYMENT_TAKEN_BACK', direction: 'out' }
+}
+
+test('[statement.10] [trip-wire.2] a payment of nobody’s that the bank gives back by itself suspends nothing, and its case closes', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  const came = stray(fixture, 100n)
+  fixture.bank.answer = () => pageOf([came])
+  await fixture.minutes(8)
+  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  const back = [givenBack(fixture, 'D1', 40n), givenBack(fixture, 'D2', 60n)]
+  fixture.bank.answer = () => pageOf([came, ...back])
+  await fixture.minutes(8)
+  assert.equal((await payoutSwitch(fixture.database)).isSuspended, false)
+  assert.deepEqual(await cases(fixture.database), ['statement_unexplained (closed)'])
+})
+
+test('[statement.10] [trip-wire.2] more than came in of it is a debit that nobody knows', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  const back = [givenBack(fixture, 'D1', 60n), givenBack(fixture, 'D2', 60n)]
+  const came = stray(fixture, 100n)
+  fixture.bank.answer = () => pageOf([came, ...back])
+  await fixture.minutes(8)
+  assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
+})
+
+test('[statement.10] [PL-50] an event that names a payment which came and went books money that the bank does not have', async (t) => {
+  const fixture = await statementFixture(t)
+  await fixture.sweep()
+  const entries = [stray(fixture, 100_00n), givenBack(fixture, 'D1', 100_00n)]
+  fixture.bank.answer = () => pageOf(entries)
+  await fixture.minutes(8)
   assert.deepEqual(await cases(fixture.database), [])
+  const charge = await fixture.charge()
+  await pay(fixture, charge.id, 'E1', fixture.clock.now())
+  await fixture.minutes(8)
+  assert.deepEqual(await cases(fixture.database), ['statement_missing'])
+  assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
 })
 
 test('[statement.4] two entries that share an id are two where their kinds differ', async (t) => {

@@ -17,8 +17,11 @@ import type { Database } from '../../src/platform/db/database.ts'
 import { createIds, type Ids } from '../../src/platform/ids.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
+import { createRefundInCommands, type RefundInCommands } from '../../src/refund-in/commands.ts'
+import { createRefundInStore } from '../../src/refund-in/store.ts'
 import { openTestDatabase, testDatabase } from '../support/database.ts'
 import { cashInRequest, TERMS } from '../support/engine.ts'
+import { limitsOf } from '../support/limits.ts'
 import { type SteppedClock, steppedClock } from '../support/stepped-clock.ts'
 
 /** A bank's statement by script: what it answers, and what it was asked. */
@@ -44,6 +47,7 @@ export interface StatementFixture {
   readonly engine: Engine
   readonly ids: Ids
   readonly store: TripWireStore
+  readonly refunds: RefundInCommands
   /** Lets a charge take an input from elsewhere. */
   apply(id: string, input: CashInInput): Promise<unknown>
   /** Makes a charge of R$ 100,00. */
@@ -54,6 +58,8 @@ export interface StatementFixture {
   /** Puts the clock forward by a minute, then reads, so often. */
   minutes(count: number): Promise<void>
 }
+
+const nothing = async () => undefined
 
 const SILENT = pino({ level: 'silent' })
 
@@ -78,19 +84,15 @@ export async function statementFixture(
   const commands = createCashInCommands(engine, clock, TERMS)
   const store = createCashInStore(database)
   const bank = scriptedStatement(hasBalance)
-  const none = async () => undefined
+  const refunds = createRefundInCommands({ engine, store: createRefundInStore(database), ids, limits: limitsOf() })
+  const base = { engine, database, clock, ids, logger, isAccountShared }
   const processOf = (partner: StatementPartner) =>
     createStatementModule({
-      engine,
-      database,
+      ...base,
       partner,
-      clock,
-      ids,
-      logger,
-      isAccountShared,
       cashIns: { apply: commands.apply },
-      cashOuts: { apply: none },
-      refunds: { apply: none, applyReturn: async () => ({ result: 'IGNORED' }) },
+      cashOuts: { apply: nothing },
+      refunds: { apply: nothing, applyReturn: async (...told) => ({ result: await refunds.applyReturn(...told) }) },
     })
   const statements = processOf(bank)
   const sweep = async () => {
@@ -101,6 +103,7 @@ export async function statementFixture(
     database,
     engine,
     ids,
+    refunds,
     store: createTripWireStore(database),
     clock,
     bank,

@@ -27,6 +27,7 @@ function open(given: Partial<OpenEntry> = {}): OpenEntry {
     paidBy: [],
     arrivedOn: null,
     adjustmentId: null,
+    isComeAndGone: false,
     ...given,
   }
 }
