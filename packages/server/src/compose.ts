@@ -543,7 +543,8 @@ function openDatabases(url: string, logger: Logger, { onSlowStatement }: Metrics
   ) => openDatabase({ ...shared, ...more, name, connections })
   const pages = open('pages', 1, { statementTimeoutMs: DEEP_PAGE_TIMEOUT_MS })
   return {
-    engine: open('engine', 1, { planCacheMode: 'force_generic_plan' }),
+    // One for the queue, one for what does not wait in it.
+    engine: open('engine', 2, { planCacheMode: 'force_generic_plan' }),
     api: withLongStatements(open('api', 10), pages),
     pages,
     inbox: open('inbox', 4),

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { limits } from '../src/limits.ts'
-import { normalisePixKey, type PixKeyType, pixKeyTypes, readPixKeyType } from '../src/pix-key.ts'
+import {
+  normalisePixKey,
+  normaliseUntypedPixKey,
+  type PixKeyType,
+  pixKeyTypes,
+  readPixKeyType,
+} from '../src/pix-key.ts'
 
 /** A key as DICT knows it, and as somebody wrote it. */
 interface SpelledKey {
@@ -165,6 +171,32 @@ test('[pix-key.2] white space around a key is refused', () => {
       assert.equal(normalisePixKey(type, text + white), null)
     }),
   )
+})
+
+test('[pix-key.7] every spelling of a key whose type nobody tells is the text that it is with its type', () => {
+  fc.assert(
+    fc.property(spelledKey(), ({ type, key, text }) => {
+      const holder = type === 'cpf' || type === 'cnpj' ? key : '11222333000181'
+      assert.equal(normaliseUntypedPixKey(text, holder), key)
+      assert.equal(normaliseUntypedPixKey(key, holder), key)
+    }),
+  )
+})
+
+test('[pix-key.7] eleven digits that are a CPF and a mobile are the CPF, unless somebody else is paid', () => {
+  const both = '11987654374'
+  assert.deepEqual(
+    [normalisePixKey('cpf', both), normalisePixKey('phone', both)],
+    [both, `+55${both}`],
+    'the example is both',
+  )
+  assert.equal(normaliseUntypedPixKey(both, both), both)
+  assert.equal(normaliseUntypedPixKey(both, null), both)
+  assert.equal(normaliseUntypedPixKey(both, '52998224725'), `+55${both}`)
+  assert.equal(normaliseUntypedPixKey('11144477735', '11222333000181'), '11144477735', 'no mobile')
+  for (const text of ['', 'padaria', ' padaria@example.com', '11987654300-']) {
+    assert.equal(normaliseUntypedPixKey(text, null), null)
+  }
 })
 
 function spelledKey(): fc.Arbitrary<SpelledKey> {

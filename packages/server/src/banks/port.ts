@@ -288,6 +288,11 @@ export interface QrCode {
   readonly status: ChargeStatus
   /** Epoch milliseconds. */
   readonly expiresAt: number | undefined
+  /**
+   * `pixKey` in whatever spelling the code or its bank has: whoever pays it normalises it, so that it is the recipient that a
+   * payout to the key has. What is a key of no type is not payable.
+   * @source rules#cash-out.qrcode.7
+   */
   readonly recipient: { readonly name: string; readonly document: string; readonly pixKey: string }
 }
 

@@ -63,7 +63,7 @@ async function codeNow({ detail, valueCents }: CashOut, { jobs, clock }: Approva
     const asked = { valueCents, document: recipient.document }
     const now = payableOf(code, await jobs.decode(code.text), asked, clock.now())
     const { pixKey } = now.detail.recipient
-    return { code: { valueCents: now.valueCents, pixKey: pixKey ?? '', decodeId: now.detail.qrCode?.decodeId ?? '' } }
+    return { code: { valueCents: now.valueCents, pixKey, decodeId: now.detail.qrCode?.decodeId ?? '' } }
   } catch (error) {
     if (error instanceof Refusal && error.code.startsWith('pix_code_')) return { code: null }
     throw error

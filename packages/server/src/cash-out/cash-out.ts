@@ -155,6 +155,11 @@ export function bookedMovement({ facts }: CashOut, endToEndId: string): bigint |
   return cents === undefined ? undefined : BigInt(cents)
 }
 
+/** All that was booked as having left, centavos. */
+export function leftCents({ movements }: CashOutFacts): bigint {
+  return Object.values(movements ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
+}
+
 /** What came back so far and was credited, centavos. */
 export function reversedCents({ returns }: CashOutFacts): bigint {
   return Object.values(returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)

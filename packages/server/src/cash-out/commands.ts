@@ -2,7 +2,7 @@ import { Refusal } from '@pixgate/spec'
 import { ExclusiveKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Identity } from '../engine/operation.ts'
-import { looksOf } from '../operations/limits/limits.ts'
+import { askedBy, looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
 import { replayedOf } from '../operations/replay.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
@@ -79,7 +79,7 @@ export function createCashOutCommands(
       engine.execute<CashOut | undefined>({
         reads: [id],
         controls: ['cash_out_switch'],
-        ...looksOf({ pixKey: detail.recipient.pixKey, caller: facts.madeBy?.caller ?? '' }, terms.limits),
+        ...looksOf({ pixKey: detail.recipient.pixKey, ...askedBy(facts) }, terms.limits),
         request: live,
         decide: (state, now) => {
           const cashOut = state.operation(id)

@@ -1,5 +1,6 @@
 import { feeCents, fieldRefusal, limits, normaliseDocument, Refusal } from '@pixgate/spec'
 import { type Create, created, type Decision, type State } from '../engine/operation.ts'
+import { keyCapsFact } from '../operations/limits/key-caps.ts'
 import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts'
 import type { AskedBy } from '../operations/requests.ts'
 import { isEnabled } from '../operations/switch.ts'
@@ -74,7 +75,7 @@ export function decideCreate(
       transactionId: null,
       endToEndId: null,
       detail: { ...request.detail, recipient },
-      facts: { madeBy: request.madeBy, ...(approval ? { approval } : {}) },
+      facts: { madeBy: request.madeBy, ...keyCapsFact(request.caps), ...(approval ? { approval } : {}) },
     },
   }
   return {

@@ -1,7 +1,7 @@
 import { type BrCode, BrCodeError, parseBrCode } from '@pixgate/brcode'
-import { normaliseDocument, Refusal } from '@pixgate/spec'
+import { normaliseDocument, normaliseUntypedPixKey, Refusal } from '@pixgate/spec'
 import type { QrCode } from '../banks/port.ts'
-import type { CashOutRequest } from './create.ts'
+import type { CashOutDetail } from './cash-out.ts'
 
 /**
  * Pix codes that are to be paid: what can be told from the code alone, and what the bank's decoding adds. Pure; an
@@ -67,15 +67,18 @@ function assertPayable(code: BrCode, { valueCents }: Asked): void {
 /**
  * What is paid for a code.
  * @throws pix_code_not_payable · pix_code_value_mismatch · invalid_document (422)
- * @source rules#cash-out.qrcode.4
+ * @source rules#cash-out.qrcode.4, rules#cash-out.qrcode.7
  */
 export function payableOf(code: PixCode, decoded: QrCode, asked: Asked, now: number) {
   if (decoded.status !== 'ACTIVE') throw notPayable(decoded.status.toLowerCase(), `the code is ${decoded.status}`)
   if (decoded.expiresAt !== undefined && decoded.expiresAt <= now) throw notPayable('expired', 'the code has expired')
-  const { name, document, pixKey } = decoded.recipient
-  assertSameDocument(document, asked.document)
-  const detail: Pick<CashOutRequest['detail'], 'recipient' | 'qrCode'> = {
-    recipient: { name, document: normaliseDocument(document), pixKey, pixKeyType: null },
+  const { name, document: told, pixKey: spelled } = decoded.recipient
+  assertSameDocument(told, asked.document)
+  const document = normaliseDocument(told)
+  const pixKey = normaliseUntypedPixKey(spelled, document)
+  if (pixKey === null) throw notPayable('pix_key', 'the code pays a text that is no Pix key')
+  const detail: Pick<CashOutDetail, 'recipient' | 'qrCode'> = {
+    recipient: { name, document, pixKey, pixKeyType: null },
     qrCode: { pixCode: code.text, decodeId: decoded.decodeId },
   }
   return { valueCents: agreedValue(decoded.valueCents, code.valueCents ?? asked.valueCents), detail }

@@ -15,6 +15,7 @@ import {
   type CashOutOutcome,
   type ConfirmedInput,
   isOfAnotherPayment,
+  leftCents,
   movementsOf,
   paidElsewhere,
   type ReturnedInput,
@@ -98,7 +99,8 @@ function decideOne(cashOut: CashOut, told: CashOutInput, state: State, nowMs: nu
     nowMs,
   )
   const closed = closesOverdue(cashOut, decision)
-  return { ...closed, ...exactnessOf(closed), allowances: countedBy(cashOut, closed, nowMs) }
+  const leftBefore = { leftCents: leftCents(cashOut.facts), isAnothers: given.isAnothers }
+  return { ...closed, ...exactnessOf(closed), allowances: countedBy(cashOut, closed, leftBefore, nowMs) }
 }
 
 /** The outcome has come about which a case was opened. @source rules#cash-out.states.15 */

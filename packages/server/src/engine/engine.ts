@@ -13,7 +13,7 @@ import { Writer, type WriterOptions } from './writer.ts'
 /**
  * The one door through which money and status change and notifications come to be. Commands queue up; one writer takes
  * what is there, decides each in order of arrival, and writes all of it in one statement. While one batch commits, the
- * next one fills.
+ * next one fills. What is urgent has a queue and a writer of its own, as another process would: it waits for nobody's batch.
  */
 export interface Engine {
   /**
@@ -44,9 +44,27 @@ export interface EngineBounds {
 
 const DEFAULT_BOUNDS: EngineBounds = { batchMax: 256, queueMax: 5_000, cachedOperations: 10_000 }
 
-/** Starts an engine on a database. It holds one connection at a time. */
+/**
+ * Starts an engine on a database. It holds one connection at a time, and a second one while something urgent is done.
+ * @source rules#engine.20
+ */
 export function createEngine(options: EngineOptions): Engine {
   const bounds = options.bounds ?? DEFAULT_BOUNDS
+  const ordinary = createLane(options, bounds)
+  const urgent = createLane(options, { ...bounds, cachedOperations: 1 })
+  return {
+    execute: (command) => (command.isUrgent ? urgent : ordinary).execute(command),
+    get waiting() {
+      return ordinary.waiting + urgent.waiting
+    },
+    drained: async () => {
+      await Promise.all([ordinary.drained(), urgent.drained()])
+    },
+  }
+}
+
+/** One queue with its writer. What it remembers is compared when it writes, so that several get along as processes do. */
+function createLane(options: EngineOptions, bounds: EngineBounds): Engine {
   const reader = createReader(options.database)
   const cache = new Cache(bounds.cachedOperations)
   // The work goes on until the outcome is known; a client that comes back then finds what it asked for.

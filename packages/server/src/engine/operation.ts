@@ -252,6 +252,8 @@ export interface Command<Outcome> {
    * @source rules#engine.17
    */
   readonly request?: LiveRequest | undefined
+  /** It touches no account and no operation, and waits for nothing that does. @source rules#engine.20 */
+  readonly isUrgent?: boolean
   decide(state: State, now: number): Decision<Outcome>
 }
 

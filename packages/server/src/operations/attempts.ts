@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { ReasonFact } from '../engine/reason.ts'
+import type { KeyCapsFact } from './limits/key-caps.ts'
 import type { MadeByFact } from './made-by.ts'
 import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-query.ts'
 
@@ -9,7 +10,7 @@ import { type StatusQueryFact, statusQueryFact, statusQueryOf } from './status-q
  */
 
 /** The part of an operation's facts that tells of its sending. Instants are epoch milliseconds. */
-export interface SendFacts extends MadeByFact, ReasonFact, StatusQueryFact {
+export interface SendFacts extends MadeByFact, KeyCapsFact, ReasonFact, StatusQueryFact {
   /** When the last approval came that it needed: from then on it may be sent. */
   readonly approvedAt?: number
   /** Claims for sending; each is committed before its call starts. */

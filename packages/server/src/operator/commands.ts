@@ -11,9 +11,10 @@ import { decideSwitch, type SwitchSetting } from './switch.ts'
 /** One function per intention; each leaves a row in the audit trail. */
 export interface OperatorCommands {
   /**
-   * Sets the switch. Every process compares it in the statement that accepts a payout, so it counts everywhere at once.
+   * Sets the switch, ahead of all that waits. Every process compares it in the statement that accepts a payout, so it counts
+   * everywhere at once.
    * @throws version_conflict (409) on, and it was set meanwhile · overloaded (503) · DatabaseUnavailable
-   * @source rules#operator.switch.2, rules#operator.switch.4
+   * @source rules#operator.switch.2, rules#operator.switch.4, rules#operator.switch.5
    */
   setSwitch(setting: SwitchSetting, operator: Operator): Promise<CashOutSwitch>
   /**
@@ -49,6 +50,7 @@ export function createOperatorCommands({ engine, store, clock, ids }: OperatorDe
         reads: [],
         controls: ['cash_out_switch'],
         request: setting.live,
+        isUrgent: true,
         decide: (state, now) => decideSwitch(setting, seen, operator, state, now),
       })
     },

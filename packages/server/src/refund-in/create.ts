@@ -1,6 +1,7 @@
 import { fieldRefusal, limits, Refusal } from '@pixgate/spec'
 import { type CashIn, isCashIn, refundableCents, refundDeadline } from '../cash-in/index.ts'
 import { type Create, created, type Decision, mergeDecisions, type State } from '../engine/operation.ts'
+import { keyCapsFact } from '../operations/limits/key-caps.ts'
 import { type Leaving, type Limits, taken } from '../operations/limits/limits.ts'
 import type { AskedBy } from '../operations/requests.ts'
 import { isEnabled } from '../operations/switch.ts'
@@ -53,7 +54,7 @@ export function decideCreate(request: RefundInRequest, bounds: Limits, state: St
       plan: { step: 'send', changesAt: now + limits.unclaimedReleaseMs },
       transactionId: null,
       detail: { cashInId: cashIn.id, reason: request.reason, origin: 'MERCHANT' },
-      facts: { madeBy: request.madeBy },
+      facts: { madeBy: request.madeBy, ...keyCapsFact(request.caps) },
     },
   }
   return mergeDecisions(cashInDecision(cashIn, { on: 'refund.reserved', refundId: request.id, valueCents }, now), {

@@ -88,6 +88,11 @@ export function movementOf({ returnId }: Pick<Return, 'returnId'>): MovementId {
   return { direction: 'out', id: returnId }
 }
 
+/** All that was booked as having left, centavos. */
+export function leftCents({ returns }: RefundInFacts): bigint {
+  return Object.values(returns ?? {}).reduce((sum, cents) => sum + BigInt(cents), 0n)
+}
+
 /**
  * Whether an event tells a return, of this refund by its other references, by the end-to-end id of another payment.
  * @source rules#refund-in.doubt.7

@@ -16,6 +16,7 @@ import { evidenceOf, refundEndNotification } from './notification.ts'
 import {
   isImplausible,
   isOfAnotherPayment,
+  leftCents,
   movementOf,
   type RefundIn,
   type RefundInInput,
@@ -59,8 +60,8 @@ function decideOne(
   const isEnabledNow = input.on === 'send.claimed' && isEnabled(state)
   const isAnothers =
     input.on === 'partner.confirmed' && isBookedElsewhere(refund, state.movement(movementOf(input.returned)))
-  const leftCents = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
-  const heldCents = min(state.balance('available'), min(leftCents, refund.valueCents))
+  const movedCents = input.on === 'partner.confirmed' ? input.returned.valueCents : 0n
+  const heldCents = min(state.balance('available'), min(movedCents, refund.valueCents))
   const decision: Decision<Standing> = follow(
     machine,
     refund,
@@ -68,7 +69,7 @@ function decideOne(
       on: input.on,
       holds: (guard) => GUARDS[guard]({ refund, cashIn, input, nowMs, isEnabled: isEnabledNow, isAnothers }),
       changes: (row) => changesOf(refund, cashIn, input, row, nowMs, heldCents),
-      amounts: { r: refund.valueCents, v: leftCents, p: leftCents, h: heldCents },
+      amounts: { r: refund.valueCents, v: movedCents, p: movedCents, h: heldCents },
       reference: input.on === 'partner.confirmed' ? input.returned.returnId : '',
       notification: (to) => refundEndNotification(refund, cashIn, input, to, nowMs),
       evidence: evidenceOf(input),
@@ -80,7 +81,8 @@ function decideOne(
     },
     nowMs,
   )
-  const counted = { ...decision, allowances: countedBy(refund, decision, nowMs) }
+  const leftBefore = { leftCents: leftCents(refund.facts), isAnothers }
+  const counted = { ...decision, allowances: countedBy(refund, decision, leftBefore, nowMs) }
   const isOutcome = refund.status === 'PENDING' && decision.outcome.refund.status !== 'PENDING'
   return withAnswer(withCashIn(refund, endsOverdue(refund, isOutcome, counted), input, nowMs), told, nowMs)
 }

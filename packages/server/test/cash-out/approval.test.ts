@@ -10,7 +10,7 @@ import { assertBooks, balances } from '../support/books.ts'
 import { switchPayouts } from '../support/controls.ts'
 import { testDatabase } from '../support/database.ts'
 import { audit, notifiedStatuses } from '../support/evidence.ts'
-import { limitsOf } from '../support/limits.ts'
+import { capsOf, limitsOf } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 import { APPROVER, INPUTS } from './situations.ts'
@@ -83,8 +83,7 @@ test('[cash-out.approval.3] the switch is looked at again, and so are the caps o
     t,
     limitsOf({ nightCents: 80_00n, newRecipientCents: 130_00n }),
   )
-  // Noon in São Paulo.
-  clock.advance((39 * HOUR - (clock.now() % (24 * HOUR))) % (24 * HOUR))
+  clock.advance(untilNoon(clock.now()))
   const waiting = await payOut(50_00n, { keyMadeBy: MAKER })
   await switchPayouts(database, false)
   assert.equal(await codeOf(approve(waiting)), 'cash_out_suspended')
@@ -95,6 +94,43 @@ test('[cash-out.approval.3] the switch is looked at again, and so are the caps o
   clock.advance(10 * HOUR)
   assert.equal(await codeOf(approve(waiting)), undefined, 'a new day, and its own amount is known')
 })
+
+test('[cash-out.approval.3] [limits.6] the night in which it was approved has it, and gets it back when the bank refuses it', async (t) => {
+  const { payOut, approve, giveBack, clock } = await office(t, limitsOf({ nightCents: 80_00n }))
+  clock.advance(untilNoon(clock.now()))
+  const waiting = await payOut(60_00n, { keyMadeBy: MAKER })
+  clock.advance(9 * HOUR)
+  await approve(waiting)
+  assert.equal(await codeOf(payOut(20_01n)), 'limit_exceeded')
+  await giveBack(waiting)
+  await payOut(40_00n)
+  assert.equal(await codeOf(payOut(40_01n)), 'limit_exceeded')
+})
+
+test('[cash-out.approval.3] [limits.9] the caps of the API key on a night and on a new recipient are judged again', async (t) => {
+  const { payOut, approve, clock } = await office(t)
+  const night = { caps: capsOf({ nightCents: 60_00n }), keyMadeBy: MAKER }
+  clock.advance(untilNoon(clock.now()))
+  const [first, second] = [await payOut(60_00n, night), await payOut(60_00n, night)]
+  clock.advance(9 * HOUR)
+  await approve(first)
+  assert.equal(await codeOf(approve(second)), 'limit_exceeded')
+
+  const narrow = { caps: capsOf({ newRecipientCents: 70_00n }), keyMadeBy: MAKER, detail: toMaria() }
+  const waiting = await payOut(60_00n, narrow)
+  await payOut(11_00n, { detail: toMaria() })
+  assert.equal(await codeOf(approve(waiting)), 'limit_exceeded', 'others paid the recipient meanwhile')
+})
+
+/** How long until it is noon in São Paulo, milliseconds. */
+function untilNoon(nowMs: number): number {
+  return (39 * HOUR - (nowMs % (24 * HOUR))) % (24 * HOUR)
+}
+
+function toMaria() {
+  const recipient = { name: null, document: null, pixKey: 'maria@example.com', pixKeyType: 'email' } as const
+  return { description: null, paymentType: 'key', recipient, qrCode: null } as const
+}
 
 test('[cash-out.approval.4] what nobody approves in time is given back; what was approved late has its time', async (t) => {
   const { payOut, approve, payouts, clock, database, store } = await office(t)

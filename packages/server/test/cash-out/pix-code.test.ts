@@ -128,3 +128,20 @@ test('[QR-6] the payout keeps the code and the bank’s decoding of it', () => {
     qrCode: { pixCode: DYNAMIC, decodeId: 'decode-1' },
   })
 })
+
+test('[cash-out.qrcode.7] the key that the bank decodes is kept as DICT knows it; what is no key is not payable', () => {
+  const recipientOf = (pixKey: string, document = DECODED.recipient.document) =>
+    paid(STATIC, { valueCents: undefined, recipient: { ...DECODED.recipient, document, pixKey } }, { valueCents: 1n })
+      .detail.recipient
+  for (const pixKey of ['+55 (11) 98765-4321', '5511987654321', '11987654321', '(11) 9 8765-4321']) {
+    assert.equal(recipientOf(pixKey).pixKey, '+5511987654321')
+  }
+  assert.equal(recipientOf('529.982.247-25', '529.982.247-25').pixKey, '52998224725')
+  assert.equal(recipientOf('Padaria@Example.COM').pixKey, 'padaria@example.com')
+  for (const pixKey of ['padaria', ' padaria@example.com', '+551133334444']) {
+    assert.deepEqual(
+      refusalOf(() => recipientOf(pixKey)),
+      ['pix_code_not_payable', 'pix_key'],
+    )
+  }
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import type { Engine } from '../../src/engine/engine.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, testDatabase } from '../support/database.ts'
@@ -159,16 +160,23 @@ test('[operator.switch.4] [CO-30] an on that is overtaken by an off on its way i
   assert.deepEqual(await other.store.readSwitch(), off)
 })
 
-/** Keeps the engine of a process busy until it is released. */
-async function keepBusy(url: string, process: Process) {
-  await process.adjust(1n)
+/** Keeps the queue of a process in which the switch waits busy until it is released. */
+function keepBusy(url: string, { engine }: Process) {
+  const movements = [{ direction: 'in', id: 'E1' }] as const
+  return keepQueueBusy(url, engine, 'LOCK TABLE movement IN ACCESS EXCLUSIVE MODE', () =>
+    engine.execute({ reads: [], movements, isUrgent: true, decide: () => ({ outcome: undefined }) }),
+  )
+}
+
+/** @param work of an engine, which waits for what the query holds */
+async function keepQueueBusy(url: string, engine: Engine, query: string, work: () => Promise<unknown>) {
   const holder = await openHolder(url)
-  await holder.hold('SELECT FROM account ORDER BY id FOR UPDATE')
-  const busy = process.adjust(1n)
+  await holder.hold(query)
+  const busy = work()
   await holder.waiting(1)
   return {
     queued: async (count: number) => {
-      while (process.engine.waiting < count) await setImmediate()
+      while (engine.waiting < count) await setImmediate()
     },
     release: async () => {
       await holder.release()
@@ -209,8 +217,24 @@ test('[operator.switch.4] [CO-30] of an on and an off in one batch the off count
   }
   assert.deepEqual(
     (await audit(database)).flatMap(({ facts: { reason } }) => (reason === 'a test' ? [] : [reason])),
-    ['Opening balance', 'Opening balance', 'first', 'second', 'Opening balance', 'Opening balance', 'first'],
+    ['first', 'second', 'first'],
   )
+})
+
+test('[operator.switch.5] [engine.20] the switch is off before what is queued is decided, also while a batch is stuck', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const process = operatedProcess(t, url)
+  await process.adjust(100_00n)
+  const held = 'SELECT FROM account ORDER BY id FOR UPDATE'
+  const busy = await keepQueueBusy(url, process.engine, held, () => process.adjust(1n))
+  const queued = Array.from({ length: 20 }, () => assert.rejects(process.payOut(1_00n), SUSPENDED))
+  await busy.queued(20)
+  const off = await process.switchCashOuts(false, 'Incident 42')
+  assert.deepEqual(await process.store.readSwitch(), off, 'while the batch is still stuck')
+  assert.equal(process.engine.waiting, 20)
+  await busy.release()
+  await Promise.all(queued)
+  assert.equal((await balances(database)).reserved, undefined)
 })
 
 test('[operator.switch.4] [engine.17] a setting whose request has lapsed is not carried out, off neither', async (t) => {

@@ -177,3 +177,43 @@ test('[cash-out.qrcode.5] [QR-10] a document that is not the recipient’s is re
   const invalid = await pix.pay(code, {}, { recipient: { document: '123' } })
   assert.deepEqual(codeOf(invalid), [422, 'invalid_document'])
 })
+
+/** Keys as DICT knows them, and spellings of each that a code may have. */
+const SPELLINGS: readonly [key: string, pixKeyType: string, ...spellings: string[]][] = [
+  ['+5581999998888', 'phone', '+5581999998888', '5581999998888', '81999998888', '(81)99999-8888'],
+  ['11144477735', 'cpf', '11144477735', '111.444.777-35'],
+  ['12ABC34501DE35', 'cnpj', '12abc34501de35', '12.ABC.345/01DE-35'],
+  ['joao@example.com', 'email', 'joao@example.com', 'JOAO@example.com', 'jOaO@Example.COM'],
+  ['123e4567-e89b-12d3-a456-426614174001', 'evp', '123E4567-E89B-12D3-A456-426614174001'],
+]
+
+test('[cash-out.qrcode.7] [limits.4] however codes spell a key, it is one recipient, and that of payouts to the key', async (t) => {
+  const pix = await funded(t, { PIXGATE_NEW_RECIPIENT_MAX_CENTS: '500' })
+  let payouts = 0
+  for (const [pixKey, pixKeyType, ...spellings] of SPELLINGS) {
+    const typed = (value: number) => {
+      const transaction = { value, externalId: `typed-${++payouts}` }
+      return pix.call('POST', '/api/pix/cash-out', { transaction, recipient: { pixKey, pixKeyType } })
+    }
+    const scanned = (spelling: string, value: number) =>
+      pix.pay(buildStaticBrCode({ pixKey: spelling, merchantName: 'JOAO', merchantCity: 'RECIFE' }), { value })
+    for (const spelling of spellings) {
+      const { status, body } = await scanned(spelling, 1)
+      assert.deepEqual([status, body.recipient.pixKey], [201, pixKey])
+    }
+    assert.equal((await typed(5 - spellings.length)).status, 201)
+    for (const refused of [await typed(0.01), ...(await Promise.all(spellings.map((text) => scanned(text, 0.01))))]) {
+      assert.deepEqual([refused.status, refused.body.limit?.name], [422, 'new_recipient'])
+    }
+  }
+})
+
+test('[cash-out.qrcode.7] a code that pays no key is refused before anything is stored', async (t) => {
+  const pix = await funded(t)
+  const code = buildStaticBrCode({ pixKey: '+551133334444', merchantName: 'JOAO', merchantCity: 'RECIFE' })
+  const { status, body } = await pix.pay(code, { value: 1 })
+  assert.deepEqual(
+    [status, body.code, body.errors[0].field, body.errors[0].code],
+    [422, 'pix_code_not_payable', 'transaction.pixCode', 'pix_key'],
+  )
+})

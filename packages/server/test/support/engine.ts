@@ -31,7 +31,7 @@ export function testEngine(
   logger: Logger = pino({ level: 'silent' }),
   clock: SteppedClock = steppedClock(),
 ): TestEngine {
-  const database = openTestDatabase(url, 1)
+  const database = openTestDatabase(url, 2)
   t.after(() => database.close())
   const ids = createIds(clock)
   const engine = createEngine({

@@ -241,9 +241,22 @@ export async function madeBy(database: Database, id: string) {
   return (await database.rows(MADE_BY, [id]))[0]
 }
 
-const ALLOWANCES = statement<[], { used_cents: bigint }>('test.allowances', 'SELECT used_cents FROM allowance')
+/** What is kept as used of a bucket of an allowance. */
+export interface UsedBucket {
+  readonly scope: string
+  readonly span: string
+  readonly bucket: number
+  readonly used_cents: bigint
+}
 
-/** What is kept as used, of every bucket of every allowance, centavos. */
+const ALLOWANCES = statement<[], UsedBucket>('test.allowances', 'SELECT scope, span, bucket, used_cents FROM allowance')
+
+/** What is kept as used, of every bucket of every allowance. */
+export function usedBuckets(database: Database): Promise<UsedBucket[]> {
+  return database.rows(ALLOWANCES, [])
+}
+
+/** The same, only how much, centavos. */
 export async function allowancesUsed(database: Database): Promise<bigint[]> {
-  return (await database.rows(ALLOWANCES, [])).map(({ used_cents }) => used_cents)
+  return (await usedBuckets(database)).map(({ used_cents }) => used_cents)
 }

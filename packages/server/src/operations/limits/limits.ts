@@ -1,7 +1,10 @@
 import { type Caps, type ExceededLimit, formatReais, type JournalKind, Refusal } from '@pixgate/spec'
 import type { AllowanceChange, AllowanceName, Span } from '../../engine/allowance.ts'
 import type { Command, Decision, RecipientBound, State } from '../../engine/operation.ts'
+import { settledCents } from '../../engine/postings.ts'
+import { sendableSince } from '../attempts.ts'
 import type { AnyOrder } from '../dispatcher.ts'
+import { keyCapsOf } from './key-caps.ts'
 import { bucketOf, firstBucket, freesAt, SPANS } from './windows.ts'
 
 /** Whether what is to leave stays within the caps: of the service, and of the API key that asks for it. Pure. */
@@ -69,10 +72,10 @@ export function taken(
 }
 
 /**
- * What an order that waited takes when it is let go: it was counted when it was made, but the night may be another one by
- * now, and others may have paid its recipient.
+ * What an order that waited takes when it is let go: it was counted when it was made, but others may have paid its recipient,
+ * and the night in which it leaves may be another one: it counts to that one from then on, and no longer to the one before.
  * @throws limit_exceeded (422)
- * @source rules#cash-out.approval.3
+ * @source rules#cash-out.approval.3, rules#limits.9
  */
 export function takenAgain(
   order: AnyOrder & { readonly pixKey: string },
@@ -80,38 +83,77 @@ export function takenAgain(
   state: State,
   nowMs: number,
 ): Pick<Decision<unknown>, 'allowances' | 'recipients'> {
-  const everybody: InForce = { owner: 'service', scope: EVERYBODY, caps: limits.caps }
+  const { pixKey, valueCents, facts, createdAt } = order
+  const inForce = inForceFor(askedBy(facts), limits)
   // Its own amount is among what was paid to the recipient.
-  const again = { valueCents: 0n, pixKey: order.pixKey, caller: EVERYBODY }
-  const isOfNight = bucketOf('night', order.createdAt) === bucketOf('night', nowMs)
-  return {
-    recipients: boundOfRecipient(again, everybody, state),
-    allowances: isOfNight ? [] : takenOf('night', { ...again, valueCents: order.valueCents }, everybody, state, nowMs),
-  }
+  const again = { valueCents: 0n, pixKey }
+  const recipients = tightest(inForce.flatMap((one) => boundOfRecipient(again, one, state)))
+  const isOfNight = bucketOf('night', createdAt) === bucketOf('night', nowMs)
+  const moved = isOfNight ? [] : inForce.flatMap((one) => takenOf('night', { valueCents }, one, state, nowMs))
+  const left = isOfNight ? [] : changesFor(order, 'night', -valueCents, createdAt)
+  return { recipients, allowances: [...left, ...moved] }
+}
+
+/** What is known of money that left for an order, before the decision. */
+export interface LeftBefore {
+  /** All that was booked as having left, centavos. */
+  readonly leftCents: bigint
+  /** What is told now was booked on another operation, and counts there. */
+  readonly isAnothers: boolean
 }
 
 /**
- * What a decision about an order gives back of the allowances; or takes, whatever the caps say, of what left nevertheless.
+ * What a decision about an order gives back of the allowances, from where it was counted; or takes, whatever the caps say, of
+ * what left and is not counted: after it was given back, a second time, or more than was asked for.
  * @source rules#limits.6
  */
-export function countedBy(order: AnyOrder, { journals = [] }: Decision<unknown>, nowMs: number): AllowanceChange[] {
-  return journals.flatMap(({ kind }) => {
-    if (GIVING_BACK.has(kind)) return changesFor(order, -order.valueCents, order.createdAt)
-    return kind === 'left_after_release' ? changesFor(order, order.valueCents, nowMs) : []
+export function countedBy(
+  order: AnyOrder & { readonly facts: { readonly failureCode?: string } },
+  { journals = [] }: Decision<unknown>,
+  before: LeftBefore,
+  nowMs: number,
+): AllowanceChange[] {
+  return journals.flatMap((journal) => {
+    if (GIVING_BACK.has(journal.kind)) return givenBack(order)
+    if (!LEAVING.has(journal.kind) || before.isAnothers) return []
+    const uncounted = settledCents(journal) - countedAhead(order, before)
+    return uncounted <= 0n ? [] : SPANS.flatMap((span) => changesFor(order, span, uncounted, nowMs))
   })
 }
 
 const GIVING_BACK: ReadonlySet<JournalKind> = new Set(['cash_out_released', 'refund_in_released'])
+const LEAVING: ReadonlySet<JournalKind> = new Set(['left_after_release', 'left_unattributed'])
 
-function changesFor({ facts: { madeBy } }: AnyOrder, cents: bigint, atMs: number): AllowanceChange[] {
-  // What was made by a version that counted nothing has taken nothing.
-  if (madeBy === undefined) return []
-  return [EVERYBODY, madeBy.caller].flatMap((scope) =>
-    SPANS.flatMap((span): AllowanceChange[] => {
-      const bucket = bucketOf(span, atMs)
-      return bucket === null ? [] : [{ scope, span, bucket, cents }]
-    }),
+/** Where it was counted: the night is that of its approval, where it needed one. */
+function givenBack(order: AnyOrder): AllowanceChange[] {
+  return SPANS.flatMap((span) =>
+    changesFor(order, span, -order.valueCents, span === 'night' ? sendableSince(order) : order.createdAt),
   )
+}
+
+/** What was counted when the order was made, stands, and has not left yet, centavos. */
+function countedAhead(
+  {
+    valueCents,
+    facts: { failureCode },
+  }: { readonly valueCents: bigint; readonly facts: { readonly failureCode?: string } },
+  { leftCents }: LeftBefore,
+): bigint {
+  const isGivenBack = failureCode !== undefined
+  return isGivenBack || leftCents >= valueCents ? 0n : valueCents - leftCents
+}
+
+function changesFor({ facts }: AnyOrder, span: Span, cents: bigint, atMs: number): AllowanceChange[] {
+  const bucket = bucketOf(span, atMs)
+  // What was made by a version that counted nothing has taken nothing.
+  if (facts.madeBy === undefined || bucket === null) return []
+  const scopes = facts.keyCaps === undefined ? [EVERYBODY] : [EVERYBODY, facts.madeBy.caller]
+  return scopes.map((scope) => ({ scope, span, bucket, cents }))
+}
+
+/** Who asked for an order that was made, and by which caps of its own. */
+export function askedBy(facts: AnyOrder['facts']): Pick<Leaving, 'caller' | 'caps'> {
+  return { caller: facts.madeBy?.caller ?? EVERYBODY, caps: keyCapsOf(facts) }
 }
 
 /** Those of the key first: they are the narrower ones. */
@@ -129,7 +171,11 @@ function assertPayment({ valueCents }: Leaving, { owner, caps: { paymentCents } 
   throw exceeded({ name: 'payment', owner, maxCents: paymentCents, usedCents: 0n, freesAt: null })
 }
 
-function boundOfRecipient({ valueCents, pixKey }: Leaving, { owner, caps }: InForce, state: State): RecipientBound[] {
+function boundOfRecipient(
+  { valueCents, pixKey }: Pick<Leaving, 'valueCents' | 'pixKey'>,
+  { owner, caps }: InForce,
+  state: State,
+): RecipientBound[] {
   const { newRecipientCents: maxCents } = caps
   if (pixKey === null || maxCents === null) return []
   const { isKnown, paidCents } = state.recipient(pixKey)
@@ -147,7 +193,7 @@ function tightest(bounds: readonly RecipientBound[]): RecipientBound[] {
 
 function takenOf(
   span: Span,
-  { valueCents }: Leaving,
+  { valueCents }: Pick<Leaving, 'valueCents'>,
   { owner, scope, caps }: InForce,
   state: State,
   nowMs: number,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type Caps, type ExceededLimit, Refusal } from '@pixgate/spec'
+import type { CashOut } from '../../../src/cash-out/cash-out.ts'
 import { forgetPast } from '../../../src/engine/forget-past.ts'
 import { realPause } from '../../../src/platform/jobs/pause.ts'
 import { INPUTS } from '../../cash-out/situations.ts'
@@ -229,6 +230,36 @@ test('[limits.6] what left although it was given back counts, above the cap too'
   const movement = { ...INPUTS['partner.confirmed'].movement, valueCents: 30_00n, occurredAt: process.clock.now() }
   await process.payouts.apply(lost.id, [{ ...INPUTS['partner.confirmed'], movement }])
   assert.equal((await limitOf(process.payOut(1n))).usedCents, 60_00n)
+})
+
+test('[limits.6] what left counts, whatever amount the bank tells: after its release, a second time, and what is more than was asked for', async (t) => {
+  const { url } = await testDatabase(t)
+  const process = standing(t, url, { dayCents: 50_00n })
+  await process.adjust(500_00n)
+  const left = (payout: CashOut, endToEndId: string, valueCents: bigint) => {
+    const movement = {
+      ...INPUTS['partner.confirmed'].movement,
+      occurredAt: process.clock.now(),
+      endToEndId,
+      valueCents,
+    }
+    return process.payouts.apply(payout.id, [{ ...INPUTS['partner.confirmed'], movement }])
+  }
+  const usedCents = async () => (await limitOf(process.payOut(50_01n))).usedCents
+  const lost = await process.payOut(30_00n)
+  await process.giveBack(lost)
+  await left(lost, 'E1', 29_99n)
+  assert.equal(await usedCents(), 29_99n)
+  const payout = await process.payOut(5_00n)
+  await process.payouts.apply(payout.id, [INPUTS['send.claimed']])
+  await left(payout, 'E2', 4_00n)
+  assert.equal(await usedCents(), 34_99n, 'no more left than was asked for')
+  await left(payout, 'E3', 2_00n)
+  assert.equal(await usedCents(), 35_99n, 'a centavo is counted once')
+  await left(payout, 'E1', 7_00n)
+  assert.equal(await usedCents(), 35_99n, 'what is of another payout counts there')
+  await left(payout, 'E4', 7_00n)
+  assert.equal(await usedCents(), 42_99n)
 })
 
 test('[limits.7] who asked, and from where, stands on the operation and on the move that made it', async (t) => {
