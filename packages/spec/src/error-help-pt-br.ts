@@ -184,8 +184,8 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   rate_limited: {
     cause:
-      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou requisições demais com credenciais erradas.',
-    cure: 'Espere quantos segundos `Retry-After` disser. Prefira notificações a consultas repetidas.',
+      'Esta chave de API enviou mais requisições do que pode em um minuto; ou este endereço enviou requisições demais com credenciais erradas; ou estas credenciais já mantêm 500 conexões.',
+    cure: 'Espere quantos segundos `Retry-After` disser. Prefira notificações a consultas repetidas, e reutilize conexões.',
   },
   internal_error: {
     cause:

@@ -63,7 +63,7 @@ function httpMetrics(registry: Registry) {
   }
   const strangers = new Counter({
     name: 'pixgate_http_strangers_total',
-    help: 'What those took too much of who showed no right credentials: connections closed, requests limited',
+    help: 'Connections closed and requests limited of those who showed no right credentials; requests on too many connections with right ones',
     labelNames: ['outcome'],
     registers: [registry],
   })

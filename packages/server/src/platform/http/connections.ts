@@ -17,6 +17,8 @@ export interface Connections {
    * @returns whether it is answered, or was before: then there is nothing else to say to whatever came behind it
    */
   endBehindWhole(socket: Socket): boolean
+  /** The request that is being carried out on it is its last. */
+  endBehindCurrent(socket: Socket): void
   /** Whether a request that has arrived whole is being carried out on it. */
   isAnswering(socket: Socket): boolean
   /** From now on a request that is under way is the last of its connection. */
@@ -118,10 +120,11 @@ export function createConnections(loop: EventLoop): Connections {
   return {
     oneAtATime: (handle) => (request, response) => accept({ request, response, handle }),
     endBehindWhole: (socket) => endBehindWhole(connectionOf(socket)),
+    endBehindCurrent: (socket) => makeCurrentLast(open.get(socket)),
     isAnswering: (socket) => isUnderWay(open.get(socket)?.current),
     beginDrain: () => {
       isDraining = true
-      for (const connection of open.values()) if (connection.current) makeLast(connection, connection.current)
+      for (const connection of open.values()) makeCurrentLast(connection)
     },
   }
 }
@@ -133,6 +136,10 @@ function isUnderWay(exchange: Exchange | undefined): boolean {
 function makeLast(connection: Connection, exchange: Exchange): void {
   connection.last = exchange
   if (!exchange.response.headersSent) exchange.response.setHeader('connection', 'close')
+}
+
+function makeCurrentLast(connection: Connection | undefined): void {
+  if (connection?.current) makeLast(connection, connection.current)
 }
 
 function endConnection(connection: Connection): void {

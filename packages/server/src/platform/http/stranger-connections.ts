@@ -10,8 +10,7 @@ export interface StrangerConnections {
   /** A connection was accepted. @param network whose it is; `undefined`: a proxy's, which is not counted */
   accept(socket: Socket, network: string | undefined): void
   /** Right credentials were shown on it: it is no stranger's any more. */
-  prove(socket: Socket): void
-  isProven(socket: Socket): boolean
+  release(socket: Socket): void
   /** Counts a proxy's connection for a network, as long as that network holds it up. @returns ends that */
   attribute(socket: Socket, network: string): () => void
 }
@@ -38,7 +37,6 @@ export interface ConnectionOptions {
 /** Begins with none. */
 export function createStrangerConnections({ bounds, isBusy, onClosed }: ConnectionOptions): StrangerConnections {
   const strangers = new StrangersByNetwork()
-  const proven = new WeakSet<Socket>()
   let open = 0
 
   function enter(stranger: Stranger): void {
@@ -72,11 +70,7 @@ export function createStrangerConnections({ bounds, isBusy, onClosed }: Connecti
       // Node refuses what is beyond the bound unseen: one place stays free for whoever comes next.
       if (open >= bounds.connectionsMax) closeOne(strangers.largest())
     },
-    prove: (socket) => {
-      proven.add(socket)
-      strangers.removeOf(socket)
-    },
-    isProven: (socket) => proven.has(socket),
+    release: (socket) => strangers.removeOf(socket),
     attribute: (socket, network) => {
       enter({ socket, network })
       return () => strangers.removeOf(socket)

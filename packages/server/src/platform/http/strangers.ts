@@ -7,6 +7,7 @@ import { type Pause, realPause } from '../jobs/pause.ts'
 import { clientNetwork, networkTest } from './client-network.ts'
 import type { Connections } from './connections.ts'
 import type { Caller } from './handler.ts'
+import { createProvenConnections, type ProvenBounds } from './proven-connections.ts'
 import { type ConnectionBounds, createStrangerConnections } from './stranger-connections.ts'
 import type { ReportStranger } from './stranger-report.ts'
 import { createWrongRequests } from './wrong-requests.ts'
@@ -22,7 +23,8 @@ export interface Strangers {
   /**
    * Judges the credentials of a request.
    * @param judge throws Refusal `unauthorized` where they are wrong
-   * @throws Refusal `rate_limited` in its place where too many were wrong · whatever else `judge` throws
+   * @throws Refusal `rate_limited` in its place where too many were wrong, or where they are right and have too many
+   * connections · whatever else `judge` throws
    */
   judge(request: FastifyRequest, judge: () => Promise<Caller>): Promise<Caller>
   /**
@@ -35,23 +37,32 @@ export interface Strangers {
 }
 
 /** What strangers may take. */
-export interface StrangerBounds extends ConnectionBounds {
+export interface StrangerBounds extends ConnectionBounds, ProvenBounds {
   /** Wrong requests of one network: so many at once, and as many in a minute. */
   readonly wrongPerMinute: number
 }
 
-/** @source rules#strangers.1, rules#strangers.3, rules#http.13 */
+/**
+ * A key that carries its ten requests a second on a connection each has room for fifty times as many; a thousand places are
+ * left where all API keys together hold as many as they may.
+ * @source rules#strangers.1, rules#strangers.3, rules#strangers.4, rules#http.13
+ */
 export const STRANGER_BOUNDS: StrangerBounds = {
   connectionsMax: 4_000,
   strangersMax: 3_000,
   strangersOfNetworkMax: 2_500,
   wrongPerMinute: 600,
+  provenOfCredentialMax: 500,
+  clientsMax: 3_000,
 }
+
+/** An idle connection is closed by then. */
+const CROWDED_RETRY_SECONDS = 10
 
 /** What strangers are watched with. */
 export interface StrangerOptions {
   readonly bounds: StrangerBounds
-  readonly connections: Pick<Connections, 'isAnswering'>
+  readonly connections: Pick<Connections, 'isAnswering' | 'endBehindCurrent'>
   readonly eventLoop: Pick<EventLoop, 'now'>
   /** Addresses or CIDRs of the proxies whose `X-Forwarded-For` is believed. */
   readonly proxies: readonly string[]
@@ -70,6 +81,19 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
     isBusy: (socket) => carriedOut.isAnswering(socket) && !wrong.isPutOff(socket),
     onClosed: (network) => report('closed', network),
   })
+  const proven = createProvenConnections(bounds)
+
+  /** Gives a connection that shows right credentials its place among those that have. */
+  function prove(request: FastifyRequest, caller: Caller): void {
+    const { socket } = request.raw
+    if (caller.isStranger || isProxied(socket)) return
+    if (!proven.prove(socket, caller)) {
+      report('crowded', networkOfSocket(socket), caller)
+      carriedOut.endBehindCurrent(socket)
+      throw new Refusal('rate_limited', { retryAfterSeconds: CROWDED_RETRY_SECONDS })
+    }
+    connections.release(socket)
+  }
 
   return {
     watch: (server) => {
@@ -82,13 +106,12 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
         const isWrong = error instanceof Refusal && error.code === 'unauthorized'
         throw isWrong ? await wrong.refusalOf(request, networkOf(request), error) : error
       })
-      const { socket } = request.raw
-      if (!caller.isStranger && !isProxied(socket)) connections.prove(socket)
+      prove(request, caller)
       return caller
     },
     read: async (request, read) => {
       const { socket } = request.raw
-      if (connections.isProven(socket)) return read()
+      if (proven.has(socket)) return read()
       const network = networkOf(request)
       await wrong.mayRead(request, network)
       const end = isProxied(socket) ? connections.attribute(socket, network) : noop
