@@ -123,9 +123,11 @@ test('[operator.switch.4] on counts where the version is the one that was seen; 
 /** A process whose next setting of the switch is on its way to the database until it is let through. */
 async function slowProcess(t: TestContext, url: string, patienceMs: number) {
   const proxy = await tcpProxy(t, Number(new URL(url).port))
-  const pause = { ...realPause, for: (_ms: number, signal?: AbortSignal) => realPause.for(patienceMs, signal) }
+  let patience: number | undefined
+  const pause = { ...realPause, for: (ms: number, signal?: AbortSignal) => realPause.for(patience ?? ms, signal) }
   const process = operatedProcess(t, through(proxy, url), {}, pause)
   await process.switchCashOuts(false)
+  patience = patienceMs
   const { promise: arrives, resolve } = Promise.withResolvers<'pass'>()
   const { promise: isOnItsWay, resolve: leave } = Promise.withResolvers<void>()
   proxy.judge = (direction, bytes) => {
