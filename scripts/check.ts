@@ -10,6 +10,7 @@ import { lockFile } from './check/lock-file.ts'
 import { openapi } from './check/openapi.ts'
 import { places } from './check/places.ts'
 import { rules } from './check/rules.ts'
+import { secrets } from './check/secrets.ts'
 import { sizes } from './check/sizes.ts'
 import { timeAndChance } from './check/time-and-chance.ts'
 import { translations } from './check/translations.ts'
@@ -32,6 +33,7 @@ const checks: readonly Check[] = [
   timeAndChance,
   fileNames,
   places,
+  secrets,
   words,
   rules,
   citations,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { TLSSocket } from 'node:tls'
@@ -26,9 +26,9 @@ async function listening(t: TestContext, server: Server): Promise<number> {
 }
 
 /** A bank or a receiver with this certificate, and how many requests it got. */
-async function httpsServer(t: TestContext, certificate: Certificate) {
+async function httpsServer(t: TestContext, certificate: Certificate, more: ServerOptions = {}) {
   let requests = 0
-  const server = createHttpsServer(certificate, (_, response) => {
+  const server = createHttpsServer({ ...certificate, ...more }, (_, response) => {
     requests += 1
     response.end('{}')
   })
@@ -90,6 +90,33 @@ for (const [title, make, code] of [
     assert.deepEqual([server.requests(), database.bytes()], [0, 0])
   })
 }
+
+test('[production.6] a bank or a receiver that knows nothing newer than TLS 1.1 is sent nothing', async (t) => {
+  const certificate = certificateOf(t, 'localhost')
+  if (certificate === undefined) return t.skip('openssl is not on this machine')
+  const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+  const server = await httpsServer(t, certificate, old)
+  const outcomes = await callsOut({ ...UNVERIFIED, NODE_EXTRA_CA_CERTS: certificate.path }, server.url)
+  const code = 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'
+  assert.deepEqual(outcomes, { bank: `not sent: ${code}`, receiver: `tls: ${code}` })
+  assert.equal(server.requests(), 0)
+})
+
+test('[production.6] [partner.3] a bank that wants a certificate of ours reads nothing, and no call counts as answered', async (t) => {
+  const certificate = certificateOf(t, 'localhost')
+  if (certificate === undefined) return t.skip('openssl is not on this machine')
+  const trusting = { NODE_EXTRA_CA_CERTS: certificate.path }
+  // In TLS 1.3 it refuses after our side of the handshake is done: then nobody can tell what it has read.
+  for (const [version, outcome] of [
+    ['TLSv1.2', /^not sent: ERR_SSL_/],
+    ['TLSv1.3', /^lost: /],
+  ] as const) {
+    const bounds = { minVersion: version, maxVersion: version, requestCert: true, rejectUnauthorized: true }
+    const server = await httpsServer(t, certificate, bounds)
+    assert.match((await callsOut(trusting, server.url)).bank ?? '', outcome)
+    assert.equal(server.requests(), 0)
+  }
+})
 
 test('[production.6] an authority that NODE_EXTRA_CA_CERTS names is trusted', async (t) => {
   const certificate = certificateOf(t, 'localhost')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import test from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { Refusal, receiveCashInEvent } from '@pixgate/spec'
 import { createPixgateInbound } from '../../src/banks/pixgate/inbound.ts'
 import type { PartnerCredentials } from '../../src/banks/pixgate/origin.ts'
@@ -87,6 +88,31 @@ test('[partner-inbox.1] [EV-10] no other signature lets in', async () => {
 test('[partner-inbox.1] the exact bytes are signed: one space more is another message', async () => {
   for (const text of ['{"any":"bytes"}', '{"any": "bytes"} ', '{"any": "Bytes"}', '']) {
     assert.deepEqual(await judge(signed('current'), { body: Buffer.from(text) }), KEPT_OUT, text)
+  }
+})
+
+/** The same bytes, each time with another bit changed. */
+function* withOneBitChanged(bytes: Buffer): Generator<Buffer> {
+  for (let bit = 0; bit < 8 * bytes.length; bit++) {
+    const changed = Buffer.from(bytes)
+    changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+    yield changed
+  }
+}
+
+test('[partner-inbox.1] [EV-10] no bit of an event, and none of its signature, can be changed', async () => {
+  const body = Buffer.from(JSON.stringify(paidEvent({ id: 'any', valueCents: 1_000, providerTransactionId: null })))
+  const signature = signatureOf(body, 'current')
+  const outcomeOf = (bytes: Buffer, shown = signature) =>
+    judge({ ...signed('current'), 'x-partner-signature': shown }, { body: bytes })
+  assert.deepEqual(await outcomeOf(body), LET_IN)
+  for (const changed of withOneBitChanged(body)) assert.deepEqual(await outcomeOf(changed), KEPT_OUT, String(changed))
+  for (const length of body.keys()) assert.deepEqual(await outcomeOf(body.subarray(0, length)), KEPT_OUT)
+  for (const changed of withOneBitChanged(Buffer.from(signature))) {
+    const shown = changed.toString('latin1')
+    // A digit may be written in either case.
+    const isSame = shown.startsWith('sha256=') && shown.toLowerCase() === signature
+    assert.deepEqual(await outcomeOf(body, shown), isSame ? LET_IN : KEPT_OUT, shown)
   }
 })
 
@@ -225,6 +251,35 @@ test('[partner-inbox.1] over HTTP: a header that comes twice is no header', asyn
   assert.equal(await post([signature, timestamp, timestamp]), '401')
   assert.deepEqual(await inbox(pix.database), [])
   assert.equal(await post([signature, timestamp]), '200')
+})
+
+test('[partner-inbox.1] over HTTP: the bytes count as they come, whatever their headers say of them', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const charge = await pix.charge('10.00')
+  const event = JSON.stringify(paidEvent(charge))
+  const zipped = gzipSync(event)
+  const post = async (body: Buffer, signature: string, headers: Record<string, string>) => {
+    const shown = { 'x-partner-signature': signature, 'x-partner-timestamp': String(pix.clock.now()), ...headers }
+    const response = await fetch(`${pix.url}/api/webhooks/pix/cash-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...shown },
+      body: new Uint8Array(body),
+    })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const gzip = { 'content-encoding': 'gzip' }
+  const utf16 = { 'content-type': 'application/json; charset=utf-16le' }
+  assert.equal(await post(zipped, signatureOf(event), gzip), 401, 'what would be unzipped was signed')
+  assert.equal(await post(Buffer.from(event, 'utf16le'), signatureOf(event), utf16), 401)
+  assert.deepEqual(await inbox(pix.database), [])
+  assert.equal(await post(zipped, signatureOf(zipped), gzip), 200)
+  const wide = Buffer.from(event, 'utf16le')
+  assert.equal(await post(wide, signatureOf(wide), utf16), 200)
+  await pix.later(0)
+  const states = (await inbox(pix.database)).map(({ state }) => state)
+  assert.deepEqual(states, ['QUARANTINED', 'QUARANTINED'], 'signed, and no JSON')
+  assert.equal((await pix.read(charge.id)).status, 'PENDING')
 })
 
 test('[partner-inbox.1] over HTTP: the previous secret and a static key count where they are configured', async (t) => {

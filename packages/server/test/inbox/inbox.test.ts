@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
+import { neighbourOf } from '../support/neighbour.ts'
 import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
 import { type World, world } from '../support/world.ts'
@@ -38,6 +39,22 @@ test('[partner-inbox.3] [EV-30] a flood of events, each several times at once, p
   for (const { id } of charges) await pix.becomes(id, 'PAID')
   assert.equal((await inbox(pix.database)).length, 30)
   assert.deepEqual(await balances(pix.database), { available: 3000n, settlement: -3000n })
+  await assertBooks(pix.database)
+})
+
+test('[partner-inbox.3] [EV-8] an event that is replayed a thousand times, at two processes, has one effect', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const other = await neighbourOf(t, pix)
+  const charge = await pix.charge('10.00')
+  const event = paidEvent(charge)
+  const replay = async (url: string) => {
+    for (let time = 0; time < 100; time++) assert.equal(await postEvent({ ...pix, url }, event), 200)
+  }
+  await Promise.all([pix.url, other].flatMap((url) => Array.from({ length: 5 }, () => replay(url))))
+  assert.deepEqual(await outcomes(pix), ['DONE APPLIED'])
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID'])
+  assert.deepEqual(await cases(pix.database), [])
+  assert.deepEqual(await balances(pix.database), { available: 1000n, settlement: -1000n })
   await assertBooks(pix.database)
 })
 

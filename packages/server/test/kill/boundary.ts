@@ -57,9 +57,6 @@ const UNDER_WAY_MS = 20_000
 
 const GLANCE_MS = 10
 
-/** A claim that was under way when the rows were committed may have them: what was missed is done over, so often at most. */
-const TRIES = 5
-
 /** What merchants pay out from. */
 const FUNDS_CENTS = 50_000_00
 
@@ -77,16 +74,10 @@ export async function surviveEach<Prepared>(
     await t.test(boundary.name, { timeout: TIMEOUT_MS }, async () => {
       const { world, ended } = place ?? (await funded(t))
       place = undefined
-      let isOnTime = false
-      for (let tried = 0; !isOnTime; tried++) {
-        assert.ok(tried < TRIES, `${boundary.missing}: too late for this boundary`)
-        const run = await survive(world, n + tried * boundaries.length, boundary, flow)
-        const fresh = new Map(run.ended.map((one) => [one.id, one]))
-        for (const [id, one] of fresh) ended.set(id, one)
-        await assertExactlyOnce(world, [...ended.values()])
-        await assertShown(world, [...fresh.values()])
-        isOnTime = run.isOnTime
-      }
+      const fresh = new Map((await survive(world, n, boundary, flow)).map((one) => [one.id, one]))
+      for (const [id, one] of fresh) ended.set(id, one)
+      await assertExactlyOnce(world, [...ended.values()])
+      await assertShown(world, [...fresh.values()])
       place = { world, ended }
     })
   }
@@ -106,21 +97,21 @@ async function survive<Prepared>(
   n: number,
   boundary: Boundary,
   flow: Flow<Prepared>,
-): Promise<{ readonly ended: readonly Ended[]; readonly isOnTime: boolean }> {
+): Promise<readonly Ended[]> {
   const { prepared, ended } = await flow.prepare(world, n)
   await finished(world)
   const before = await progress(world)
   const { victim, reached, missing } = boundary
 
-  async function comeBack(): Promise<boolean> {
+  async function comeBack(): Promise<void> {
     if (victim === 'bank') assert.ok(await world.bank.start().ready)
     const passed = await passedSince(before, boundary, world)
+    if (missing !== undefined) assert.ok(!passed.has(missing), `${missing}: too late for this boundary`)
     if (victim === undefined) assert.ok(await world.start(LATER_MS).ready)
-    return missing === undefined || !passed.has(missing)
   }
 
   const gone = killAt(boundary, world)
-  const [acted, isOnTime] = await Promise.all([flow.act(world, n, prepared), gone.then(comeBack)])
+  const [acted] = await Promise.all([flow.act(world, n, prepared), gone.then(comeBack)])
   await finished(world)
   const { request } = acted
   if (request) {
@@ -130,7 +121,7 @@ async function survive<Prepared>(
     const { id, samePayload } = again.body.existing ?? {}
     assert.deepEqual([again.status, id, samePayload], [409, request.created.id, true])
   }
-  return { ended: [...ended, await acted.ended()], isOnTime }
+  return [...ended, await acted.ended()]
 }
 
 /**
@@ -153,24 +144,66 @@ async function passedSince(
   }
 }
 
-/** Lets the victim die at a boundary. Resolves when it is dead. */
+/**
+ * Lets the victim die at a boundary. Resolves when it is dead.
+ *
+ * Of several requests those before the last are held until nothing that is like the last is under way: a claim that was asked
+ * for before the rows were committed would otherwise find them or not, as it happens.
+ */
 function killAt({ link, request, lost, answer = '', victim }: Boundary, world: ProcessWorld): Promise<unknown> {
   const { links } = world
   const process: KillableProcess = victim === 'bank' ? world.bank.process() : world.latest()
   const before = [request].flat()
   const last = before.pop() ?? ''
-  /** Connections on which the request is the last thing said. */
+  /** Connections on which the request is the last thing said, and those on which it was said too early. */
   const asking = new Set<number>()
-  links[link].judge = (direction, bytes, connection) => {
-    if (direction === 'request') {
-      if (before.length === 0 && bytes.includes(last)) asking.add(connection)
+  const early = unanswered()
+  let passedOn: number | undefined
+  /** A transaction is committed where it was begun; what others commit meanwhile is another one. */
+  const says = (bytes: Buffer, what: string, connection: number) =>
+    bytes.includes(what) && (what !== COMMIT || passedOn === undefined || connection === passedOn)
+  links[link].judge = async (direction, bytes, connection) => {
+    const [next] = before
+    if (direction === 'response') early.answered(connection, bytes)
+    else if (next === undefined) {
+      if (says(bytes, last, connection)) asking.add(connection)
       else asking.delete(connection)
-      if (before[0] !== undefined && bytes.includes(before[0])) before.shift()
-    }
+    } else if (says(bytes, next, connection)) {
+      await early.none(connection)
+      if (before[0] === next) before.shift()
+      passedOn = connection
+    } else if (bytes.includes(last)) early.asked(connection)
     if (direction !== lost || !asking.has(connection) || !bytes.includes(answer)) return 'pass'
     links[link].judge = () => 'pass'
     process.kill()
     return 'cut'
   }
   return process.gone
+}
+
+const COMMIT = 'transaction.commit'
+
+/** PostgreSQL's ReadyForQuery, with which each answer ends; a byte with the state of the transaction follows. */
+const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5])
+
+/** Requests to PostgreSQL that wait for the end of their answers. */
+function unanswered() {
+  /** How the answer ends so far, by the connection. */
+  const waiting = new Map<number, Buffer>()
+  let wake: () => void = () => undefined
+  return {
+    asked: (connection: number) => void waiting.set(connection, Buffer.of()),
+    answered: (connection: number, bytes: Buffer) => {
+      const so = waiting.get(connection)
+      if (so === undefined) return
+      const end = Buffer.concat([so, bytes]).subarray(-READY_FOR_QUERY.length - 1)
+      waiting.set(connection, end)
+      if (end.subarray(0, -1).equals(READY_FOR_QUERY) && waiting.delete(connection)) wake()
+    },
+    /** Resolves when there are none but of this connection, which waits for itself. */
+    none: async (but: number) => {
+      waiting.delete(but)
+      while (waiting.size > 0) await new Promise<void>((resolve) => (wake = resolve))
+    },
+  }
 }

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
+import { certificateOf } from '../support/certificates.ts'
 import { cases, movesBy, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
-import { type World, world } from '../support/world.ts'
+import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
 
 /** A merchant with R$ 100.00 and a bank that does what a test says; payouts move only when time is put forward. */
 async function funded(t: TestContext, environment: Record<string, string> = {}) {
@@ -306,3 +310,29 @@ async function sendByHand(
   })
   assert.ok(status < 300, JSON.stringify(body))
 }
+
+test('[cash-out.states.8] [production.6] to a bank whose certificate does not verify nothing is sent: the money stays set aside, and is free after 30 minutes', async (t) => {
+  const certificate = certificateOf(t, 'localhost')
+  if (certificate === undefined) return t.skip('openssl is not on this machine')
+  let requests = 0
+  const bank = createServer(certificate, (_, response) => {
+    requests += 1
+    response.end('{}')
+  })
+  await once(bank.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => bank.close())
+  const bankUrl = `https://localhost:${(bank.address() as AddressInfo).port}`
+  const pix = await world(t, {}, { isStepped: true, bankUrl })
+  const deposit = { valueCents: 10_000, reason: 'opening balance' }
+  const asAdmin = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  assert.equal((await pix.call('POST', '/operator/adjustments', deposit, asAdmin)).status, 201)
+  const { id } = await pix.cashOut()
+  const status = async () => (await pix.get(`/api/pix/cash-out/${id}`)).status
+  for (let minute = 0; minute < 29; minute++) await pix.later(60_000)
+  assert.equal(await status(), 'DISPATCHED')
+  assert.deepEqual(await balances(pix.database), { available: 7000n, reserved: 3000n, settlement: -10_000n })
+  for (let minute = 0; minute < 3; minute++) await pix.later(60_000)
+  assert.equal(await status(), 'RELEASED')
+  assert.deepEqual(await balances(pix.database), REST)
+  assert.deepEqual([requests, await cases(pix.database)], [0, []])
+})

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
+import { createPrivateKey } from 'node:crypto'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Database } from '../../src/platform/db/database.ts'
 import { createLogger, type Logger } from '../../src/platform/log.ts'
+import { createSealer } from '../../src/platform/sealing.ts'
+import { placeOf } from '../../src/signing-keys/signing-key.ts'
 import { administer } from '../support/database.ts'
 import { attempts, inbox } from '../support/evidence.ts'
 import { paidEvent, postEvent, signatureOf } from '../support/partner-events.ts'
+import { signingKeyRows } from '../support/signing-keys.ts'
 import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, PARTNER_SECRET, PARTNER_TOKEN, world } from '../support/world.ts'
 
 /** What no log and no error may repeat, in whatever spelling. */
@@ -101,6 +106,7 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
   const log = written()
   const secrets = {
     ...CANARIES,
+    ...(await signingKeyTexts(pix.database)),
     madeKey: pix.apiKey,
     pixCode: charge.pixCode,
     signature: signatureOf(JSON.stringify(event)),
@@ -117,6 +123,18 @@ test('[logs.1] [http.2] neither a log nor an error repeats a name, a document, a
   }
   assert.ok(errors.length > 12)
 })
+
+/** The private half of a signing key as it could be written: a line of its PEM, and its number alone. */
+async function signingKeyTexts(database: Database) {
+  const [row] = await signingKeyRows(database)
+  const sealer = createSealer({ current: ENCRYPTION_KEY, previous: undefined })
+  const { plain } = sealer.open(row?.privateKey ?? assert.fail(), placeOf(row?.id ?? ''))
+  const key = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' })
+  const { d = '' } = key.export({ format: 'jwk' })
+  const [, pemLine = ''] = key.export({ format: 'pem', type: 'pkcs8' }).toString().split('\n')
+  assert.ok(d.length > 40 && pemLine.length === 64)
+  return { pemLine, number: d, numberInHex: Buffer.from(d, 'base64url').toString('hex') }
+}
 
 function lineWith(log: string, text: string): string | undefined {
   return log.split('\n').find((line) => line.includes(text))

@@ -44,7 +44,7 @@ test('[webhooks.5] a notification arrives with its exact bytes and headers', asy
   assert.deepEqual(await world.attempts(), [{ attempt: 1, outcome: 'delivered', statusCode: 200 }])
 })
 
-test('[webhooks.8] openssl verifies a captured delivery', async (t) => {
+test('[webhooks.8] openssl verifies a captured delivery, by the bytes that came and no others', async (t) => {
   const world = await webhookWorld(t)
   const receiver = await startReceiver(t)
   await world.subscribe(receiver.url)
@@ -70,6 +70,16 @@ test('[webhooks.8] openssl verifies a captured delivery', async (t) => {
   }
   const verdict = execFileSync('openssl', ['dgst', '-sha256', '-verify', key, '-signature', signature, body])
   assert.equal(verdict.toString(), 'Verified OK\n')
+
+  const { publicPem } = world.keyring.signer()
+  for (const written of [
+    JSON.stringify(JSON.parse(received.body.toString()), null, 1),
+    ` ${received.body}`,
+    `${received.body}\n`,
+  ]) {
+    const isVerified: boolean = verify('sha256', Buffer.from(written), publicPem, signatureOf(received))
+    assert.equal(isVerified, false, 'what a receiver wrote anew is not what was signed')
+  }
 })
 
 test('[webhooks.6] [NO-5] a failing receiver is tried on schedule, with the same bytes, until it answers', async (t) => {

@@ -25,7 +25,8 @@ export interface Statement<Parameters extends readonly unknown[], Row> {
 const NAME_MAX_LENGTH = 63
 
 /**
- * Declares a statement. Only stores, the engine and `platform/db` do.
+ * Declares a statement. Only stores, the engine and `platform/db` do. Its text is written, never made of what somebody sent.
+ * @source rules#database.12
  * @throws AssertionError where the name is too long to be told from others
  */
 export function statement<Parameters extends readonly unknown[], Row = never>(

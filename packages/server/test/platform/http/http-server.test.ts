@@ -276,6 +276,26 @@ test('[http.6] every answer forbids sniffing and storing, and HTTPS is insisted 
   }
 })
 
+test('[http.8] no page of another origin is let in: an Origin changes nothing, and a preflight is a method as any', async (t) => {
+  const { app } = thingServer(t)
+  const origin = { origin: 'https://evil.example' }
+  const plain = await app.inject({ url: '/things/1', headers: good })
+  const asked = await app.inject({ url: '/things/1', headers: { ...good, ...origin } })
+  assert.deepEqual([asked.statusCode, Object.keys(asked.headers)], [plain.statusCode, Object.keys(plain.headers)])
+  const preflight = await app.inject({
+    method: 'OPTIONS',
+    url: '/things/1',
+    headers: { ...origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization' },
+  })
+  assert.equal(preflight.statusCode, 405)
+  for (const { headers } of [asked, preflight]) {
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => name.startsWith('access-control-')),
+      [],
+    )
+  }
+})
+
 test('[http.13] the server has its limits', async (t) => {
   const { app } = thingServer(t)
   await app.ready()
