@@ -1,5 +1,6 @@
 import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
+import { endHeadHolders, HOLDERS_EVERY_MS } from './audit/head-holders.ts'
 import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
@@ -475,6 +476,8 @@ function startWatch(base: Base, modules: Modules, workers: Workers): void {
   workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
   const tellLogins = () => logins.flush().then(() => false)
   workers.set('log-ins', start({ name: 'log-ins', idleMs: WATCH_EVERY_MS, processNext: tellLogins }))
+  const processHolders = () => endHeadHolders(databases.work, logger).then(() => false)
+  workers.set('audit-head', start({ name: 'audit-head', idleMs: HOLDERS_EVERY_MS, processNext: processHolders }))
   const processUses = () => writeLastUsed(modules).then(() => false)
   workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
 }
