@@ -25,10 +25,10 @@ interface Charge {
   readonly expirationDate: string
 }
 
-async function tour({ url, adminToken, isOurs }: Sandbox): Promise<void> {
+async function tour({ url, operatorUrl, adminToken, isOurs }: Sandbox): Promise<void> {
   print('Sandbox', isOurs ? `${url}, started for this tour` : `${url} is running`)
 
-  const { apiKey } = await createClient(url, adminToken).post<{ apiKey: string }>('/api-key/generate')
+  const { apiKey } = await createClient(operatorUrl, adminToken).post<{ apiKey: string }>('/api-key/generate')
   const pix = createClient(url, apiKey)
   print('API key', `${apiKey.slice(0, 17)}… made with the admin token, and shown this once`)
 

@@ -14,6 +14,8 @@ import { readEnvironment } from '../../packages/server/src/process.ts'
 /** A Pixgate in sandbox mode. */
 export interface Sandbox {
   readonly url: string
+  /** Where API keys are made: the same, but where `PIXGATE_OPERATOR_PORT` is set. */
+  readonly operatorUrl: string
   readonly adminToken: string
   /** Whether it was started for the tour, and ends with it. */
   readonly isOurs: boolean
@@ -30,12 +32,21 @@ export async function openSandbox(): Promise<Sandbox> {
 }
 
 async function findSandbox(): Promise<Sandbox | undefined> {
-  const { PIXGATE_URL, PIXGATE_ADMIN_TOKEN, PIXGATE_DATA_DIR = '.pixgate' } = configured()
+  const { PIXGATE_URL, PIXGATE_ADMIN_TOKEN, PIXGATE_DATA_DIR = '.pixgate', ...operators } = configured()
   const url = PIXGATE_URL ?? 'http://127.0.0.1:8080'
+  const operatorUrl = operatorUrlOf(url, operators)
   const adminToken = PIXGATE_ADMIN_TOKEN ?? (await adminTokenIn(PIXGATE_DATA_DIR).catch(() => ''))
-  if (await isOpen(url, adminToken)) return { url, adminToken, isOurs: false, stop: async () => undefined }
+  if (await isOpen(url, adminToken)) return { url, operatorUrl, adminToken, isOurs: false, stop: async () => undefined }
   if (PIXGATE_URL === undefined) return undefined
   throw new Error(`no Pixgate at ${url} takes the token in PIXGATE_ADMIN_TOKEN or ${PIXGATE_DATA_DIR}`)
+}
+
+/** A port in the settings is one of the machine that the API is on. */
+function operatorUrlOf(url: string, { PIXGATE_OPERATOR_URL, PIXGATE_OPERATOR_PORT }: Environment): string {
+  if (PIXGATE_OPERATOR_URL !== undefined) return PIXGATE_OPERATOR_URL
+  if (PIXGATE_OPERATOR_PORT === undefined) return url
+  const { protocol, hostname } = new URL(url)
+  return `${protocol}//${hostname}:${PIXGATE_OPERATOR_PORT}`
 }
 
 /** The settings that the sandbox was started with, also those in files. */
@@ -77,7 +88,8 @@ async function startSandbox(): Promise<Sandbox> {
     const failed = exited.then(() => Promise.reject(new Error('the sandbox did not start')))
     const port = await Promise.race([readyPort(server.stdout), failed])
     const adminToken = await adminTokenIn(directory)
-    return { url: `http://127.0.0.1:${port}`, adminToken, isOurs: true, stop }
+    const url = `http://127.0.0.1:${port}`
+    return { url, operatorUrl: url, adminToken, isOurs: true, stop }
   } catch (error) {
     await stop()
     throw error

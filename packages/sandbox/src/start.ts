@@ -4,6 +4,7 @@ import {
   type ProcessDependencies,
   prepareDatabase,
   reserveAddress,
+  type Serving,
   type ServingRole,
   StartupError,
   type Stop,
@@ -53,10 +54,11 @@ export async function startSandbox(
 
   const link = openPartnerLink(pixgateBankConfig(values))
   stops.push(() => link.close())
-  const announce = () => {
+  const announce: Serving['announce'] = (operators) => {
     if (role !== 'all') return
     // A file or a pipe is read by others, and for longer: it gets lines of the log and no secret.
-    if (process.stdout.isTTY) process.stdout.write(banner({ url, adminToken: secrets.adminToken }))
+    if (process.stdout.isTTY)
+      process.stdout.write(banner({ url, operatorUrl: operators && urlOf(operators), adminToken: secrets.adminToken }))
     else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
       logger.info(
         { file: secretsIn(dataDirectory) },

@@ -45,6 +45,22 @@ test('[sandbox.4] the commands of the banner work as they stand', async (t) => {
   assert.match(stdout, /"status":"PAID"/)
 })
 
+test('[operators.8] where operators have a port of their own, the banner shows it, and its commands and the demo go there', async (t) => {
+  const { url, operatorUrl } = await world(t, { PIXGATE_OPERATOR_PORT: '0' })
+  assert.notEqual(url, operatorUrl)
+  const shown = banner({ url, operatorUrl, adminToken: ADMIN_TOKEN })
+  assert.ok(shown.includes(`Operators     ${operatorUrl}\n`))
+  const { stdout } = await promisify(execFile)('sh', ['-c', shown.slice(shown.indexOf('KEY='))])
+  assert.match(stdout, /"status":"PAID"/)
+  const [, variables = ''] = /^ +(PIXGATE_URL=.+) npm run demo$/m.exec(shown) ?? []
+  const asShown = Object.fromEntries(variables.split(' ').map((one) => one.split('=') as [string, string]))
+  assert.equal((await runDemo(t, asShown)).exitCode, 0)
+  // As where it was started in this directory, with these settings.
+  const { port } = new URL(operatorUrl)
+  const settings = { PIXGATE_URL: url, PIXGATE_OPERATOR_PORT: port, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN }
+  assert.equal((await runDemo(t, settings)).exitCode, 0)
+})
+
 /** Runs it where no sandbox was started before, so that it looks at none but those it is told of. */
 async function runDemo(t: TestContext, environment: Record<string, string>) {
   const directory = await mkdtemp(join(tmpdir(), 'pixgate-demo-test-'))

@@ -1,5 +1,6 @@
 import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
+import { endHeadHolders, HOLDERS_EVERY_MS } from './audit/head-holders.ts'
 import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
@@ -37,6 +38,7 @@ import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from 
 import { withLongStatements } from './platform/db/long-statements.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
+import { isForOperators } from './platform/http/for-operators.ts'
 import type { Caller, IncomingRequest } from './platform/http/handler.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { listeningUrl } from './platform/http/listening-url.ts'
@@ -193,15 +195,14 @@ function openServers(
     ({ endpoint }) => endpoint.tag !== 'Health',
   )
   const isApart = base.config.operatorPort !== undefined
-  const here = isApart ? bound.filter(({ endpoint }) => endpoint.auth !== 'admin') : bound
+  const operatorHttp = isApart ? open(bound.filter(({ endpoint }) => isForOperators(endpoint))) : undefined
+  const here = isApart ? bound.filter(({ endpoint }) => !isForOperators(endpoint)) : bound
+  const operatorUrl = operatorHttp && (() => listeningUrl(operatorHttp.server))
   const http: HttpServer = open([
     ...here,
-    ...addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server) }),
+    ...addedTo(base, modules, { addEndpoints, url: () => listeningUrl(http.server), operatorUrl }),
   ])
-  return {
-    http,
-    operatorHttp: isApart ? open(bound.filter(({ endpoint }) => endpoint.auth === 'admin')) : undefined,
-  }
+  return { http, operatorHttp }
 }
 
 async function openBase(dependencies: Dependencies, metrics: Metrics, databases: Databases): Promise<Base> {
@@ -392,13 +393,20 @@ interface Adding {
   readonly addEndpoints: AddEndpoints | undefined
   /** Where the service listens; to be asked once it does. */
   readonly url: () => string | undefined
+  /** The same of the operator's endpoints; `undefined`: they are there, too. */
+  readonly operatorUrl: (() => string | undefined) | undefined
 }
 
 /** What is answered besides: what the bank calls, what the sandbox adds, and the documents of all of it. */
-function addedTo({ config }: Base, modules: Modules, { addEndpoints, url }: Adding): readonly BoundEndpoint[] {
+function addedTo(
+  { config }: Base,
+  modules: Modules,
+  { addEndpoints, url, operatorUrl }: Adding,
+): readonly BoundEndpoint[] {
   const added = [...modules.inbox.routes, ...(addEndpoints?.(modules) ?? [])]
   const endpoints = [...Object.values(ownEndpoints), ...added.map(({ endpoint }) => endpoint)]
-  return [...added, ...createReferenceRoutes({ endpoints, isSandbox: config.mode === 'sandbox', url })]
+  const isSandbox = config.mode === 'sandbox'
+  return [...added, ...createReferenceRoutes({ endpoints, isSandbox, url, operatorUrl })]
 }
 
 function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () => boolean) {
@@ -475,6 +483,8 @@ function startWatch(base: Base, modules: Modules, workers: Workers): void {
   workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
   const tellLogins = () => logins.flush().then(() => false)
   workers.set('log-ins', start({ name: 'log-ins', idleMs: WATCH_EVERY_MS, processNext: tellLogins }))
+  const processHolders = () => endHeadHolders(databases.work, logger).then(() => false)
+  workers.set('audit-head', start({ name: 'audit-head', idleMs: HOLDERS_EVERY_MS, processNext: processHolders }))
   const processUses = () => writeLastUsed(modules).then(() => false)
   workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
 }

@@ -402,6 +402,7 @@ const READ_ELSEWHERE = [
   'PIXGATE_SIMULATOR_EVENTS_URL',
   'PIXGATE_SIMULATOR_EXIT_WITH_PARENT',
   'PIXGATE_URL',
+  'PIXGATE_OPERATOR_URL',
 ]
 
 /** What begins with `PIXGATE_TEST_` belongs to the tests. */

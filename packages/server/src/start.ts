@@ -77,8 +77,8 @@ export interface Serving {
   readonly role: ServingRole
   readonly address: Address
   readonly addEndpoints?: AddEndpoints
-  /** Called when everything runs, before the log says so. */
-  readonly announce?: () => void
+  /** Called when everything runs, before the log says so. @param operators where operators are answered, if apart */
+  readonly announce?: (operators: Address | undefined) => void
 }
 
 /** Composes the service on a database that is prepared, and starts its workers, its API or both. */
@@ -101,7 +101,7 @@ export async function serve(
   service.startWatch()
   if (operators && service.operatorHttp) await listen(service.operatorHttp, operators, OPERATOR_PORT)
   if (listening) await listen(service.http, listening, role === 'worker' ? WORKER_PORT : 'PORT')
-  announce?.()
+  announce?.(operators)
   // Every line of a process with a part of the work has its role already.
   const whole = logger.bindings().role === undefined ? { role } : {}
   const ports = { ...(listening && { port: listening.port }), ...(operators && { operatorPort: operators.port }) }

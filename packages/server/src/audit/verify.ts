@@ -9,6 +9,7 @@ import {
   readChain,
   readHash,
   readHead,
+  untoldCredentials,
 } from './store.ts'
 
 /** Whether the audit trail is as it was written. */
@@ -53,6 +54,7 @@ export async function verifyAudit(
   const faults = [
     ...(chain.fault === undefined ? await verifyEnd(queries, chain.verified) : [chain.fault]),
     ...(await verifyUnchained(queries)),
+    ...(await verifyCredentials(queries)),
     ...anchors.faults,
     ...(await verifyHeads(queries, heads)),
   ]
@@ -104,6 +106,15 @@ async function verifyEnd(queries: Queries, last: Position): Promise<AuditFault[]
 async function verifyUnchained(queries: Queries): Promise<AuditFault[]> {
   const id = await firstUnchained(queries)
   return id === undefined ? [] : [{ seq: null, what: `${id} has no place in the trail: it was added past it` }]
+}
+
+/** More of them tell nothing more. */
+const UNTOLD_MAX = 20
+
+/** @source rules#audit.9 */
+async function verifyCredentials(queries: Queries): Promise<AuditFault[]> {
+  const untold = await untoldCredentials(queries, UNTOLD_MAX)
+  return untold.map((name) => ({ seq: null, what: `${name} is not as the trail tells, or it tells nothing of it` }))
 }
 
 async function verifyHeads(queries: Queries, heads: readonly Position[]): Promise<AuditFault[]> {

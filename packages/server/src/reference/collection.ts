@@ -1,5 +1,6 @@
 import type { Credential, Endpoint } from '@pixgate/spec'
 import { resourceOfId } from '../platform/http/curl.ts'
+import { isForOperators } from '../platform/http/for-operators.ts'
 import { collectionPlan, type Folder, type Step } from './collection-plan.ts'
 import { apiInfo } from './info.ts'
 
@@ -8,9 +9,10 @@ import { apiInfo } from './info.ts'
  * an answer tells is kept in variables, which the requests after it are made of; only the administrative token is to be filled
  * in, and the address where it is not known.
  * @param baseUrl of the service, or nothing
- * @source rules#reference.4, rules#reference.11
+ * @param operatorUrl of the operator's endpoints, or nothing; `undefined`: they are at `baseUrl`
+ * @source rules#reference.4, rules#reference.11, rules#operators.8
  */
-export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string): object {
+export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string, operatorUrl?: string): object {
   const callable = new Map(
     endpoints.filter(({ auth }) => auth !== 'partner').map((endpoint) => [endpoint.id, endpoint]),
   )
@@ -27,18 +29,26 @@ export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string): o
     auth: bearer('apiKey'),
     variable: [
       { key: 'baseUrl', value: baseUrl },
+      ...(operatorUrl === undefined ? [] : [{ key: 'operatorUrl', value: operatorUrl }]),
       ...['adminToken', 'apiKey', ...ids, ...(hasBank ? [WAITING_SINCE] : [])].map((key) => ({ key, value: '' })),
     ],
     item: collectionPlan
       .filter(({ isOfSandbox }) => hasBank || !isOfSandbox)
-      .map((folder) => folderOf(folder, callable, hasBank)),
+      .map((folder) => folderOf(folder, callable, { hasBank, isApart: operatorUrl !== undefined })),
   }
 }
 
-function folderOf({ name, description, steps }: Folder, endpoints: ReadonlyMap<string, Endpoint>, hasBank: boolean) {
+/** What a service is like. */
+interface Kind {
+  readonly hasBank: boolean
+  /** Whether the operator's endpoints have an address of their own. */
+  readonly isApart: boolean
+}
+
+function folderOf({ name, description, steps }: Folder, endpoints: ReadonlyMap<string, Endpoint>, kind: Kind) {
   const item = steps.flatMap((step) => {
     const endpoint = endpoints.get(step.id)
-    return endpoint === undefined ? [] : [requestOf(endpoint, step, hasBank)]
+    return endpoint === undefined ? [] : [requestOf(endpoint, step, kind)]
   })
   return { name, description, item }
 }
@@ -56,7 +66,7 @@ const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: 
   createSigningKey: { variable: 'signingKeyId', from: 'id' },
 }
 
-function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, hasBank: boolean) {
+function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, { hasBank, isApart }: Kind) {
   const { id, method, summary, description, auth, body, example } = endpoint
   const kept = KEPT[id]
   const script = [
@@ -72,7 +82,7 @@ function requestOf(endpoint: Endpoint, { name, body: given, until }: Step, hasBa
       ...(auth !== 'api-key' && { auth: AUTH[auth] }),
       header: body === undefined ? [] : [{ key: 'Content-Type', value: 'application/json' }],
       ...(body && { body: { mode: 'raw', raw: bodyText(given ?? example), options: { raw: { language: 'json' } } } }),
-      url: urlOf(endpoint),
+      url: urlOf(endpoint, isApart && isForOperators(endpoint) ? '{{operatorUrl}}' : '{{baseUrl}}'),
     },
     response: [],
   }
@@ -117,12 +127,12 @@ function bodyText(example: unknown): string {
   return JSON.stringify(example ?? {}, (key, value) => (key === 'externalId' ? `${value}-{{$guid}}` : value), 2)
 }
 
-function urlOf(endpoint: Endpoint) {
+function urlOf(endpoint: Endpoint, base: string) {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1')
   const { properties = {} } = (endpoint.query ?? {}) as Parameters
   return {
-    raw: `{{baseUrl}}${path}`,
-    host: ['{{baseUrl}}'],
+    raw: `${base}${path}`,
+    host: [base],
     path: path.slice(1).split('/'),
     variable: pathVariables(endpoint).map(({ name, variable }) => ({ key: name, value: `{{${variable}}}` })),
     query: Object.entries(properties).map(([key, { description = '' }]) => ({

@@ -3,15 +3,17 @@ import { type Html, html } from './html.ts'
 /**
  * From nothing to a charge that is paid, for a shell: the variables that it sets are those of the other commands.
  * @param url of a sandbox
+ * @param operatorUrl where its operator's endpoints are answered, if not there
  * @param adminToken of the sandbox, or what stands for it
- * @source rules#reference.5
+ * @source rules#reference.5, rules#operators.8
  */
-export function firstSteps(url: string, adminToken: string): string {
-  return `PIXGATE_URL=${url}
+export function firstSteps(url: string, operatorUrl: string | undefined, adminToken: string): string {
+  const operators = operatorUrl === undefined ? '$PIXGATE_URL' : '$PIXGATE_OPERATOR_URL'
+  return `PIXGATE_URL=${url}${operatorUrl === undefined ? '' : `\nPIXGATE_OPERATOR_URL=${operatorUrl}`}
 PIXGATE_ADMIN_TOKEN=${adminToken}
 
 # An API key: shown this once
-PIXGATE_API_KEY=$(curl -sS -X POST "$PIXGATE_URL/api-key/generate" -H "Authorization: Bearer $PIXGATE_ADMIN_TOKEN" \\
+PIXGATE_API_KEY=$(curl -sS -X POST "${operators}/api-key/generate" -H "Authorization: Bearer $PIXGATE_ADMIN_TOKEN" \\
   | grep -o 'pix_[a-z]*_[0-9A-Za-z]*'); echo "$PIXGATE_API_KEY"
 
 # A charge of R$ 150,00

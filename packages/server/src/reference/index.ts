@@ -3,7 +3,7 @@ import { type Endpoint, limits, payCashIn } from '@pixgate/spec'
 import { Type } from 'typebox'
 import type { BoundEndpoint } from '../platform/http/endpoint-route.ts'
 import { hasCurrent } from '../platform/http/etag.ts'
-import { openApiDocument } from '../platform/http/openapi.ts'
+import { type OpenApiServer, openApiDocument } from '../platform/http/openapi.ts'
 import { collectionOf } from './collection.ts'
 import { ERRORS_PAGES, errorsPage } from './errors-page.ts'
 import { firstSteps } from './first-steps.ts'
@@ -20,6 +20,8 @@ export interface Described {
   readonly isSandbox: boolean
   /** Where this machine reaches the service, once it listens. What a request says of it is never believed. */
   readonly url: () => string | undefined
+  /** The same of the operator's endpoints, where they have a port of their own. */
+  readonly operatorUrl?: (() => string | undefined) | undefined
 }
 
 const HTML = 'text/html; charset=utf-8'
@@ -32,26 +34,39 @@ const PLACES = { reference: '/docs', errors: ERRORS_PAGES.en, openapi: '/openapi
 /**
  * The endpoints by which the service describes itself, to anyone: pages, the OpenAPI document, a collection, llms.txt. Each
  * is written when it is first asked for, and kept.
- * @source rules#reference.1, rules#reference.2
+ * @source rules#reference.1, rules#reference.2, rules#operators.8
  */
-export function createReferenceRoutes({ endpoints, isSandbox, url }: Described): BoundEndpoint[] {
+export function createReferenceRoutes({ endpoints, isSandbox, url, operatorUrl }: Described): BoundEndpoint[] {
+  const isApart = operatorUrl !== undefined
   const sandboxUrl = () => (isSandbox ? (url() ?? `http://${apiInfo.defaultHost}`) : '')
+  // In production nobody is told where operators are.
+  const operatorsAt = () => (isApart ? (isSandbox && operatorUrl()) || '' : undefined)
   const hasControls = endpoints.some(({ id }) => id === payCashIn.id)
-  const steps = () => (hasControls ? firstSteps(sandboxUrl(), '…') : undefined)
+  const steps = () => (hasControls ? firstSteps(sandboxUrl(), operatorsAt(), '…') : undefined)
   const openApi = () => {
     const table = Object.fromEntries(endpoints.map((endpoint) => [endpoint.id, endpoint]))
     const servers = [{ url: '/', description: 'This service' }]
-    return JSON.stringify({ ...openApiDocument(table, apiInfo), servers })
+    return JSON.stringify({ ...openApiDocument(table, apiInfo, operatorServer(operatorsAt())), servers })
   }
   return [
     route('getHomePage', '/', HTML, () => homePage(isSandbox, steps())),
-    route('getReference', PLACES.reference, HTML, () => referencePage(endpoints, steps())),
+    route('getReference', PLACES.reference, HTML, () => referencePage(endpoints, steps(), isApart)),
     route('getErrorsPage', ERRORS_PAGES.en, HTML, () => errorsPage(endpoints, 'en')),
     route('getErrorsPageInPortuguese', ERRORS_PAGES['pt-BR'], HTML, () => errorsPage(endpoints, 'pt-BR')),
     route('getOpenApiDocument', PLACES.openapi, JSON_TEXT, openApi),
-    route('getCollection', PLACES.collection, JSON_TEXT, () => JSON.stringify(collectionOf(endpoints, sandboxUrl()))),
-    route('getLlmsText', '/llms.txt', PLAIN, () => llmsText(endpoints, PLACES)),
+    route('getCollection', PLACES.collection, JSON_TEXT, () =>
+      JSON.stringify(collectionOf(endpoints, sandboxUrl(), operatorsAt())),
+    ),
+    route('getLlmsText', '/llms.txt', PLAIN, () => llmsText(endpoints, PLACES, isApart)),
   ]
+}
+
+/** @param url of the operator's endpoints, or nothing; `undefined`: they have none of their own */
+function operatorServer(url: string | undefined): OpenApiServer | undefined {
+  if (url === undefined) return undefined
+  const description = 'The operator’s port, PIXGATE_OPERATOR_PORT'
+  if (url !== '') return { url, description }
+  return { url: 'https://{host}', description, variables: { host: { default: 'operators.pixgate.example' } } }
 }
 
 /** @param write the text, the same at every call */

@@ -1,15 +1,22 @@
 import { type Endpoint, eventTypes, tags } from '@pixgate/spec'
+import { isForOperators } from '../platform/http/for-operators.ts'
 import { clientRules } from './client-rules.ts'
 import { apiInfo } from './info.ts'
 
 /** Where a reader finds more: an address of the service, or a path of the repository. */
 export type Places = Readonly<Record<'reference' | 'errors' | 'openapi' | 'collection', string>>
 
-/** What a language model, or a hurried reader, needs to know before it writes a client: in the form of llms.txt. */
-export function llmsText(endpoints: readonly Endpoint[], places: Places): string {
+/**
+ * What a language model, or a hurried reader, needs to know before it writes a client: in the form of llms.txt.
+ * @param isApart whether the operator's endpoints have an address of their own
+ */
+export function llmsText(endpoints: readonly Endpoint[], places: Places, isApart = false): string {
   const groups = Object.entries(tags).flatMap(([tag, description]) => {
     const members = endpoints.filter((endpoint) => endpoint.tag === tag)
-    const lines = members.map(({ method, path, summary }) => `- \`${method} ${path}\`: ${summary}`)
+    const lines = members.map((endpoint) => {
+      const { method, path, summary } = endpoint
+      return `- \`${method} ${path}\`: ${summary}${isApart && isForOperators(endpoint) ? ELSEWHERE : ''}`
+    })
     return lines.length === 0 ? [] : [`### ${tag}\n\n${description}\n\n${lines.join('\n')}`]
   })
   const [summary, ...conventions] = apiInfo.description.split('\n\n')
@@ -29,6 +36,8 @@ export function llmsText(endpoints: readonly Endpoint[], places: Places): string
     ...groups,
   ].join('\n\n')}\n`
 }
+
+const ELSEWHERE = ' (at the operator’s port, `PIXGATE_OPERATOR_PORT`; 404 here)'
 
 const ADVICE = [
   '## Before you write a client',

@@ -12,6 +12,7 @@ import {
   tags,
 } from '@pixgate/spec'
 import { curlOf } from '../platform/http/curl.ts'
+import { isForOperators } from '../platform/http/for-operators.ts'
 import { webhookHeaders } from '../platform/http/openapi-webhooks.ts'
 import { type Field, fieldsOf, type Schema } from './fields.ts'
 import { firstStepsSection } from './first-steps.ts'
@@ -24,9 +25,10 @@ import { isExplained, statesSection } from './states-section.ts'
 /**
  * The page at `/docs`: every endpoint by its tag, and the notifications.
  * @param steps the first steps, where they can be taken
- * @source rules#reference.4
+ * @param isApart whether the operator's endpoints have an address of their own
+ * @source rules#reference.4, rules#operators.8
  */
-export function referencePage(endpoints: readonly Endpoint[], steps: string | undefined): string {
+export function referencePage(endpoints: readonly Endpoint[], steps: string | undefined, isApart: boolean): string {
   const groups = Object.entries(tags)
     .map(([tag, description]) => ({ tag, description, members: endpoints.filter((endpoint) => endpoint.tag === tag) }))
     .filter(({ tag, members }) => members.length > 0 || tag === NOTIFICATIONS)
@@ -37,12 +39,17 @@ ${apiInfo.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph
 <nav><a href="#states">States</a> ${groups.map(({ tag }) => html`<a href="#${anchorOf(tag)}">${tag}</a> `)}</nav>
 ${steps === undefined ? undefined : firstStepsSection(steps)}
 <p>The commands of this page use <code>$PIXGATE_URL</code>, the address of the service, <code>$PIXGATE_API_KEY</code> and
-<code>$PIXGATE_ADMIN_TOKEN</code>; <code>$CASH_OUT_ID</code> and its like stand for the <code>id</code> that an answer told.</p>
+<code>$PIXGATE_ADMIN_TOKEN</code>; <code>$CASH_OUT_ID</code> and its like stand for the <code>id</code> that an answer told.${
+      isApart
+        ? html` What needs an operator is answered at <code>$PIXGATE_OPERATOR_URL</code>, the port
+<code>PIXGATE_OPERATOR_PORT</code>, and is 404 here.`
+        : undefined
+    }</p>
 ${statesSection()}
 ${groups.map(
   ({ tag, description, members }) => html`<h2 id="${anchorOf(tag)}">${tag}</h2>
 <p>${prose(description)}</p>
-${tag === NOTIFICATIONS ? [receiverSection(webhookHeaderTable()), ...eventTypes.map(notification)] : members.map(operation)}`,
+${tag === NOTIFICATIONS ? [receiverSection(webhookHeaderTable()), ...eventTypes.map(notification)] : members.map((endpoint) => operation(endpoint, isApart))}`,
 )}`,
   )
 }
@@ -54,12 +61,12 @@ function anchorOf(tag: string): string {
 }
 
 /** Who may call. */
-function callerOf(endpoint: Endpoint): Html {
+function callerOf(endpoint: Endpoint, isApart: boolean): Html {
   switch (endpoint.auth) {
     case 'api-key':
       return html`Needs an API key with the scope <code>${endpoint.scope}</code>.`
     case 'admin':
-      return html`Needs an operator who is <code>${endpoint.role}</code> at least, or the administrative token.`
+      return html`Needs an operator who is <code>${endpoint.role}</code> at least, or the administrative token.${isApart && isForOperators(endpoint) ? ' Answered at the operator’s port.' : undefined}`
     case 'partner':
       return html`Signed by the bank.`
     case 'none':
@@ -67,12 +74,12 @@ function callerOf(endpoint: Endpoint): Html {
   }
 }
 
-function operation(endpoint: Endpoint): Html {
+function operation(endpoint: Endpoint, isApart: boolean): Html {
   const { id, method, path, summary, description, params, query, body, headers = {}, responses } = endpoint
-  const curl = curlOf(endpoint)
+  const curl = curlOf(endpoint, isApart)
   return html`<section id="${id}">
 <h3><span class="method">${method}</span> <code>${path}</code></h3>
-<p><strong>${summary}.</strong> ${prose(description ?? '')} <span class="quiet">${callerOf(endpoint)}</span></p>
+<p><strong>${summary}.</strong> ${prose(description ?? '')} <span class="quiet">${callerOf(endpoint, isApart)}</span></p>
 ${fieldTable('Path', params)}${fieldTable('Query', query)}${headerTable(headers)}${fieldTable('Body', body)}
 ${curl === undefined ? undefined : code(curl)}
 ${Object.entries(responses).map(

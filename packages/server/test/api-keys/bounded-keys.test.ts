@@ -209,7 +209,10 @@ test('[api-keys.1] what a process of the version before makes, which knows nothi
     pix.databaseUrl,
     `SET ROLE pixgate_app;
      INSERT INTO api_key (id, hash, display, created_at)
-     VALUES ('ffffffff-3f00-7000-8000-1a2b3c4d5e6f', '\\x${sha256(apiKey).toString('hex')}', 'aBcDeFgH', now())`,
+     VALUES ('ffffffff-3f00-7000-8000-1a2b3c4d5e6f', '\\x${sha256(apiKey).toString('hex')}', 'aBcDeFgH', now());
+     INSERT INTO audit (id, at, actor, action, subject, address, facts)
+     VALUES (gen_random_uuid(), now(), 'admin', 'api_key.generated', 'ffffffff-3f00-7000-8000-1a2b3c4d5e6f', '127.0.0.1',
+             '{"display": "aBcDeFgH"}')`,
   )
   assert.equal((await balance(apiKey)).status, 200)
   const { scopes, cidrs, expiresAt } = await newest()

@@ -66,6 +66,7 @@ test('[audit.1] the server’s login chooses no place and no hash, and moves the
   const again = `INSERT INTO audit (id, at, actor, action, subject, address, facts)
     SELECT id, at, actor, action, subject, address, facts FROM audit ON CONFLICT DO NOTHING`
   assert.equal((await client.query(again)).rowCount, 0)
+  await administer(url, `GRANT TEMPORARY ON DATABASE ${new URL(url).pathname.slice(1)} TO PUBLIC`)
   await client.query('CREATE TEMP TABLE audit_head AS SELECT 40 AS seq; CREATE TEMP TABLE audit_chain (a integer)')
   await client.query(`INSERT INTO public.audit (id, at, actor, action, subject, address, facts)
     VALUES (gen_random_uuid(), now(), 'x', 'x', 'x', 'x', '{}')`)

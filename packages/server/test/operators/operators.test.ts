@@ -274,7 +274,43 @@ test('[operators.6] where no admin is left, as after the statement of the guide,
 })
 
 /** As it stands in the guide. */
-const LOST_ADMINS = "UPDATE operator SET deactivated_at = now() WHERE role = 'admin' AND deactivated_at IS NULL"
+const LOST_ADMINS = "SELECT deactivate_all_admins('Ana Souza', 'the phone with both tokens is lost')"
+
+test('[operators.9] who deactivates all admins in the database leaves a row for each, with who, from where and why', async (t) => {
+  const { pix, make, as } = await operatorWorld(t)
+  await make('Caio', 'viewer')
+  const ana = await make('Ana', 'admin')
+  const { body: bia } = await as(ana.token)('POST', OPERATORS, { name: 'Bia', role: 'admin' })
+  await administer(pix.databaseUrl, LOST_ADMINS)
+  const rows = (await audits(pix)).sort((one, other) => one.subject.localeCompare(other.subject))
+  const reason = 'the phone with both tokens is lost'
+  assert.deepEqual(
+    rows
+      .filter(({ action }) => action === 'operator.deactivated')
+      .map(({ subject, name, facts }) => [subject, name, facts]),
+    [
+      [ana.id, 'Ana Souza', { name: 'Ana', role: 'admin', reason }],
+      [bia.id, 'Ana Souza', { name: 'Bia', role: 'admin', reason }],
+    ],
+  )
+})
+
+test('[operators.9] it says who and why, and the server cannot do it', async (t) => {
+  const { pix } = await operatorWorld(t)
+  const order = (who: string, why: string) =>
+    administer(pix.databaseUrl, `SELECT deactivate_all_admins(${who}, ${why})`)
+  for (const [who, why] of [
+    ["''", "'lost'"],
+    ["'Ana'", "' '"],
+    ['NULL', 'NULL'],
+  ] as const) {
+    await assert.rejects(order(who, why), /say who you are and why/)
+  }
+  await assert.rejects(
+    administer(pix.databaseUrl, `SET ROLE pixgate_app; ${LOST_ADMINS}`),
+    /permission denied for function/,
+  )
+})
 
 test('[operators.7] [api-keys.1] who made a key stands on it, and an admin makes keys as the administrative token does', async (t) => {
   const { as, make } = await operatorWorld(t)

@@ -28,12 +28,13 @@ const PATHS = ['/', '/docs', '/docs/errors', '/docs/erros', '/openapi.json', '/c
 const PAGES = PATHS.slice(0, 4)
 
 /** A server whose pages describe what the service answers, in the sandbox or in production. */
-async function served(t: TestContext, isSandbox = true) {
+async function served(t: TestContext, isSandbox = true, operatorUrl?: string) {
   const table: Readonly<Record<string, Endpoint>> = isSandbox ? endpoints : serviceEndpoints
   const added = createReferenceRoutes({
     endpoints: Object.values(table),
     isSandbox,
     url: () => listeningUrl(app.server),
+    operatorUrl: operatorUrl === undefined ? undefined : () => operatorUrl,
   })
   const { app, log }: ReturnType<typeof thingServer> = thingServer(t, { added })
   const url = `http://127.0.0.1:${await listen(app)}`
@@ -316,6 +317,57 @@ test('[reference.5] the first steps work as the pages show them, and end with a 
     assert.equal(JSON.parse(lines.at(-1) ?? '').status, 'PAID', path)
   }
 })
+
+test('[operators.8] [reference.5] where operators have a port of their own, the first steps make their key there', async (t) => {
+  const pix = await world(t, { PIXGATE_OPERATOR_PORT: '0' })
+  const [shown = ''] = codeBlocks(await (await fetch(pix.url)).text())
+  assert.ok(shown.includes(`PIXGATE_OPERATOR_URL=${pix.operatorUrl}\n`))
+  const { stdout } = await promisify(execFile)('sh', [
+    '-euc',
+    shown.replace('PIXGATE_ADMIN_TOKEN=…', `PIXGATE_ADMIN_TOKEN=${ADMIN_TOKEN}`),
+  ])
+  assert.match(stdout, /"status":"PAID"/)
+})
+
+test('[operators.8] where operators have a port of their own, every document says so of what is answered there, and of nothing else', async (t) => {
+  const operators = 'http://127.0.0.1:4711'
+  for (const isSandbox of [true, false]) {
+    const { read } = await served(t, isSandbox, operators)
+    const { text: openApi } = await read('/openapi.json')
+    const { paths } = JSON.parse(openApi)
+    const found = await lintFromString({ source: openApi, config: await createConfig({ extends: ['recommended'] }) })
+    assert.deepEqual(found, [])
+    const [page, llms] = [(await read('/docs')).text, (await read('/llms.txt')).text]
+    const collection = JSON.parse((await read('/collection.json')).text)
+    const requests: readonly string[] = collection.item.flatMap(({ item }: Collected) =>
+      item.map(({ request }) => `${request.method} ${request.url.raw}`),
+    )
+    for (const { id, method, path, auth, tag } of Object.values<Endpoint>(isSandbox ? endpoints : serviceEndpoints)) {
+      const isApart = auth === 'admin' && tag !== 'Health'
+      const { servers, 'x-codeSamples': samples } = paths[path][method.toLowerCase()]
+      const at = isSandbox ? operators : 'https://{host}'
+      assert.equal(servers?.[0].url, isApart ? at : undefined, id)
+      const [, section = ''] = page.split(`<section id="${id}">`)
+      const own = section.split('</section>')[0] ?? ''
+      if (samples)
+        for (const text of [samples[0].source, own]) assert.equal(text.includes('$PIXGATE_OPERATOR_URL'), isApart, id)
+      assert.equal(own.includes('Answered at the operator’s port.'), isApart, id)
+      assert.equal(new RegExp(`^- \`${method} ${path}\`: .+operator’s port`, 'm').test(llms), isApart, id)
+      const elsewhere = `${method} {{${isApart ? 'baseUrl' : 'operatorUrl'}}}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+      assert.ok(!requests.includes(elsewhere), elsewhere)
+    }
+    assert.deepEqual(
+      collection.variable.find(({ key }: { key: string }) => key === 'operatorUrl'),
+      { key: 'operatorUrl', value: isSandbox ? operators : '' },
+    )
+    for (const path of isSandbox ? [] : PATHS) assert.ok(!(await read(path)).text.includes('4711'), path)
+  }
+})
+
+/** A folder of the collection. */
+interface Collected {
+  readonly item: readonly { readonly request: { readonly method: string; readonly url: { readonly raw: string } } }[]
+}
 
 test('[reference.5] the address is the one at which the service listens, whatever a request calls it', async (t) => {
   const { url, read } = await served(t)

@@ -13,6 +13,7 @@ import { openPartnerLink } from '../../src/banks/pixgate/link.ts'
 import { compose, type Dependencies, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Database } from '../../src/platform/db/database.ts'
+import { listeningUrl } from '../../src/platform/http/listening-url.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { type Environment, readVariables } from '../../src/platform/variables.ts'
@@ -41,6 +42,8 @@ export interface Answer {
 /** The parts of a story. */
 export interface World {
   readonly url: string
+  /** Where the operator's endpoints are: the same, unless they have a port of their own. */
+  readonly operatorUrl: string
   readonly apiKey: string
   readonly service: Service
   readonly database: Database
@@ -147,6 +150,13 @@ function assertHeaders(method: string, path: string, { status, headers }: Respon
   if (declared) assert.deepEqual(headerFaults(declared, headers.keys()), [], `${method} ${path}: ${status}`)
 }
 
+/** @returns where operators are answered, if apart */
+async function listen({ http, operatorHttp }: Service, port: number): Promise<string | undefined> {
+  await http.listen({ host: '127.0.0.1', port })
+  await operatorHttp?.listen({ host: '127.0.0.1', port: 0 })
+  return operatorHttp && listeningUrl(operatorHttp.server)
+}
+
 /** Builds a world; it goes with the test. `environment` is configuration. */
 export async function world(
   t: TestContext,
@@ -180,7 +190,7 @@ export async function world(
   }
   const service = await composeSandbox(variables, { clock, logger: options.logger ?? SILENT }, options.bank, started)
   if (!options.isStepped) service.startWorkers()
-  await service.http.listen({ host: '127.0.0.1', port })
+  const operatorUrl = (await listen(service, port)) ?? url
   const receiver = await startOurReceiver(t)
 
   const ask = async (base: string, token: string, method: string, path: string, body?: unknown, headers = {}) => {
@@ -197,7 +207,7 @@ export async function world(
     return answerOf(response)
   }
 
-  const made = await ask(url, ADMIN_TOKEN, 'POST', '/api-key/generate')
+  const made = await ask(operatorUrl, ADMIN_TOKEN, 'POST', '/api-key/generate')
   assert.equal(made.status, 201, JSON.stringify(made.body))
   const { apiKey } = made.body
   const call: World['call'] = (method, path, body, headers) => ask(url, apiKey, method, path, body, headers)
@@ -234,6 +244,7 @@ export async function world(
   const work = () => service.processNext()
   return {
     url,
+    operatorUrl,
     apiKey,
     service,
     database,

@@ -26,6 +26,7 @@ const PREDEFINED = [
   'pg_create_subscription',
 ]
 
+// Everybody may make temporary tables before a migration says otherwise: told where it has run, and was not allowed to.
 // Membership counts whatever it grants today: by SET, by inheritance, or by ADMIN, with which one grants oneself the rest.
 const selectPowers = statement<[predefined: readonly string[]], Power>(
   'login.powers',
@@ -60,6 +61,12 @@ const selectPowers = statement<[predefined: readonly string[]], Power>(
                 GROUP BY role
      UNION ALL SELECT role, 'creates', NULL
                  FROM reachable r CROSS JOIN place WHERE has_schema_privilege(r.oid, place.schema, 'CREATE')
+     UNION ALL SELECT role, 'creates schemas', NULL
+                 FROM reachable r WHERE has_database_privilege(r.oid, current_database(), 'CREATE')
+     UNION ALL SELECT role, 'temporary', NULL
+                 FROM reachable r WHERE has_database_privilege(r.oid, current_database(), 'TEMPORARY')
+                  AND to_regclass('audit_of_credential') IS NOT NULL
+                  AND (role = session_user OR NOT has_database_privilege(session_user, current_database(), 'TEMPORARY'))
      UNION ALL SELECT role, 'disables triggers', NULL
                  FROM reachable r WHERE has_parameter_privilege(r.oid, 'session_replication_role', 'SET')
      UNION ALL SELECT role, 'table right', min(privilege || ' on ' || t.relname)
@@ -93,6 +100,11 @@ export async function workAsApplication(queries: Queries): Promise<void> {
   await queries.rows(setRole, [APPLICATION_ROLE])
 }
 
+/** Lets a transaction go on as the login itself, to which its own sessions belong. */
+export async function workAsLogin(queries: Queries): Promise<void> {
+  await queries.rows(setRole, ['none'])
+}
+
 /**
  * Why a server should not work with this login, a sentence for each reason. Empty where it can do no more than the
  * server's role, and may work as that.
@@ -114,6 +126,9 @@ const SAYS: Readonly<Record<string, string>> = {
   'table owner': 'owns tables',
   'function owner': 'owns functions',
   creates: 'may create objects in the schema',
+  'creates schemas': 'may create schemas in the database',
+  temporary:
+    'may make temporary tables, as everybody may in a database of PostgreSQL until its owner says otherwise (REVOKE TEMPORARY ON DATABASE … FROM PUBLIC)',
   'disables triggers': 'may switch triggers off (session_replication_role)',
   'table right': `may do what ${APPLICATION_ROLE} may not`,
   'column right': `may do what ${APPLICATION_ROLE} may not`,
@@ -121,7 +136,7 @@ const SAYS: Readonly<Record<string, string>> = {
 
 /** From these the others follow. */
 const WHOLE = ['superuser', 'database owner', 'schema owner', 'table owner', 'function owner']
-const FOLLOWS = ['creates', 'disables triggers', 'table right', 'column right']
+const FOLLOWS = ['creates', 'creates schemas', 'temporary', 'disables triggers', 'table right', 'column right']
 
 function judgeLogin({ user, isMember }: { user: string; isMember: boolean }, powers: readonly Power[]): string[] {
   const own = `DATABASE_URL: the user "${user}"`

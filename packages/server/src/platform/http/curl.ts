@@ -1,4 +1,5 @@
 import type { Credential, Endpoint } from '@pixgate/spec'
+import { isForOperators } from './for-operators.ts'
 
 /** What a shell has in its variables, by who may call. The bank signs: there is no line for that. */
 const TOKENS: Readonly<Partial<Record<Credential, string>>> = {
@@ -9,9 +10,11 @@ const TOKENS: Readonly<Partial<Record<Credential, string>>> = {
 /**
  * The request of an endpoint's example as a command of curl, or `undefined` where the bank calls. Ids stand in variables
  * that are called by what they are the id of: `$CASH_IN_ID`.
- * @source rules#reference.5
+ * @param isApart whether the operator's endpoints have an address of their own
+ * @source rules#reference.5, rules#operators.8
  */
-export function curlOf({ method, path, auth, params, body, example }: Endpoint): string | undefined {
+export function curlOf(endpoint: Endpoint, isApart = false): string | undefined {
+  const { method, path, auth, params, body, example } = endpoint
   if (auth === 'partner') return undefined
   const { properties = {} } = (params ?? {}) as { readonly properties?: Readonly<Record<string, Described>> }
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -19,8 +22,9 @@ export function curlOf({ method, path, auth, params, body, example }: Endpoint):
     return `$${resource.replaceAll('-', '_').toUpperCase()}_ID`
   })
   const token = TOKENS[auth]
+  const service = isApart && isForOperators(endpoint) ? '$PIXGATE_OPERATOR_URL' : '$PIXGATE_URL'
   return [
-    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$PIXGATE_URL${address}"`,
+    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"${service}${address}"`,
     ...(token === undefined ? [] : [`-H "Authorization: Bearer ${token}"`]),
     ...(body === undefined
       ? []

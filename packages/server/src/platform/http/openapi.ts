@@ -10,6 +10,7 @@ import {
 } from '@pixgate/spec'
 import { Type } from 'typebox'
 import { curlOf } from './curl.ts'
+import { isForOperators } from './for-operators.ts'
 import type { EndpointTable } from './handler.ts'
 import { headerComponents, headersOf, problemHeadersOf } from './openapi-headers.ts'
 import { type NamedSchemas, namedSchemas } from './openapi-schemas.ts'
@@ -27,18 +28,35 @@ export interface OpenApiInfo {
   readonly defaultHost: string
 }
 
+/** Where something is answered. */
+export interface OpenApiServer {
+  readonly url: string
+  readonly description: string
+  readonly variables?: Readonly<Record<string, { readonly default: string }>>
+}
+
 /** A document, ready to be written as JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>
 
 /**
  * The OpenAPI 3.1 document of the endpoints, as the server answers them, and of the notifications that it sends.
- * @source rules#reference.4
+ * @param operators where the operator's endpoints are answered, if not where the others are
+ * @source rules#reference.4, rules#operators.8
  */
-export function openApiDocument(endpoints: EndpointTable, info: OpenApiInfo): OpenApiDocument {
+export function openApiDocument(
+  endpoints: EndpointTable,
+  info: OpenApiInfo,
+  operators?: OpenApiServer,
+): OpenApiDocument {
   const schemas = namedSchemas()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const endpoint of Object.values(endpoints)) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationOf(endpoint, schemas) }
+    const operation = {
+      ...operationOf(endpoint, schemas),
+      ...(operators && isForOperators(endpoint) && { servers: [operators] }),
+      ...codeSamples(endpoint, operators !== undefined),
+    }
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation }
   }
   const webhooks = webhooksOf(schemas)
   schemas.write(problemSchema)
@@ -104,7 +122,6 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
       ),
       codesOf(endpoint),
     ),
-    ...codeSamples(endpoint),
   }
 }
 
@@ -114,8 +131,8 @@ function codesOf(endpoint: Endpoint): readonly ErrorCode[] {
 }
 
 /** The extension by which viewers show how an operation is called. */
-function codeSamples(endpoint: Endpoint) {
-  const source = curlOf(endpoint)
+function codeSamples(endpoint: Endpoint, isApart: boolean) {
+  const source = curlOf(endpoint, isApart)
   return source === undefined ? {} : { 'x-codeSamples': [{ lang: 'Shell', label: 'curl', source }] }
 }
 

@@ -24,7 +24,11 @@ const sleep = statement<[seconds: number]>('test.sleep', 'SELECT pg_sleep($1)')
 const pid = statement<[], { pid: number }>('test.pid', 'SELECT pg_backend_pid() AS pid')
 const addKey = statement<[id: string]>(
   'test.add_key',
-  `INSERT INTO api_key (id, hash, display, created_at) VALUES (gen_random_uuid(), convert_to($1, 'utf8'), $1, now())`,
+  `WITH key AS (
+     INSERT INTO api_key (id, hash, display, created_at) VALUES (gen_random_uuid(), convert_to($1, 'utf8'), $1, now())
+     RETURNING id)
+   INSERT INTO audit (id, at, actor, action, subject, address, facts)
+   SELECT id, now(), 'test', 'api_key.generated', id, '', jsonb_build_object('display', $1::text) FROM key`,
 )
 const lockAccounts = statement<[]>('test.lock_accounts', 'SELECT FROM account FOR UPDATE NOWAIT')
 const keys = statement<[], { display: string }>('test.keys', 'SELECT display FROM api_key ORDER BY display')

@@ -14,6 +14,8 @@ async function faults(url: string, who: Login): Promise<string[]> {
   return found.filter((fault) => fault !== last || /GRANT/.test(last)).map((fault) => fault.replaceAll(who.role, 'me'))
 }
 
+const nameOf = (url: string) => new URL(url).pathname.slice(1)
+
 const mine = (what: string) => `DATABASE_URL: the user "me" ${what}`
 
 test('[database.10] a login that is a member of the server’s role and of nothing else is taken, also where it inherits nothing', async (t) => {
@@ -75,7 +77,7 @@ for (const grant of GRANTS) {
 test('[database.10] refused: whoever owns the database, its schema, a table or a function of ours', async (t) => {
   const { url } = await testDatabase(t)
   const me = await serverLogin(t)
-  const name = new URL(url).pathname.slice(1)
+  const name = nameOf(url)
   const owned: readonly (readonly [what: string, says: string])[] = [
     [`DATABASE ${name}`, 'owns the database'],
     ['SCHEMA public', 'owns the schema'],
@@ -90,12 +92,17 @@ test('[database.10] refused: whoever owns the database, its schema, a table or a
   assert.deepEqual(await faults(url, me), [])
 })
 
+const TEMPORARY =
+  'may make temporary tables, as everybody may in a database of PostgreSQL until its owner says otherwise (REVOKE TEMPORARY ON DATABASE … FROM PUBLIC)'
+
 const RIGHTS: readonly (readonly [right: string, says: string])[] = [
   ['DELETE ON audit', 'may do what pixgate_app may not (DELETE on audit)'],
   ['TRIGGER ON entry', 'may do what pixgate_app may not (TRIGGER on entry)'],
   ['UPDATE ON move', 'may do what pixgate_app may not (UPDATE on move.at)'],
   ['UPDATE (value_cents) ON operation', 'may do what pixgate_app may not (UPDATE on operation.value_cents)'],
   ['CREATE ON SCHEMA public', 'may create objects in the schema'],
+  ['CREATE ON DATABASE', 'may create schemas in the database'],
+  ['TEMPORARY ON DATABASE', TEMPORARY],
   ['SET ON PARAMETER session_replication_role', 'may switch triggers off (session_replication_role)'],
 ]
 
@@ -103,12 +110,19 @@ for (const [right, says] of RIGHTS) {
   test(`[database.10] refused: a login that was granted ${right}`, async (t) => {
     const { url } = await testDatabase(t)
     const me = await serverLogin(t)
-    await administer(url, `GRANT ${right} TO ${me.role}`)
+    const whole = right.replace(/DATABASE$/, `DATABASE ${nameOf(url)}`)
+    await administer(url, `GRANT ${whole} TO ${me.role}`)
     assert.deepEqual(await faults(url, me), [mine(says)])
-    await administer(url, `REVOKE ${right} FROM ${me.role}`)
+    await administer(url, `REVOKE ${whole} FROM ${me.role}`)
     assert.deepEqual(await faults(url, me), [])
   })
 }
+
+test('[database.10] refused: a login at a database in which everybody may make temporary tables', async (t) => {
+  const { url } = await testDatabase(t)
+  await administer(url, `GRANT TEMPORARY ON DATABASE ${nameOf(url)} TO PUBLIC`)
+  assert.deepEqual(await faults(url, await serverLogin(t)), [mine(TEMPORARY)])
+})
 
 test('[database.10] whoever steals the login can neither become the owner nor rewrite, define or switch off anything', async (t) => {
   const { url } = await testDatabase(t)
