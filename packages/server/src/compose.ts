@@ -239,8 +239,9 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   })
   const bank = base.bank ?? config.bank.open()
   const { partner, standing } = openPartner(base, bank)
-  const operations = buildOperations(base, engine, partner, wake)
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
+  const access = buildAccess(base, onPreviousSecret)
+  const operations = buildOperations(base, { engine, partner, access }, wake)
   return {
     ...operations,
     signingKeys,
@@ -266,7 +267,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       isAccountShared: config.isBankAccountShared,
       onTrip: metrics.onTrip,
     }),
-    ...buildAccess(base, onPreviousSecret),
+    ...access,
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
@@ -297,10 +298,16 @@ function openPartner({ config, logger, metrics, clock }: Base, bank: Bank) {
   return { partner: withBreakerLog(withBreaker(withinCapabilities(reported), clock), logger), standing }
 }
 
+/** What operations are built on, besides. */
+interface OperationsNeeds {
+  readonly engine: Engine
+  readonly partner: ReturnType<typeof openPartner>['partner']
+  readonly access: Pick<ReturnType<typeof buildAccess>, 'operators' | 'apiKeys'>
+}
+
 function buildOperations(
   base: Base,
-  engine: Engine,
-  partner: ReturnType<typeof openPartner>['partner'],
+  { engine, partner, access: { operators, apiKeys } }: OperationsNeeds,
   wake: (worker: string) => void,
 ) {
   const { config } = base
@@ -319,6 +326,7 @@ function buildOperations(
       limits,
       approvalFromCents: config.approvalFromCents,
     },
+    holders: { people: operators.everybody, keysDeactivatedAt: apiKeys.deactivatedAt },
     onReserved: () => wake('cash-out'),
   })
   const cashIns = createCashInModule({

@@ -12,8 +12,10 @@ const EXAMPLE = {
   externalId: 'payout-2001',
   valueCents: 5000000,
   description: 'Invoice 2001',
-  recipient: { name: 'João Souza', pixKey: 'joao@example.com' },
+  paymentType: 'key',
+  recipient: { name: 'João Souza', document: '***.444.777-**', statedBy: 'client', pixKey: 'joao@example.com' },
   apiKeyId: '0198c0de-3f00-7000-8000-1a2b3c4d5e6f',
+  apiKeyDeactivatedAt: null,
   approvalsWanted: 1,
   approvedBy: [],
   createdAt: '2026-11-21T13:00:00.000Z',
@@ -27,13 +29,30 @@ const approval = Type.Object(
     externalId: knownExternalId,
     valueCents: cents(),
     description: nullable(Type.String({ maxLength: limits.descriptionMaxLength })),
+    paymentType: Type.Enum(['key', 'qrcode']),
     recipient: Type.Object({
       name: nullable(Type.String({ maxLength: limits.nameMaxLength })),
+      document: nullable(Type.String({ maxLength: 18, description: 'Masked' })),
+      statedBy: Type.Enum(['bank', 'client'], {
+        description:
+          'Whose word name and document are: of a QR code that of the bank, which decoded it; else that of the client, unverified',
+      }),
       pixKey: Type.String({ maxLength: limits.pixKeyMaxLength }),
     }),
     apiKeyId: nullable({ ...uuid, description: 'The API key that asked for it' }),
-    approvalsWanted: Type.Integer({ minimum: 1, maximum: 2, description: 'How many operators it takes' }),
-    approvedBy: Type.Array(uuid, { maxItems: 2, description: 'The operators who have approved it' }),
+    apiKeyDeactivatedAt: nullable({
+      ...instant,
+      description: 'Since when that key is deactivated: what it asked for is not approved any more',
+    }),
+    approvalsWanted: Type.Integer({
+      minimum: 0,
+      maximum: 2,
+      description: 'How many operators it takes; 0: it needs none',
+    }),
+    approvedBy: Type.Array(uuid, {
+      maxItems: 2,
+      description: 'The operators who have approved it, and are approvers still',
+    }),
     createdAt: instant,
     approvableUntil: { ...instant, description: 'From then on it is given back' },
   },
@@ -49,7 +68,8 @@ export const listApprovals = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'List the payouts that wait for an approval, oldest first',
-  description: 'To whom how much is to go, which API key asked for it, who has approved it, and until when it can be.',
+  description:
+    'To whom how much is to go, and whose word that is, which API key asked for it, and whether that is active, who has approved it, and until when it can be.',
   query: Type.Object(
     {
       cursor: Type.Optional({ ...uuid, description: '`nextCursor` of the page before', examples: [EXAMPLE.id] }),
@@ -75,9 +95,9 @@ export const decideApproval = endpoint({
   auth: 'admin',
   role: 'approver',
   tag: 'Operator',
-  summary: 'Approve or refuse a payout that waits',
+  summary: 'Approve a payout that waits, or refuse one that was not sent',
   description:
-    'Approved by as many as it takes, it is sent at once. The switch, the caps on a night and on a new recipient, and a QR code are looked at again. Refused, what was set aside is free again, and the merchant is told.',
+    'Approved by as many as it takes, it is sent at once. The switch, the caps on a night and on a new recipient, and a QR code are looked at again. Any payout that is `RESERVED` can be refused, whether it waits for an approval or not, also while payouts are switched off: what was set aside is free again, and the merchant is told. Once it was claimed for sending nobody can.',
   params: idOf('cash-out'),
   body: Type.Object(
     { approved: Type.Boolean(), reason: text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail') },
@@ -93,6 +113,7 @@ export const decideApproval = endpoint({
   },
   errors: [
     'approver_not_independent',
+    'api_key_deactivated',
     'not_found',
     'not_possible_in_state',
     'limit_exceeded',

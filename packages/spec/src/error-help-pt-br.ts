@@ -72,8 +72,13 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Leia a operação e tente de novo quando o status permitir.',
   },
   approver_not_independent: {
-    cause: 'Você criou a chave de API que pediu este pagamento, ou já o aprovou. É preciso outra pessoa.',
+    cause:
+      'Você criou a chave de API que pediu este pagamento, ou já o aprovou, com este token ou com outro em seu nome. É preciso outra pessoa.',
     cure: 'Peça a outro operador com o papel `approver` que o aprove.',
+  },
+  api_key_deactivated: {
+    cause: 'A chave de API que pediu este pagamento foi desativada enquanto ele esperava: pode ter sido roubada.',
+    cure: 'Recuse o pagamento. Se ele é mesmo desejado, peça-o de novo com uma chave ativa.',
   },
   version_conflict: {
     cause: 'Outra pessoa alterou o registro depois que você o leu.',

@@ -77,8 +77,13 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cure: 'Read the operation, and try again once its status allows it.',
   },
   approver_not_independent: {
-    cause: 'You made the API key that asked for this payout, or you have approved it already. It takes somebody else.',
+    cause:
+      'You made the API key that asked for this payout, or you have approved it already, with this token or with another one under your name. It takes somebody else.',
     cure: 'Have another operator with the role `approver` approve it.',
+  },
+  api_key_deactivated: {
+    cause: 'The API key that asked for this payout was deactivated while it waited: it may have been stolen.',
+    cure: 'Refuse the payout. If it is wanted, have it asked for again with an active key.',
   },
   version_conflict: {
     cause: 'Somebody else changed it after you had read it.',

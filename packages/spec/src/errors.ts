@@ -56,7 +56,12 @@ export const errors = {
   approver_not_independent: {
     status: 403,
     title: 'Approver not independent',
-    message: 'whoever made the API key, or approved this before, cannot approve it',
+    message: 'whoever made the API key, or approved this before, cannot approve it, whichever their token',
+  },
+  api_key_deactivated: {
+    status: 409,
+    title: 'API key deactivated',
+    message: 'the API key that asked for this payout was deactivated; refuse it, and have it asked for anew',
   },
   version_conflict: {
     status: 409,

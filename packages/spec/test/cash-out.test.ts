@@ -43,11 +43,18 @@ test('[cash-out.unknown.3] a missing or unclear answer never releases money: eac
       ['send.rejected', ['refusal is of the latest attempt'], ['the bank has it', 'another attempt may arrive']],
       ['partner.failed', [], ['only an event reports it', 'the statement shows it']],
       ['partner.not_found', ['absence is proven'], ['it may be sent again']],
-      // What waits for an approval was never sent.
-      ['operator.refused', ['an approval is missing'], []],
+      // From `RESERVED` only, where nothing was sent.
+      ['operator.refused', [], []],
       ['operator.approved', ['an approval is missing', 'the code asks for something else'], []],
     ],
   )
+})
+
+test('[cash-out.approval.11] [cash-out.unknown.3] what an operator ends was never claimed, and nothing becomes RESERVED again', () => {
+  const ended = cashOut.rows.filter(({ on, posts }) => on.startsWith('operator.') && posts !== undefined)
+  assert.deepEqual(new Set(ended.map(({ from }) => from)), new Set(['RESERVED']))
+  const entering = cashOut.rows.filter(({ from, to }) => to === 'RESERVED' && from !== 'RESERVED' && from !== null)
+  assert.deepEqual(entering, [])
 })
 
 test('[cash-out.confirmed.4] what left never comes back but by a return', () => {

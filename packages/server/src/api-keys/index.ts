@@ -12,10 +12,13 @@ import {
 import type { ApiKeyMode } from './key.ts'
 import { createKeyLookup } from './lookup.ts'
 import { type ApiKeyHandlers, createApiKeyHandlers } from './routes.ts'
-import { markUsed } from './store.ts'
+import { findDeactivatedAt, markUsed } from './store.ts'
 import { createVerifiedKeys } from './verified-keys.ts'
 
 export type { ApiKeyMode } from './key.ts'
+
+/** When keys were deactivated, by their ids; `null`: it is active. */
+export type DeactivatedAt = (ids: readonly string[]) => Promise<ReadonlyMap<string, number | null>>
 
 /** API keys: how they are made and deactivated, who they let in, for what, and how often. */
 export interface ApiKeysModule {
@@ -24,6 +27,8 @@ export interface ApiKeysModule {
   readonly authenticate: AuthenticateApiKey
   /** Of those who are known, who may call this now. */
   readonly admit: AdmitApiKey
+  /** Of keys by their ids, when each was deactivated, epoch milliseconds: of the database. @throws DatabaseUnavailable */
+  readonly deactivatedAt: DeactivatedAt
   /** Writes when keys were used. @source rules#api-keys.11 */
   readonly writeLastUsed: () => Promise<void>
 }
@@ -52,6 +57,7 @@ export function createApiKeysModule(options: ApiKeysOptions): ApiKeysModule {
     handlers: createApiKeyHandlers({ ...options, verified }),
     authenticate: createApiKeyAuthenticator({ ...options, verified, lookup, lastUsed }),
     admit: createApiKeyAdmission({ ...options, keysMax: KEYS_MAX }),
+    deactivatedAt: (ids) => findDeactivatedAt(database, ids),
     writeLastUsed: lastUsed.flush,
   }
 }

@@ -77,6 +77,20 @@ export function findKeys(queries: Queries, hashes: readonly Buffer[]): Promise<F
   return queries.rows(findKeysStatement, [hashes])
 }
 
+const deactivatedAtStatement = statement<[ids: readonly string[]], { id: string; deactivatedAt: number | null }>(
+  'apiKeys.deactivatedAt',
+  'SELECT id, deactivated_at AS "deactivatedAt" FROM api_key WHERE id = ANY($1::uuid[])',
+)
+
+/** Of keys by their ids, when each was deactivated, epoch milliseconds; `null`: it is active. */
+export async function findDeactivatedAt(
+  queries: Queries,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const rows = ids.length === 0 ? [] : await queries.rows(deactivatedAtStatement, [ids])
+  return new Map(rows.map(({ id, deactivatedAt }) => [id, deactivatedAt]))
+}
+
 /** A key as it is shown. */
 export interface ListedKey extends KeyTerms {
   readonly id: string

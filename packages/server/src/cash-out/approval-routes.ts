@@ -1,10 +1,12 @@
-import { type EndpointResponse, type endpoints, limits, Refusal } from '@pixgate/spec'
+import { type EndpointResponse, type endpoints, limits, maskReported, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
+import type { DeactivatedAt } from '../api-keys/index.ts'
 import { operatorOf } from '../audit/operator.ts'
 import { found } from '../operations/requests.ts'
+import type { Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { type ApprovalInput, approvalDeadline } from './approval.ts'
+import { type ApprovalInput, approvalDeadline, countedApprovers } from './approval.ts'
 import type { CashOut } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import type { CashOutJobs } from './jobs.ts'
@@ -14,24 +16,34 @@ import type { CashOutStore } from './store.ts'
 /** The endpoints of whoever approves payouts. */
 export type ApprovalHandlers = Handlers<Pick<typeof endpoints, 'listApprovals' | 'decideApproval'>>
 
+/** Who holds keys and tokens, as things are now. @throws DatabaseUnavailable */
+export interface Holders {
+  /** All operators there ever were. */
+  readonly people: () => Promise<readonly Person[]>
+  readonly keysDeactivatedAt: DeactivatedAt
+}
+
 /** What the handlers need. */
 export interface ApprovalRoutesOptions {
   readonly commands: CashOutCommands
   readonly jobs: CashOutJobs
   readonly store: CashOutStore
   readonly clock: Clock
+  readonly holders: Holders
   /** Called when there is something to send. */
   readonly onReserved: () => void
 }
 
 /** Makes the handlers. */
 export function createApprovalHandlers(options: ApprovalRoutesOptions): ApprovalHandlers {
-  const { commands, store, onReserved } = options
+  const { commands, store, holders, onReserved } = options
   return {
     listApprovals: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
       // One more than asked for tells whether there are more.
       const waiting = await store.awaitingApproval(cursor, limit + 1)
-      const data = waiting.slice(0, limit).map(approvalView)
+      const shown = waiting.slice(0, limit)
+      const now = await holdersNow(shown, holders)
+      const data = shown.map((cashOut) => approvalView(cashOut, now))
       const hasMore = waiting.length > limit
       const pagination = { limit, hasMore, nextCursor: hasMore ? (data.at(-1)?.id ?? null) : null }
       return { status: 200, body: { data, pagination } }
@@ -39,13 +51,17 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
     decideApproval: async ({ params, body: { approved, reason }, context }) => {
       const cashOut = await found(store, params.id)
       const said = { approver: operatorOf(context), reason }
+      const code = approved ? await codeNow(cashOut, options) : {}
+      // Last, so that no approval counts of whoever is deactivated while the bank is asked.
+      const now = await holdersNow([cashOut], holders)
+      const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
       const input: ApprovalInput = approved
-        ? { on: 'operator.approved', ...said, ...(await codeNow(cashOut, options)) }
+        ? { on: 'operator.approved', ...said, people: now.people, isKeyDeactivated, ...code }
         : { on: 'operator.refused', ...said }
       const after = await commands.approve(cashOut, input, context.live)
       if (!after) throw new Refusal('not_found')
       onReserved()
-      return { status: 200, body: approvalView(after) }
+      return { status: 200, body: approvalView(after, now) }
     },
   }
 }
@@ -73,19 +89,38 @@ async function codeNow({ detail, valueCents }: CashOut, { jobs, clock }: Approva
 type Body<Response extends EndpointResponse> = Response extends { readonly schema: infer Schema } ? Schema : never
 type View = Static<Body<(typeof endpoints.decideApproval)['responses'][200]>>
 
-/** What an approver reads of a payout. */
-function approvalView(cashOut: CashOut): View {
+/** What is now of those who asked for payouts and approved them. */
+interface HoldersNow {
+  readonly people: readonly Person[]
+  readonly deactivatedAt: ReadonlyMap<string, number | null>
+}
+
+async function holdersNow(cashOuts: readonly CashOut[], { people, keysDeactivatedAt }: Holders): Promise<HoldersNow> {
+  const keys = cashOuts.flatMap(({ facts }) => facts.madeBy?.caller ?? [])
+  return { people: await people(), deactivatedAt: await keysDeactivatedAt(keys) }
+}
+
+function keyDeactivatedAt({ facts }: CashOut, { deactivatedAt }: HoldersNow): number | null {
+  return deactivatedAt.get(facts.madeBy?.caller ?? '') ?? null
+}
+
+/** What an approver reads of a payout. @source rules#cash-out.approval.5 */
+function approvalView(cashOut: CashOut, now: HoldersNow): View {
   const { id, status, externalId, valueCents, detail, facts, createdAt } = cashOut
+  const { name, document, pixKey } = detail.recipient
+  const deactivatedAt = keyDeactivatedAt(cashOut, now)
   return {
     id,
     status,
     externalId,
     valueCents: Number(valueCents),
     description: detail.description,
-    recipient: { name: detail.recipient.name, pixKey: detail.recipient.pixKey },
+    paymentType: detail.paymentType,
+    recipient: { name, document: maskReported(document), statedBy: detail.qrCode ? 'bank' : 'client', pixKey },
     apiKeyId: facts.madeBy?.caller ?? null,
-    approvalsWanted: facts.approval?.wanted ?? 1,
-    approvedBy: [...(facts.approval?.by ?? [])],
+    apiKeyDeactivatedAt: deactivatedAt === null ? null : new Date(deactivatedAt).toISOString(),
+    approvalsWanted: facts.approval?.wanted ?? 0,
+    approvedBy: facts.approval ? countedApprovers(facts.approval, now.people) : [],
     createdAt: new Date(createdAt).toISOString(),
     approvableUntil: new Date(approvalDeadline(cashOut)).toISOString(),
   }

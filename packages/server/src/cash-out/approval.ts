@@ -1,6 +1,8 @@
 import { limits, Refusal } from '@pixgate/spec'
 import type { Operator } from '../audit/operator.ts'
 import type { Audit, Document } from '../engine/operation.ts'
+import { sendableSince } from '../operations/attempts.ts'
+import type { Person } from '../operators/index.ts'
 import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
 import type { CashOutRequest } from './create.ts'
 
@@ -20,16 +22,31 @@ export interface Approval extends Document {
   readonly by: readonly string[]
 }
 
-/** What an operator says to a payout that waits. */
+/** What an operator says to a payout that was not sent. */
 export type ApprovalInput =
   | {
       readonly on: 'operator.approved'
       readonly approver: Operator
       readonly reason: string
+      /** All operators there ever were, as they are now: whoever is not among them counts for nothing. */
+      readonly people: readonly Person[]
+      /** The API key that asked for the payout was deactivated since. */
+      readonly isKeyDeactivated: boolean
       /** Of a QR code, which is decoded again: `null` where it cannot be paid any more. */
       readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null
     }
   | { readonly on: 'operator.refused'; readonly approver: Operator; readonly reason: string }
+
+type Approved = Extract<ApprovalInput, { on: 'operator.approved' }>
+
+/** Those who have approved it and are approvers still. @source rules#cash-out.approval.10 */
+export function countedApprovers({ by }: Approval, people: readonly Person[]): string[] {
+  return by.filter((id) => people.some((person) => person.id === id && isApprover(person)))
+}
+
+function isApprover({ role, isActive }: Person): boolean {
+  return isActive && role === 'approver'
+}
 
 /** The approval that a payout of this amount needs, if any. @source rules#cash-out.approval.1, rules#cash-out.approval.2 */
 export function approvalFor(
@@ -45,19 +62,19 @@ export function isAwaitingApproval({ facts: { approval, approvedAt } }: Pick<Cas
   return approval !== undefined && approvedAt === undefined
 }
 
-/** Until when a payout may be approved, epoch milliseconds. */
-export function approvalDeadline({ createdAt }: Pick<CashOut, 'createdAt'>): number {
-  return createdAt + limits.unclaimedReleaseMs
+/** Until when a payout may be approved, and then sent, epoch milliseconds. */
+export function approvalDeadline(cashOut: Pick<CashOut, 'createdAt' | 'facts'>): number {
+  return sendableSince(cashOut) + limits.unclaimedReleaseMs
 }
 
 /** What an approval teaches. The last one begins the 24 hours in which it is to be sent. @source rules#cash-out.approval.4 */
 export function approved(
   { facts: { approval } }: CashOut,
-  { approver, code }: Extract<ApprovalInput, { on: 'operator.approved' }>,
+  { approver, people, code }: Approved,
   nowMs: number,
 ): CashOutFacts {
   if (approval === undefined) return {}
-  const by = [...approval.by, approver.actor]
+  const by = [...countedApprovers(approval, people), approver.actor]
   if (by.length < approval.wanted) return { approval: { ...approval, by } }
   return { approval: { ...approval, by }, approvedAt: nowMs, ...(code ? { decodeId: code.decodeId } : {}) }
 }
@@ -70,23 +87,51 @@ export function asksForSomethingElse({ valueCents, detail }: CashOut, input: Cas
 
 /**
  * Whether an operator may say it.
- * @throws not_possible_in_state (409) it waits for no approval · approver_not_independent (403) they made the API key, or
- *   approved it before
- * @source rules#cash-out.approval.2, rules#cash-out.approval.3
+ * @throws not_possible_in_state (409) it was claimed for sending, or has ended; or it waits for no approval · as
+ *   {@link assertMayApprove}
+ * @source rules#cash-out.approval.3, rules#cash-out.approval.11
  */
-export function assertMaySay(cashOut: CashOut, { on, approver: { actor } }: ApprovalInput, nowMs: number): void {
+export function assertMaySay(cashOut: CashOut, input: ApprovalInput, nowMs: number): void {
+  if (cashOut.status !== 'RESERVED') {
+    throw new Refusal('not_possible_in_state', { message: 'the payout was sent, or has ended' })
+  }
+  if (input.on === 'operator.approved') assertMayApprove(cashOut, input, nowMs)
+}
+
+/**
+ * @throws not_possible_in_state (409) it waits for no approval, or for none any more · api_key_deactivated (409) ·
+ *   insufficient_role (403) they are no approver any more · approver_not_independent (403) they made the API key, or approved
+ *   it before
+ */
+function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated }: Approved, nowMs: number): void {
   const { approval } = cashOut.facts
-  if (cashOut.status !== 'RESERVED' || !isAwaitingApproval(cashOut) || !approval) {
+  if (!isAwaitingApproval(cashOut) || !approval) {
     throw new Refusal('not_possible_in_state', { message: 'the payout waits for no approval' })
   }
-  if (on === 'operator.approved' && nowMs >= approvalDeadline(cashOut)) {
+  if (nowMs >= approvalDeadline(cashOut)) {
     throw new Refusal('not_possible_in_state', {
       message: 'the payout is to be given back: nobody approved it in time',
     })
   }
-  if (on === 'operator.approved' && (actor === approval.keyMadeBy || approval.by.includes(actor))) {
-    throw new Refusal('approver_not_independent')
-  }
+  if (isKeyDeactivated) throw new Refusal('api_key_deactivated')
+  const person = people.find(({ id }) => id === approver.actor)
+  if (person === undefined || !isApprover(person)) throw new Refusal('insufficient_role')
+  const others = [...(approval.keyMadeBy === null ? [] : [approval.keyMadeBy]), ...countedApprovers(approval, people)]
+  if (others.some((id) => isSamePerson(person, id, people))) throw new Refusal('approver_not_independent')
+}
+
+/**
+ * Whether two operators are one person: a token is exchanged by making the person again, under the same name.
+ * @source rules#cash-out.approval.2
+ */
+function isSamePerson(person: Person, id: string, people: readonly Person[]): boolean {
+  const names = people.filter((one) => one.id === id).map(({ name }) => foldedName(name))
+  return person.id === id || names.includes(foldedName(person.name))
+}
+
+/** A name without its case and its needless spaces; letters that differ in form only are one. */
+function foldedName(name: string): string {
+  return name.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
 /** What the audit trail is told of it. @source rules#cash-out.approval.6 */

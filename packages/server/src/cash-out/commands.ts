@@ -26,9 +26,9 @@ export interface CashOutCommands {
    */
   findRepeated(request: CreateIdentity): Promise<CashOut | undefined>
   /**
-   * Takes what an operator says to a payout that waits for an approval; `undefined` where it does not exist.
+   * Takes what an operator says to a payout that was not sent; `undefined` where it does not exist.
    * @throws as `decideApproval` refuses
-   * @source rules#cash-out.approval.3
+   * @source rules#cash-out.approval.3, rules#cash-out.approval.11
    */
   approve(cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined>
   /** Lets a cash-out take inputs, as one change; `undefined` where it does not exist. */

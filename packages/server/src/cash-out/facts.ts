@@ -1,7 +1,7 @@
 import type { Changes, Target } from '../engine/follow.ts'
 import { ANSWERED, attempted, notFound, retryDelayMs, unanswered } from '../operations/attempts.ts'
 import { changesByMove, factsAfterWork } from '../operations/facts.ts'
-import { approved } from './approval.ts'
+import { approved, isAwaitingApproval } from './approval.ts'
 import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
 import { afterRepeatedReturn } from './repeated-returns.ts'
 import { planOf, restingDueAt } from './schedule.ts'
@@ -76,12 +76,17 @@ function factsAfter(
             : approved(cashOut, input, nowMs),
       }
     case 'operator.refused':
-      return { facts: failure({ errorCode: 'not_approved', errorMessage: null }) }
+      return { facts: failure({ errorCode: refusedCode(cashOut), errorMessage: null }) }
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
     default:
       return factsAfterWork(input, cashOut, restingDueAt(cashOut, nowMs), nowMs)
   }
+}
+
+/** @source rules#cash-out.approval.8 */
+function refusedCode(cashOut: CashOut): string {
+  return isAwaitingApproval(cashOut) ? 'not_approved' : 'refused_by_operator'
 }
 
 /** The bank's reference, where the input is the first to tell it. */

@@ -1,7 +1,7 @@
 import type { Availability, PayoutPartner, QrCodeAvailability } from '../banks/port.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { isDueNow } from '../operations/schedule.ts'
-import { type ApprovalHandlers, createApprovalHandlers } from './approval-routes.ts'
+import { type ApprovalHandlers, createApprovalHandlers, type Holders } from './approval-routes.ts'
 import { bookedMovement, bookedReturn, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
 import type { CashOutTerms } from './create.ts'
@@ -20,6 +20,7 @@ export interface CashOutModule extends OrderModule<CashOutInput, CashOutOutcome>
 export interface CashOutOptions extends OrderModuleOptions {
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly terms: CashOutTerms
+  readonly holders: Holders
 }
 
 /** Builds the module. */

@@ -43,10 +43,11 @@ export function decideCashOut(
 }
 
 /**
- * Decides what an operator says to a payout that waits.
- * @throws not_possible_in_state (409) · approver_not_independent (403) · cash_out_suspended (503) · limit_exceeded (422) the
- *   caps on a night or on a new recipient, as things are when the last approval comes
- * @source rules#cash-out.approval.3
+ * Decides what an operator says to a payout that was not sent.
+ * @throws not_possible_in_state · api_key_deactivated (409) · insufficient_role · approver_not_independent (403) ·
+ *   cash_out_suspended (503) · limit_exceeded (422) the caps on a night or on a new recipient, as things are when the last
+ *   approval comes
+ * @source rules#cash-out.approval.3, rules#cash-out.approval.11
  */
 export function decideApproval(
   cashOut: CashOut,

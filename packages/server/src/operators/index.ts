@@ -14,7 +14,9 @@ import {
 import type { ConfiguredTokens } from './configured-tokens.ts'
 import { createRoster } from './roster.ts'
 import { createOperatorsHandlers, type OperatorsHandlers } from './routes.ts'
-import { markUsed } from './store.ts'
+import { everybody, markUsed, type Person } from './store.ts'
+
+export type { Person } from './store.ts'
 
 /** Who operates the service: how operators are made and deactivated, who they are, and what they may do. */
 export interface OperatorsModule {
@@ -23,6 +25,8 @@ export interface OperatorsModule {
   readonly authenticate: AuthenticateOperator
   /** Of those who are known, who may call this. */
   readonly admit: AdmitOperator
+  /** All operators there ever were, as they are now: of the database. @throws DatabaseUnavailable */
+  readonly everybody: () => Promise<readonly Person[]>
   /** Writes when operators used their tokens. @source rules#operators.4 */
   readonly writeLastUsed: () => Promise<void>
 }
@@ -49,6 +53,7 @@ export function createOperatorsModule(options: OperatorsOptions): OperatorsModul
     handlers: createOperatorsHandlers({ ...options, roster }),
     authenticate: createOperatorAuthenticator({ ...options, roster, lastUsed }),
     admit: createOperatorAdmission(reports),
+    everybody: () => everybody(database),
     writeLastUsed: lastUsed.flush,
   }
 }

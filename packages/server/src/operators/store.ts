@@ -45,6 +45,24 @@ export function activeOperators(queries: Queries): Promise<ActiveOperator[]> {
   return queries.rows(activeOperatorsStatement, [])
 }
 
+/** Who an operator is, or was. */
+export interface Person {
+  readonly id: string
+  readonly name: string
+  readonly role: OperatorRole
+  readonly isActive: boolean
+}
+
+const everybodyStatement = statement<[], Person>(
+  'operators.everybody',
+  'SELECT id, name, role, deactivated_at IS NULL AS "isActive" FROM operator',
+)
+
+/** All there ever were, as they are now. */
+export function everybody(queries: Queries): Promise<Person[]> {
+  return queries.rows(everybodyStatement, [])
+}
+
 /** An operator as it is shown. */
 export interface ListedOperator extends Omit<StoredOperator, 'hash'> {
   /** Epoch milliseconds. */

@@ -13,11 +13,16 @@ import { audit, notifiedStatuses } from '../support/evidence.ts'
 import { capsOf, limitsOf } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
-import { APPROVER, INPUTS } from './situations.ts'
+import { APPROVER, INPUTS, person } from './situations.ts'
 
 const HOUR = 60 * 60_000
 const MAKER = '0198c0d1-3f00-7000-8000-00000000000a'
 const ANOTHER = { ...APPROVER, actor: '0198c0d1-3f00-7000-8000-00000000000b', actorName: 'Caio' }
+const PEOPLE = [
+  person(MAKER, 'Ana', { role: 'admin' }),
+  person(APPROVER.actor, 'Bia'),
+  person(ANOTHER.actor, 'Caio'),
+] as const
 
 /** A process with R$ 500,00, where payouts of R$ 50,00 and more are approved. */
 async function office(t: TestContext, limits = limitsOf()) {
@@ -26,11 +31,14 @@ async function office(t: TestContext, limits = limitsOf()) {
   const process = operatedProcess(t, url, { approvalFromCents: 50_00n, limits }, realPause, clock)
   await process.adjust(500_00n)
   const say = (cashOut: CashOut, input: ApprovalInput) => process.payouts.approve(cashOut, input, ALIVE)
-  const approve = (cashOut: CashOut, approver = APPROVER) =>
-    say(cashOut, { on: 'operator.approved', approver, reason: 'checked' })
+  const approve = (cashOut: CashOut, approver = APPROVER, given: Partial<Approved> = {}) =>
+    say(cashOut, { ...INPUTS['operator.approved'], approver, people: PEOPLE, ...given })
+  const refuse = (cashOut: CashOut) => say(cashOut, { ...INPUTS['operator.refused'], approver: ANOTHER })
   const claim = async ({ id }: CashOut) => (await process.payouts.apply(id, [INPUTS['send.claimed']]))?.result
-  return { ...process, database, clock, say, approve, claim, store: createCashOutStore(database) }
+  return { ...process, url, database, clock, approve, refuse, claim, store: createCashOutStore(database) }
 }
+
+type Approved = Extract<ApprovalInput, { on: 'operator.approved' }>
 
 async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   try {
@@ -76,6 +84,55 @@ test('[cash-out.approval.2] of two who approve at the same moment both count, an
   const codes = await Promise.all([approve(waiting), approve(waiting), approve(waiting, ANOTHER)].map(codeOf))
   assert.equal(codes.filter((code) => code === undefined).length, 2, String(codes))
   assert.equal(await claim(waiting), 'APPLIED')
+})
+
+test('[cash-out.approval.2] operators of one name are one person, whichever their token', async (t) => {
+  const { payOut, approve, adjust } = await office(t)
+  await adjust(500_00n)
+  const [before, now] = [ANOTHER.actor, APPROVER.actor]
+  const names = [
+    ['Bia Sá', 'Bia Sá', 'approver_not_independent'],
+    ['Bia Sá', ' BIA  sá ', 'approver_not_independent'],
+    ['Bia Sá', 'Bia Sa\u0301', 'approver_not_independent'],
+    ['Bia Sá', 'Bia Sousa', undefined],
+  ] as const
+  for (const [name, newName, code] of names) {
+    for (const formerly of [{ role: 'admin' }, { isActive: false }] as const) {
+      const people = [person(now, newName), person(before, name, formerly)]
+      const waiting = await payOut(50_00n, { keyMadeBy: before })
+      assert.equal(await codeOf(approve(waiting, APPROVER, { people })), code, `${name} made the key, ${newName}`)
+    }
+    const people = [person(now, newName), person(before, name)]
+    const ofToken = await payOut(50_00n)
+    await approve(ofToken, ANOTHER, { people })
+    assert.equal(await codeOf(approve(ofToken, APPROVER, { people })), code, `${name} approved it, ${newName}`)
+  }
+})
+
+test('[cash-out.approval.10] the approval of whoever is no active approver any more counts for nothing', async (t) => {
+  const { payOut, approve, claim } = await office(t)
+  const [ana, bia, caio] = PEOPLE
+  for (const gone of [{ isActive: false }, { role: 'viewer' }] as const) {
+    const waiting = await payOut(50_00n)
+    await approve(waiting)
+    const people = [ana, { ...bia, ...gone }, caio]
+    assert.equal(await codeOf(approve(waiting, APPROVER, { people })), 'insufficient_role')
+    const after = await approve(waiting, ANOTHER, { people })
+    assert.deepEqual(after?.facts.approval?.by, [ANOTHER.actor])
+    assert.equal(await claim(waiting), 'IGNORED')
+    await approve(waiting)
+    assert.equal(await claim(waiting), 'APPLIED')
+  }
+  const stranger = await payOut(50_00n)
+  assert.equal(await codeOf(approve(stranger, APPROVER, { people: [ana, caio] })), 'insufficient_role')
+})
+
+test('[cash-out.approval.3] what a key that was deactivated asked for is not approved; it can be refused', async (t) => {
+  const { payOut, approve, refuse, claim } = await office(t)
+  const waiting = await payOut(50_00n, { keyMadeBy: MAKER })
+  assert.equal(await codeOf(approve(waiting, APPROVER, { isKeyDeactivated: true })), 'api_key_deactivated')
+  assert.equal(await claim(waiting), 'IGNORED')
+  assert.equal((await refuse(waiting))?.status, 'RELEASED')
 })
 
 test('[cash-out.approval.3] the switch is looked at again, and so are the caps on a night and on a new recipient', async (t) => {
@@ -156,7 +213,7 @@ test('[cash-out.approval.4] what nobody approves in time is given back; what was
 })
 
 test('[cash-out.approval.5] what waits is listed, the oldest first, and nothing else', async (t) => {
-  const { payOut, approve, say, store } = await office(t)
+  const { payOut, approve, refuse, store } = await office(t)
   const waiting = [await payOut(50_00n), await payOut(51_00n), await payOut(52_00n, { keyMadeBy: MAKER })]
   const [first, second, third] = waiting as [CashOut, CashOut, CashOut]
   await payOut(1_00n)
@@ -164,15 +221,15 @@ test('[cash-out.approval.5] what waits is listed, the oldest first, and nothing 
   assert.deepEqual(await ids(), [first.id, second.id, third.id])
   assert.deepEqual(await ids(first.id, 1), [second.id])
   await approve(third)
-  await say(second, { on: 'operator.refused', approver: APPROVER, reason: 'nobody knows it' })
+  await refuse(second)
   assert.deepEqual(await ids(), [first.id])
 })
 
 test('[cash-out.approval.6] [cash-out.approval.8] a refusal frees the money, tells the merchant, and both stand in the audit trail', async (t) => {
-  const { payOut, approve, say, database } = await office(t)
+  const { payOut, approve, refuse, database } = await office(t)
   const [approved, refused] = [await payOut(50_00n, { keyMadeBy: MAKER }), await payOut(60_00n)]
   await approve(approved)
-  const after = await say(refused, { on: 'operator.refused', approver: ANOTHER, reason: 'nobody knows it' })
+  const after = await refuse(refused)
   assert.deepEqual([after?.status, after?.facts.failureCode], ['RELEASED', 'not_approved'])
   assert.deepEqual(await notifiedStatuses(database), ['FAILED'])
   assert.equal((await balances(database)).reserved, 50_00n)
@@ -197,19 +254,60 @@ test('[cash-out.approval.6] [cash-out.approval.8] a refusal frees the money, tel
 })
 
 test('[cash-out.approval.9] a code that asks for something else is not paid; the same one is, as it was decoded last', async (t) => {
-  const { payOut, say, database } = await office(t)
+  const { payOut, approve, database } = await office(t)
   const recipient = { name: null, document: null, pixKey: 'maria@example.com', pixKeyType: null }
   const qrCode = { pixCode: '000201', decodeId: 'before' }
   const detail = { description: null, paymentType: 'qrcode', recipient, qrCode } as const
   const same = { valueCents: 50_00n, pixKey: 'maria@example.com', decodeId: 'now' }
   for (const code of [null, { ...same, valueCents: 50_01n }, { ...same, pixKey: 'ladrao@example.com' }]) {
     const waiting = await payOut(50_00n, { detail, keyMadeBy: MAKER })
-    const input = { on: 'operator.approved', approver: APPROVER, reason: 'checked', code } as const
-    const after = await say(waiting, input)
+    const after = await approve(waiting, APPROVER, { code })
     assert.deepEqual([after?.status, after?.facts.failureCode], ['RELEASED', 'pix_code_changed'])
   }
   assert.equal((await balances(database)).reserved ?? 0n, 0n)
   const waiting = await payOut(50_00n, { detail, keyMadeBy: MAKER })
-  const after = await say(waiting, { on: 'operator.approved', approver: APPROVER, reason: 'checked', code: same })
+  const after = await approve(waiting, APPROVER, { code: same })
   assert.deepEqual([after?.status, after?.facts.decodeId], ['RESERVED', 'now'])
+})
+
+test('[cash-out.approval.11] whatever is RESERVED can be refused, also while payouts are off; the merchant is told once', async (t) => {
+  const { payOut, approve, refuse, claim, database } = await office(t)
+  const [small, approved] = [await payOut(49_99n), await payOut(50_00n, { keyMadeBy: MAKER })]
+  await approve(approved)
+  await switchPayouts(database, false)
+  for (const payout of [small, approved]) {
+    const after = await refuse(payout)
+    assert.deepEqual([after?.status, after?.facts.failureCode], ['RELEASED', 'refused_by_operator'])
+    assert.equal(await codeOf(refuse(payout)), 'not_possible_in_state')
+  }
+  await switchPayouts(database, true)
+  for (const payout of [small, approved]) assert.equal(await claim(payout), 'IGNORED')
+  assert.deepEqual(await notifiedStatuses(database), ['FAILED', 'FAILED'])
+  assert.equal((await balances(database)).reserved ?? 0n, 0n)
+
+  const sent = await payOut(1_00n)
+  await claim(sent)
+  assert.equal(await codeOf(refuse(sent)), 'not_possible_in_state')
+  await assertBooks(database)
+})
+
+test('[cash-out.approval.11] of a refusal and a claim for sending at the same moment, in two processes, exactly one wins', async (t) => {
+  const { payOut, refuse, url, clock, database, store } = await office(t)
+  const other = operatedProcess(t, url, {}, realPause, clock)
+  const payouts = await Promise.all(Array.from({ length: 30 }, () => payOut(1_00n)))
+  const claimAtOther = async ({ id }: CashOut) => (await other.payouts.apply(id, [INPUTS['send.claimed']]))?.result
+  const ends = await Promise.all(
+    payouts.map(async (payout, nth) => {
+      const claimed = nth % 2 ? claimAtOther(payout) : undefined
+      const [code, result] = await Promise.all([codeOf(refuse(payout)), claimed ?? claimAtOther(payout)])
+      return [code === undefined, result === 'APPLIED', (await store.get(payout.id))?.status]
+    }),
+  )
+  for (const [isRefused, isClaimed, status] of ends) {
+    assert.notEqual(isRefused, isClaimed)
+    assert.equal(status, isRefused ? 'RELEASED' : 'DISPATCHED')
+  }
+  const claimed = BigInt(ends.filter(([, isClaimed]) => isClaimed).length)
+  assert.equal((await balances(database)).reserved ?? 0n, claimed * 1_00n)
+  await assertBooks(database)
 })

@@ -32,7 +32,7 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
   'RESERVED operator.approved an approval is missing': 'cash-out.approval.7 RESERVED',
   'RESERVED operator.approved an approval is missing, the code asks for something else':
     'cash-out.approval.9 RELEASED cash_out_released pix_cash_out',
-  'RESERVED operator.refused an approval is missing': 'cash-out.approval.8 RELEASED cash_out_released pix_cash_out',
+  'RESERVED operator.refused': 'cash-out.approval.8 RELEASED cash_out_released pix_cash_out',
   'RESERVED clock.released': 'cash-out.states.3 RELEASED cash_out_released pix_cash_out',
   'RESERVED partner.confirmed movement belongs to another operation': 'cash-out.states.16 RECONCILIATION_REQUIRED left_unattributed movement_elsewhere',
   'RESERVED partner.confirmed': 'cash-out.states.5 RECONCILIATION_REQUIRED confirmed_without_sending',

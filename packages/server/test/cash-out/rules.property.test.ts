@@ -89,7 +89,7 @@ class History {
     return this.journals.filter(({ kind }) => kinds.includes(kind)).length
   }
 
-  /** Whether the bank, or time, proved that nothing left: told from what happened, not from what the payout knows. */
+  /** Whether the bank, time or that nothing was tried proves that nothing left: told from what happened, not from what the payout knows. */
   isProof(input: CashOutInput, nowMs: number): boolean {
     switch (input.on) {
       case 'send.rejected':
@@ -99,6 +99,8 @@ class History {
       case 'clock.released':
         if (this.attempts === 0) return nowMs - CREATED_AT >= DAY
         return this.unsent.size === this.attempts && nowMs - this.firstAttemptAt >= 30 * MINUTE && !this.wasAccepted
+      case 'operator.refused':
+        return this.attempts === 0
       case 'partner.not_found':
         return !this.#isRepeatable(input.windowMs, nowMs) && this.#isNotThere([...this.notFoundAt, nowMs])
       default:
@@ -133,7 +135,7 @@ class History {
   }
 }
 
-test('[P6] [cash-out.unknown.3] [cash-out.states] whatever happens in whatever order, money is freed by proof only, and once', () => {
+test('[P6] [cash-out.unknown.3] [cash-out.approval.11] [cash-out.states] whatever happens in whatever order, money is freed by proof only, and once', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 12 }), (steps) => {
       const history = new History()

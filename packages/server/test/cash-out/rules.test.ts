@@ -278,9 +278,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     input: { ...INPUTS['operator.approved'], code: null },
     learns: { facts: ended('pix_code_changed'), exclusiveKey: null },
   },
-  'RESERVED operator.refused an approval is missing': {
-    before: { facts: AWAITING },
-    learns: { facts: ended('not_approved'), exclusiveKey: null },
+  'RESERVED operator.refused': {
+    learns: { facts: ended('refused_by_operator'), exclusiveKey: null },
   },
   'RESERVED work.done': { dueAt: NOW },
   'RECONCILIATION_REQUIRED work.done': { before: MISSING, dueAt: NOW + 60_000 },
@@ -584,12 +583,11 @@ test('[cash-out.reversal.6] what only an event reports of money that came back w
   }
 })
 
-test('[cash-out.approval.1] [cash-out.approval.7] [cash-out.approval.8] what waits for no approval takes none; what does is not claimed', () => {
-  const said = ['operator.approved', 'operator.refused'] as const
-  const code = { ...INPUTS['operator.approved'], code: null }
+test('[cash-out.approval.1] [cash-out.approval.7] what waits for no approval takes none; what does is not claimed', () => {
+  const said = INPUTS['operator.approved']
   for (const facts of [{}, { ...AWAITING, approvedAt: NOW - 1 }]) {
     const before = cashOutAs('RESERVED', { facts, dueAt: NOW })
-    for (const input of [...said.map((on) => INPUTS[on]), code]) {
+    for (const input of [said, { ...said, code: null }]) {
       assert.equal(decide(before, input).outcome.result, 'IGNORED')
     }
     assert.equal(decide(before, CLAIM).outcome.cashOut.status, 'DISPATCHED')
@@ -599,6 +597,22 @@ test('[cash-out.approval.1] [cash-out.approval.7] [cash-out.approval.8] what wai
   const two = cashOutAs('RESERVED', { facts: { approval: { ...AWAITING.approval, wanted: 2 } } })
   const once = decide(two, INPUTS['operator.approved']).outcome.cashOut
   assert.deepEqual([once.facts.approvedAt, once.dueAt], [undefined, CREATED_AT + 86_400_000])
+})
+
+test('[cash-out.approval.8] [cash-out.approval.11] only what is RESERVED is refused, with a code that says whether it waited', () => {
+  const refused = INPUTS['operator.refused']
+  for (const [facts, code] of [
+    [AWAITING, 'not_approved'],
+    [{ ...AWAITING, approvedAt: NOW - 1 }, 'refused_by_operator'],
+    [{}, 'refused_by_operator'],
+  ] as const) {
+    const after = decide(cashOutAs('RESERVED', { facts }), refused).outcome.cashOut
+    assert.deepEqual([after.status, after.facts.failureCode], ['RELEASED', code])
+  }
+  for (const status of cashOut.states.filter((state) => state !== 'RESERVED')) {
+    const { outcome, moves = [] } = decide(cashOutAs(status), refused)
+    assert.deepEqual([outcome.result, moves], ['IGNORED', []])
+  }
 })
 
 test('[cash-out.states] every situation has its outcome', () => {

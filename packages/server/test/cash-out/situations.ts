@@ -5,6 +5,7 @@ import type { CashOutRequest, CashOutTerms } from '../../src/cash-out/create.ts'
 import { decideCashOut } from '../../src/cash-out/rules.ts'
 import type { ControlName, Document, State } from '../../src/engine/operation.ts'
 import { reasonFact } from '../../src/engine/reason.ts'
+import type { Person } from '../../src/operators/index.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { limitsOf, MADE_BY, NOTHING_USED } from '../support/limits.ts'
 import { ORDER_INPUTS } from '../support/order-inputs.ts'
@@ -127,6 +128,11 @@ export function returned(given: Partial<PayoutReturn> = {}, isVerified = true): 
 /** Who approves. */
 export const APPROVER = { actor: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d', actorName: 'Bia', address: '203.0.113.8' }
 
+/** An operator who is an active approver, unless told otherwise. */
+export function person(id: string, name: string, given: Partial<Person> = {}): Person {
+  return { id, name, role: 'approver', isActive: true, ...given }
+}
+
 /** One input of each kind that a cash-out can be given. */
 export const INPUTS = {
   ...ORDER_INPUTS,
@@ -144,7 +150,13 @@ export const INPUTS = {
   },
   'partner.not_found': { on: 'partner.not_found', windowMs: 86_400_000, askedAt: NOW },
   'partner.returned': returned(),
-  'operator.approved': { on: 'operator.approved', approver: APPROVER, reason: 'checked' },
+  'operator.approved': {
+    on: 'operator.approved',
+    approver: APPROVER,
+    reason: 'checked',
+    people: [person(APPROVER.actor, APPROVER.actorName)],
+    isKeyDeactivated: false,
+  },
   'operator.refused': { on: 'operator.refused', approver: APPROVER, reason: 'nobody knows it' },
 } as const satisfies Readonly<Record<CashOutInput['on'], CashOutInput>>
 

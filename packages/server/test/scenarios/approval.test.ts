@@ -11,18 +11,17 @@ async function office(t: TestContext, environment: Readonly<Record<string, strin
   const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1000', ...environment }, { isStepped: true })
   await pix.paid('100.00')
   const admin = await makeOperator(pix, 'admin')
-  const approver = await makeOperatorBy(admin, 'approver')
   const as = (token: string) => (method: string, path: string, body?: object) =>
     pix.call(method, path, body, { authorization: `Bearer ${token}` })
+  const bia = await makeApprover('Bia')
   const { apiKey } = (await as(ADMIN_TOKEN)('POST', '/api-key/generate')).body
 
-  async function makeOperatorBy(token: string, role: string): Promise<string> {
-    const headers = { authorization: `Bearer ${token}` }
-    return (await pix.call('POST', '/operator/operators', { name: role, role }, headers)).body.token
+  async function makeApprover(name: string): Promise<{ id: string; token: string }> {
+    return (await as(admin)('POST', '/operator/operators', { name, role: 'approver' })).body
   }
   const say = (token: string, { id }: Answer['body'], approved = true) =>
     as(token)('PUT', `/operator/approvals/${id}`, { approved, reason: 'checked' })
-  return { ...pix, as, admin, approver, apiKey, say, another: () => makeOperatorBy(admin, 'approver') }
+  return { ...pix, as, admin, bia, approver: bia.token, apiKey, say, makeApprover }
 }
 
 test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.5] a payout waits for two who did not make its key, and then goes', async (t) => {
@@ -46,7 +45,7 @@ test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.5] a payout
   assert.equal((await pix.say(pix.approver, large)).body.code, 'approver_not_independent')
   await pix.later(60_000)
   assert.equal((await pix.get(`/api/pix/cash-out/${large.id}`)).status, 'RESERVED', 'one of two')
-  assert.equal((await pix.say(await pix.another(), large)).status, 200)
+  assert.equal((await pix.say((await pix.makeApprover('Caio')).token, large)).status, 200)
   const after = await pix.until(`/api/pix/cash-out/${large.id}`, ({ status }) => status === 'CONFIRMED')
   assert.equal(after.awaitingApproval, undefined)
   await pix.assertBooksAgree()
@@ -68,7 +67,7 @@ test('[cash-out.approval.9] a code is decoded again before it is paid; a bank th
   const bakery = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
   const transaction = { pixCode: buildStaticBrCode(bakery), value: 10, externalId: 'code' }
   const { body: payout } = await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction })
-  const another = await pix.another()
+  const { token: another } = await pix.makeApprover('Caio')
   await pix.bank('PUT', '/control/behavior', { latencyMs: 400 })
   const refused = await pix.say(pix.approver, payout)
   assert.deepEqual([refused.status, refused.body.code], [503, 'partner_unavailable'])
@@ -76,5 +75,94 @@ test('[cash-out.approval.9] a code is decoded again before it is paid; a bank th
   assert.equal((await pix.say(pix.approver, payout)).status, 200)
   assert.equal((await pix.say(another, payout)).status, 200)
   await pix.until(`/api/pix/cash-out/${payout.id}`, ({ status }) => status === 'CONFIRMED')
+  await pix.assertBooksAgree()
+})
+
+/** The key of a program that an admin made, and a payout that was asked for with it. */
+async function withKeyOf(pix: Awaited<ReturnType<typeof office>>, maker: string) {
+  const { apiKey } = (await pix.as(maker)('POST', '/api-key/generate')).body
+  const keyId = (await pix.as(maker)('GET', '/api-key')).body.data[0].id
+  const transaction = { value: 10, externalId: 'of-the-key' }
+  const recipient = { pixKey: 'joao@example.com', pixKeyType: 'email', name: 'João Souza', document: '111.444.777-35' }
+  const { status, body: payout } = await pix.as(apiKey)('POST', '/api/pix/cash-out', { transaction, recipient })
+  assert.equal(status, 201, JSON.stringify(payout))
+  return { keyId, payout }
+}
+
+test('[cash-out.approval.2] [cash-out.approval.10] a new token makes no second person, and the approval of whoever is gone is none', async (t) => {
+  const pix = await office(t)
+  const large = await pix.cashOut({ value: 10, externalId: 'large' })
+  assert.equal((await pix.say(pix.approver, large)).status, 200)
+  const again = await pix.makeApprover('BIA')
+  assert.equal((await pix.say(again.token, large)).body.code, 'approver_not_independent')
+  const { token: caio } = await pix.makeApprover('Caio')
+  assert.equal((await pix.as(pix.admin)('DELETE', `/operator/operators/${pix.bia.id}`)).status, 204)
+  const { data } = (await pix.as(caio)('GET', '/operator/approvals')).body
+  assert.deepEqual(data[0].approvedBy, [], 'it does not count any more')
+  assert.equal((await pix.say(caio, large)).body.approvedBy.length, 1)
+  await pix.later(60_000)
+  assert.equal((await pix.get(`/api/pix/cash-out/${large.id}`)).status, 'RESERVED')
+  assert.deepEqual((await pix.say(again.token, large)).body.approvedBy.at(-1), again.id)
+  await pix.until(`/api/pix/cash-out/${large.id}`, ({ status }) => status === 'CONFIRMED')
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.approval.2] [cash-out.approval.3] [cash-out.approval.5] who made the key approves under no token; a key that is gone has nothing approved', async (t) => {
+  const pix = await office(t)
+  const ana = (await pix.as(pix.admin)('POST', '/operator/operators', { name: 'Ana', role: 'admin' })).body
+  const { keyId, payout } = await withKeyOf(pix, ana.token)
+  assert.equal((await pix.as(pix.admin)('DELETE', `/operator/operators/${ana.id}`)).status, 204)
+  const herself = await pix.makeApprover('Ana')
+  assert.equal((await pix.say(herself.token, payout)).body.code, 'approver_not_independent')
+
+  const read = async () => (await pix.as(pix.approver)('GET', '/operator/approvals')).body.data[0]
+  const { paymentType, recipient, apiKeyId, apiKeyDeactivatedAt, approvalsWanted } = await read()
+  assert.deepEqual([paymentType, apiKeyId, apiKeyDeactivatedAt, approvalsWanted], ['key', keyId, null, 1])
+  assert.deepEqual(recipient, {
+    name: 'João Souza',
+    document: '***.444.777-**',
+    statedBy: 'client',
+    pixKey: 'joao@example.com',
+  })
+  assert.equal((await pix.as(pix.admin)('DELETE', `/api-key/${keyId}`)).status, 204)
+  assert.equal((await read()).apiKeyDeactivatedAt, new Date(pix.clock.now()).toISOString())
+  const { status, body } = await pix.say(pix.approver, payout)
+  assert.deepEqual([status, body.code], [409, 'api_key_deactivated'])
+  await pix.later(60_000)
+  assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).status, 'RESERVED')
+  assert.equal((await pix.say(pix.approver, payout, false)).body.status, 'RELEASED')
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.approval.5] of a code the approver reads what its bank decoded', async (t) => {
+  const pix = await office(t)
+  const bakery = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
+  const transaction = { pixCode: buildStaticBrCode(bakery), value: 10, externalId: 'code' }
+  assert.equal((await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction })).status, 201)
+  const [{ paymentType, recipient }] = (await pix.as(pix.approver)('GET', '/operator/approvals')).body.data
+  assert.deepEqual([paymentType, recipient.statedBy, recipient.pixKey], ['qrcode', 'bank', 'padaria@example.com'])
+  assert.match(recipient.document, /^\*\*/)
+})
+
+test('[cash-out.approval.11] after a theft an approver drops what waits while payouts are off, and none of it leaves', async (t) => {
+  const pix = await office(t)
+  const setSwitch = async (enabled: boolean) => {
+    const { status } = await pix.as(pix.admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
+    assert.equal(status, 200)
+  }
+  const [ours, theirs] = [await pix.cashOut({ value: 5 }), await pix.cashOut({ value: 6 })]
+  await setSwitch(false)
+  await pix.later(60_000)
+  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
+    assert.ok([401, 403].includes((await pix.say(token, theirs, false)).status))
+  }
+  const { status: now, approvalsWanted } = (await pix.say(pix.approver, theirs, false)).body
+  assert.deepEqual([now, approvalsWanted], ['RELEASED', 0])
+  await setSwitch(true)
+  await pix.until(`/api/pix/cash-out/${ours.id}`, ({ status }) => status === 'CONFIRMED')
+  const { status, failureCode } = await pix.get(`/api/pix/cash-out/${theirs.id}`)
+  assert.deepEqual([status, failureCode], ['RELEASED', 'refused_by_operator'])
+  assert.equal((await pix.say(pix.approver, ours, false)).body.code, 'not_possible_in_state')
+  assert.deepEqual(await notifiedStatuses(pix.database), ['PAID', 'FAILED', 'CONFIRMED'])
   await pix.assertBooksAgree()
 })

@@ -50,7 +50,7 @@ export const cashOut = machine({
       'The bank refused it, or let it fail, and no money left: what was set aside is free again. `failureCode` and `failureReason` say why.',
     REVERSED: 'It was confirmed and came back, whole or in part: `reversedCents` says how much, and is credited.',
     RELEASED:
-      'It was never sent, for 24 hours or in 30 minutes of attempts of which none left: what was set aside is free again. The notification of it says `FAILED`.',
+      'It was never sent, for 24 hours or in 30 minutes of attempts of which none left, or an operator refused it: what was set aside is free again. The notification of it says `FAILED`.',
     PROVIDER_RESULT_UNKNOWN: `${RESULT_UNKNOWN_TEXT} What was set aside stays so: never send it again as another payout.`,
     RECONCILIATION_REQUIRED: doubtText(reasons),
   },
@@ -112,7 +112,7 @@ export const cashOut = machine({
     { from: OPEN, on: 'partner.failed', unless: ['only an event reports it', 'the statement shows it'], to: 'FAILED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.states.13', says: 'A failure that the bank reports when asked frees the money and the merchant is notified. An event is enough where the bank cannot be asked. What the statement shows as sent is booked first: a failure frees nothing meanwhile.' },
     { from: OPEN, on: 'partner.not_found', when: 'absence is proven', unless: 'it may be sent again', to: 'FAILED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.unknown.6', says: 'Where it is not to be sent again it is `FAILED` once it is proven that it never arrived. An order in conflict is never ended like this.' },
 
-    { from: 'RESERVED', on: 'operator.refused', when: 'an approval is missing', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.approval.8', says: 'An operator refuses it: what was set aside is free again, with the code `not_approved`.' },
+    { from: 'RESERVED', on: 'operator.refused', to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.approval.8', says: 'An operator refuses what was not claimed for sending: what was set aside is free again, with the code `not_approved` where it waited for an approval, else `refused_by_operator`. No attempt was made of what is `RESERVED`.' },
     { from: 'RESERVED', on: 'operator.approved', when: ['an approval is missing', 'the code asks for something else'], to: 'RELEASED', posts: 'cash_out_released', emits: 'pix_cash_out', rule: 'cash-out.approval.9', says: 'A QR code that asks for something else by the time somebody approves its payment is not paid: `RELEASED`, like a refusal, with the code `pix_code_changed`.' },
 
     // What does not free it.

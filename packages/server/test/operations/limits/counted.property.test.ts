@@ -8,7 +8,7 @@ import type { Span } from '../../../src/engine/allowance.ts'
 import { bucketOf, SPANS } from '../../../src/operations/limits/windows.ts'
 import type { Database } from '../../../src/platform/db/database.ts'
 import { realPause } from '../../../src/platform/jobs/pause.ts'
-import { APPROVER, INPUTS } from '../../cash-out/situations.ts'
+import { INPUTS } from '../../cash-out/situations.ts'
 import { operatedProcess, type Process } from '../../operator/fixture.ts'
 import { testDatabase } from '../../support/database.ts'
 import { usedBuckets } from '../../support/evidence.ts'
@@ -47,7 +47,7 @@ const isAwaiting = (one: Counted) => isOpen(one) && isAwaitingApproval(one.payou
 function payoutsOf(process: Process) {
   const all: Counted[] = []
   const say = ({ payout }: Counted, on: 'operator.approved' | 'operator.refused') =>
-    process.payouts.approve(payout, { on, approver: APPROVER, reason: 'a test' }, ALIVE)
+    process.payouts.approve(payout, INPUTS[on], ALIVE)
 
   async function pay(cents: number): Promise<void> {
     const payout = await process.payOut(BigInt(cents), { ...(cents % 2 ? KEY : {}), keyMadeBy: 'maker' })
