@@ -446,6 +446,7 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
     'cash-in': cashIns.processNext,
     'partner-inbox': inbox.processNext,
     statement: statements.processNext,
+    'credit-questions': statements.askAboutCredits,
   }
   const start = starting(base)
   const processForget = () => forgetPast(base.databases.work).then(() => false)
@@ -515,6 +516,7 @@ async function processNext(modules: Modules): Promise<void> {
   await cashIns.processNext()
   await cashOuts.processNext()
   await refunds.processNext()
+  await statements.askAboutCredits()
   while (await statements.processNext());
 }
 

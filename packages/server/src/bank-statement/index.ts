@@ -4,16 +4,21 @@ import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
+import { type CreditQuestions, createCreditQuestions } from './credit-questions/questions.ts'
+import { createCreditQuestionStore } from './credit-questions/store.ts'
 import { createDifferences } from './differences.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
 import { createStatementStore } from './store.ts'
 import { createShortfalls } from './trip-wire/shortfalls.ts'
-import { createTripWireStore } from './trip-wire/store.ts'
-import { createTripWire } from './trip-wire/wire.ts'
+import { createTripWireStore, type TripWireStore } from './trip-wire/store.ts'
+import { createTripWire, type TripWire } from './trip-wire/wire.ts'
 
-/** The bank's statement: read, kept, and held against our books. */
-export type StatementModule = StatementJobs
+/** The bank's statement: read, kept, and held against our books; and what is asked before it can be believed. */
+export interface StatementModule extends StatementJobs {
+  /** Asks the bank about credits of which only events told: one look. @source rules#trip-wire.9 */
+  readonly askAboutCredits: CreditQuestions['processNext']
+}
 
 /** What the module needs. */
 export interface StatementOptions extends Subjects {
@@ -29,12 +34,32 @@ export interface StatementOptions extends Subjects {
   readonly onTrip?: () => void
 }
 
-/** Builds the module. Where the bank has no statement nothing is ever due. @source rules#statement.1 */
+const nothingDue = async () => false
+
+/**
+ * Builds the module. Where the bank has no statement, or cannot be asked about a charge, nothing of that is ever due.
+ * @source rules#statement.1, rules#trip-wire.9
+ */
 export function createStatementModule(options: StatementOptions): StatementModule {
-  if (!options.partner.capabilities.has('statement')) return { processNext: async () => false }
-  const store = createStatementStore(options.database)
-  const wireStore = createTripWireStore(options.database)
+  const { database, partner } = options
+  const wireStore = createTripWireStore(database)
   const tripWire = createTripWire({ ...options, store: wireStore })
+  const questions = createCreditQuestions({
+    ...options,
+    store: createCreditQuestionStore(database),
+    wireStore,
+    tripWire,
+  })
+  return {
+    processNext: partner.capabilities.has('statement')
+      ? createReading(options, wireStore, tripWire).processNext
+      : nothingDue,
+    askAboutCredits: partner.capabilities.has('query-charge') ? questions.processNext : nothingDue,
+  }
+}
+
+function createReading(options: StatementOptions, wireStore: TripWireStore, tripWire: TripWire): StatementJobs {
+  const store = createStatementStore(options.database)
   const differences = createDifferences({ ...options, store, tripWire, receivers: createReceivers(options) })
   const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire })
   const { confirmCredits } = wireStore

@@ -19,7 +19,7 @@ export type Receivers = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'
 
 /** The modules whose operations entries are of. */
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'apply'>
+  readonly cashIns: Pick<CashInModule, 'apply' | 'askAboutCredit'>
   readonly cashOuts: Pick<CashOutModule, 'apply'>
   readonly refunds: Pick<RefundInModule, 'apply' | 'applyReturn'>
 }

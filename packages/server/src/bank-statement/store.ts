@@ -2,6 +2,7 @@ import type { StatementEntry } from '../banks/port.ts'
 import type { OperationKind } from '../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { type OpenEntry, SUBJECT_KINDS } from './rules.ts'
+import { CREDIT_DENIED } from './trip-wire/store.ts'
 
 /** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
 export interface StatementStore {
@@ -367,7 +368,12 @@ const selectGaps = statement<
   'statement.gaps_to_report',
   `SELECT direction, id, operation_id, value_cents, missed_at
      FROM (SELECT *, row_number() OVER (PARTITION BY direction ORDER BY value_cents DESC, id) AS place
-             FROM statement_gap WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1) g
+             FROM statement_gap o
+            WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1
+              -- The same difference, which has its case.
+              AND NOT EXISTS (SELECT FROM "case" c
+                               WHERE c.operation_id IS NULL AND c.kind = '${CREDIT_DENIED}'
+                                 AND c.reference = o.direction || ' ' || o.id)) g
     WHERE place <= $2 ORDER BY direction, place`,
 )
 

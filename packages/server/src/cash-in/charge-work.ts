@@ -13,9 +13,10 @@ import type { Pause } from '../platform/jobs/pause.ts'
 import { BREAKER_OPEN, CANNOT_ASK, type ChargeCalls, createChargeCalls } from './calls.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import type { CashInCommands } from './commands.ts'
+import { type CreditAnswer, creditAnswer, creditBeforeAsking } from './credit-answer.ts'
 import { answerEvidence, inputsOf, type ReturnOfPayment, returnsIn } from './inputs.ts'
 import { awaitsReturns, hasReturnStep } from './returns.ts'
-import type { CashInStore } from './store.ts'
+import type { CashInStore, UnverifiedCredit } from './store.ts'
 
 /** What is done about money of a payment that went back, where refunds are known. */
 export interface ReturnsOfCashIns {
@@ -204,6 +205,16 @@ export class ChargeWork {
   /** What the partner has under an id, as evidence. */
   async atPartner(id: string): Promise<Document> {
     return answerEvidence(await this.#calls.askAbout(id))
+  }
+
+  /**
+   * Asks whether the partner has a payment that was credited on the word of an event. Nothing is booked or taken back by it.
+   * @source rules#trip-wire.9
+   */
+  async askAboutCredit(credit: UnverifiedCredit): Promise<CreditAnswer> {
+    const cashIn = await this.#options.store.get(credit.operationId)
+    if (!cashIn) return { is: 'OPEN' }
+    return creditBeforeAsking(cashIn, credit) ?? creditAnswer(cashIn, credit, await this.#calls.ask(cashIn))
   }
 
   /** The partner's references that its answers told since this was last called. */

@@ -13,6 +13,7 @@ import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.
 
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
 export { bookedReturn, isCashIn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
+export type { CreditAnswer } from './credit-answer.ts'
 export { reportedPayments } from './reported.ts'
 export type { AwaitedReturn, OpenRefund } from './return-facts.ts'
 export {
@@ -25,9 +26,11 @@ export {
   returnsAnswered,
 } from './returns.ts'
 export { decideCashIn } from './rules.ts'
+export type { UnverifiedCredit } from './store.ts'
 
 /** Cash-ins: their endpoints, their work, and what other modules may do with them. */
-export interface CashInModule extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'drainNewReferences'> {
+export interface CashInModule
+  extends Pick<CashInJobs, 'processNext' | 'atPartner' | 'askAboutCredit' | 'drainNewReferences'> {
   readonly handlers: CashInHandlers
   /** Lets a cash-in take an input; `undefined` where it does not exist. */
   apply(id: string, input: CashInInput): Promise<CashInOutcome | undefined>
@@ -76,6 +79,7 @@ export function createCashInModule(options: CashInOptions): CashInModule {
     handlers: createCashInHandlers({ commands, jobs, store, clock, ids }),
     processNext: jobs.processNext,
     atPartner: jobs.atPartner,
+    askAboutCredit: jobs.askAboutCredit,
     drainNewReferences: jobs.drainNewReferences,
     apply: commands.apply,
     applyEvent: events.apply,

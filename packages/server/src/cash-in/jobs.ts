@@ -4,6 +4,8 @@ import type { Document } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
 import { type CashIn, isKnownAtBank, isOver } from './cash-in.ts'
 import { ChargeWork, type ChargeWorkOptions, LEASE_MS } from './charge-work.ts'
+import type { CreditAnswer } from './credit-answer.ts'
+import type { UnverifiedCredit } from './store.ts'
 
 /**
  * What talks to the partner about charges: within a create, and afterwards whenever work is due. Nothing here holds a
@@ -31,6 +33,8 @@ export interface CashInJobs {
   askNow(cashIn: CashIn): Promise<void>
   /** What the partner has under an id that is no cash-in's, as evidence. @source failure-modes#EV-7 */
   atPartner(id: string): Promise<Document>
+  /** Asks whether the partner has what was credited on the word of an event. @source rules#trip-wire.9 */
+  askAboutCredit(credit: UnverifiedCredit): Promise<CreditAnswer>
   /** The partner's references that its answers told since this was last called. @source failure-modes#EV-7 */
   drainNewReferences(): string[]
   /** Resolves when no charge that was begun and not awaited is being asked for. */
@@ -96,6 +100,7 @@ export function createCashInJobs(options: CashInJobsOptions): CashInJobs {
       })
     },
     atPartner: (id) => limit(() => charges.atPartner(id)),
+    askAboutCredit: (credit) => charges.askAboutCredit(credit),
     drainNewReferences: () => charges.drainNewReferences(),
   }
 }

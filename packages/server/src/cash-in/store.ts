@@ -49,7 +49,9 @@ const admit = statement<
      SELECT f.operation_id, f.end_to_end_id, f.value_cents, $5
        FROM fresh f JOIN total t ON t.cents + f.running <= $4
      ON CONFLICT (operation_id, end_to_end_id, value_cents)
-       DO UPDATE SET admitted_at = excluded.admitted_at, settled_at = NULL WHERE unverified_credit.settled_at IS NOT NULL
+       DO UPDATE SET admitted_at = excluded.admitted_at, settled_at = NULL, asked_at = NULL, denied_at = NULL,
+                     asking_ended_at = NULL
+         WHERE unverified_credit.settled_at IS NOT NULL
      RETURNING operation_id, end_to_end_id, value_cents
    ), counted AS (
      UPDATE unverified_total u SET cents = t.cents + a.cents

@@ -1,15 +1,18 @@
+import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { createStatementModule, type StatementModule } from '../../src/bank-statement/index.ts'
 import { createTripWireStore, type TripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
 import type {
   BalanceAnswer,
+  ChargeQueryAnswer,
   StatementAnswer,
   StatementEntry,
   StatementPartner,
   StatementQuery,
 } from '../../src/banks/port.ts'
 import type { CashIn, CashInInput } from '../../src/cash-in/cash-in.ts'
+import { ChargeWork } from '../../src/cash-in/charge-work.ts'
 import { createCashInCommands } from '../../src/cash-in/commands.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
@@ -31,6 +34,11 @@ export interface ScriptedStatement extends StatementPartner {
   /** What it says of the balance; only a bank that was made with one is asked. */
   balance: () => BalanceAnswer
   readBalance(): Promise<BalanceAnswer>
+  /** The charges that it was asked about, in order. */
+  readonly askedCharges: string[]
+  /** What it says of a charge; only a bank that was made to be asked is. */
+  charge: (id: string) => ChargeQueryAnswer
+  getCharge(id: string): Promise<ChargeQueryAnswer>
 }
 
 /** Charges, and processes that read a scripted statement: no HTTP, and a clock that is stepped. */
@@ -43,15 +51,15 @@ export interface StatementFixture {
   /** Another process. */
   readonly others: StatementModule
   /** A process at another bank. */
-  processOf(partner: StatementPartner): StatementModule
+  processOf(partner: ScriptedStatement): StatementModule
   readonly engine: Engine
   readonly ids: Ids
   readonly store: TripWireStore
   readonly refunds: RefundInCommands
   /** Lets a charge take an input from elsewhere. */
   apply(id: string, input: CashInInput): Promise<unknown>
-  /** Makes a charge of R$ 100,00. */
-  charge(): Promise<CashIn>
+  /** Makes a charge, of R$ 100,00 where no value is given. */
+  charge(valueCents?: bigint): Promise<CashIn>
   read(id: string): Promise<CashIn | undefined>
   /** Reads until nothing is due. */
   sweep(): Promise<void>
@@ -67,33 +75,39 @@ const SILENT = pino({ level: 'silent' })
 export interface FixtureOptions {
   readonly isAccountShared?: boolean
   readonly hasBalance?: boolean
+  /** The bank can be asked about a charge. */
+  readonly canAsk?: boolean
+  /** The clock moves only when it is put forward. */
+  readonly stands?: boolean
 }
 
 /** Opens one, on a statement without entries. */
 export async function statementFixture(
   t: TestContext,
   logger: Logger = SILENT,
-  { isAccountShared = false, hasBalance = false }: FixtureOptions = {},
+  { isAccountShared = false, stands = false, ...given }: FixtureOptions = {},
 ): Promise<StatementFixture> {
   const { url, database } = await testDatabase(t)
   const connection = openTestDatabase(url, 1)
   t.after(() => connection.close())
-  const clock = steppedClock()
+  const clock = steppedClock({ stands })
   const ids = createIds(clock)
   const engine = createEngine({ database: connection, clock, ids, pause: realPause, logger })
   const commands = createCashInCommands(engine, clock, TERMS)
   const store = createCashInStore(database)
-  const bank = scriptedStatement(hasBalance)
+  const bank = scriptedStatement(given)
   const refunds = createRefundInCommands({ engine, store: createRefundInStore(database), ids, limits: limitsOf() })
   const base = { engine, database, clock, ids, logger, isAccountShared }
-  const processOf = (partner: StatementPartner) =>
-    createStatementModule({
+  const processOf = (partner: ScriptedStatement) => {
+    const charges = new ChargeWork({ commands, store, clock, ...chargesOf(partner) })
+    return createStatementModule({
       ...base,
       partner,
-      cashIns: { apply: commands.apply },
+      cashIns: { apply: commands.apply, askAboutCredit: (credit) => charges.askAboutCredit(credit) },
       cashOuts: { apply: nothing },
       refunds: { apply: nothing, applyReturn: async (...told) => ({ result: await refunds.applyReturn(...told) }) },
     })
+  }
   const statements = processOf(bank)
   const sweep = async () => {
     while (await statements.processNext());
@@ -110,9 +124,10 @@ export async function statementFixture(
     statements,
     others: processOf(bank),
     processOf,
-    charge: async () => {
+    charge: async (valueCents = 100_00n) => {
       charges += 1
-      return (await commands.create(cashInRequest({ id: ids.uuid(), externalId: `order-${charges}` }))).cashIn
+      const request = cashInRequest({ id: ids.uuid(), externalId: `order-${charges}`, valueCents })
+      return (await commands.create(request)).cashIn
     },
     apply: commands.apply,
     read: store.get,
@@ -126,18 +141,42 @@ export async function statementFixture(
   }
 }
 
+/** At such a bank charges are asked about, and neither made nor cancelled. */
+function chargesOf(partner: ScriptedStatement) {
+  const returns = { take: nothing, settle: nothing }
+  return { partner: { ...partner, ...NO_CHARGES }, pause: realPause, createBudgetMs: 0, returns }
+}
+
+const NO_CHARGES = {
+  chargesWanted: () => 0,
+  createCharge: async () => assert.fail(),
+  cancelCharge: async () => assert.fail(),
+}
+
+const UNSAID = { kind: 'UNKNOWN', reason: 'nobody said', httpStatus: undefined } as const
+
 /** A bank without entries, and, where it has a balance, one that nobody tells. */
-function scriptedStatement(hasBalance: boolean): ScriptedStatement {
+function scriptedStatement({ hasBalance = false, canAsk = false }: FixtureOptions): ScriptedStatement {
   const bank: ScriptedStatement = {
-    capabilities: new Set(hasBalance ? ['statement', 'balance'] : ['statement']),
+    capabilities: new Set([
+      'statement',
+      ...(hasBalance ? (['balance'] as const) : []),
+      ...(canAsk ? (['query-charge'] as const) : []),
+    ]),
     asked: [],
     answer: () => pageOf([]),
     readStatement: async (query) => {
       bank.asked.push(query)
       return bank.answer(query)
     },
-    balance: () => ({ kind: 'UNKNOWN', reason: 'nobody said', httpStatus: undefined }),
+    balance: () => UNSAID,
     readBalance: async () => bank.balance(),
+    askedCharges: [],
+    charge: () => UNSAID,
+    getCharge: async (id) => {
+      bank.askedCharges.push(id)
+      return bank.charge(id)
+    },
   }
   return bank
 }

@@ -3,6 +3,8 @@ import test, { type TestContext } from 'node:test'
 import { createTripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createUnverifiedCredits } from '../../src/cash-in/unverified-credits.ts'
+import { unconfirmed } from '../../src/ledger/verify/store.ts'
+import { tamperedWorld } from '../bank-statement/tampering-bank.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
 import { testEngine } from '../support/engine.ts'
@@ -173,18 +175,26 @@ test('[cash-in.credits.3] [EV-42] what the statement does not have counts for as
   assert.deepEqual(statuses, ['PAID', 'PENDING', 'PENDING'])
 })
 
-test('[cash-in.credits.3] a credit whose case an operator has closed counts no longer, and one whose case is open does', async (t) => {
-  const pix = await world(t, {}, STEPPED)
-  const forged = await Promise.all([pix.charge('10.00'), pix.charge('20.00')])
-  await pix.later(60_000)
-  for (const charge of forged) await postUnconfirmedEvent(pix, charge)
-  for (let minute = 0; minute < 8; minute += 1) await pix.later(60_000)
-  assert.deepEqual(await cases(pix.database), ['statement_missing', 'statement_missing'])
-  assert.deepEqual(await unverifiedTotal(pix.database), { cents: 3_000n, sum: 3_000n })
-  await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now() WHERE facts ->> 'valueCents' = '1000'`)
-  await pix.later(60_000)
-  assert.deepEqual(await unverifiedTotal(pix.database), { cents: 2_000n, sum: 2_000n })
-})
+for (const [kind, told] of [
+  ['credit_denied', undefined],
+  ['statement_missing', { status: 502, body: {} }],
+] as const) {
+  test(`[cash-in.credits.3] [ledger.verify.6] a credit whose case (${kind}) an operator has closed counts no longer, and one whose case is open does`, async (t) => {
+    const pix = await tamperedWorld(t)
+    const forged = await Promise.all([pix.charge('10.00'), pix.charge('20.00')])
+    await pix.later(60_000)
+    for (const charge of forged) await postUnconfirmedEvent(pix, charge)
+    pix.tamper = (call) => (call.startsWith('GET /charges/') ? told : undefined)
+    for (let minute = 0; minute < 8; minute += 1) await pix.later(60_000)
+    assert.deepEqual(await cases(pix.database), [kind, kind])
+    assert.deepEqual(await unverifiedTotal(pix.database), { cents: 3_000n, sum: 3_000n })
+    assert.partialDeepStrictEqual(await unconfirmed(pix.database), { count: 2, cents: 3_000n })
+    await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now() WHERE facts ->> 'valueCents' = '1000'`)
+    await pix.later(60_000)
+    assert.deepEqual(await unverifiedTotal(pix.database), { cents: 2_000n, sum: 2_000n })
+    assert.partialDeepStrictEqual(await unconfirmed(pix.database), { count: 1, cents: 2_000n })
+  })
+}
 
 test('[cash-in.credits.3] [EV-45] a forged event that names an earlier payment, of another charge, credits nothing a second time', async (t) => {
   const pix = await world(t, {}, STEPPED)

@@ -175,6 +175,16 @@ export async function unverifiedTotal(
   return (await database.rows(UNVERIFIED, []))[0]
 }
 
+const DENIED = statement<[], { id: string }>(
+  'test.credits_denied',
+  'SELECT end_to_end_id AS id FROM unverified_credit WHERE denied_at IS NOT NULL ORDER BY end_to_end_id',
+)
+
+/** The end-to-end ids of credits that the bank denied when it was asked, at least once. */
+export async function creditsDenied(database: Database): Promise<string[]> {
+  return (await database.rows(DENIED, [])).map(({ id }) => id)
+}
+
 const MARK = statement<[], { matched_until: number | null; read_at: number | null }>(
   'test.statement_mark',
   'SELECT matched_until, read_at FROM statement_mark',

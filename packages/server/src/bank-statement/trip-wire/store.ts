@@ -32,7 +32,10 @@ export interface TripWireStore {
    */
   leftAround(balance: ReadBalance, spanMs: number): Promise<bigint>
 
-  /** No longer counts unverified credits that the statement has, that an operator decided of, or that were not booked. */
+  /**
+   * No longer counts unverified credits that the statement has, that an operator decided of, or that were not booked; and
+   * closes the cases of those that the bank had denied.
+   */
   confirmCredits(nowMs: number): Promise<void>
 }
 
@@ -59,6 +62,9 @@ export interface ReadBalance extends BankBalance {
   /** What was set aside for orders under way then. */
   readonly reservedCents: bigint
 }
+
+/** The case about a credit that the bank denied when it was asked. */
+export const CREDIT_DENIED = 'credit_denied'
 
 /** The cases of each. */
 export const SHORTFALL_CASES: Readonly<Record<ShortfallName, string>> = {
@@ -158,10 +164,17 @@ const confirmCredits = statement<[now: string]>(
              OR EXISTS (SELECT FROM "case" c
                          WHERE c.operation_id IS NULL AND c.kind = 'statement_differs'
                            AND c.reference = 'PAYMENT_RECEIVED ' || u.end_to_end_id AND c.closed_at IS NOT NULL)
+             OR EXISTS (SELECT FROM "case" c
+                         WHERE c.operation_id IS NULL AND c.kind = '${CREDIT_DENIED}'
+                           AND c.reference = 'in ' || u.end_to_end_id AND c.closed_at IS NOT NULL)
              OR u.admitted_at < $1::timestamptz - interval '${BOOKED_WITHIN}'
                 AND NOT EXISTS (SELECT FROM movement m
                                  WHERE m.direction = 'in' AND m.id = u.end_to_end_id AND m.operation_id = u.operation_id))
-     RETURNING u.value_cents
+     RETURNING u.value_cents, u.end_to_end_id
+   ), closed AS (
+     UPDATE "case" c SET closed_at = $1 FROM confirmed f
+      WHERE c.operation_id IS NULL AND c.kind = '${CREDIT_DENIED}' AND c.reference = 'in ' || f.end_to_end_id
+        AND c.closed_at IS NULL
    )
    UPDATE unverified_total u SET cents = t.cents - c.cents
      FROM total t, (SELECT sum(value_cents) AS cents FROM confirmed) c

@@ -68,7 +68,7 @@ export function createTripWire({ store, engine, logger, onTrip }: TripWireOption
       if (differences.length === 0) return
       while (!(await tripped(differences)));
       for (const { kind, facts } of differences) {
-        logger.warn({ kind, ...facts }, 'the bank’s statement and our books differ, and a case was opened about it')
+        logger.warn({ kind, ...facts }, 'the bank and our books differ, and a case was opened about it')
       }
     },
   }

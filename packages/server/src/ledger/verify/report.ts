@@ -53,7 +53,7 @@ function statementFindings({ readAt, count, cents, examples }: Unconfirmed): str
     ]
   }
   return [
-    `✘ bank: ${count}. The bank's statement of ${until} does not confirm ${formatReais(cents)} of the books.`,
+    `✘ bank: ${count}. The bank${until === null ? '' : `'s statement of ${until}`} does not confirm ${formatReais(cents)} of the books.`,
     ...examples.map((what) => `    ${what}`),
     ...(count > examples.length ? [`    … and ${count - examples.length} more`] : []),
   ]

@@ -77,7 +77,14 @@ const selectUnconfirmed = statement<[], { what: string; total: string; count: st
   `WITH found AS (
      SELECT concat_ws(' ', 'credit', g.id, 'of', g.operation_id, 'is not in the statement') AS what, g.value_cents AS cents,
             'statement_missing' AS kind, 'in ' || g.id AS reference
-       FROM statement_gap g WHERE g.direction = 'in' AND g.filled_at IS NULL
+       FROM statement_gap g
+      WHERE g.direction = 'in' AND g.filled_at IS NULL
+        AND NOT EXISTS (SELECT FROM "case" c
+                         WHERE c.operation_id IS NULL AND c.kind = 'credit_denied' AND c.reference = 'in ' || g.id)
+     UNION ALL
+     SELECT concat_ws(' ', 'credit', m.id, 'of', m.operation_id, 'is denied by the bank'), m.value_cents, c.kind, c.reference
+       FROM "case" c JOIN movement m ON m.direction = 'in' AND m.id = substr(c.reference, 4)
+      WHERE c.operation_id IS NULL AND c.kind = 'credit_denied'
      UNION ALL
      SELECT concat_ws(' ', s.direction, s.id, 'is', s.value_cents, 'in the statement and', m.value_cents, 'in the books'),
             abs(m.value_cents - s.value_cents), 'statement_differs', s.kind || ' ' || s.id

@@ -1,0 +1,126 @@
+import pLimit from 'p-limit'
+import type { CashInModule, CreditAnswer } from '../../cash-in/index.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { MISSING } from '../store.ts'
+import { CREDIT_DENIED, type TripWireStore } from '../trip-wire/store.ts'
+import type { Difference, TripWire } from '../trip-wire/wire.ts'
+import type { AskedCredit, CreditQuestionStore } from './store.ts'
+
+/** Asking the bank about what was credited on the word of an event, long before its statement can be believed. */
+export interface CreditQuestions {
+  /**
+   * Asks about some of those that are due.
+   * @returns `false`: one look a second is the bound of what the bank is asked
+   * @source rules#trip-wire.9, rules#trip-wire.10
+   */
+  processNext(): Promise<boolean>
+}
+
+/** What it needs. */
+export interface CreditQuestionsOptions {
+  readonly store: CreditQuestionStore
+  readonly wireStore: Pick<TripWireStore, 'knownCases'>
+  readonly tripWire: TripWire
+  readonly cashIns: Pick<CashInModule, 'askAboutCredit'>
+  readonly clock: Clock
+}
+
+/** So long after it was admitted: an honest one is at the bank by then, and many are in the statement. */
+const FIRST_AFTER_MS = 10_000
+
+/** So long after the first denial, as what the bank answers may be behind its own events. */
+const AGAIN_AFTER_MS = 30_000
+
+/** So long after a question that was not answered. No process asks about the same one meanwhile. */
+const RETRY_AFTER_MS = 20_000
+
+/** What the bank has not answered by then is left to its statement. */
+const ASKED_WITHIN_MS = 3_600_000
+
+/** Of those that were denied, of the largest and of the oldest, in one look. */
+const EACH_MAX = 20
+
+/** Questions at the same time; and so many without an answer end a look. */
+const CONCURRENT = 16
+
+interface Answered {
+  readonly credit: AskedCredit
+  readonly answer: CreditAnswer
+}
+
+/** Makes it. */
+export function createCreditQuestions(options: CreditQuestionsOptions): CreditQuestions {
+  const { store, wireStore, tripWire, cashIns, clock } = options
+  const limit = pLimit(CONCURRENT)
+
+  async function ask(credits: readonly AskedCredit[]): Promise<Answered[]> {
+    let unanswered = 0
+    const one = async (credit: AskedCredit): Promise<Answered> => {
+      if (unanswered >= CONCURRENT) return { credit, answer: { is: 'OPEN' } }
+      const answer = await cashIns.askAboutCredit(credit)
+      if (answer.is === 'OPEN') unanswered += 1
+      return { credit, answer }
+    }
+    return Promise.all(credits.map((credit) => limit(() => one(credit))))
+  }
+
+  /** What the statement was found not to have is the same difference. */
+  async function report(answered: readonly Answered[]): Promise<void> {
+    const differences = answered.flatMap(differenceOf)
+    const known = await wireStore.knownCases(differences.map(({ reference }) => ({ kind: MISSING, reference })))
+    await tripWire.report(differences.filter(({ reference }) => !known.has(`${MISSING} ${reference}`)))
+  }
+
+  return {
+    processNext: async () => {
+      const nowMs = clock.now()
+      const credits = await store.claim({
+        nowMs,
+        askedBy: nowMs - RETRY_AFTER_MS,
+        admittedBy: nowMs - FIRST_AFTER_MS,
+        deniedBy: nowMs - AGAIN_AFTER_MS,
+        limit: EACH_MAX,
+      })
+      if (credits.length === 0) return false
+      const answered = await ask(credits)
+      // Afterwards noted: whoever dies in between asks again, and finds the case.
+      await report(answered)
+      const having = (is: (one: Answered) => boolean) => answered.filter(is).map(({ credit }) => credit)
+      await store.noteDenied(
+        having(({ answer }) => answer.is === 'DENIED'),
+        clock.now(),
+      )
+      await store.end(
+        having((one) => hasEnded(one, nowMs)),
+        clock.now(),
+      )
+      return false
+    },
+  }
+}
+
+function isDeniedAgain({ credit, answer }: Answered): boolean {
+  return answer.is === 'DENIED' && credit.deniedAt !== null
+}
+
+function hasEnded(one: Answered, nowMs: number): boolean {
+  const { credit, answer } = one
+  if (answer.is === 'OPEN') return nowMs - credit.admittedAt >= ASKED_WITHIN_MS
+  return answer.is === 'SETTLED' || isDeniedAgain(one)
+}
+
+function differenceOf(one: Answered): Difference[] {
+  const { credit, answer } = one
+  if (answer.is !== 'DENIED' || !isDeniedAgain(one)) return []
+  const { operationId, endToEndId, valueCents, deniedAt } = credit
+  const facts = {
+    reason: 'the bank was asked twice, and does not have it',
+    direction: 'in',
+    movementId: endToEndId,
+    operationId,
+    valueCents: Number(valueCents),
+    deniedAt,
+    bankAnswer: answer.bankAnswer,
+  }
+  return [{ kind: CREDIT_DENIED, reference: `in ${endToEndId}`, facts, isDanger: true }]
+}
