@@ -3,6 +3,9 @@ import { type AccountCode, accounts } from '@pixgate/spec'
 /** Account ids are the order of the ledger's table. */
 const ACCOUNT_CODES = Object.keys(accounts) as AccountCode[]
 
+/** Ids are from 1 to this. */
+export const ACCOUNT_COUNT = ACCOUNT_CODES.length
+
 /** The database's id of an account. */
 export function accountId(code: AccountCode): number {
   return ACCOUNT_CODES.indexOf(code) + 1

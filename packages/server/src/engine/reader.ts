@@ -1,6 +1,6 @@
 import type { AccountCode } from '@pixgate/spec'
 import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
-import { accountCode, accountId } from './account-id.ts'
+import { ACCOUNT_COUNT, accountCode, accountId } from './account-id.ts'
 import {
   type AllowanceName,
   allowanceKey,
@@ -44,7 +44,8 @@ export interface Reader {
   recipients(wanted: readonly RecipientName[], nowMs: number): Promise<Map<string, Recipient>>
 }
 
-const ACCOUNTS = 'SELECT id, version, balance_cents, clock_timestamp() AS now FROM account'
+/** Those that this version knows: a later one, whose migration has run, may have more. @source rules#engine.21 */
+const ACCOUNTS = `SELECT id, version, balance_cents, clock_timestamp() AS now FROM account WHERE id <= ${ACCOUNT_COUNT}`
 
 /** Each with its open cases, of one snapshot. @source rules#engine.19 */
 const selectOperations = statement<

@@ -154,3 +154,12 @@ test('[DB-41] [idempotency.1] one key at both versions at the same moment around
   await assert.rejects(createAsBefore(url, 2), /operation_idempotency_key_noon/)
   await createAsBefore(url, 86_402)
 })
+
+test('[engine.21] accounts that a later version has added are nothing to a process of this one', async (t) => {
+  const { url, database, pay } = await charge(t)
+  await administer(url, "INSERT INTO account (id, code) VALUES (99, 'of_a_later_version')")
+  const later = testEngine(t, url)
+  assert.ok(await later.cashIns.create(cashInRequest({ id: later.ids.uuid(), externalId: 'b' })))
+  await pay('E1')
+  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+})
