@@ -125,8 +125,7 @@ function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated
  * @source rules#cash-out.approval.2
  */
 function isSamePerson(person: Person, id: string, people: readonly Person[]): boolean {
-  const names = people.filter((one) => one.id === id).map(({ name }) => foldedName(name))
-  return person.id === id || names.includes(foldedName(person.name))
+  return people.some((other) => other.id === id && foldedName(other.name) === foldedName(person.name))
 }
 
 /** A name without its case and its needless spaces; letters that differ in form only are one. */

@@ -294,15 +294,16 @@ test('[cash-out.approval.11] whatever is RESERVED can be refused, also while pay
 test('[cash-out.approval.11] of a refusal and a claim for sending at the same moment, in two processes, exactly one wins', async (t) => {
   const { payOut, refuse, url, clock, database, store } = await office(t)
   const other = operatedProcess(t, url, {}, realPause, clock)
-  const payouts = await Promise.all(Array.from({ length: 30 }, () => payOut(1_00n)))
   const claimAtOther = async ({ id }: CashOut) => (await other.payouts.apply(id, [INPUTS['send.claimed']]))?.result
-  const ends = await Promise.all(
-    payouts.map(async (payout, nth) => {
-      const claimed = nth % 2 ? claimAtOther(payout) : undefined
-      const [code, result] = await Promise.all([codeOf(refuse(payout)), claimed ?? claimAtOther(payout)])
-      return [code === undefined, result === 'APPLIED', (await store.get(payout.id))?.status]
-    }),
-  )
+  const ends: [isRefused: boolean, isClaimed: boolean, status: string | undefined][] = []
+  // Half of them are made by the other process, so that both are under way; each is first in turn.
+  for (let round = 0; round < 30; round++) {
+    const payout = await (round % 2 ? other : { payOut }).payOut(1_00n)
+    const claimedFirst = round % 3 ? claimAtOther(payout) : undefined
+    const refusal = codeOf(refuse(payout))
+    const [code, result] = await Promise.all([refusal, claimedFirst ?? claimAtOther(payout)])
+    ends.push([code === undefined, result === 'APPLIED', (await store.get(payout.id))?.status])
+  }
   for (const [isRefused, isClaimed, status] of ends) {
     assert.notEqual(isRefused, isClaimed)
     assert.equal(status, isRefused ? 'RELEASED' : 'DISPATCHED')

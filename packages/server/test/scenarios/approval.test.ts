@@ -24,7 +24,7 @@ async function office(t: TestContext, environment: Readonly<Record<string, strin
   return { ...pix, as, admin, bia, approver: bia.token, apiKey, say, makeApprover }
 }
 
-test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.5] a payout waits for two who did not make its key, and then goes', async (t) => {
+test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.4] [cash-out.approval.5] a payout waits for two who did not make its key, and then goes', async (t) => {
   const pix = await office(t)
   const small = await pix.cashOut({ value: 9.99, externalId: 'small' })
   const large = await pix.cashOut({ value: 10, externalId: 'large' })
@@ -45,7 +45,13 @@ test('[cash-out.approval.1] [cash-out.approval.2] [cash-out.approval.5] a payout
   assert.equal((await pix.say(pix.approver, large)).body.code, 'approver_not_independent')
   await pix.later(60_000)
   assert.equal((await pix.get(`/api/pix/cash-out/${large.id}`)).status, 'RESERVED', 'one of two')
-  assert.equal((await pix.say((await pix.makeApprover('Caio')).token, large)).status, 200)
+  const last = await pix.say((await pix.makeApprover('Caio')).token, large)
+  const dayAfter = (nowMs: number) => new Date(nowMs + 24 * 60 * 60_000).toISOString()
+  assert.deepEqual(
+    [last.status, last.body.approvableUntil],
+    [200, dayAfter(pix.clock.now())],
+    'its 24 hours begin anew',
+  )
   const after = await pix.until(`/api/pix/cash-out/${large.id}`, ({ status }) => status === 'CONFIRMED')
   assert.equal(after.awaitingApproval, undefined)
   await pix.assertBooksAgree()
