@@ -144,6 +144,7 @@ export const INPUTS = {
   },
   'partner.not_found': { on: 'partner.not_found', windowMs: 86_400_000, askedAt: NOW },
   'partner.returned': returned(),
+  'partner.tariff': { on: 'partner.tariff', tariffCents: 35n },
   'operator.approved': { on: 'operator.approved', approver: APPROVER, reason: 'checked' },
   'operator.refused': { on: 'operator.refused', approver: APPROVER, reason: 'nobody knows it' },
 } as const satisfies Readonly<Record<CashOutInput['on'], CashOutInput>>
