@@ -31,7 +31,6 @@ export const accounts = {
   suspense_in: { symbol: 'SI', bound: 'none', meaning: 'money that arrived and belongs to nobody yet' },
   suspense_out: { symbol: 'SO', bound: 'none', meaning: 'money that left although the operation says otherwise' },
   receivable: { symbol: 'RV', bound: 'not positive', meaning: 'what the merchant owes' },
-  // Nothing is posted to it yet, but every database has it.
   partner_fees: { symbol: 'PF', bound: 'none', meaning: 'tariffs the bank deducted' },
 } as const
 
@@ -245,6 +244,14 @@ export const journals = {
       { account: 'reserved', amount: { h: -1 } },
       { account: 'settlement', amount: { p: -1 } },
       { account: 'suspense_out', amount: { p: 1 } },
+    ],
+  },
+  tariff_deducted: {
+    symbol: 'J13',
+    meaning: 'the bank deducted a tariff of its own',
+    postings: [
+      { account: 'settlement', amount: { p: 1 } },
+      { account: 'partner_fees', amount: { p: -1 } },
     ],
   },
   adjustment_credited: {

@@ -150,6 +150,9 @@ class StatementDifferences implements Differences {
         if (result === 'APPLIED' || !verdict.isOverdue) return 'NOTHING'
         return this.#unexplained(entry, `its operation did not take it: ${result}`, verdict.operationId)
       }
+      case 'TARIFF':
+        await this.#receivers.TARIFF.take(verdict.operationId, entry)
+        return 'NOTHING'
       case 'UNEXPLAINED':
         return verdict.isOverdue ? this.#unexplained(entry, verdict.reason, null) : 'NOTHING'
       case 'DIFFERS':
@@ -160,13 +163,11 @@ class StatementDifferences implements Differences {
   }
 
   async #ask(entry: OpenEntry, operationId: string): Promise<Done> {
-    const receiver = entry.kind === 'TARIFF' ? undefined : this.#receivers[entry.kind]
-    await receiver?.ask(operationId)
+    await this.#receivers[entry.kind].ask(operationId)
     return 'ASKED'
   }
 
   async #handOver(entry: OpenEntry, operationId: string): Promise<string> {
-    if (entry.kind === 'TARIFF') return 'IGNORED'
     const result = await this.#receivers[entry.kind].take(operationId, entry)
     if (result === 'APPLIED') {
       this.#logger.warn(
@@ -247,6 +248,8 @@ function settledBy(entry: OpenEntry, verdict: Verdict): Settled[] {
       return [{ entry, outcome: verdict.is, operationId: verdict.operationId }]
     case 'KEPT':
       return [{ entry, outcome: verdict.is, operationId: verdict.operationId }]
+    case 'TARIFF':
+      return [{ entry, outcome: 'MATCHED', operationId: verdict.operationId }]
     default:
       return []
   }

@@ -14,8 +14,8 @@ export interface Receiver {
   take(id: string, entry: StatementEntry): Promise<string>
 }
 
-/** Every kind of entry that moves our money has its receiver. */
-export type Receivers = Readonly<Record<Exclude<StatementEntry['kind'], 'TARIFF'>, Receiver>>
+/** Every kind of entry has its receiver. */
+export type Receivers = Readonly<Record<StatementEntry['kind'], Receiver>>
 
 /** The modules whose operations entries are of. */
 export interface Subjects {
@@ -68,6 +68,12 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
           await cashOuts.apply(id, { on: 'partner.confirmed', movement, transactionId: null, isVerified: true }),
         )
       },
+    },
+    TARIFF: {
+      // Nobody but the statement tells it.
+      ask: async () => undefined,
+      take: async (id, { valueCents }) =>
+        resultOf(await cashOuts.apply(id, { on: 'partner.tariff', tariffCents: valueCents })),
     },
     PAYOUT_RETURNED: {
       ask: async (id) => {

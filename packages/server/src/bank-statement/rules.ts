@@ -109,24 +109,32 @@ export interface Subject {
 }
 
 /**
- * What is to be done with an open entry. `WAIT`: nothing yet. `ASK`: the bank, about the operation. `HAND_OVER`: the
+ * What is to be done with an open entry. `TARIFF`: its payout books it, which settles it. `WAIT`: nothing yet. `ASK`: the bank, about the operation. `HAND_OVER`: the
  * operation takes it from the statement. `REPORT`: an operator is told, whatever else happens.
  */
 export type Verdict =
   | { readonly is: 'MATCHED'; readonly operationId: string }
   | { readonly is: 'KEPT'; readonly operationId: string | null }
+  | { readonly is: 'TARIFF'; readonly operationId: string }
   | { readonly is: 'DIFFERS'; readonly operationId: string; readonly reason: string }
   | { readonly is: 'ASK' | 'HAND_OVER' | 'WAIT'; readonly operationId: string; readonly isOverdue: boolean }
   | { readonly is: 'UNEXPLAINED'; readonly reason: string; readonly isOverdue: boolean }
 
 /** Judges an entry by what our books have. @source rules#statement.4, rules#statement.5, rules#statement.6, rules#statement.7, rules#statement.9, rules#statement.10 */
 export function judge(entry: OpenEntry, now: number): Verdict {
-  if (entry.kind === 'TARIFF') return { is: 'KEPT', operationId: null }
+  if (entry.kind === 'TARIFF') return judgeTariff(entry)
   const isOverdue = entry.reportedAt === null && now - entry.seenAt >= limits.statementDifferenceMs
   if (entry.booked) return judgeBooked(entry, entry.booked, now)
   const subject = subjectOf(entry)
   if (typeof subject === 'string') return judgeStrange(entry, subject, now, isOverdue)
   return { is: nextStep(entry, now), operationId: subject.id, isOverdue }
+}
+
+/** What names no payout of ours is known by its kind, and has nobody to be booked for. @source rules#statement.4 */
+function judgeTariff({ named }: OpenEntry): Verdict {
+  return named?.kind === SUBJECT_KINDS.TARIFF
+    ? { is: 'TARIFF', operationId: named.id }
+    : { is: 'KEPT', operationId: null }
 }
 
 /** Of an entry that is of no operation. @source rules#statement.6, rules#statement.9, rules#statement.10 */

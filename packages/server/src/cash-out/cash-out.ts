@@ -47,6 +47,8 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
   readonly confirmedAt?: number
   /** What the bank says it took: evidence. */
   readonly partnerFeeCents?: number | null
+  /** What the bank took for it by its statement, and was booked. */
+  readonly tariffCents?: number
   readonly recipientName?: string | null
   readonly recipientDocument?: string | null
   readonly recipientIspb?: string | null
@@ -79,7 +81,7 @@ export interface Movement {
 }
 
 /** What can happen to a cash-out after its creation. `isVerified`: the bank said it when asked, not only in an event. */
-export type CashOutInput = OrderInput | ConfirmedInput | ReturnedInput | ApprovalInput
+export type CashOutInput = OrderInput | ConfirmedInput | ReturnedInput | TariffInput | ApprovalInput
 
 /** Money of a payout left. */
 export interface ConfirmedInput {
@@ -99,6 +101,12 @@ export interface ReturnedInput {
   readonly isVerified: boolean
   /** Of the payment that an event says came back; absent or `null` where none is named. */
   readonly endToEndId?: string | null
+}
+
+/** The statement shows what the bank took for a payout. */
+export interface TariffInput {
+  readonly on: 'partner.tariff'
+  readonly tariffCents: bigint
 }
 
 /** What became of a cash-out by an input. */

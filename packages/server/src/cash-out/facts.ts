@@ -68,6 +68,8 @@ function factsAfter(
       return { facts: factsAfterReturn(cashOut, input, row) }
     case 'partner.failed':
       return { ...referenceLearned(cashOut, input), facts: row.to === 'FAILED' ? failure(input) : {} }
+    case 'partner.tariff':
+      return { dueAt: cashOut.dueAt, facts: { tariffCents: Number(input.tariffCents) } }
     case 'operator.approved':
       return {
         facts:

@@ -57,6 +57,8 @@ export function evidenceOf(input: CashOutInput): Document {
       const { returnId, valueCents, occurredAt } = input.returned
       return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }
     }
+    case 'partner.tariff':
+      return { tariffCents: Number(input.tariffCents) }
     case 'operator.approved':
     case 'operator.refused':
       return {}

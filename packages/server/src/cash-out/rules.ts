@@ -133,6 +133,8 @@ function recognise(cashOut: CashOut, input: CashOutInput, nowMs: number): CashOu
       return recogniseConfirmation(cashOut, input, nowMs)
     case 'partner.returned':
       return recogniseReturn(cashOut, input, nowMs)
+    case 'partner.tariff':
+      return cashOut.facts.tariffCents === undefined ? input : 'IGNORED'
     case 'send.accepted':
       return isAcceptanceKnown(cashOut, input.transactionId) ? 'IGNORED' : input
     case 'work.requested':
@@ -180,6 +182,7 @@ function recogniseReturn(
 
 function moneyOf(input: CashOutInput): bigint {
   if (input.on === 'partner.confirmed') return input.movement.valueCents
+  if (input.on === 'partner.tariff') return input.tariffCents
   return input.on === 'partner.returned' ? input.returned.valueCents : 0n
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { balances } from '../support/books.ts'
-import { caseFacts, cases, payoutSwitch } from '../support/evidence.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { administer } from '../support/database.ts'
+import { caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World, type WorldOptions, world } from '../support/world.ts'
 import { tamperedWorld } from './tampering-bank.ts'
@@ -44,6 +45,36 @@ test('[trip-wire.3] [trip-wire.4] an ordinary day suspends nothing: payments, pa
   await pix.balance(20_000)
   await minutes(pix, 15)
   assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: [] })
+})
+
+test('[cash-out.tariff.1] [statement.4] [CO-23] what the bank takes for payouts is booked from its statement, once each, and the books agree with the bank', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  await pix.balance(90_000)
+  await pix.behave({ cashOut: 'manual' })
+  const { id } = await pix.cashOut()
+  const failed = await pix.cashOut()
+  await pix.later(0)
+  const before = (await balances(pix.database)).available
+  await pix.bankAction(`payouts/${id}/confirm`, { feeCents: 35 })
+  await pix.bankAction(`payouts/${failed.id}/fail`)
+  await minutes(pix, 3)
+  const { partner_fees, settlement, available } = await balances(pix.database)
+  assert.equal(partner_fees, -35n)
+  const { availableCents } = (await pix.bank('GET', '/control/book')).body
+  assert.equal(settlement, -BigInt(availableCents))
+  assert.ok((available ?? 0n) >= (before ?? 0n), 'the merchant pays the configured fee alone')
+  await minutes(pix, 8)
+  assert.partialDeepStrictEqual(await stands(pix), { isSuspended: false, cases: [] })
+  await assertBooks(pix.database)
+  // Whoever looks at it again books nothing again.
+  await administer(
+    pix.databaseUrl,
+    `UPDATE statement_entry SET settled_at = NULL, outcome = NULL WHERE kind = 'TARIFF'`,
+  )
+  await minutes(pix, 1)
+  assert.equal((await balances(pix.database)).partner_fees, -35n)
+  assert.ok((await statementEntries(pix.database)).includes(`TARIFF ${id} MATCHED`))
+  await assertBooks(pix.database)
 })
 
 test('[trip-wire.2] [PL-52] money that somebody takes out of the account suspends payouts; what an operator adjusts is explained', async (t) => {

@@ -102,7 +102,7 @@ test('[statement.4] [statement.7] an entry reported twice is kept once; reported
   assert.partialDeepStrictEqual(facts, { valueCents: 1, before: { valueCents: 100_00 } })
 })
 
-test('[statement.4] a tariff is kept beside its payout, and is nobody’s case yet', async (t) => {
+test('[statement.4] a tariff that names no payout of ours is kept, and is nobody’s case', async (t) => {
   const fixture = await statementFixture(t)
   const charge = await fixture.charge()
   const payout = paymentOf(charge, 'E1', { kind: 'PAYOUT_SENT', direction: 'out', reference: STRANGER })

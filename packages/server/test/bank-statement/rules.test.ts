@@ -123,7 +123,17 @@ test('[statement.4] what our books have under its direction and id is matched', 
     booked: { ...booked, operationId: OTHER },
   })
   assert.deepEqual(judge(taken, NOW), { is: 'MATCHED', operationId: OTHER })
-  assert.equal(judge(open({ kind: 'TARIFF', direction: 'out' }), NOW).is, 'KEPT')
+})
+
+test('[statement.4] a tariff is booked for the payout that it names, and is nobody’s where it names none', () => {
+  const tariff = (kind: 'cash_out' | 'cash_in') =>
+    open({ kind: 'TARIFF', direction: 'out', named: { id: ID, kind, endToEndId: null } })
+  assert.deepEqual(judge(tariff('cash_out'), NOW), { is: 'TARIFF', operationId: ID })
+  assert.deepEqual(judge(tariff('cash_in'), NOW), { is: 'KEPT', operationId: null })
+  assert.deepEqual(judge(open({ kind: 'TARIFF', direction: 'out', named: undefined }), NOW), {
+    is: 'KEPT',
+    operationId: null,
+  })
 })
 
 test('[statement.7] a difference to what is booked is reported after five minutes', () => {

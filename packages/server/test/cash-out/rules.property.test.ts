@@ -207,7 +207,10 @@ function assertBooked({ status, facts, valueCents, feeCents }: CashOut, history:
   const sum = (booked: Readonly<Record<string, number>> = {}) =>
     Object.values(booked).reduce((cents, more) => cents + BigInt(more), 0n)
   const cameBack = sum(facts.returns) + sum(facts.suspendedReturns)
-  assert.equal(history.balance('settlement'), sum(facts.movements) - cameBack, 'what is known to have moved is booked')
+  const tariff = BigInt(facts.tariffCents ?? 0)
+  assert.equal(history.balance('partner_fees'), -tariff, 'the bank took it once')
+  const moved = sum(facts.movements) - cameBack + tariff
+  assert.equal(history.balance('settlement'), moved, 'what is known to have moved is booked')
   assert.ok(sum(facts.returns) <= valueCents)
 
   assert.equal(new Set(history.notified).size, history.notified.length, 'nothing is told twice')

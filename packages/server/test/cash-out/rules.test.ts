@@ -457,6 +457,7 @@ function situationOf(situation: string, on: string): Situation | undefined {
   if (on === 'work.claimed') {
     return { before: { dueAt: NOW }, learns: { facts: { leaseEndsAt: NOW + 60_000 } }, dueAt: NOW + 60_000 }
   }
+  if (on === 'partner.tariff') return { learns: { facts: { tariffCents: 35 } } }
   return on === 'work.done' ? { ...known, before: { dueAt: NOW + 30_000, ...known?.before } } : (known ?? {})
 }
 
@@ -651,16 +652,21 @@ const ENTRIES: Readonly<Record<string, (cents: bigint) => unknown[][]>> = {
     ['settlement', -cents, null],
     ['suspense_in', cents, null],
   ],
+  tariff_deducted: (cents) => [
+    ['settlement', cents, null],
+    ['partner_fees', -cents, null],
+  ],
 }
 
 function journalOf(posts: JournalKind, { reference }: Situation, input: CashOutInput) {
   const isMovement = input.on === 'partner.confirmed'
-  const cents = isMovement
-    ? input.movement.valueCents
-    : input.on === 'partner.returned'
-      ? input.returned.valueCents
-      : 0n
+  const cents = isMovement ? input.movement.valueCents : centsBesides(input)
   return { kind: posts, reference: reference ?? (isMovement ? 'E1' : ''), entries: ENTRIES[posts]?.(cents) }
+}
+
+function centsBesides(input: CashOutInput): bigint {
+  if (input.on === 'partner.tariff') return input.tariffCents
+  return input.on === 'partner.returned' ? input.returned.valueCents : 0n
 }
 
 function notificationsOf({ notifications = [] }: Decision<CashOutOutcome>) {
@@ -1205,6 +1211,20 @@ test('[fees.3] [CO-23] the merchant pays the configured fee, whatever the bank s
   assert.equal(outcome.cashOut.facts.partnerFeeCents, 77)
   assert.equal(journals?.[0]?.amounts.f, 1_00n)
   assert.match(String(notifications?.[0]?.body), /"fee_amount_cents":100,/)
+})
+
+test('[cash-out.tariff.1] [CO-23] what the bank took is booked once, not on the merchant, and disturbs nothing that is due', () => {
+  const before = { ...cashOutAs('DISPATCHED'), dueAt: NOW + 5_000 }
+  const tariff = INPUTS['partner.tariff']
+  const { outcome, journals, notifications } = decide(before, [tariff, tariff])
+  assert.deepEqual(journals, [
+    { operationId: before.id, kind: 'tariff_deducted', reference: '', amounts: journals?.[0]?.amounts },
+  ])
+  assert.equal(journals?.[0]?.amounts.p, 35n)
+  assert.equal(notifications?.length ?? 0, 0)
+  assert.equal(outcome.cashOut.dueAt, NOW + 5_000)
+  assert.equal(outcome.cashOut.facts.tariffCents, 35)
+  assert.equal(decide(outcome.cashOut, { ...tariff, tariffCents: 36n }).outcome.result, 'IGNORED')
 })
 
 test('[cash-out.reversal.1] [EV-22] a confirmation and what came back of it are booked in order, as one change', () => {

@@ -294,6 +294,13 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
       CROSS JOIN (VALUES (3, 1, 0), (5, -1, 1)) AS s (account_id, sign, posting)`,
     ['account-balance', 'account-chain', 'journals-explained', 'movements', 'suspense'],
   ],
+  // A tariff that was looked at, and not booked.
+  [
+    `INSERT INTO statement_entry
+       (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome, operation_id, settled_at)
+     SELECT 'out', o.id::text, 'TARIFF', 'E9', o.id::text, 35, now(), now(), 'MATCHED', o.id, now() FROM ${UNDOUBTED} o`,
+    ['tariffs'],
+  ],
   // Two days of both kinds, and less than 24 hours.
   [
     `UPDATE operation o

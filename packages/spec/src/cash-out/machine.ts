@@ -55,7 +55,7 @@ export const cashOut = machine({
     RECONCILIATION_REQUIRED: doubtText(reasons),
   },
   reasons,
-  triggers: [...orderTriggers, 'operator.approved', 'operator.refused'],
+  triggers: [...orderTriggers, 'partner.tariff', 'operator.approved', 'operator.refused'],
   guards: {
     ...orderGuards,
     'payouts and refunds are enabled':
@@ -162,6 +162,9 @@ export const cashOut = machine({
     { from: LEFT, on: 'partner.returned', to: 'REVERSED', posts: 'cash_out_returned', emits: 'pix_cash_out_reversal', rule: 'cash-out.reversal.1', says: 'Money that comes back, whole or in part, is credited once for each return id, and told once; the fee is kept. A return that overtakes its confirmation waits for it, and both are booked in their order.' },
     { from: GIVEN_BACK, on: 'partner.returned', to: CONFLICT, opens: 'returned_without_sending', asks: true, rule: 'cash-out.ended.3', says: 'A return of what was never confirmed is a case and is not credited, as the reservation was given back already. The bank is asked.' },
     { from: DOUBT, on: 'partner.returned', to: CONFLICT, posts: 'arrived_unattributed', opens: 'returned_in_doubt', rule: 'cash-out.reconciliation.3', says: 'Money that came back in doubt is in suspense with a case, once the bank, asked by us, reports it.' },
+
+    // What the bank takes for itself.
+    { from: ANY, on: 'partner.tariff', to: 'same', posts: 'tariff_deducted', rule: 'cash-out.tariff.1', says: 'What the bank’s statement shows that the bank took for a payout is booked once, whatever became of the payout, and not on the merchant, who pays the fee that was configured.' },
 
     // What comes after the end.
     { from: 'CONFIRMED', on: 'send.accepted', when: 'reference differs', to: 'same', opens: 'answer_after_end', rule: 'cash-out.confirmed.2', says: 'After the confirmation another reference that comes late is a case.' },

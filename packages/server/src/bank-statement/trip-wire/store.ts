@@ -136,6 +136,8 @@ const selectLeft = statement<[from: string, to: string], { cents: bigint }>(
   `SELECT coalesce(sum(e.amount_cents), 0)::bigint AS cents
      FROM entry e
     WHERE e.account_id = (SELECT id FROM account WHERE code = 'settlement') AND e.amount_cents > 0
+      -- Booked long after it left.
+      AND e.journal <> 'tariff_deducted'
       AND e.version > coalesce(
             (SELECT settlement_version FROM bank_balance WHERE read_at <= $1 ORDER BY read_at DESC LIMIT 1),
             (SELECT settlement_version FROM bank_balance ORDER BY read_at LIMIT 1))

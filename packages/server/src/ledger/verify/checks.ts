@@ -148,7 +148,7 @@ export const checks: readonly Check[] = [
   {
     name: 'journals-explained',
     meaning: 'An operation’s journals are those of its moves, neither less nor more.',
-    // What is repaid of a debt is posted with the move of another operation; the bank deducts tariffs unasked.
+    // What is repaid of a debt is posted with the move of another operation.
     sql: `
       WITH expected AS (
         SELECT m.operation_id, t.journal, sum(t.least) AS least, sum(t.most) AS most

@@ -150,6 +150,17 @@ export const truthChecks: readonly Check[] = [
                           WHERE c.operation_id = b.operation_id AND c.kind = 'movement_elsewhere' AND c.reference = b.id)`,
   },
   {
+    name: 'tariffs',
+    meaning: 'Every tariff of the bank’s statement that was booked for a payout is in the books, with its amount.',
+    sql: `
+      SELECT concat_ws(' ', 'tariff', s.id, 'of', s.value_cents, 'and the books have', coalesce(e.cents, 0)) AS what
+        FROM statement_entry s
+        LEFT JOIN (SELECT operation_id, -sum(amount_cents) AS cents FROM entry
+                    WHERE journal = 'tariff_deducted' AND account_id = (SELECT id FROM account WHERE code = 'partner_fees')
+                    GROUP BY operation_id) e ON e.operation_id = s.operation_id
+       WHERE s.kind = 'TARIFF' AND s.outcome = 'MATCHED' AND e.cents IS DISTINCT FROM s.value_cents`,
+  },
+  {
     name: 'suspense',
     meaning: 'Every centavo in suspense has an open case of its operation.',
     sql: `
