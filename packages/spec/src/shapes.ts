@@ -16,6 +16,9 @@ export const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$'
 /** Control characters C0 and C1, line separators, bidi overrides, half surrogates: what nobody sees, or what hides other text. */
 const HIDDEN = '\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff'
 
+/** One of them, wherever somebody else than a client wrote it. @source rules#text.3 */
+export const HIDDEN_CHARACTER = new RegExp(`[\\u0000-\\u001f${HIDDEN}]`, 'gu')
+
 /** Text that a client writes, in one line. @source rules#text.1 */
 export const FREE_TEXT = `^[^\\u0000-\\u001f${HIDDEN}]*$`
 

@@ -1,9 +1,9 @@
 import { limits } from '@pixgate/spec'
 import { rateLimited } from '../credentials/wrong-tokens.ts'
-import { addressOwner } from '../platform/address.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import { createBatcher } from '../platform/jobs/batcher.ts'
+import { networkOf } from '../platform/networks.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
 import { type KnownKey, knownKey } from './known-key.ts'
 import { findKeys } from './store.ts'
@@ -75,7 +75,7 @@ export function createKeyLookup(database: Database, clock: Clock, verified: Veri
       const name = hash.toString('hex')
       const shared = underWay.get(name)
       if (shared) return shared
-      const owner = addressOwner(address)
+      const owner = networkOf(address)
       const waitMs = strangers.take(owner)
       if (waitMs > 0) throw rateLimited(waitMs)
       const look = askForStranger(hash, owner, isGood).finally(() => underWay.delete(name))

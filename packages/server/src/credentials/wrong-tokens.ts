@@ -1,6 +1,6 @@
 import { limits, Refusal } from '@pixgate/spec'
-import { addressOwner } from '../platform/address.ts'
 import type { Clock } from '../platform/clock.ts'
+import { networkOf } from '../platform/networks.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
 
 /**
@@ -25,7 +25,7 @@ export function createWrongTokens(clock: Clock): WrongTokens {
   return {
     refusal: (address) => {
       // An address that is stopped does not use up what all have.
-      const waitMs = ofAddress.take(addressOwner(address)) || ofAll.take('all')
+      const waitMs = ofAddress.take(networkOf(address)) || ofAll.take('all')
       return waitMs > 0 ? rateLimited(waitMs) : new Refusal('unauthorized')
     },
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Endpoint, endpoints } from '@pixgate/spec'
+import type { Bank } from '../../src/banks/bank.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { operatorToken } from '../support/operators.ts'
 import { world } from '../support/world.ts'
 
@@ -75,3 +77,32 @@ test('[text.1] [webhooks.1] the address of a receiver is kept in plain ASCII', a
     else assert.equal(status, 400)
   }
 })
+
+/** No payment is booked before the bank was asked: its answer has the name. */
+const asked = (bank: Bank): Bank => ({
+  ...bank,
+  capabilities: new Set([...bank.capabilities, 'verify-every-credit']),
+})
+
+for (const [told, bank] of [
+  ['in an event', (simulated: Bank) => simulated],
+  ['in an answer', asked],
+] as const) {
+  test(`[text.3] a name that hides text, told by the bank ${told}, hides none in ours, and stays what the bank said`, async (t) => {
+    const { logger, lines } = capturedLog('trace')
+    const pix = await world(t, {}, { bank, logger })
+    const { id } = await pix.charge('10')
+    const payerName = 'Maria \u202eavliS ad\u0085'
+    const shown = 'Maria \ufffdavliS ad\ufffd'
+    await pix.bankAction(`charges/${id}/pay`, { payerName })
+    assert.equal((await pix.becomes(id, 'PAID')).payerName, shown)
+    await pix.receiver.arrived(1)
+    const [notified] = pix.receiver.received
+    assert.equal(JSON.parse(String(notified?.body)).event.payer_name, shown)
+    assert.ok(lines.length > 0)
+    assert.doesNotMatch(JSON.stringify(lines), /[\u0080-\u009f\u202a-\u202e]/)
+    const read = { name: 'test.inbox', text: 'SELECT body FROM inbox' }
+    const bodies = await pix.database.rows<[], { body: Buffer }>(read, [])
+    assert.ok(bodies.some(({ body }) => JSON.parse(String(body)).payer?.name === payerName))
+  })
+}

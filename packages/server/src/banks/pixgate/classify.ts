@@ -14,6 +14,7 @@ import type {
   StatementPage,
   Unknown,
 } from '../port.ts'
+import { visibleText } from '../visible-text.ts'
 import type { Outcome } from './link.ts'
 import { isCancellation, isError } from './protocol/bodies.ts'
 
@@ -148,15 +149,12 @@ function isSuccess({ httpStatus }: Answered): boolean {
 
 function rejection({ json }: Answered): Rejected | undefined {
   if (!isError(json)) return undefined
-  return { kind: 'REJECTED', errorCode: json.errorCode, errorMessage: printable(json.errorMessage) }
+  return { kind: 'REJECTED', errorCode: visibleText(json.errorCode), errorMessage: printable(json.errorMessage) }
 }
 
 const REASON_MAX_LENGTH = 200
 
 /** What a log and a database can hold of a bank's free text. */
 function printable(text: string | undefined): string | undefined {
-  return text
-    ?.slice(0, REASON_MAX_LENGTH)
-    .toWellFormed()
-    .replace(/\p{Cc}/gu, ' ')
+  return visibleText(text?.slice(0, REASON_MAX_LENGTH).replaceAll(/\p{Cc}/gu, ' '))
 }

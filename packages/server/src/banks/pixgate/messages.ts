@@ -15,6 +15,7 @@ import type {
 } from '../inbound.ts'
 import { keepingFault } from '../keepable-json.ts'
 import type { Payment } from '../port.ts'
+import { visibleParty, visibleText } from '../visible-text.ts'
 
 /**
  * What an event of our own protocol says. Pure.
@@ -183,8 +184,8 @@ function plainNewsOf(event: PartnerEvent) {
 function failureOf(event: PartnerEvent): EventFailure {
   const { errorCode, errorMessage, status } = event
   return {
-    errorCode: errorCode ?? status.toLowerCase(),
-    errorMessage: errorMessage ?? null,
+    errorCode: visibleText(errorCode ?? status.toLowerCase()),
+    errorMessage: visibleText(errorMessage ?? undefined) ?? null,
     occurredAt: occurredAt(event),
   }
 }
@@ -206,14 +207,14 @@ function movedMoney(event: PartnerEvent) {
 type Moved = Pick<PayoutMovement, 'endToEndId' | 'valueCents' | 'occurredAt'>
 
 function paymentOf({ payer }: PartnerEvent, moved: Moved): Payment {
-  return { ...moved, payer: { name: payer?.name, document: payer?.document, ispb: payer?.ispb } }
+  return { ...moved, payer: visibleParty(payer) }
 }
 
 function payoutMovementOf({ feeCents, recipient }: PartnerEvent, moved: Moved): PayoutMovement {
   return {
     ...moved,
     feeCents: feeCents == null ? undefined : BigInt(feeCents),
-    recipient: recipient && { name: recipient.name, document: recipient.document, ispb: recipient.ispb },
+    recipient: recipient && visibleParty(recipient),
   }
 }
 

@@ -4,7 +4,7 @@ import { Refusal } from '@pixgate/spec'
 import type { FastifyRequest } from 'fastify'
 import type { EventLoop } from '../event-loop.ts'
 import { type Pause, realPause } from '../jobs/pause.ts'
-import { clientNetwork, networkTest } from './client-network.ts'
+import { networkOf, networksOf } from '../networks.ts'
 import type { Connections } from './connections.ts'
 import type { Caller } from './handler.ts'
 import { createProvenConnections, type ProvenBounds } from './proven-connections.ts'
@@ -73,7 +73,7 @@ export interface StrangerOptions {
 /** Watches strangers. */
 export function createStrangers({ bounds, pause = realPause, ...options }: StrangerOptions): Strangers {
   const { connections: carriedOut, eventLoop, report } = options
-  const isProxy = networkTest(options.proxies)
+  const { include: isProxy } = networksOf(options.proxies)
   const isProxied = ({ remoteAddress = '' }: Socket) => isProxy(remoteAddress)
   const wrong = createWrongRequests({ perMinute: bounds.wrongPerMinute, clock: eventLoop, pause, isProxied, report })
   const connections = createStrangerConnections({
@@ -104,7 +104,7 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
     judge: async (request, judge) => {
       const caller = await judge().catch(async (error: unknown) => {
         const isWrong = error instanceof Refusal && error.code === 'unauthorized'
-        throw isWrong ? await wrong.refusalOf(request, networkOf(request), error) : error
+        throw isWrong ? await wrong.refusalOf(request, networkOfRequest(request), error) : error
       })
       prove(request, caller)
       return caller
@@ -112,7 +112,7 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
     read: async (request, read) => {
       const { socket } = request.raw
       if (proven.has(socket)) return read()
-      const network = networkOf(request)
+      const network = networkOfRequest(request)
       await wrong.mayRead(request, network)
       const end = isProxied(socket) ? connections.attribute(socket, network) : noop
       return read()
@@ -131,10 +131,10 @@ export function createStrangers({ bounds, pause = realPause, ...options }: Stran
 function noop(): void {}
 
 function networkOfSocket({ remoteAddress = '' }: Socket): string {
-  return clientNetwork(remoteAddress)
+  return networkOf(remoteAddress)
 }
 
 /** A proxy may forward anything as an address. */
-function networkOf({ ip, raw }: FastifyRequest): string {
-  return isIP(ip) === 0 ? networkOfSocket(raw.socket) : clientNetwork(ip)
+function networkOfRequest({ ip, raw }: FastifyRequest): string {
+  return isIP(ip) === 0 ? networkOfSocket(raw.socket) : networkOf(ip)
 }

@@ -1,5 +1,6 @@
 import type { PartnerCharge, PartnerChargeRequest, PartnerPayment, PartnerPaymentReturn } from '@pixgate/spec'
 import type { Charge, ChargeRequest, ChargeTerms, Payment, PaymentReturn, ReportedCharge } from '../../port.ts'
+import { visibleParty } from '../../visible-text.ts'
 import { judgeReported } from '../classify.ts'
 import { isCharge } from './bodies.ts'
 import type { Resource } from './resource.ts'
@@ -48,7 +49,7 @@ function paymentOf({ endToEndId, valueCents, occurredAt, payer, returns }: Partn
     endToEndId,
     valueCents: BigInt(valueCents),
     occurredAt: Date.parse(occurredAt),
-    payer: { name: payer?.name, document: payer?.document, ispb: payer?.ispb },
+    payer: visibleParty(payer),
     ...(returns && { returns: returns.map(returnOf) }),
   }
 }

@@ -1,5 +1,6 @@
 import type { PartnerPayoutRequest, PartnerReturn } from '@pixgate/spec'
 import type { Payout, PayoutRequest, PayoutReturn, PayoutTerms, ReportedPayout } from '../../port.ts'
+import { visibleParty, visibleText } from '../../visible-text.ts'
 import { judgeReported } from '../classify.ts'
 import { isPayout, type PayoutBody } from './bodies.ts'
 import type { Resource } from './resource.ts'
@@ -46,14 +47,9 @@ function read({ recipient, ...body }: PayoutBody): { payout: Payout } {
       valueCents: BigInt(body.valueCents),
       feeCents: body.feeCents === undefined ? undefined : BigInt(body.feeCents),
       endToEndId: body.endToEndId,
-      recipient: recipient && {
-        name: recipient.name,
-        document: recipient.document,
-        ispb: recipient.ispb,
-        pixKey: recipient.pixKey,
-      },
-      errorCode: body.errorCode,
-      errorMessage: body.errorMessage,
+      recipient: recipient && { ...visibleParty(recipient), pixKey: recipient.pixKey },
+      errorCode: visibleText(body.errorCode),
+      errorMessage: visibleText(body.errorMessage),
       returns: (body.returns ?? []).map(returnOf),
       occurredAt: body.occurredAt === undefined ? undefined : Date.parse(body.occurredAt),
     },

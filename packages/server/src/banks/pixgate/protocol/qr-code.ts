@@ -1,4 +1,5 @@
 import type { QrCode } from '../../port.ts'
+import { visibleText } from '../../visible-text.ts'
 import { isQrCode } from './bodies.ts'
 
 /** Reads the answer of `POST /qr-codes/decode`; `undefined` where it is none. */
@@ -11,6 +12,10 @@ export function qrCodeOf(json: unknown): QrCode | undefined {
     txid,
     status,
     expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
-    recipient: { name: recipient.name, document: recipient.document, pixKey: recipient.pixKey },
+    recipient: {
+      name: visibleText(recipient.name),
+      document: visibleText(recipient.document),
+      pixKey: recipient.pixKey,
+    },
   }
 }

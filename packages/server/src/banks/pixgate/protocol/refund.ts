@@ -1,5 +1,6 @@
 import type { PartnerRefund, PartnerRefundRequest } from '@pixgate/spec'
 import type { Refund, RefundRequest, RefundTerms, ReportedRefund } from '../../port.ts'
+import { visibleText } from '../../visible-text.ts'
 import { judgeReported } from '../classify.ts'
 import { isRefund } from './bodies.ts'
 import type { Resource } from './resource.ts'
@@ -40,8 +41,8 @@ function read(body: PartnerRefund): { refund: Refund } {
       status: body.status,
       valueCents: BigInt(body.valueCents),
       returnId: body.returnId,
-      errorCode: body.errorCode,
-      errorMessage: body.errorMessage,
+      errorCode: visibleText(body.errorCode),
+      errorMessage: visibleText(body.errorMessage),
       occurredAt: body.occurredAt === undefined ? undefined : Date.parse(body.occurredAt),
     },
   }
