@@ -86,6 +86,20 @@ test('[audit.9] who is deactivated is told, too, and nobody is active again', as
   }
 })
 
+test('[audit.9] [audit.2] all keys at once are one row with them, and the verification names whom it does not list', async (t) => {
+  const { thief, faults } = await stolen(t)
+  const [listed, unlisted] = [randomUUID(), randomUUID()]
+  const deactivate = 'UPDATE api_key SET deactivated_at = now() WHERE deactivated_at IS NULL'
+  const told = audit('api_key.all_deactivated', 'api_key', { keys: [listed] })
+  for (const id of [listed, unlisted]) {
+    await thief.query(`BEGIN; ${key(id)}; ${audit('api_key.generated', id, KEY_FACTS)}; COMMIT`)
+  }
+  await thief.query(told)
+  await assert.rejects(thief.query(deactivate), UNTOLD, 'a row of before is none')
+  await thief.query(`BEGIN; ${deactivate}; ${told}; COMMIT`)
+  assert.deepEqual(await faults(), [`api_key ${unlisted} is not as the trail tells, or it tells nothing of it`])
+})
+
 test('[audit.9] [audit.2] where somebody switched that off, the verification names who stands there untold', async (t) => {
   const { owner, faults } = await stolen(t)
   assert.deepEqual(await faults(), [])
