@@ -10,7 +10,8 @@ export type Validator = (value: unknown) => readonly FieldError[]
 /**
  * Nothing is coerced, removed or filled in: what a client did not write is not there. All faults are looked for, which
  * is safe because {@link jsonFault} bounds the size of what gets here.
- * @source rules#http.7
+ * A text that is too long is matched all the same.
+ * @source rules#http.7, rules#http.18
  */
 const ajv = new Ajv({
   strict: true,
