@@ -22,7 +22,7 @@ export async function testDatabase(t: TestContext): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   // Copying files would flush each, in two checkpoints that flush what all other tests have written.
   await administer(cluster, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY wal_log`)
-  // Of a database's rights a clone has none: as migration 0017 leaves them.
+  // Of a database's rights a clone has none: as the migrations leave them.
   await administer(cluster, `REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`)
   const url = new URL(cluster)
   url.pathname = `/${name}`

@@ -121,7 +121,8 @@ BEGIN
 END $$;
 CREATE TRIGGER begins_open BEFORE INSERT ON "case" FOR EACH ROW
   WHEN (NEW.closed_at IS NOT NULL
-        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_short', 'bank_balance_short'))
+        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs', 'statement_short', 'bank_balance_short',
+                        'credit_denied'))
   EXECUTE FUNCTION refuse_closed_case();
 
 -- What ends such a difference stands in the trail, whoever ends it. By the database, so that no process can leave it out.
@@ -134,7 +135,8 @@ BEGIN
 END $$;
 CREATE TRIGGER closing_told AFTER UPDATE OF closed_at ON "case" FOR EACH ROW
   WHEN (OLD.closed_at IS NULL AND NEW.closed_at IS NOT NULL
-        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_short', 'bank_balance_short'))
+        AND NEW.kind IN ('statement_missing', 'statement_unexplained', 'statement_differs', 'statement_short', 'bank_balance_short',
+                        'credit_denied'))
   EXECUTE FUNCTION tell_closed_case();
 
 CREATE FUNCTION tell_shortfall() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
