@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { dependencyProblems } from '../../check/dependencies.ts'
+import { readText } from '../../check/repository.ts'
 
 const REASONS = [
   '| package | in | why |',
@@ -29,4 +30,14 @@ test('one without a reason, and one of any version, is a problem', () => {
     'pg: ^8.23.1 is not one version',
     'fast has no row in docs/adr/0003-dependencies.md',
   ])
+})
+
+test('what is installed for the server depends on fifteen packages of others at most', () => {
+  const manifests = ['server', 'spec', 'brcode'].map((name) => readText(`packages/${name}/package.json`) ?? '{}')
+  const names = new Set(
+    manifests
+      .flatMap((text) => Object.keys((JSON.parse(text) as { dependencies?: object }).dependencies ?? {}))
+      .filter((name) => !name.startsWith('@pixgate/')),
+  )
+  assert.ok(names.size > 5 && names.size <= 15, [...names].join())
 })

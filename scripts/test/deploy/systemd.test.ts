@@ -51,6 +51,8 @@ test('each unit is hardened, starts again, and has time to end what is under way
       ProtectHome: 'yes',
       PrivateTmp: 'yes',
       CapabilityBoundingSet: '',
+      // A core would hold keys.
+      LimitCORE: '0',
       KillSignal: 'SIGTERM',
       Restart: settings.Type === 'oneshot' ? 'on-failure' : 'always',
       // A wrong configuration; no Node.js that this user can run; none in its path.
