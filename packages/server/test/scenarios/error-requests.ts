@@ -331,6 +331,15 @@ const PARTICULAR: readonly Row[] = [
   },
   {
     operation: 'decideApproval',
+    code: 'api_key_deactivated',
+    request: async (pix) => {
+      const id = await fundedCashOut(pix)
+      await operate(pix, 'POST', '/api-key/deactivate-all', { reason: 'the tests' })
+      return send(pix, 'decideApproval', { id })
+    },
+  },
+  {
+    operation: 'decideApproval',
     code: 'cash_out_suspended',
     request: async (pix) => {
       await turnPayouts(pix, true)
@@ -541,7 +550,7 @@ function turnPayouts(pix: World, enabled: boolean): Promise<Answer> {
 /** What two different approvers say to the same payout: what the second is answered. */
 async function approvedByTwo(pix: World, id: string): Promise<Answer> {
   await send(pix, 'decideApproval', { id })
-  const token = await makeOperator(pix, 'approver')
+  const token = await makeOperator(pix, 'approver', 'Somebody else')
   return send(pix, 'decideApproval', { id, headers: { authorization: `Bearer ${token}` } })
 }
 
