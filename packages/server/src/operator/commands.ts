@@ -40,12 +40,23 @@ export interface OperatorDependencies {
   readonly ids: Ids
 }
 
+/** Clocks tell whole milliseconds. */
+const CLOCK_STEP_MS = 1
+
 /** Makes the commands. */
 export function createOperatorCommands({ engine, store, clock, ids }: OperatorDependencies): OperatorCommands {
+  /** The version that stands, where it stood when this was asked for. @throws version_conflict (409) */
+  async function versionFor({ ageMs }: SwitchSetting): Promise<bigint> {
+    const { version, changedAt } = await store.readSwitch()
+    const askedAt = clock.now() - (ageMs?.() ?? 0)
+    if (changedAt !== null && changedAt > askedAt + CLOCK_STEP_MS) throw new Refusal('version_conflict')
+    return version
+  }
+
   return {
     setSwitch: async (setting, operator) => {
       // Before anything waits: whoever sets it from now on is not overruled.
-      const seen = setting.enabled ? (setting.version ?? (await store.readSwitch()).version) : null
+      const seen = setting.enabled ? (setting.version ?? (await versionFor(setting))) : null
       return engine.execute({
         reads: [],
         controls: ['cash_out_switch'],

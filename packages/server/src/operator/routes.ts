@@ -18,7 +18,7 @@ export function createOperatorHandlers(commands: OperatorCommands, store: Operat
     getCashOutSwitch: async () => ({ status: 200, body: switchView(await store.readSwitch()) }),
     setCashOutSwitch: async ({ body: { enabled, reason, version }, context }) => {
       const seen = version == null ? undefined : BigInt(version)
-      const setting = { enabled, reason, version: seen, live: context.live }
+      const setting = { enabled, reason, version: seen, live: context.live, ageMs: context.ageMs }
       return { status: 200, body: switchView(await commands.setSwitch(setting, operatorOf(context))) }
     },
     createAdjustment: async ({ body: { valueCents, reason }, context }) => {

@@ -14,6 +14,8 @@ export interface SwitchSetting {
   readonly version?: bigint | undefined
   /** Nothing is decided for it once it has lapsed. */
   readonly live?: LiveRequest
+  /** How long ago it was asked for, in milliseconds; absent: just now. */
+  readonly ageMs?: () => number
 }
 
 /**

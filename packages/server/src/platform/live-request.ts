@@ -24,6 +24,8 @@ export const PATIENCE_MS = 5_000
 export interface ArrivingRequest extends LiveRequest {
   /** Its last byte is here: it grows old from now on. */
   arrived(): void
+  /** How long ago its headers were read, in milliseconds. */
+  readonly ageMs: () => number
 }
 
 /** When a request was read that had to wait before anything was done about it. */
@@ -43,8 +45,10 @@ export interface Reading {
  */
 export function followRequest(loop: EventLoop, isGone: () => boolean, reading?: Reading): ArrivingRequest {
   const mark = reading?.mark ?? loop.mark()
-  let since = reading?.at ?? loop.now()
+  const begunAt = reading?.at ?? loop.now()
+  let since = begunAt
   return {
+    ageMs: () => loop.now() - begunAt,
     arrived: () => {
       if (!reading?.isWhole) since = loop.now()
     },

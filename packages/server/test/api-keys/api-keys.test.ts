@@ -74,6 +74,7 @@ function asAdmin(endpoint: Endpoint, live: LiveRequest = ALIVE) {
     remoteAddress: '203.0.113.7',
     caller: { credential: 'admin', id: 'admin' },
     live,
+    ageMs: () => 0,
     rawBody: Buffer.alloc(0),
   } as const
 }

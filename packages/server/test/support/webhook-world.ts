@@ -85,6 +85,7 @@ export const requestContext: RequestContext = {
   remoteAddress: '127.0.0.1',
   caller: { credential: 'api-key', id: 'test' },
   live: ALIVE,
+  ageMs: () => 0,
   rawBody: Buffer.alloc(0),
 }
 

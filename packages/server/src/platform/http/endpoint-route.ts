@@ -55,8 +55,8 @@ export interface RouteDependencies {
 }
 
 /**
- * The route of an endpoint. The order of judgement: bearer token → bytes of the body → the partner's signature
- * over them → path → query → content type, JSON, shape → whether it came too late → handler.
+ * The route of an endpoint. The order of judgement: bearer token → bytes of the body → the bearer token once more, or the
+ * partner's signature over them → path → query → content type, JSON, shape → whether it came too late → handler.
  * @source rules#http.5, rules#http.14
  */
 export function endpointRoute(
@@ -67,22 +67,20 @@ export function endpointRoute(
   const readParams = endpoint.params && compileParamsReader(endpoint.params)
   const readQuery = queryReaderOf(endpoint)
   const readJson = jsonReaderOf(endpoint)
+  const judgeBearer = bearerJudge(auth, authenticate)
   const changesSomething = endpoint.method !== 'GET' && (auth === 'api-key' || auth === 'admin')
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { id: correlationId, headers, ip, raw } = request
     const remoteAddress = clientAddress(ip, raw.socket.remoteAddress)
-    // Before anything else: what comes later, such as the look-up of a token, can last.
     const isGone = () => raw.socket.destroyed
+    // Before anything else: what comes later, such as the look-up of a token, can last.
     const live = followRequest(eventLoop, isGone, readingOf(raw))
     const incoming: IncomingRequest = { endpoint, correlationId, headers, remoteAddress }
+    const turn = nextTurn()
     let caller = ANYONE
-    if (auth === 'api-key' || auth === 'admin') {
-      caller = await strangers.judge(request, async () => {
-        // Of two tokens none is the right one: rules#http.6.
-        if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
-        return authenticate[auth](incoming)
-      })
+    if (judgeBearer) {
+      caller = await strangers.judge(request, () => judgeBearer(request, incoming))
       request.caller = caller
       authenticate.admit?.(incoming, caller)
     }
@@ -92,18 +90,20 @@ export function endpointRoute(
       throw error
     })
     live.arrived()
+    if (judgeBearer && turn.isOver()) {
+      // Its credential may have been taken away meanwhile.
+      caller = await strangers.judge(request, () => judgeBearer(request, incoming))
+    }
     if (auth === 'partner') {
       caller = await strangers.judge(request, () => authenticate.partner({ ...incoming, rawBody }))
     }
 
-    const input = {
-      params: readParams?.(request.params),
-      query: readQuery?.(request.query as QueryText),
-      body: readJson?.(rawBody, headers),
-      context: { ...incoming, caller, live, isGone, rawBody },
-    }
+    const params = readParams?.(request.params)
+    const query = readQuery?.(request.query as QueryText)
+    const body = readJson?.(rawBody, headers)
     if (changesSomething) refuseLapsed(live)
-    const answer = await handle(input)
+    const context = { ...incoming, caller, live, ageMs: live.ageMs, isGone, rawBody }
+    const answer = await handle({ params, query, body, context })
     const contentType = responses[answer.status]?.contentType
     if (contentType) reply.type(contentType)
     if (answer.headers) reply.headers(answer.headers)
@@ -117,6 +117,25 @@ export function endpointRoute(
     config: { endpoint },
     handler: serve,
   }
+}
+
+/** How bearer tokens are judged; `undefined` where none is wanted. */
+function bearerJudge(auth: Endpoint['auth'], authenticate: Authenticators) {
+  if (auth !== 'api-key' && auth !== 'admin') return undefined
+  return async ({ raw }: FastifyRequest, incoming: IncomingRequest): Promise<Caller> => {
+    // Of two tokens none is the right one: rules#http.6.
+    if (countHeader(raw.rawHeaders, 'authorization') > 1) throw new Refusal('unauthorized')
+    return authenticate[auth](incoming)
+  }
+}
+
+/** Tells whether this turn of the event loop is over: what was here when it began has been read by then. */
+function nextTurn(): { isOver(): boolean } {
+  let isOver = false
+  setImmediate(() => {
+    isOver = true
+  })
+  return { isOver: () => isOver }
 }
 
 const ANYONE: Caller = { credential: 'none', id: 'anyone' }

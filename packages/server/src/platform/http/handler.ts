@@ -64,6 +64,8 @@ export interface RequestContext extends IncomingRequest {
   readonly caller: Caller
   /** Whether it may still be carried out; whoever changes anything for it asks right before. @source rules#http.14 */
   readonly live: LiveRequest
+  /** How long ago its headers were read, in milliseconds: its body may have come much later. */
+  readonly ageMs: () => number
   /** Whether nobody waits for the answer any more; absent where nobody can go. */
   readonly isGone?: () => boolean
   /** The body as it came, byte for byte; where the endpoint takes none, at most an empty object. */
