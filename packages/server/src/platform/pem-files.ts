@@ -69,6 +69,6 @@ export function validityFault(certificate: X509Certificate, nowMs = Date.now()):
 }
 
 /** The day of an instant, in UTC: `2027-01-31`. */
-function dayOf(atMs: number): string {
+export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10)
 }
