@@ -61,7 +61,11 @@ export function readSandboxConfig(environment: Environment, places: SettingPlace
   const { PIXGATE_DATA_DIR, PIXGATE_SIMULATOR_PORT, ...given } = readVariables(table, environment, {
     isProduction: isProduction(environment),
     supplied: MADE,
-    otherFaults: [...environmentFaults({ environment, places }, table), ...migrationUrlFaults(environment)],
+    otherFaults: [
+      ...environmentFaults({ environment, places }, table),
+      ...migrationUrlFaults(environment),
+      ...pixgate.faults(environment),
+    ],
   })
   return { given, dataDirectory: resolve(PIXGATE_DATA_DIR), simulatorPort: PIXGATE_SIMULATOR_PORT }
 }

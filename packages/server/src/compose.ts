@@ -8,6 +8,7 @@ import { createBalanceHandlers } from './balance/index.ts'
 import { createStatementModule } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
+import { createCertificateWatch } from './banks/certificate-watch.ts'
 import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
@@ -363,12 +364,18 @@ function measure(
       ledger: verifier.standing,
       audit: auditKeeper.standing,
       breakers,
+      certificates: certificatesOf(modules),
       writeProblem: writes.problem,
       pools,
       loopDelays: eventLoop.delays,
     },
     clock,
   )
+}
+
+/** Those that count when the bank is called, as they are known now. */
+function certificatesOf({ bank }: Modules) {
+  return () => bank.certificates?.() ?? []
 }
 
 /** What any server of this process is made with. */
@@ -483,7 +490,9 @@ function startWatch(base: Base, modules: Modules, workers: Workers): void {
     logger,
   })
   const lookAtClock = createClockWatch({ clock, databaseNow, logger })
+  const lookAtCertificates = createCertificateWatch({ certificates: certificatesOf(modules), clock, logger })
   const processNext = async () => {
+    lookAtCertificates()
     await lookAtClock()
     await lookAtWork()
     return false

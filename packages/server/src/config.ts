@@ -351,6 +351,7 @@ export function readConfig(
   const otherFaults = [
     ...environmentFaults({ environment, places }, table, connectors),
     ...migrationUrlFaults(environment),
+    ...chosen.faults(environment),
   ]
   const values = readVariables(table, environment, { isProduction: isProduction(environment), otherFaults })
   return configOf(values, chosen.configure(values))

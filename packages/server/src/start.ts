@@ -2,7 +2,9 @@ import { type AddEndpoints, compose, type Dependencies } from './compose.ts'
 import type { Config } from './config.ts'
 import { databaseStartupError } from './platform/db/problem.ts'
 import type { HttpServer } from './platform/http/http-server.ts'
+import type { Logger } from './platform/log.ts'
 import { listeningError, probePort } from './platform/ports.ts'
+import { endedRuntime } from './platform/runtime-life.ts'
 import { keepRunning } from './platform/timer.ts'
 import { prepareDatabase } from './prepare-database.ts'
 import type { ProcessDependencies, ServingRole, Stop } from './process.ts'
@@ -94,6 +96,7 @@ export async function serve(
   const service = await compose(dependencies, addEndpoints, answers).catch((error: unknown) => {
     throw databaseStartupError(error, config.databaseUrl)
   })
+  warnOfRuntime(dependencies.clock.now(), logger)
   const letEnd = keepRunning()
   stops.push(async () => letEnd())
   stops.push(() => service.stop())
@@ -106,4 +109,10 @@ export async function serve(
   const whole = logger.bindings().role === undefined ? { role } : {}
   const ports = { ...(listening && { port: listening.port }), ...(operators && { operatorPort: operators.port }) }
   logger.info({ ...whole, mode: config.mode, ...ports }, 'ready')
+}
+
+/** @source rules#production.8 */
+function warnOfRuntime(nowMs: number, logger: Logger): void {
+  const ended = endedRuntime(nowMs)
+  if (ended) logger.warn({ ...ended }, 'this Node.js gets no security fixes any more: install a newer major')
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { createPrivateKey } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { sandboxVariables } from '../../sandbox/src/config.ts'
+import { readSandboxConfig, sandboxVariables } from '../../sandbox/src/config.ts'
 import type { Bank } from '../src/banks/bank.ts'
 import { banks } from '../src/banks/banks.ts'
 import { connector } from '../src/banks/connector.ts'
@@ -18,6 +19,7 @@ import {
   type Variables,
   variables,
 } from '../src/platform/variables.ts'
+import { certificateOf, endedCertificate } from './support/certificates.ts'
 import { CANARY, configFaults, faultyVariables, PRODUCTION } from './support/environment.ts'
 import { limitsOf } from './support/limits.ts'
 
@@ -555,4 +557,55 @@ test('[config.8] a secret that is set twice, or whose file is missing, unreadabl
     `PIXGATE_PARTNER_TOKEN_FILE names ${directory}, which cannot be read: illegal operation on a directory`,
     `PIXGATE_PARTNER_SECRET_FILE names ${empty}, which is empty`,
   ])
+})
+
+test('[partner.11] [config.1] a file of TLS that cannot be used is refused by the name of its variable, with nothing of it', (t) => {
+  const [one, other, ended] = [certificateOf(t, 'one.example'), certificateOf(t, 'other.example'), endedCertificate(t)]
+  if (one === undefined || other === undefined || ended === undefined) return t.skip('openssl is not on this machine')
+  const [CERTIFICATE, KEY, CA] = [
+    'PIXGATE_PARTNER_CLIENT_CERTIFICATE_FILE',
+    'PIXGATE_PARTNER_CLIENT_KEY_FILE',
+    'PIXGATE_PARTNER_CA_BUNDLE_FILE',
+  ] as const
+  const missing = `${one.path}-missing`
+  const withPassphrase = `${one.keyPath}-locked`
+  const locked = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: CANARY } as const
+  writeFileSync(withPassphrase, createPrivateKey(one.key).export(locked))
+  const cases: readonly (readonly [environment: Environment, ...faults: string[]])[] = [
+    [{ [CERTIFICATE]: one.path, [KEY]: one.keyPath, [CA]: one.path }],
+    [{ [CERTIFICATE]: one.path }, `${CERTIFICATE} needs ${KEY}`],
+    [{ [KEY]: one.keyPath }, `${KEY} needs ${CERTIFICATE}`],
+    [
+      { [CERTIFICATE]: missing, [KEY]: missing, [CA]: missing },
+      `${CERTIFICATE} names ${missing}, which cannot be read: no such file or directory`,
+      `${KEY} names ${missing}, which cannot be read: no such file or directory`,
+      `${CA} names ${missing}, which cannot be read: no such file or directory`,
+    ],
+    [
+      { [CERTIFICATE]: one.keyPath, [KEY]: one.path, [CA]: one.keyPath },
+      `${CERTIFICATE} names ${one.keyPath}, which is no certificate in PEM`,
+      `${KEY} names ${one.path}, which is no private key in PEM without a passphrase`,
+      `${CA} names ${one.keyPath}, which is no certificate in PEM`,
+    ],
+    [
+      { [CERTIFICATE]: one.path, [KEY]: withPassphrase },
+      `${KEY} names ${withPassphrase}, which is no private key in PEM without a passphrase`,
+    ],
+    [
+      { [CERTIFICATE]: one.path, [KEY]: other.keyPath },
+      `${KEY} is not the key of the first certificate in ${CERTIFICATE}`,
+    ],
+    [
+      { [CERTIFICATE]: ended.path, [KEY]: ended.keyPath, [CA]: ended.path },
+      `${CERTIFICATE}: the certificate has expired on 2020-01-02`,
+      `${CA}: the certificate has expired on 2020-01-02`,
+    ],
+  ]
+  for (const [environment, ...faults] of cases) {
+    assert.deepEqual(faultsOf({ ...ALONE, ...environment }), faults)
+    assert.deepEqual(configFaults(readSandboxConfig, { PIXGATE_MODE: 'sandbox', ...environment }), faults)
+  }
+  const bundle = `${ended.path}-and-another`
+  writeFileSync(bundle, ended.cert + one.cert)
+  assert.deepEqual(faultsOf({ ...ALONE, [CA]: bundle }), [], 'an authority that ended may stand beside its successor')
 })

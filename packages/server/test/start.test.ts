@@ -11,6 +11,7 @@ import { realPause } from '../src/platform/jobs/pause.ts'
 import type { Stop } from '../src/process.ts'
 import { reserveAddress, start } from '../src/start.ts'
 import { capturedLog } from './support/captured-log.ts'
+import { certificateOf } from './support/certificates.ts'
 import { connectionsEnd, testDatabase } from './support/database.ts'
 import { seriesIn } from './support/metrics.ts'
 import { wallNow } from './support/wall-clock.ts'
@@ -110,7 +111,7 @@ async function startWorkerProcess(t: TestContext, environment: Record<string, st
   const given = { clock: createDatabaseClock(), pause: realPause, random: Math.random, logger: log.logger }
   await start('worker', config, given, stops)
   const { port } = await log.line('ready')
-  return { url: `http://127.0.0.1:${port}`, port, config }
+  return { url: `http://127.0.0.1:${port}`, port, config, log }
 }
 
 test('[health.6] [metrics.4] a worker answers how it fares at a port of its own, and nothing else', async (t) => {
@@ -132,6 +133,50 @@ test('[health.6] [metrics.4] a worker answers how it fares at a port of its own,
   for (const path of ['/', '/docs', '/openapi.json', '/api/pix/cash-in', '/operator/cash-out-switch']) {
     assert.equal((await ask(path, ADMIN_TOKEN)).status, 404, path)
   }
+})
+
+test('[production.8] a start on a Node.js whose time is over by the database’s clock says so, and any other does not', async (t) => {
+  const { url } = await testDatabase(t)
+  const warnings = async (nowMs: number) => {
+    const log = capturedLog('warn')
+    const clock = { ...createDatabaseClock(), now: () => nowMs }
+    const stops: Stop[] = []
+    await start(
+      'api',
+      { ...configured(url), port: 0 },
+      { clock, pause: realPause, random: Math.random, logger: log.logger },
+      stops,
+    )
+    for (const stop of stops.reverse()) await stop()
+    return log.lines
+      .filter(({ msg }) => msg.includes('Node.js'))
+      .map(({ level, version, lastDay }) => [level, version, lastDay])
+  }
+  const lastDay = Date.UTC(2028, 3, 30)
+  assert.deepEqual(await warnings(lastDay), [])
+  const isKnown = process.versions.node.startsWith('24.')
+  assert.deepEqual(
+    await warnings(lastDay + 24 * 60 * MINUTE_MS),
+    isKnown ? [['warn', process.versions.node, '2028-04-30']] : [],
+  )
+})
+
+test('[partner.12] a process tells at its start, and measures, that our certificate for the bank expires', async (t) => {
+  const certificate = certificateOf(t, 'gateway.example')
+  if (certificate === undefined) return t.skip('openssl is not on this machine')
+  const { url, log } = await startWorkerProcess(t, {
+    PIXGATE_WORKER_PORT: '0',
+    PIXGATE_PARTNER_CLIENT_CERTIFICATE_FILE: certificate.path,
+    PIXGATE_PARTNER_CLIENT_KEY_FILE: certificate.keyPath,
+  })
+  const { level, daysLeft, expiresAt } = await log.line('our certificate for the bank expires soon')
+  assert.deepEqual([level, daysLeft], ['error', 1])
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+  const series = seriesIn(await response.text())
+  assert.equal(
+    series('pixgate_bank_certificate_expires_timestamp_seconds{owner="client"}'),
+    Date.parse(String(expiresAt)) / 1_000,
+  )
 })
 
 test('[health.6] a worker opens no port where none is set, and refuses one that is taken by its name', async (t) => {

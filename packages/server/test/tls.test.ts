@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Certificate, certificateOf, endedCertificate } from './support/certificates.ts'
+import { authorityOf, type Certificate, certificateOf, endedCertificate } from './support/certificates.ts'
 
 const PROGRAM = fileURLToPath(new URL('support/tls-client.ts', import.meta.url))
 
@@ -68,6 +68,12 @@ async function postgres(t: TestContext, certificate: Certificate) {
 /** What a production refuses to start with, and what a program beside it, or a sandbox, is started with all the same. */
 const UNVERIFIED = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
 
+/** The environment of whoever shows this certificate to the bank. */
+const showing = ({ path, keyPath }: Certificate) => ({
+  PIXGATE_PARTNER_CLIENT_CERTIFICATE_FILE: path,
+  PIXGATE_PARTNER_CLIENT_KEY_FILE: keyPath,
+})
+
 const DATABASE = ['pool', 'check', 'snapshot', 'migrate']
 
 for (const [title, make, code] of [
@@ -116,6 +122,44 @@ test('[production.6] [partner.3] a bank that wants a certificate of ours reads n
     assert.match((await callsOut(trusting, server.url)).bank ?? '', outcome)
     assert.equal(server.requests(), 0)
   }
+})
+
+test('[partner.11] a bank that wants a certificate of ours reads the calls that come with it, and none of another or without one', async (t) => {
+  const [ours, others] = [authorityOf(t, 'ours.example'), authorityOf(t, 'others.example')]
+  if (ours === undefined || others === undefined) return t.skip('openssl is not on this machine')
+  const [client, stranger] = [ours.issue('gateway.example'), others.issue('gateway.example')]
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const bounds = { minVersion: version, maxVersion: version, requestCert: true, rejectUnauthorized: true } as const
+    const bank = await httpsServer(t, ours.issue('localhost'), { ...bounds, ca: ours.cert })
+    const called = async (more: Readonly<Record<string, string>>): Promise<string> =>
+      (await callsOut({ PIXGATE_PARTNER_CA_BUNDLE_FILE: ours.path, ...more }, bank.url)).bank ?? ''
+    assert.match(await called({}), /^(not sent|lost): /)
+    assert.match(await called(showing(stranger)), /^(not sent|lost): /)
+    assert.equal(bank.requests(), 0)
+    assert.equal(await called(showing(client)), '200')
+    assert.equal(bank.requests(), 1)
+  }
+})
+
+test('[partner.11] the authorities that are named for the bank are trusted for it alone, and no other is: not those of NODE_EXTRA_CA_CERTS', async (t) => {
+  const [pinned, other] = [authorityOf(t, 'pinned.example'), authorityOf(t, 'other.example')]
+  if (pinned === undefined || other === undefined) return t.skip('openssl is not on this machine')
+  const environment = { PIXGATE_PARTNER_CA_BUNDLE_FILE: pinned.path, NODE_EXTRA_CA_CERTS: other.path }
+  const ofPinned = await httpsServer(t, pinned.issue('localhost'))
+  const { bank, receiver } = await callsOut(environment, ofPinned.url)
+  assert.deepEqual([bank, receiver], ['200', 'tls: UNABLE_TO_VERIFY_LEAF_SIGNATURE'])
+  const ofOther = await httpsServer(t, other.issue('localhost'))
+  const outcomes = await callsOut(environment, ofOther.url)
+  assert.deepEqual([outcomes.bank, outcomes.receiver], ['not sent: UNABLE_TO_VERIFY_LEAF_SIGNATURE', '200'])
+  assert.equal(ofOther.requests(), 1, 'the receiver, and not the bank')
+})
+
+test('[partner.11] of a pinned authority a certificate of another name is refused all the same', async (t) => {
+  const pinned = authorityOf(t, 'pinned.example')
+  if (pinned === undefined) return t.skip('openssl is not on this machine')
+  const server = await httpsServer(t, pinned.issue('elsewhere.example'))
+  const { bank } = await callsOut({ ...UNVERIFIED, PIXGATE_PARTNER_CA_BUNDLE_FILE: pinned.path }, server.url)
+  assert.deepEqual([bank, server.requests()], ['not sent: ERR_TLS_CERT_ALTNAME_INVALID', 0])
 })
 
 test('[production.6] an authority that NODE_EXTRA_CA_CERTS names is trusted', async (t) => {

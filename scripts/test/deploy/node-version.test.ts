@@ -43,7 +43,10 @@ test('Node.js 24 and newer goes on, and says nothing', () => {
 })
 
 test('every verb runs on the Node.js that came with the packages, and asks for the version first', () => {
-  for (const [verb, command] of Object.entries(manifest.scripts)) assert.match(command, /^exec scripts\/node /, verb)
+  for (const [verb, command] of Object.entries(manifest.scripts)) {
+    const isOfNpm = command.split(' && ').every((part) => /^npm /.test(part))
+    assert.ok(isOfNpm ? verb === 'audit' : /^exec scripts\/node /.test(command), verb)
+  }
   const found = spawnSync(join(ROOT, 'scripts/node'), ['-p', 'process.execArgv.join() + process.version'], {
     encoding: 'utf8',
   })

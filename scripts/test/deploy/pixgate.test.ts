@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -43,4 +43,19 @@ test('[doctor.1] the doctor is one of the words', () => {
   const { status, stdout } = pixgate('doctor')
   assert.equal(status, 1)
   assert.match(stdout, /^✘ configuration\s+DATABASE_URL is required/m)
+})
+
+test('[http.11] an installation and the sandbox run where no object has a `__proto__` to write through', (t) => {
+  const path = mkdtempSync(join(tmpdir(), 'pixgate-node-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  writeFileSync(join(path, 'node'), '#!/bin/sh\necho "$*"\n', { mode: 0o755 })
+  const env = { PATH: `${path}:/usr/bin:/bin` }
+  const { stdout } = spawnSync(join(ROOT, 'deploy/pixgate'), ['api'], { env, encoding: 'utf8' })
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  for (const line of [stdout, scripts.start]) {
+    const flags = line.match(/ --(?!require)\S+/g)?.map((flag: string) => flag.trim()) ?? []
+    const program =
+      "const one = JSON.parse('{}'); one.__proto__ = { admin: 1 }; ('__proto__' in {}) || one.admin !== undefined"
+    assert.equal(spawnSync(process.execPath, [...flags, '-p', program], { encoding: 'utf8' }).stdout, 'false\n', line)
+  }
 })

@@ -1,4 +1,4 @@
-import type { Values, Variables } from '../platform/variables.ts'
+import type { Environment, Values, Variables } from '../platform/variables.ts'
 import type { Bank } from './bank.ts'
 
 /** What the server has to know of how a bank is reached, whichever it is. */
@@ -28,6 +28,8 @@ export interface Connector<Table extends Variables = Variables> {
   /** Heads its variables in the documentation. */
   readonly title: string
   readonly variables: Table
+  /** What is wrong with the files that its variables name, each beginning with its variable. */
+  faults(environment: Environment): readonly string[]
   /** @param values what its variables were read as */
   configure(values: Values<Table>): ConfiguredBank
 }
@@ -40,13 +42,15 @@ export function connector<Table extends Variables, Config extends BankConfig>(de
   readonly title: string
   readonly variables: Table
   readonly settings: { readonly [Setting in keyof BankSettings]: keyof Table & string }
+  readonly faults?: (environment: Environment) => readonly string[]
   readonly configOf: (values: Values<Table>) => Config
   readonly open: (config: Config) => Bank
 }): Connector<Table> {
-  const { title, variables, settings, configOf, open } = declared
+  const { title, variables, settings, faults = () => [], configOf, open } = declared
   return {
     title,
     variables,
+    faults,
     configure: (values) => {
       const config = configOf(values)
       const { timeoutMs, createBudgetMs } = config

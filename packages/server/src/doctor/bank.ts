@@ -1,8 +1,10 @@
 import type { Bank } from '../banks/bank.ts'
+import { type BankCertificate, daysLeftOf, renewalOf, urgencyOf } from '../banks/certificate.ts'
 import type { ConfiguredBank } from '../banks/connector.ts'
 import { bankProblem } from '../banks/problem.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createIds } from '../platform/ids.ts'
+import { dayOf } from '../platform/pem-files.ts'
 import { bad, type Finding, good } from './finding.ts'
 
 /** A bank's `Date` is in whole seconds, and takes a while to arrive. */
@@ -13,7 +15,7 @@ const MINUTE_MS = 60_000
 /**
  * Asks the bank one question that changes nothing there, with our credentials.
  * @param clock of ours
- * @source rules#doctor.3, rules#doctor.4
+ * @source rules#doctor.3, rules#doctor.4, rules#doctor.7
  */
 export async function examineBank(configured: ConfiguredBank, clock: Clock): Promise<readonly Finding[]> {
   const bank = configured.open()
@@ -22,10 +24,24 @@ export async function examineBank(configured: ConfiguredBank, clock: Clock): Pro
     if (answer === undefined) return [good('bank', 'is not asked: it answers no question that changes nothing')]
     const problem = bankProblem(answer, configured.settings, configured.host)
     const answered = problem === undefined ? good('bank', 'answers, and takes our credentials') : bad('bank', problem)
-    return [answered, ...examineClock(bank.latestDate?.(), clock.now())]
+    const now = clock.now()
+    const ofCertificates = bank.certificates?.().map((certificate) => examineCertificate(certificate, now)) ?? []
+    return [answered, ...ofCertificates, ...examineClock(bank.latestDate?.(), now)]
   } finally {
     await bank.close()
   }
+}
+
+const OWNERS = { bank: "the bank's", client: 'ours', authority: "the last authority's" } as const
+
+/** @source rules#doctor.7 */
+function examineCertificate(certificate: BankCertificate, now: number): Finding {
+  const { of, endsAt } = certificate
+  const until = `${OWNERS[of]} is good until ${dayOf(endsAt)}`
+  const urgency = urgencyOf(certificate, now)
+  if (urgency === 'none') return good('certificate', until)
+  const says = `${until}, for ${daysLeftOf(certificate, now)} days: ${renewalOf(certificate, now)}`
+  return urgency === 'notice' ? good('certificate', says) : bad('certificate', says)
 }
 
 /** The statement of the last minute, or a charge that does not exist. */

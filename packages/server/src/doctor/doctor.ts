@@ -10,6 +10,7 @@ import { examineBank } from './bank.ts'
 import { type DatabaseExamination, examineDatabase, type MigratedBy } from './database.ts'
 import { bad, type Finding, good, reportOf } from './finding.ts'
 import { examineReceivers } from './receivers.ts'
+import { examineRuntime } from './runtime.ts'
 
 /** What is examined. A finding stands for what cannot be looked at now. */
 export interface Examined {
@@ -54,7 +55,7 @@ async function findingsOf(configure: Configure): Promise<Finding[]> {
   }
 }
 
-/** Examines the encryption key, the database, the clock, the bank and the receivers, in this order. */
+/** Examines Node.js by the database's time, the encryption key, the database, the clock, the bank and the receivers, in this order. */
 async function examine(examined: Examined): Promise<Finding[]> {
   const { database, encryptionKeys, bank, webhookAllowPrivate } = examined
   const clock = createDatabaseClock()
@@ -73,7 +74,7 @@ async function examine(examined: Examined): Promise<Finding[]> {
     'check' in bank ? [bank] : examineBank(bank, clock).catch((error: unknown) => [unforeseen('bank', error)]),
     examineReceivers(receivers, webhookAllowPrivate).catch((error: unknown) => [unforeseen('webhook receiver', error)]),
   ])
-  return [...ofKeys, ...findings, ...ofBank, ...ofReceivers]
+  return [...examineRuntime(clock.now()), ...ofKeys, ...findings, ...ofBank, ...ofReceivers]
 }
 
 function migratedBy({ mode, migrationUrl }: Examined): MigratedBy {

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
+import type { BankCertificate } from '../banks/certificate.ts'
 import type { BreakerName, BreakerState } from '../banks/reporting.ts'
 import type { DatabaseClock } from '../platform/clock.ts'
 import type { BacklogReading } from './backlog.ts'
@@ -18,6 +19,8 @@ export interface Measured {
   audit(): { readonly at: number; readonly faults: number | undefined } | undefined
   /** Where each breaker in front of the bank stands, by what it holds back. */
   breakers(): Readonly<Partial<Record<BreakerName, BreakerState>>>
+  /** Until when the certificates are good that count when the bank is called, as far as this process knows them. */
+  certificates(): readonly BankCertificate[]
   /** Why the database does not take what is written; `undefined` where it does. */
   writeProblem(): string | undefined
   /** How the connections of each pool are used. */
@@ -38,6 +41,7 @@ export function createMeasured(
   engineAndLedger(registry, measured)
   auditTrail(registry, measured)
   breakers(registry, measured)
+  certificates(registry, measured)
   ofProcess(registry, measured, clock)
   backlog(registry, remembered(measured.backlog, clock, REMEMBERED_MS))
 }
@@ -101,6 +105,20 @@ function breakers(registry: Registry, measured: Measured): void {
       for (const [breaker, current] of Object.entries(measured.breakers())) {
         for (const state of BREAKER_STATES) this.set({ breaker, state }, state === current ? 1 : 0)
       }
+    },
+  })
+}
+
+/** @source rules#partner.12 */
+function certificates(registry: Registry, measured: Measured): void {
+  new Gauge({
+    name: 'pixgate_bank_certificate_expires_timestamp_seconds',
+    help: 'Until when a certificate is good that counts when the bank is called, by whose it is (bank, client, authority), in Unix seconds',
+    labelNames: ['owner'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { of, endsAt } of measured.certificates()) this.set({ owner: of }, endsAt / 1_000)
     },
   })
 }

@@ -31,6 +31,10 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 /** What TLS fails at, the first that fits. Its codes differ between versions of OpenSSL. */
 const TLS_PROBLEMS: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/CERTIFICATE_REQUIRED/, 'wants a certificate of ours, and we have none'],
+  [
+    /ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_|UNSUPPORTED_CERTIFICATE)/,
+    'refuses the certificate that we show it',
+  ],
   [/ALERT_HANDSHAKE_FAILURE/, 'refuses our TLS handshake: it may want a certificate of ours, and we have none'],
   [/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/, 'speaks no version of TLS that we do: TLS 1.2 or newer is needed'],
   [/^EPROTO|^ERR_SSL_$|WRONG_VERSION_NUMBER|PACKET_LENGTH|HTTP_REQUEST/, 'does not speak TLS'],

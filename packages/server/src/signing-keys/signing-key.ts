@@ -79,7 +79,7 @@ export interface KeyPair {
 /**
  * Opens a key. Its public half is made of the private one: what the row says of it is not believed.
  * @throws SigningKeyUnreadable where no configured key opens it, or it is not the key of its id
- * @source rules#encryption.1
+ * @source rules#encryption.1, rules#encryption.5
  */
 export function openKey(sealed: SealedKey, sealer: Sealer): KeyPair {
   const { plain } = unsealKey(sealed, sealer)

@@ -9,6 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { pixgate } from '../../src/banks/banks.ts'
+import type { CertificateOwner } from '../../src/banks/certificate.ts'
 import type { ConfiguredBank } from '../../src/banks/connector.ts'
 import { examineBank } from '../../src/doctor/bank.ts'
 import { examineDatabase, type MigratedBy } from '../../src/doctor/database.ts'
@@ -21,7 +22,7 @@ import { openGate, publicAddressGate } from '../../src/platform/http-client/addr
 import type { EncryptionKeys } from '../../src/platform/sealing.ts'
 import { readVariables } from '../../src/platform/variables.ts'
 import { migrateDatabase } from '../../src/prepare-database.ts'
-import { certificateOf, endedCertificate } from '../support/certificates.ts'
+import { authorityOf, certificateOf, endedCertificate } from '../support/certificates.ts'
 import { administer, testDatabase } from '../support/database.ts'
 import { as, login, serverLogin } from '../support/logins.ts'
 import { emptyDatabase } from '../support/migrations.ts'
@@ -184,6 +185,54 @@ test('[doctor.3] the bank is named with what is wrong and what to look at', asyn
   ])
   const page = await bankThat(t, (response) => response.writeHead(200).write('<html>'))
   assert.equal((await examined(page.url))[0], '✘ bank   the bank answers what cannot be read')
+})
+
+/** What the doctor says of a bank whose certificates end in so many days. */
+async function certificateLines(days: Readonly<Partial<Record<CertificateOwner, number>>>): Promise<string[]> {
+  const now = 1_700_000_000_000
+  const certificates = Object.entries(days).map(([of, left]) => ({
+    of: of as CertificateOwner,
+    endsAt: now + left * 86_400_000,
+  }))
+  const open = () => ({ ...configured('http://127.0.0.1:9').open(), certificates: () => certificates })
+  const findings = await examineBank({ ...configured('http://127.0.0.1:9'), open }, { now: () => now })
+  return lines(findings.filter(({ check }) => check === 'certificate'))
+}
+
+test('[doctor.7] until when certificates are good is told; what somebody has to do from 30 days on, and as a fault from 7', async () => {
+  const endsIn30 = 'ours is good until 2023-12-14, for 30 days: our certificate for the bank expires soon'
+  const endsIn6 = "the bank's is good until 2023-11-20, for 6 days: the bank’s certificate expires soon"
+  const ended =
+    "the last authority's is good until 2023-11-12, for -2 days: the certificate of the last authority that is"
+  assert.deepEqual(await certificateLines({ bank: 31 }), ["✔ certificate  the bank's is good until 2023-12-15"])
+  assert.deepEqual(await certificateLines({ client: 30, bank: 6, authority: -2 }), [
+    `✔ certificate  ${endsIn30}: put a new one in its place, with its key, and restart`,
+    `✘ certificate  ${endsIn6}: the bank has to renew it`,
+    `✘ certificate  ${ended} trusted for the bank has expired: add the one that the bank will use next, and restart`,
+  ])
+})
+
+test('[doctor.7] [partner.12] the certificates are those of the connection and of the files', async (t) => {
+  const authority = authorityOf(t, 'authority.example')
+  if (authority === undefined) return t.skip('openssl is not on this machine')
+  const [server, client] = [authority.issue('localhost'), authority.issue('gateway.example')]
+  const wanting = { requestCert: true, rejectUnauthorized: true, ca: authority.cert }
+  const bank = createTlsServer({ ...server, ...wanting }, (_, response) => response.end(JSON.stringify(STATEMENT)))
+  const environment = {
+    ...ENVIRONMENT,
+    PIXGATE_PARTNER_URL: `https://localhost:${await listening(t, bank)}`,
+    PIXGATE_PARTNER_CLIENT_CERTIFICATE_FILE: client.path,
+    PIXGATE_PARTNER_CLIENT_KEY_FILE: client.keyPath,
+    PIXGATE_PARTNER_CA_BUNDLE_FILE: authority.path,
+  }
+  const values = readVariables(pixgate.variables, environment, { isProduction: false })
+  const told = lines(await examineBank(pixgate.configure(values), { now: wallNow }))
+  assert.match(told[0] ?? '', /^✔ bank +answers, and takes our credentials$/)
+  const owners = ["the bank's", 'ours', "the last authority's"]
+  assert.deepEqual(
+    told.slice(1, 4).map((line) => /^✘ certificate +(.*?) is good until /.exec(line)?.[1]),
+    owners,
+  )
 })
 
 const startOn = (url: string) => migrateDatabase({ url, variable: 'DATABASE_URL' }, pino({ level: 'silent' }))

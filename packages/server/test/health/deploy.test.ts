@@ -4,6 +4,7 @@ import test from 'node:test'
 import { cashIn, cashOut, refundIn, serviceEndpoints } from '@pixgate/spec'
 import { Registry } from 'prom-client'
 import { parse } from 'yaml'
+import { CERTIFICATE_OWNERS } from '../../src/banks/certificate.ts'
 import type { BreakerName, RefusedCall } from '../../src/banks/reporting.ts'
 import { REFUSAL_REASONS } from '../../src/credentials/reports.ts'
 import { createCounted } from '../../src/health/counted.ts'
@@ -25,6 +26,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>
   pixgate_orders_suspended: { kind: ['operator', 'trip_wire'] },
   pixgate_work_late: { kind: ['event', 'notification', 'delivery', 'cash_in', 'cash_out', 'refund_in'] },
   pixgate_bank_call_duration_seconds: { outcome: ['unauthorized', 'rate_limited'] satisfies RefusedCall[] },
+  pixgate_bank_certificate_expires_timestamp_seconds: { owner: CERTIFICATE_OWNERS },
   pixgate_bank_breaker_state: {
     breaker: ['orders', 'charges', 'qr_codes'] satisfies BreakerName[],
     state: BREAKER_STATES,

@@ -249,6 +249,7 @@ function metricsOf(given: Partial<Measured>, now = () => WALL_AT) {
     backlog: async () => NOTHING_WAITS,
     ledger: () => undefined,
     audit: () => undefined,
+    certificates: () => [],
     breakers: () => ({ orders: 'closed', charges: 'half_open' }),
     writeProblem: () => undefined,
     pools: () => ({ api: { inUse: 2, waiting: 1 } }),
@@ -268,10 +269,11 @@ const NOTHING_WAITS: Backlog = {
   statement: [],
 }
 
-test('[health.4] the metrics show the state at the time of the scrape', async () => {
+test('[health.4] [partner.12] the metrics show the state at the time of the scrape', async () => {
   const { series } = metricsOf({
     ledger: () => ({ at: WALL_AT, faults: 2 }),
     audit: () => ({ at: WALL_AT, faults: 3 }),
+    certificates: () => [{ of: 'bank', endsAt: WALL_AT }],
   })
   const after = await series()
   assert.deepEqual([after('pixgate_engine_waiting'), after('pixgate_database_up')], [3, 1])
@@ -284,6 +286,8 @@ test('[health.4] the metrics show the state at the time of the scrape', async ()
     [3, WALL_AT / 1_000],
   )
   assert.equal(after('pixgate_clock_skew_seconds'), -1.5)
+  assert.equal(after('pixgate_bank_certificate_expires_timestamp_seconds{owner="bank"}'), WALL_AT / 1_000)
+  assert.equal(after('pixgate_bank_certificate_expires_timestamp_seconds{owner="client"}'), undefined)
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="half_open"}'), 1)
   assert.equal(after('pixgate_bank_breaker_state{breaker="charges",state="open"}'), 0)
   assert.equal(after('pixgate_database_connections_waiting{pool="api"}'), 1)

@@ -10,6 +10,8 @@ test('[health.5] what TLS fails at is told apart: no TLS, too old, a certificate
     ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'speaks no version of TLS that we do: TLS 1.2 or newer is needed',
     ERR_SSL_UNSUPPORTED_PROTOCOL: 'speaks no version of TLS that we do: TLS 1.2 or newer is needed',
     ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'wants a certificate of ours, and we have none',
+    ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'refuses the certificate that we show it',
+    ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'refuses the certificate that we show it',
     'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE':
       'refuses our TLS handshake: it may want a certificate of ours, and we have none',
     ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE:

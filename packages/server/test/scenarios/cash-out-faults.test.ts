@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
-import { certificateOf } from '../support/certificates.ts'
+import { authorityOf, certificateOf } from '../support/certificates.ts'
 import { cases, movesBy, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
@@ -335,4 +335,37 @@ test('[cash-out.states.8] [production.6] to a bank whose certificate does not ve
   assert.equal(await status(), 'RELEASED')
   assert.deepEqual(await balances(pix.database), REST)
   assert.deepEqual([requests, await cases(pix.database)], [0, []])
+})
+
+test('[partner.11] [cash-out.states.8] to a bank that wants a certificate of ours, and is shown none, no payout is sent, and the money stays', async (t) => {
+  const authority = authorityOf(t, 'authority.example')
+  if (authority === undefined) return t.skip('openssl is not on this machine')
+  for (const [version, status, statusLater] of [
+    ['TLSv1.2', 'DISPATCHED', 'RELEASED'],
+    // Refused after our side of the handshake is done: nobody can tell, so that it is never free by itself.
+    ['TLSv1.3', 'PROVIDER_RESULT_UNKNOWN', 'RECONCILIATION_REQUIRED'],
+  ] as const) {
+    let requests = 0
+    const wanting = { minVersion: version, maxVersion: version, requestCert: true, rejectUnauthorized: true } as const
+    const bank = createServer({ ...authority.issue('localhost'), ...wanting, ca: authority.cert }, (_, response) => {
+      requests += 1
+      response.end('{}')
+    })
+    await once(bank.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => bank.close())
+    const bankUrl = `https://localhost:${(bank.address() as AddressInfo).port}`
+    const pix = await world(t, { PIXGATE_PARTNER_CA_BUNDLE_FILE: authority.path }, { isStepped: true, bankUrl })
+    const deposit = { valueCents: 10_000, reason: 'opening balance' }
+    const asAdmin = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    assert.equal((await pix.call('POST', '/operator/adjustments', deposit, asAdmin)).status, 201)
+    const { id } = await pix.cashOut()
+    const now = async () => (await pix.get(`/api/pix/cash-out/${id}`)).status
+    for (let minute = 0; minute < 10; minute++) await pix.later(60_000)
+    assert.equal(await now(), status)
+    assert.deepEqual(await balances(pix.database), { available: 7000n, reserved: 3000n, settlement: -10_000n })
+    for (let minute = 0; minute < 30; minute++) await pix.later(60_000)
+    assert.deepEqual([await now(), requests], [statusLater, 0])
+    const { reserved } = await balances(pix.database)
+    assert.equal(reserved, statusLater === 'RELEASED' ? undefined : 3000n)
+  }
 })

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { openPartnerLink } from '../../src/banks/pixgate/link.ts'
+import { readPartnerTls } from '../../src/banks/pixgate/tls.ts'
 import { errorCode } from '../../src/platform/connection-problem.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
@@ -19,7 +20,8 @@ const query = { name: 'test.one', text: 'SELECT 1' }
 const logger = pino({ enabled: false })
 
 async function callBank(): Promise<string> {
-  const link = openPartnerLink({ url: httpsUrl, token: 'canary', timeoutMs: 3_000 })
+  const { tls } = readPartnerTls(process.env)
+  const link = openPartnerLink({ url: httpsUrl, token: 'canary', timeoutMs: 3_000, tls })
   const outcome = await link.exchange({ method: 'GET', path: '/statement' })
   await link.close()
   return outcome.kind === 'answered' ? `${outcome.httpStatus}` : `${outcome.kind}: ${outcome.reason}`

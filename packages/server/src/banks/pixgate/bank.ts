@@ -11,7 +11,11 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
   const onDate = (dateMs: number) => {
     latestDate = dateMs
   }
-  const link = openPartnerLink({ ...config, onDate })
+  let bankEndsAt: number | undefined
+  const onCertificate = (endsAt: number) => {
+    bankEndsAt = endsAt
+  }
+  const link = openPartnerLink({ ...config, onDate, onCertificate })
   const secrets = [config.secret, config.secretPrevious].filter((secret) => secret !== undefined)
   const isFromBank = config.addresses === undefined ? () => true : networksOf(config.addresses).include
   return {
@@ -23,6 +27,10 @@ export function openPixgateBank(config: PixgateBankConfig): Bank {
       isFromBank,
     }),
     latestDate: () => latestDate,
+    certificates: () => [
+      ...(bankEndsAt === undefined ? [] : [{ of: 'bank', endsAt: bankEndsAt } as const]),
+      ...config.certificates,
+    ],
     close: () => link.close(),
   }
 }

@@ -6,13 +6,17 @@ import {
   narrowNetworks,
   networks,
   secret,
+  text,
   type Values,
   variables,
 } from '../../platform/variables.ts'
+import type { BankCertificate } from '../certificate.ts'
+import { type PartnerTls, readPartnerTls } from './tls.ts'
 
 /** How a bank that speaks our own partner protocol is reached. */
 
 const SECRET_MIN_LENGTH = 32
+const PATH_MAX_LENGTH = 4_096
 
 /** What it has to be told, by environment variables. */
 export const pixgateBankVariables = variables({
@@ -63,6 +67,20 @@ export const pixgateBankVariables = variables({
     description:
       'Where the bank calls from with PIXGATE_PARTNER_INBOUND_API_KEY, which counts from nowhere else and in production needs this. Unset: from anywhere.',
   },
+  PIXGATE_PARTNER_CLIENT_CERTIFICATE_FILE: {
+    shape: text(PATH_MAX_LENGTH),
+    description:
+      'File of the certificate that we show to the bank, in PEM, with those between it and its authority behind it. Unset: none.',
+  },
+  PIXGATE_PARTNER_CLIENT_KEY_FILE: {
+    shape: text(PATH_MAX_LENGTH),
+    description: 'File of the private key of that certificate, in PEM without a passphrase.',
+  },
+  PIXGATE_PARTNER_CA_BUNDLE_FILE: {
+    shape: text(PATH_MAX_LENGTH),
+    description:
+      "File of the authorities, in PEM, that alone are trusted for the bank. Unset: Node.js's own and those of NODE_EXTRA_CA_CERTS.",
+  },
   PIXGATE_PARTNER_TIMEOUT_MS: {
     shape: integer(100, 10_000, 'milliseconds'),
     default: '3000',
@@ -93,13 +111,17 @@ export interface PixgateBankConfig {
   readonly inboundApiKeyPrevious: string | undefined
   /** From where {@link inboundApiKey} counts; `undefined`: from anywhere. */
   readonly addresses: readonly string[] | undefined
+  readonly tls: PartnerTls
+  /** Those of {@link tls}. */
+  readonly certificates: readonly BankCertificate[]
   readonly timeoutMs: number
   readonly createBudgetMs: number
   readonly hasIdempotentOrders: boolean
 }
 
-/** Makes it of the values of its variables. */
+/** Makes it of the values of its variables, and of the files that they name, which were found to be good. */
 export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): PixgateBankConfig {
+  const { tls, certificates } = readPartnerTls(values)
   return {
     url: values.PIXGATE_PARTNER_URL,
     token: values.PIXGATE_PARTNER_TOKEN,
@@ -108,6 +130,8 @@ export function pixgateBankConfig(values: Values<typeof pixgateBankVariables>): 
     inboundApiKey: values.PIXGATE_PARTNER_INBOUND_API_KEY,
     inboundApiKeyPrevious: values.PIXGATE_PARTNER_INBOUND_API_KEY_PREVIOUS,
     addresses: values.PIXGATE_PARTNER_ADDRESSES,
+    tls,
+    certificates,
     timeoutMs: values.PIXGATE_PARTNER_TIMEOUT_MS,
     createBudgetMs: values.PIXGATE_PARTNER_CREATE_BUDGET_MS,
     hasIdempotentOrders: values.PIXGATE_PARTNER_IDEMPOTENT_ORDERS,

@@ -1,8 +1,11 @@
+import { TLSSocket } from 'node:tls'
 import { limits } from '@pixgate/spec'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
+import { validityOf } from '../../platform/pem-files.ts'
 import { sleeplessClock } from '../../platform/stopwatch.ts'
 import { startTimer } from '../../platform/timer.ts'
 import type { SendWindow } from '../port.ts'
+import type { PartnerTls } from './tls.ts'
 
 /**
  * HTTP to the bank: bounded in time, size and connections, and exact about whether a request can have been read.
@@ -46,20 +49,24 @@ export interface PartnerLinkOptions {
   readonly connectionsMax?: number
   /** Called with the `Date` of each answer that has one, epoch milliseconds. */
   readonly onDate?: (dateMs: number) => void
+  /** Called with each new connection's end of the bank's certificate, epoch milliseconds. */
+  readonly onCertificate?: (endsAt: number) => void
+  /** What TLS is told besides. */
+  readonly tls?: PartnerTls
   /** A clock that goes on while the process sleeps, milliseconds. */
   readonly monotonic?: () => number
 }
 
 /**
  * Opens a link. Connections are made when they are first needed and kept for the next call.
- * @source rules#production.6
+ * @source rules#production.6, rules#partner.11
  */
 export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
   const monotonic = options.monotonic ?? sleeplessClock()
   const { origin, pathname } = new URL(options.url)
   const pool = new Pool(origin, {
     connections: options.connectionsMax ?? 64,
-    connect: tellingConnector(options.timeoutMs),
+    connect: tellingConnector(options),
     // HTTP/1.1 only: with several requests on one connection nobody could tell which of them were read.
     allowH2: false,
     maxResponseSize: limits.bodyMaxBytes,
@@ -94,13 +101,21 @@ export function openPartnerLink(options: PartnerLinkOptions): PartnerLink {
  * In TLS 1.3 a bank that wants a certificate of ours refuses after the handshake, and hangs up. The refusal is the first
  * error of the socket; without this only the hanging up would be told.
  */
-function tellingConnector(timeout: number): buildConnector.connector {
+function tellingConnector({ timeoutMs, tls, onCertificate }: PartnerLinkOptions): buildConnector.connector {
   // What is not said here the environment could say.
-  const dial = buildConnector({ timeout, allowH2: false, minVersion: 'TLSv1.2', rejectUnauthorized: true })
+  const dial = buildConnector({
+    ...tls,
+    timeout: timeoutMs,
+    allowH2: false,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+  })
   return (options, callback) =>
     dial(options, (error, socket) => {
       if (error) return callback(error, null)
       socket.once('error', (refusal) => socket.destroy(refusal))
+      const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
+      if (certificate) onCertificate?.(validityOf(certificate).to)
       callback(null, socket)
     })
 }

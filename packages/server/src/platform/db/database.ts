@@ -90,7 +90,7 @@ export interface DatabaseOptions extends PoolReportsOptions {
   readonly statementTimeoutMs?: number
 }
 
-/** The role of the running server: it can only add to what is append-only. */
+/** The role of the running server: it can only add to what is append-only. @source rules#database.13 */
 export const APPLICATION_ROLE = 'pixgate_app'
 
 /** How long the server lets a statement run. */
