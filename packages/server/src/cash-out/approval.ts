@@ -2,6 +2,7 @@ import { limits, Refusal } from '@pixgate/spec'
 import type { Operator } from '../audit/operator.ts'
 import type { Audit, Document } from '../engine/operation.ts'
 import { sendableSince } from '../operations/attempts.ts'
+import type { OperatorRefusal } from '../operations/refusal.ts'
 import type { Person } from '../operators/index.ts'
 import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
 import type { CashOutRequest } from './create.ts'
@@ -35,7 +36,7 @@ export type ApprovalInput =
       /** Of a QR code, which is decoded again: `null` where it cannot be paid any more. */
       readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null
     }
-  | { readonly on: 'operator.refused'; readonly approver: Operator; readonly reason: string }
+  | OperatorRefusal
 
 type Approved = Extract<ApprovalInput, { on: 'operator.approved' }>
 

@@ -150,6 +150,32 @@ test('[cash-out.approval.5] of a code the approver reads what its bank decoded',
   assert.match(recipient.document, /^\*\*/)
 })
 
+test('[refund-in.refusal.1] [refund-in.refusal.2] a refund needs no approval; after a theft an approver drops those that wait', async (t) => {
+  const pix = await office(t)
+  const cashIn = await pix.paid('50.00')
+  const setSwitch = (enabled: boolean) =>
+    pix.as(pix.admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
+  const [ours, theirs] = [await pix.refundIn(cashIn.id, 20), await pix.refundIn(cashIn.id, 30)]
+  await setSwitch(false)
+  await pix.later(60_000)
+  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
+    assert.ok([401, 403].includes((await pix.say(token, theirs, false)).status))
+  }
+  const approval = await pix.say(pix.approver, theirs)
+  assert.deepEqual([approval.status, approval.body.code], [409, 'not_possible_in_state'])
+  const { status, body } = await pix.say(pix.approver, theirs, false)
+  assert.deepEqual(
+    [status, body.status, body.failureCode, body.valueCents],
+    [200, 'FAILED', 'refused_by_operator', 3000],
+  )
+  assert.deepEqual(body, await pix.get(`/api/pix/refund/${theirs.id}`))
+  await setSwitch(true)
+  await pix.until(`/api/pix/refund/${ours.id}`, (refund) => refund.status === 'CONFIRMED')
+  assert.equal((await pix.say(pix.approver, ours, false)).body.code, 'not_possible_in_state')
+  for (const id of [cashIn.id, 'none']) assert.equal((await pix.say(pix.approver, { id }, false)).status, 404)
+  await pix.assertBooksAgree()
+})
+
 test('[cash-out.approval.11] after a theft an approver drops what waits while payouts are off, and none of it leaves', async (t) => {
   const pix = await office(t)
   const setSwitch = async (enabled: boolean) => {
