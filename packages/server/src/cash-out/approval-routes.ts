@@ -8,7 +8,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
-import { type ApprovalInput, approvalDeadline, countedApprovers } from './approval.ts'
+import { type ApprovalInput, approvalDeadline, countedApprovers, HoldersChanged } from './approval.ts'
 import type { CashOut } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import type { CashOutJobs } from './jobs.ts'
@@ -46,7 +46,7 @@ export interface ApprovalRoutesOptions {
 
 /** Makes the handlers. */
 export function createApprovalHandlers(options: ApprovalRoutesOptions): ApprovalHandlers {
-  const { commands, store, holders, refunds, onReserved } = options
+  const { store, holders, refunds, onReserved } = options
   return {
     listApprovals: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
       // One more than asked for tells whether there are more.
@@ -63,17 +63,37 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
       const cashOut = isUuid(params.id) ? await store.get(params.id) : undefined
       if (!cashOut) return { status: 200, body: await refundRefused(params.id, said, approved, context.live, refunds) }
       const code = approved ? await codeNow(cashOut, options) : {}
-      // Last, so that no approval counts of whoever is deactivated while the bank is asked.
-      const now = await holdersNow([cashOut], holders)
-      const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
-      const input: ApprovalInput = approved
-        ? { on: 'operator.approved', ...said, people: now.people, isKeyDeactivated, ...code }
-        : { on: 'operator.refused', ...said }
-      const after = await commands.approve(cashOut, input, context.live)
+      const { after, now } = await saidAmong(options, cashOut, context.live, ({ people, holdersVersion, ...now }) => {
+        if (!approved) return { on: 'operator.refused', ...said }
+        const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
+        return { on: 'operator.approved', ...said, people, holdersVersion, isKeyDeactivated, ...code }
+      })
       if (!after) throw new Refusal('not_found')
       onReserved()
       return { status: 200, body: approvalView(after, now) }
     },
+  }
+}
+
+/**
+ * Says it, by who holds keys and tokens when it is written: whoever is deactivated while it waits has approved nothing.
+ * @throws as `CashOutCommands.approve` does
+ * @source rules#cash-out.approval.12
+ */
+async function saidAmong(
+  { commands, store, holders }: ApprovalRoutesOptions,
+  cashOut: CashOut,
+  live: LiveRequest,
+  inputOf: (now: HoldersNow & { readonly holdersVersion: bigint }) => ApprovalInput,
+): Promise<{ readonly after: CashOut | undefined; readonly now: HoldersNow }> {
+  for (;;) {
+    const holdersVersion = await store.holdersVersion()
+    const now = await holdersNow([cashOut], holders)
+    try {
+      return { after: await commands.approve(cashOut, inputOf({ ...now, holdersVersion }), live), now }
+    } catch (error) {
+      if (!(error instanceof HoldersChanged)) throw error
+    }
   }
 }
 
@@ -131,7 +151,7 @@ async function holdersNow(cashOuts: readonly CashOut[], { people, keysDeactivate
   return { people: await people(), deactivatedAt: await keysDeactivatedAt(keys) }
 }
 
-function keyDeactivatedAt({ facts }: CashOut, { deactivatedAt }: HoldersNow): number | null {
+function keyDeactivatedAt({ facts }: CashOut, { deactivatedAt }: Pick<HoldersNow, 'deactivatedAt'>): number | null {
   return deactivatedAt.get(facts.madeBy?.caller ?? '') ?? null
 }
 

@@ -31,12 +31,17 @@ export type ApprovalInput =
       readonly reason: string
       /** All operators there ever were, as they are now: whoever is not among them counts for nothing. */
       readonly people: readonly Person[]
+      /** How often keys and operators had been deactivated before these were read. */
+      readonly holdersVersion: bigint
       /** The API key that asked for the payout was deactivated since. */
       readonly isKeyDeactivated: boolean
       /** Of a QR code, which is decoded again: `null` where it cannot be paid any more. */
       readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null
     }
   | OperatorRefusal
+
+/** Somebody was deactivated since it was read who holds keys and tokens: they are to be read again. */
+export class HoldersChanged extends Error {}
 
 type Approved = Extract<ApprovalInput, { on: 'operator.approved' }>
 

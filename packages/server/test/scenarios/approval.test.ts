@@ -4,6 +4,7 @@ import { buildStaticBrCode } from '@pixgate/brcode'
 import { balances } from '../support/books.ts'
 import { notifiedStatuses } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
+import { openHolder } from '../support/waiting-backends.ts'
 import { ADMIN_TOKEN, type Answer, world } from '../support/world.ts'
 
 /** A merchant with R$ 100,00 whose payouts from R$ 10,00 on are approved, and the key of a program that an admin made. */
@@ -139,6 +140,31 @@ test('[cash-out.approval.2] [cash-out.approval.3] [cash-out.approval.5] who made
   assert.equal((await pix.say(pix.approver, payout, false)).body.status, 'RELEASED')
   await pix.assertBooksAgree()
 })
+
+test('[cash-out.approval.12] an approval that waits while its key or its approver is deactivated counts for nothing', async (t) => {
+  const pix = await office(t)
+  const ana = (await pix.as(pix.admin)('POST', '/operator/operators', { name: 'Ana', role: 'admin' })).body
+  const { keyId, payout } = await withKeyOf(pix, ana.token)
+  const other = await pix.cashOut({ value: 10, externalId: 'other' })
+  const gone = [
+    [payout, `/api-key/${keyId}`, 'api_key_deactivated'],
+    [other, `/operator/operators/${pix.bia.id}`, 'insufficient_role'],
+  ] as const
+  for (const [waiting, path, code] of gone) {
+    const holder = await openHolder(pix.databaseUrl)
+    await holder.hold(HOLD_SWITCH)
+    const said = pix.say(pix.approver, waiting)
+    await holder.waiting(1)
+    assert.equal((await pix.as(pix.admin)('DELETE', path)).status, 204)
+    await holder.release()
+    assert.equal((await said).body.code, code)
+    await pix.later(60_000)
+    assert.equal((await pix.get(`/api/pix/cash-out/${waiting.id}`)).status, 'RESERVED')
+  }
+  await pix.assertBooksAgree()
+})
+
+const HOLD_SWITCH = `SELECT FROM control WHERE name = 'cash_out_switch' FOR UPDATE`
 
 test('[cash-out.approval.5] of a code the approver reads what its bank decoded', async (t) => {
   const pix = await office(t)

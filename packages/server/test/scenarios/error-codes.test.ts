@@ -30,6 +30,7 @@ const CIRCUMSTANCES: Partial<Record<ErrorCode, (t: TestContext) => Promise<World
   partner_unavailable: async (t) =>
     world(t, { PIXGATE_PARTNER_CREATE_BUDGET_MS: '100' }, { bankUrl: `http://127.0.0.1:${await testPort()}` }),
   approver_not_independent: (t) => world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1' }),
+  api_key_deactivated: (t) => world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1' }),
   cash_out_suspended: async (t) => {
     const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: '1' })
     await operate(pix, 'PUT', '/operator/cash-out-switch', { enabled: false, reason: 'the tests' })

@@ -331,6 +331,15 @@ const PARTICULAR: readonly Row[] = [
   },
   {
     operation: 'decideApproval',
+    code: 'api_key_deactivated',
+    request: async (pix) => {
+      const id = await fundedCashOut(pix)
+      await operate(pix, 'POST', '/api-key/deactivate-all', { reason: 'the tests' })
+      return send(pix, 'decideApproval', { id })
+    },
+  },
+  {
+    operation: 'decideApproval',
     code: 'cash_out_suspended',
     request: async (pix) => {
       await turnPayouts(pix, true)
