@@ -134,9 +134,17 @@ function isSamePerson(person: Person, id: string, people: readonly Person[]): bo
   return people.some((other) => other.id === id && foldedName(other.name) === foldedName(person.name))
 }
 
-/** A name without its case and its needless spaces; letters that differ in form only are one. */
+/**
+ * A name without its case, its needless spaces and what nobody sees; letters that differ in form only are one. Each step down
+ * and up folds letters that the one before leaves apart: `ẞ` and `SS`, `Σ` and `ς`, `İ` and `I`.
+ */
 function foldedName(name: string): string {
-  return name.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
+  const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '')
+  const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i')
+  return folded
+    .normalize('NFKC')
+    .replace(/[\s\u2800]+/g, ' ')
+    .trim()
 }
 
 /** What the audit trail is told of it. @source rules#cash-out.approval.6 */
