@@ -1,13 +1,11 @@
 import { getMetrics, Refusal } from '@pixgate/spec'
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/db/database.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
-import { networkOf } from '../platform/networks.ts'
-import { createTokenBuckets } from '../platform/token-bucket.ts'
+import { ADDRESSES_MAX, createLoginRows } from './login-rows.ts'
 import { type Operator, operatorOf } from './operator.ts'
-import { insertAudit, insertLogin } from './store.ts'
+import { insertAudit } from './store.ts'
 
 /** Who asks for the operator's endpoints. @throws Refusal that keeps the caller out */
 type Authenticate = (request: IncomingRequest) => Promise<Caller>
@@ -27,14 +25,7 @@ export interface AuditedLoginsDependencies {
   readonly ids: Ids
 }
 
-/** An operator who comes back within this from the same network has not logged in anew. @source rules#audit.7 */
-const LOGIN_LASTS_MS = 24 * 60 * 60 * 1_000
-
-/** Of so many a process knows without asking that they are in the trail. */
-const KNOWN_MAX = 1_000
-
-/** Of so many addresses what came is told by itself, in one minute. What came from others is one row, of an operator one. */
-const ADDRESSES_MAX = 20
+/** What came from more addresses than are told by themselves is one row, of an operator one. */
 const OTHERS = 'other addresses'
 
 /** How often an operator was let in from more addresses than are told by themselves. */
@@ -68,19 +59,13 @@ export function auditLogins(
   authenticate: Authenticate,
   { database, clock, ids }: AuditedLoginsDependencies,
 ): AuditedLogins {
-  const known = new LRUCache<string, number>({ max: KNOWN_MAX })
-  const rows = createTokenBuckets(clock, { perMinute: ADDRESSES_MAX, capacity: ADDRESSES_MAX, bucketsMax: KNOWN_MAX })
+  const logins = createLoginRows({ database, clock, ids })
   let refused = new Map<string, number>()
   let crowded = new Map<string, Crowd>()
 
   async function tellLogin(request: IncomingRequest, caller: Caller): Promise<void> {
     const operator = operatorOf({ caller, remoteAddress: request.remoteAddress })
-    const name = `${operator.actor} ${networkOf(operator.address)}`
-    const at = clock.now()
-    if (at < (known.get(name) ?? 0)) return
-    if (rows.take(operator.actor) > 0) return crowd(operator, 1)
-    const loginAt = await insertLogin(database, { ...operator, id: ids.uuid(), at }, at - LOGIN_LASTS_MS)
-    known.set(name, loginAt + LOGIN_LASTS_MS)
+    if (!(await logins.tell(operator))) crowd(operator, 1)
   }
 
   function count(address: string, times: number): void {

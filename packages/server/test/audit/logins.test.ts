@@ -113,11 +113,13 @@ test('[audit.7] nobody is let in whose log-in could not be written, but to read 
   const { process, leave, rows } = await audited(t)
   const { authenticate } = process()
   leave(true)
-  await assert.rejects(authenticate(request('203.0.113.7')), DatabaseUnavailable)
+  for (let times = 0; times < 30; times++) {
+    await assert.rejects(authenticate(request('203.0.113.7')), DatabaseUnavailable)
+  }
   assert.equal((await authenticate(request('203.0.113.7', { endpoint: getMetrics }))).id, 'admin')
   leave(false)
   assert.deepEqual(await rows(), [])
-  await authenticate(request('203.0.113.7'))
+  await Promise.all(Array.from({ length: 30 }, () => authenticate(request('203.0.113.7'))))
   assert.deepEqual(await rows(), [loggedIn('203.0.113.7')])
 })
 
