@@ -328,6 +328,7 @@ function buildOperations(
       approvalFromCents: config.approvalFromCents,
     },
     holders: { people: operators.everybody, keysDeactivatedAt: apiKeys.deactivatedAt },
+    refunds,
     onReserved: () => wake('cash-out'),
   })
   const cashIns = createCashInModule({

@@ -2,9 +2,10 @@ import { Type } from 'typebox'
 import { cashOutStatus } from './cash-out/shapes.ts'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
+import { refundInDetail } from './refund-in/shapes.ts'
 import { cents, cursorList, idOf, instant, knownExternalId, nullable, pageLimit, text, uuid } from './shapes.ts'
 
-/** Payouts that wait until somebody approves them: what an approver reads, and says. */
+/** Payouts that wait until somebody approves them, and orders that were not sent: what an approver reads, and says. */
 
 const EXAMPLE = {
   id: '0198c0e1-22b4-7000-8000-6a7b8c9d0e1f',
@@ -95,9 +96,9 @@ export const decideApproval = endpoint({
   auth: 'admin',
   role: 'approver',
   tag: 'Operator',
-  summary: 'Approve a payout that waits, or refuse one that was not sent',
+  summary: 'Approve a payout that waits, or refuse a payout or refund that was not sent',
   description:
-    'Approved by as many as it takes, it is sent at once. The switch, the caps on a night and on a new recipient, and a QR code are looked at again. Any payout that is `RESERVED` can be refused, whether it waits for an approval or not, also while payouts are switched off: what was set aside is free again, and the merchant is told. Once it was claimed for sending nobody can.',
+    'Approved by as many as it takes, it is sent at once. The switch, the caps on a night and on a new recipient, and a QR code are looked at again. Any payout that is `RESERVED` can be refused, whether it waits for an approval or not, also while payouts are switched off: what was set aside is free again, and the merchant is told. Once it was claimed for sending nobody can. A refund needs no approval; one that is `PENDING` and was not claimed for sending can be refused in the same way.',
   params: idOf('cash-out'),
   body: Type.Object(
     { approved: Type.Boolean(), reason: text(limits.reasonMaxLength, 'Why, for whoever reads the audit trail') },
@@ -106,8 +107,8 @@ export const decideApproval = endpoint({
   example: { approved: true, reason: 'Invoice 2001 was checked' },
   responses: {
     200: {
-      description: 'The payout as it is now',
-      schema: approval,
+      description: 'The payout, or the refund, as it is now',
+      schema: Type.Union([approval, refundInDetail]),
       example: { ...EXAMPLE, approvedBy: ['0198c0d1-3f00-7000-8000-5e6f1a2b3c4d'] },
     },
   },

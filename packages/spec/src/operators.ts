@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operatorRoles } from './access.ts'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { cursorList, idOf, instant, nullable, pageLimit, text, uuid } from './shapes.ts'
+import { cursorList, EXTERNAL_ID, idOf, instant, nullable, pageLimit, uuid } from './shapes.ts'
 
 /**
  * Who operates the service: people with a name, a role and a token of their own. `pix_op_test_` or `pix_op_live_`, then as
@@ -15,6 +15,14 @@ export const OPERATOR_TOKEN_PATTERN = '^pix_op_(?:test|live)_[0-9A-Za-z]{49}$'
 const role = Type.Enum([...operatorRoles], {
   description:
     '`viewer` reads; `operator` also sets the switch and adjusts the balance; `approver` reads and approves; `admin` does what `operator` does, and makes keys and operators',
+})
+
+/** Two people need two names, so that none differs from another in what nobody sees: as an `externalId`. @source rules#operators.1 */
+const name = Type.String({
+  minLength: 1,
+  maxLength: limits.nameMaxLength,
+  pattern: EXTERNAL_ID,
+  description: 'Who it is',
 })
 
 const EXAMPLE = {
@@ -35,10 +43,7 @@ export const createOperator = endpoint({
   summary: 'Make an operator; the token is shown this once',
   description:
     'One for each person: the audit trail names who did what. From the first `admin` on the administrative token makes API keys and reads the metrics, and nothing else.',
-  body: Type.Object(
-    { name: text(limits.nameMaxLength, 'Who it is'), role },
-    { title: 'OperatorRequest', additionalProperties: false },
-  ),
+  body: Type.Object({ name, role }, { title: 'OperatorRequest', additionalProperties: false }),
   example: { name: EXAMPLE.name, role: EXAMPLE.role },
   responses: {
     201: {

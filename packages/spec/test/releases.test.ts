@@ -41,6 +41,7 @@ test('[ledger.releases] these rules free or credit money, and no other', () => {
       'refund-in.states.4',
       'refund-in.states.8',
       'refund-in.unknown.3',
+      'refund-in.states.11',
       'adjustment.states.1',
     ],
   )

@@ -1,11 +1,11 @@
 import { getMetrics, Refusal } from '@pixgate/spec'
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
-import type { Database } from '../platform/db/database.ts'
+import type { Database, Queries } from '../platform/db/database.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
 import type { Ids } from '../platform/ids.ts'
-import { operatorOf } from './operator.ts'
-import { insertAudit, insertLogin } from './store.ts'
+import { ADDRESSES_MAX, createLoginRows } from './login-rows.ts'
+import { type Operator, operatorOf } from './operator.ts'
+import { insertAudit } from './store.ts'
 
 /** Who asks for the operator's endpoints. @throws Refusal that keeps the caller out */
 type Authenticate = (request: IncomingRequest) => Promise<Caller>
@@ -14,7 +14,7 @@ type Authenticate = (request: IncomingRequest) => Promise<Caller>
 export interface AuditedLogins {
   /** Lets in as before, and tells the trail. */
   readonly authenticate: Authenticate
-  /** Adds what was refused since the last time. @throws DatabaseUnavailable; then it is told with the next */
+  /** Adds what was refused, and what was let in as one of too many, since the last time. @throws DatabaseUnavailable; then it is told with the next */
   flush(): Promise<void>
 }
 
@@ -25,15 +25,30 @@ export interface AuditedLoginsDependencies {
   readonly ids: Ids
 }
 
-/** An operator who comes back within this from the same address has not logged in anew. @source rules#audit.7 */
-const LOGIN_LASTS_MS = 24 * 60 * 60 * 1_000
-
-/** Of so many a process knows without asking that they are in the trail. */
-const KNOWN_MAX = 1_000
-
-/** Of so many addresses what was refused is told by itself, in one minute. What others sent is one row. */
-const ADDRESSES_MAX = 20
+/** What came from more addresses than are told by themselves is one row, of an operator one. */
 const OTHERS = 'other addresses'
+
+/** How often an operator was let in from more addresses than are told by themselves. */
+interface Crowd {
+  readonly operator: Operator
+  readonly times: number
+}
+
+/** Adds a row for each: of refusals by address, of log-ins by operator. */
+async function tellCounted(
+  queries: Queries,
+  [refused, crowded]: readonly [ReadonlyMap<string, number>, ReadonlyMap<string, Crowd>],
+  { clock, ids }: Pick<AuditedLoginsDependencies, 'clock' | 'ids'>,
+): Promise<void> {
+  for (const [address, count] of refused) {
+    const row = { id: ids.uuid(), at: clock.now(), actor: 'unknown', address, facts: { count } }
+    await insertAudit(queries, { ...row, action: 'operator.login_refused', subject: 'operator' })
+  }
+  for (const { operator, times: count } of crowded.values()) {
+    const row = { ...operator, id: ids.uuid(), at: clock.now(), facts: { count } }
+    await insertAudit(queries, { ...row, action: 'operator.logged_in', subject: operator.actor })
+  }
+}
 
 /**
  * Tells the trail of log-ins. Nobody is let in whose log-in could not be written, but to read the metrics, which tell
@@ -44,21 +59,23 @@ export function auditLogins(
   authenticate: Authenticate,
   { database, clock, ids }: AuditedLoginsDependencies,
 ): AuditedLogins {
-  const known = new LRUCache<string, number>({ max: KNOWN_MAX })
+  const logins = createLoginRows({ database, clock, ids })
   let refused = new Map<string, number>()
+  let crowded = new Map<string, Crowd>()
 
   async function tellLogin(request: IncomingRequest, caller: Caller): Promise<void> {
     const operator = operatorOf({ caller, remoteAddress: request.remoteAddress })
-    const name = `${operator.actor} ${operator.address}`
-    const at = clock.now()
-    if (at < (known.get(name) ?? 0)) return
-    const loginAt = await insertLogin(database, { ...operator, id: ids.uuid(), at }, at - LOGIN_LASTS_MS)
-    known.set(name, loginAt + LOGIN_LASTS_MS)
+    if (!(await logins.tell(operator))) crowd(operator, 1)
   }
 
   function count(address: string, times: number): void {
     const name = refused.has(address) || refused.size < ADDRESSES_MAX ? address : OTHERS
     refused.set(name, (refused.get(name) ?? 0) + times)
+  }
+
+  function crowd(operator: Operator, times: number): void {
+    const before = crowded.get(operator.actor)?.times ?? 0
+    crowded.set(operator.actor, { operator: { ...operator, address: OTHERS }, times: before + times })
   }
 
   return {
@@ -72,18 +89,15 @@ export function auditLogins(
       return caller
     },
     flush: async () => {
-      if (refused.size === 0) return
-      const telling = refused
+      if (refused.size + crowded.size === 0) return
+      const telling = [refused, crowded] as const
       refused = new Map()
+      crowded = new Map()
       try {
-        await database.transaction(async (queries) => {
-          for (const [address, times] of telling) {
-            const row = { id: ids.uuid(), at: clock.now(), actor: 'unknown', address, facts: { count: times } }
-            await insertAudit(queries, { ...row, action: 'operator.login_refused', subject: 'operator' })
-          }
-        })
+        await database.transaction((queries) => tellCounted(queries, telling, { clock, ids }))
       } catch (error) {
-        for (const [address, times] of telling) count(address, times)
+        for (const [address, times] of telling[0]) count(address, times)
+        for (const { operator, times } of telling[1].values()) crowd(operator, times)
         throw error
       }
     },

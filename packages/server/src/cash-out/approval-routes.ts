@@ -2,11 +2,13 @@ import { type EndpointResponse, type endpoints, limits, maskReported, Refusal } 
 import type { Static } from 'typebox'
 import type { DeactivatedAt } from '../api-keys/index.ts'
 import { operatorOf } from '../audit/operator.ts'
-import { found } from '../operations/requests.ts'
+import type { OperatorRefusal } from '../operations/refusal.ts'
 import type { Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { type ApprovalInput, approvalDeadline, countedApprovers } from './approval.ts'
+import { isUuid } from '../platform/ids.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
+import { type ApprovalInput, approvalDeadline, countedApprovers, HoldersChanged } from './approval.ts'
 import type { CashOut } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import type { CashOutJobs } from './jobs.ts'
@@ -23,6 +25,13 @@ export interface Holders {
   readonly keysDeactivatedAt: DeactivatedAt
 }
 
+/** Refunds: they need no approval, and are refused as payouts are. */
+export interface RefusableRefunds {
+  exists(id: string): Promise<boolean>
+  /** `undefined` where it does not exist. @throws not_possible_in_state (409) */
+  refuse(id: string, refusal: OperatorRefusal, live: LiveRequest): Promise<Decided | undefined>
+}
+
 /** What the handlers need. */
 export interface ApprovalRoutesOptions {
   readonly commands: CashOutCommands
@@ -30,13 +39,14 @@ export interface ApprovalRoutesOptions {
   readonly store: CashOutStore
   readonly clock: Clock
   readonly holders: Holders
+  readonly refunds: RefusableRefunds
   /** Called when there is something to send. */
   readonly onReserved: () => void
 }
 
 /** Makes the handlers. */
 export function createApprovalHandlers(options: ApprovalRoutesOptions): ApprovalHandlers {
-  const { commands, store, holders, onReserved } = options
+  const { store, holders, refunds, onReserved } = options
   return {
     listApprovals: async ({ query: { cursor, limit = limits.pageLimitDefault } }) => {
       // One more than asked for tells whether there are more.
@@ -49,21 +59,61 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
       return { status: 200, body: { data, pagination } }
     },
     decideApproval: async ({ params, body: { approved, reason }, context }) => {
-      const cashOut = await found(store, params.id)
       const said = { approver: operatorOf(context), reason }
+      const cashOut = isUuid(params.id) ? await store.get(params.id) : undefined
+      if (!cashOut) return { status: 200, body: await refundRefused(params.id, said, approved, context.live, refunds) }
       const code = approved ? await codeNow(cashOut, options) : {}
-      // Last, so that no approval counts of whoever is deactivated while the bank is asked.
-      const now = await holdersNow([cashOut], holders)
-      const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
-      const input: ApprovalInput = approved
-        ? { on: 'operator.approved', ...said, people: now.people, isKeyDeactivated, ...code }
-        : { on: 'operator.refused', ...said }
-      const after = await commands.approve(cashOut, input, context.live)
+      const { after, now } = await saidAmong(options, cashOut, context.live, ({ people, holdersVersion, ...now }) => {
+        if (!approved) return { on: 'operator.refused', ...said }
+        const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
+        return { on: 'operator.approved', ...said, people, holdersVersion, isKeyDeactivated, ...code }
+      })
       if (!after) throw new Refusal('not_found')
       onReserved()
       return { status: 200, body: approvalView(after, now) }
     },
   }
+}
+
+/**
+ * Says it, by who holds keys and tokens when it is written: whoever is deactivated while it waits has approved nothing.
+ * @throws as `CashOutCommands.approve` does
+ * @source rules#cash-out.approval.12
+ */
+async function saidAmong(
+  { commands, store, holders }: ApprovalRoutesOptions,
+  cashOut: CashOut,
+  live: LiveRequest,
+  inputOf: (now: HoldersNow & { readonly holdersVersion: bigint }) => ApprovalInput,
+): Promise<{ readonly after: CashOut | undefined; readonly now: HoldersNow }> {
+  for (;;) {
+    const holdersVersion = await store.holdersVersion()
+    const now = await holdersNow([cashOut], holders)
+    try {
+      return { after: await commands.approve(cashOut, inputOf({ ...now, holdersVersion }), live), now }
+    } catch (error) {
+      if (!(error instanceof HoldersChanged)) throw error
+    }
+  }
+}
+
+/**
+ * A refund that is refused.
+ * @throws not_found (404) · not_possible_in_state (409) it is approved, which no refund needs; or was sent, or has ended
+ * @source rules#refund-in.refusal.1, rules#refund-in.refusal.2
+ */
+async function refundRefused(
+  id: string,
+  said: Omit<OperatorRefusal, 'on'>,
+  isApproved: boolean,
+  live: LiveRequest,
+  refunds: RefusableRefunds,
+): Promise<Decided> {
+  if (!isUuid(id) || !(await refunds.exists(id))) throw new Refusal('not_found')
+  if (isApproved) throw new Refusal('not_possible_in_state', { message: 'a refund needs no approval' })
+  const refused = await refunds.refuse(id, { on: 'operator.refused', ...said }, live)
+  if (!refused) throw new Refusal('not_found')
+  return refused
 }
 
 /**
@@ -87,7 +137,8 @@ async function codeNow({ detail, valueCents }: CashOut, { jobs, clock }: Approva
 }
 
 type Body<Response extends EndpointResponse> = Response extends { readonly schema: infer Schema } ? Schema : never
-type View = Static<Body<(typeof endpoints.decideApproval)['responses'][200]>>
+type View = Static<Body<(typeof endpoints.listApprovals)['responses'][200]>>['data'][number]
+type Decided = Static<Body<(typeof endpoints.decideApproval)['responses'][200]>>
 
 /** What is now of those who asked for payouts and approved them. */
 interface HoldersNow {
@@ -100,7 +151,7 @@ async function holdersNow(cashOuts: readonly CashOut[], { people, keysDeactivate
   return { people: await people(), deactivatedAt: await keysDeactivatedAt(keys) }
 }
 
-function keyDeactivatedAt({ facts }: CashOut, { deactivatedAt }: HoldersNow): number | null {
+function keyDeactivatedAt({ facts }: CashOut, { deactivatedAt }: Pick<HoldersNow, 'deactivatedAt'>): number | null {
   return deactivatedAt.get(facts.madeBy?.caller ?? '') ?? null
 }
 

@@ -2,6 +2,7 @@ import { limits, Refusal } from '@pixgate/spec'
 import type { Operator } from '../audit/operator.ts'
 import type { Audit, Document } from '../engine/operation.ts'
 import { sendableSince } from '../operations/attempts.ts'
+import type { OperatorRefusal } from '../operations/refusal.ts'
 import type { Person } from '../operators/index.ts'
 import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
 import type { CashOutRequest } from './create.ts'
@@ -30,12 +31,17 @@ export type ApprovalInput =
       readonly reason: string
       /** All operators there ever were, as they are now: whoever is not among them counts for nothing. */
       readonly people: readonly Person[]
+      /** How often keys and operators had been deactivated before these were read. */
+      readonly holdersVersion: bigint
       /** The API key that asked for the payout was deactivated since. */
       readonly isKeyDeactivated: boolean
       /** Of a QR code, which is decoded again: `null` where it cannot be paid any more. */
       readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null
     }
-  | { readonly on: 'operator.refused'; readonly approver: Operator; readonly reason: string }
+  | OperatorRefusal
+
+/** Somebody was deactivated since it was read who holds keys and tokens: they are to be read again. */
+export class HoldersChanged extends Error {}
 
 type Approved = Extract<ApprovalInput, { on: 'operator.approved' }>
 
@@ -128,9 +134,17 @@ function isSamePerson(person: Person, id: string, people: readonly Person[]): bo
   return people.some((other) => other.id === id && foldedName(other.name) === foldedName(person.name))
 }
 
-/** A name without its case and its needless spaces; letters that differ in form only are one. */
+/**
+ * A name without its case, its needless spaces and what nobody sees; letters that differ in form only are one. Each step down
+ * and up folds letters that the one before leaves apart: `ẞ` and `SS`, `Σ` and `ς`, `İ` and `I`.
+ */
 function foldedName(name: string): string {
-  return name.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
+  const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '')
+  const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i')
+  return folded
+    .normalize('NFKC')
+    .replace(/[\s\u2800]+/g, ' ')
+    .trim()
 }
 
 /** What the audit trail is told of it. @source rules#cash-out.approval.6 */

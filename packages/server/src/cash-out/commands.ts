@@ -27,7 +27,7 @@ export interface CashOutCommands {
   findRepeated(request: CreateIdentity): Promise<CashOut | undefined>
   /**
    * Takes what an operator says to a payout that was not sent; `undefined` where it does not exist.
-   * @throws as `decideApproval` refuses
+   * @throws as `decideApproval` refuses · HoldersChanged
    * @source rules#cash-out.approval.3, rules#cash-out.approval.11
    */
   approve(cashOut: CashOut, input: ApprovalInput, live: LiveRequest): Promise<CashOut | undefined>
@@ -78,7 +78,7 @@ export function createCashOutCommands(
     approve: ({ id, detail, facts }, input, live) =>
       engine.execute<CashOut | undefined>({
         reads: [id],
-        controls: ['cash_out_switch'],
+        controls: ['cash_out_switch', 'holders'],
         ...looksOf({ pixKey: detail.recipient.pixKey, ...askedBy(facts) }, terms.limits),
         request: live,
         decide: (state, now) => {

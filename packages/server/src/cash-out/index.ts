@@ -1,7 +1,12 @@
 import type { Availability, PayoutPartner, QrCodeAvailability } from '../banks/port.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
 import { isDueNow } from '../operations/schedule.ts'
-import { type ApprovalHandlers, createApprovalHandlers, type Holders } from './approval-routes.ts'
+import {
+  type ApprovalHandlers,
+  createApprovalHandlers,
+  type Holders,
+  type RefusableRefunds,
+} from './approval-routes.ts'
 import { bookedMovement, bookedReturn, type CashOutInput, type CashOutOutcome } from './cash-out.ts'
 import { createCashOutCommands } from './commands.ts'
 import type { CashOutTerms } from './create.ts'
@@ -21,6 +26,7 @@ export interface CashOutOptions extends OrderModuleOptions {
   readonly partner: PayoutPartner & Availability & QrCodeAvailability
   readonly terms: CashOutTerms
   readonly holders: Holders
+  readonly refunds: RefusableRefunds
 }
 
 /** Builds the module. */

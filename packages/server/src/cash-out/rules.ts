@@ -6,7 +6,7 @@ import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import { countedBy, type Limits, takenAgain } from '../operations/limits/limits.ts'
 import { isAtRest } from '../operations/schedule.ts'
 import { isEnabled } from '../operations/switch.ts'
-import { type ApprovalInput, assertMaySay, auditOf } from './approval.ts'
+import { type ApprovalInput, assertMaySay, auditOf, HoldersChanged } from './approval.ts'
 import {
   bookedMovement,
   bookedReturn,
@@ -47,7 +47,8 @@ export function decideCashOut(
  * @throws not_possible_in_state · api_key_deactivated (409) · insufficient_role · approver_not_independent (403) ·
  *   cash_out_suspended (503) · limit_exceeded (422) the caps on a night or on a new recipient, as things are when the last
  *   approval comes
- * @source rules#cash-out.approval.3, rules#cash-out.approval.11
+ * @throws HoldersChanged
+ * @source rules#cash-out.approval.3, rules#cash-out.approval.11, rules#cash-out.approval.12
  */
 export function decideApproval(
   cashOut: CashOut,
@@ -56,6 +57,8 @@ export function decideApproval(
   state: State,
   nowMs: number,
 ): Decision<CashOutOutcome> {
+  if (input.on === 'operator.approved' && state.versionOf('holders') !== input.holdersVersion)
+    throw new HoldersChanged()
   assertMaySay(cashOut, input, nowMs)
   const decision = { ...decideOne(cashOut, input, state, nowMs), audits: [auditOf(cashOut, input)] }
   if (input.on === 'operator.refused') return decision

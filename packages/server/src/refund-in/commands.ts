@@ -5,9 +5,11 @@ import type { Command } from '../engine/operation.ts'
 import type { Result } from '../operations/inputs.ts'
 import { type Limits, looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
+import type { OperatorRefusal } from '../operations/refusal.ts'
 import { replayedOf } from '../operations/replay.ts'
 import { sha256 } from '../platform/crypto.ts'
 import type { Ids } from '../platform/ids.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
 import { cashInIn, decideCreate, leavingOf, type RefundInRequest, refuseUnsupported } from './create.ts'
 import {
   type BankReturn,
@@ -19,7 +21,7 @@ import {
   type Standing,
 } from './refund-in.ts'
 import { decideAwaited, decideReturn, type ReturnOutcome } from './returns.ts'
-import { decideRefundIn } from './rules.ts'
+import { decideRefundIn, decideRefusal } from './rules.ts'
 import type { RefundInStore } from './store.ts'
 
 /** One function per intention; each goes through the engine. */
@@ -32,6 +34,12 @@ export interface RefundInCommands {
   create(request: RefundInRequest): Promise<Created>
   /** Lets a refund take inputs, as one change; `undefined` where it does not exist. */
   apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined>
+  /**
+   * Lets an operator refuse a refund that nobody tried to send; `undefined` where it does not exist.
+   * @throws not_possible_in_state (409)
+   * @source rules#refund-in.refusal.2
+   */
+  refuse(id: string, input: OperatorRefusal, live: LiveRequest): Promise<RefundIn | undefined>
   /**
    * Takes a return that names no refund of ours: it is awaited while one of ours may be it, else it is the bank's own.
    * @source rules#cash-in.returns.1
@@ -83,20 +91,7 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
 
   /** What is lost of this is taken up again from the database: the cash-in is due. */
   async function settleDue(cashIn: CashIn): Promise<void> {
-    if (hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(cashIn)
-  }
-
-  async function settleReturns({ id, facts }: CashIn): Promise<void> {
-    const { awaitedReturns = {}, openRefunds = {} } = facts
-    const identities = new Map(Object.keys(awaitedReturns).map((returnId) => [returnId, identityOf(ids, id, returnId)]))
-    await engine.execute<CashIn | undefined>({
-      reads: [id, ...Object.keys(openRefunds)],
-      movements: Object.keys(awaitedReturns).map((returnId) => movementOf({ returnId })),
-      decide: (state, now) => {
-        const cashIn = cashInIn(state, id)
-        return cashIn ? decideAwaited(cashIn, identities, state, now) : { outcome: undefined }
-      },
-    })
+    if (hasReturnStep(cashIn, cashIn.updatedAt)) await settleReturns(options, cashIn)
   }
 
   async function apply(id: string, inputs: readonly RefundInInput[]): Promise<RefundInOutcome | undefined> {
@@ -121,8 +116,13 @@ export function createRefundInCommands(options: RefundInCommandsOptions): Refund
   return {
     create: (request) => create(options, request),
     apply,
+    refuse: async (...refusal) => {
+      const standing = await refuse(options, ...refusal)
+      if (standing) await settleDue(standing.cashIn)
+      return standing?.refund
+    },
     applyReturn,
-    settleReturns,
+    settleReturns: (cashIn) => settleReturns(options, cashIn),
     askAboutOpen: async (cashInId) => {
       const open = await store.open(cashInId)
       for (const id of open) await apply(id, [{ on: 'work.requested' }])
@@ -148,6 +148,38 @@ async function create(options: RefundInCommandsOptions, request: RefundInRequest
     if (error instanceof Refusal && error.limit) onLimitExceeded?.(error.limit, request.madeBy)
     return { refund: replayedOf(error, request, isRefundIn, 'externalId'), isReplayed: true }
   }
+}
+
+async function settleReturns({ engine, ids }: RefundInCommandsOptions, { id, facts }: CashIn): Promise<void> {
+  const { awaitedReturns = {}, openRefunds = {} } = facts
+  const identities = new Map(Object.keys(awaitedReturns).map((returnId) => [returnId, identityOf(ids, id, returnId)]))
+  await engine.execute<CashIn | undefined>({
+    reads: [id, ...Object.keys(openRefunds)],
+    movements: Object.keys(awaitedReturns).map((returnId) => movementOf({ returnId })),
+    decide: (state, now) => {
+      const cashIn = cashInIn(state, id)
+      return cashIn ? decideAwaited(cashIn, identities, state, now) : { outcome: undefined }
+    },
+  })
+}
+
+async function refuse(
+  { engine, store }: RefundInCommandsOptions,
+  id: string,
+  input: OperatorRefusal,
+  live: LiveRequest,
+): Promise<Standing | undefined> {
+  const known = await store.get(id)
+  if (!known) return undefined
+  const { cashInId } = known.detail
+  return engine.execute<Standing | undefined>({
+    reads: [id, cashInId],
+    request: live,
+    decide: (state, now) => {
+      const [refund, cashIn] = [state.operation(id), cashInIn(state, cashInId)]
+      return isRefundIn(refund) && cashIn ? decideRefusal(refund, cashIn, input, state, now) : { outcome: undefined }
+    },
+  })
 }
 
 /** What inputs make a command look at besides operations: whether refunds are enabled matters to who sends one. */

@@ -73,6 +73,8 @@ function factsAfter(
       return { facts: factsAfterReturn(refund, input, row, heldCents) }
     case 'partner.failed':
       return { facts: row.to === 'FAILED' ? failure(input) : {} }
+    case 'operator.refused':
+      return { facts: failure({ errorCode: 'refused_by_operator', errorMessage: null }) }
     case 'clock.released':
       return { facts: failure({ errorCode: 'never_sent', errorMessage: null }) }
     case 'send.contradicted':

@@ -3,13 +3,16 @@ import type { CashIn } from '../cash-in/index.ts'
 import type { Result } from '../operations/inputs.ts'
 import type { Limits } from '../operations/limits/limits.ts'
 import type { OrderModule, OrderModuleOptions } from '../operations/module.ts'
+import type { OperatorRefusal } from '../operations/refusal.ts'
 import { isDueNow } from '../operations/schedule.ts'
+import type { LiveRequest } from '../platform/live-request.ts'
 import { own } from '../platform/own.ts'
 import { createRefundInCommands } from './commands.ts'
 import { createRefundInJobs } from './jobs.ts'
 import type { BankReturn, RefundInInput, RefundInOutcome } from './refund-in.ts'
 import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
 import { createRefundInStore } from './store.ts'
+import { detailView, type RefundInView } from './view.ts'
 
 export type { BankReturn, RefundInInput } from './refund-in.ts'
 
@@ -26,6 +29,12 @@ export interface RefundInModule extends OrderModule<RefundInInput, RefundInOutco
   applyEvent(cashInId: string, returned: BankReturn): Promise<void>
   /** Does what is due about the returns that a cash-in awaits. @source rules#cash-in.returns.4 */
   settleReturns(cashIn: CashIn): Promise<void>
+  /**
+   * Lets an operator refuse a refund that nobody tried to send; `undefined` where it does not exist.
+   * @throws not_possible_in_state (409)
+   * @source rules#refund-in.refusal.2
+   */
+  refuse(id: string, refusal: OperatorRefusal, live: LiveRequest): Promise<RefundInView | undefined>
   /** Wants the bank asked about every refund of a cash-in that is open. @source rules#cash-in.returns.7 */
   askAboutOpen(cashInId: string): Promise<Result>
 }
@@ -60,6 +69,10 @@ export function createRefundInModule(options: RefundInOptions): RefundInModule {
       else await commands.applyReturn(cashInId, returned)
     },
     settleReturns: commands.settleReturns,
+    refuse: async (id, refusal, live) => {
+      const refund = await commands.refuse(id, refusal, live)
+      return refund && detailView(refund)
+    },
     askAboutOpen: commands.askAboutOpen,
     hasBooked: async (id, { returnId, valueCents }) => {
       const refund = await store.get(id)

@@ -3,6 +3,7 @@ import type { CashIn } from '../cash-in/index.ts'
 import type { Document, MovementId, Operation } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/inputs.ts'
+import type { OperatorRefusal } from '../operations/refusal.ts'
 import { own } from '../platform/own.ts'
 
 /** A refund as the engine keeps it, and everything that can happen to it. */
@@ -47,7 +48,7 @@ export interface BankReturn extends Return, ReturnNames {
 }
 
 /** What can happen to a refund after its creation. `isVerified`: the bank said it when asked, not only in an event. */
-export type RefundInInput = OrderInput | ReturnConfirmed
+export type RefundInInput = OrderInput | ReturnConfirmed | OperatorRefusal
 
 /** Money went back. */
 export interface ReturnConfirmed extends ReturnNames {

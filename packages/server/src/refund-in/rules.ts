@@ -1,4 +1,4 @@
-import { refundIn as machine, min } from '@pixgate/spec'
+import { refundIn as machine, min, Refusal } from '@pixgate/spec'
 import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
 import { follow } from '../engine/follow.ts'
 import type { Decision, State } from '../engine/operation.ts'
@@ -7,6 +7,7 @@ import { decideInTurn } from '../operations/decisions.ts'
 import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import type { Result } from '../operations/inputs.ts'
 import { countedBy } from '../operations/limits/limits.ts'
+import type { OperatorRefusal } from '../operations/refusal.ts'
 import { isAtRest } from '../operations/schedule.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { own } from '../platform/own.ts'
@@ -42,6 +43,27 @@ export function decideRefundIn(
   return decideInTurn(before, inputs, (standing, input) =>
     decideOne(standing.refund, standing.cashIn, input, state, nowMs),
   )
+}
+
+/**
+ * Decides that an operator refuses a refund; the audit trail is told.
+ * @throws not_possible_in_state (409) it was claimed for sending, or has ended; or the bank has it
+ * @source rules#refund-in.refusal.2, rules#refund-in.refusal.3
+ */
+export function decideRefusal(
+  refund: RefundIn,
+  cashIn: CashIn,
+  input: OperatorRefusal,
+  state: State,
+  nowMs: number,
+): Decision<Standing> {
+  const decision = decideOne(refund, cashIn, input, state, nowMs)
+  if (decision.outcome.result !== 'APPLIED') {
+    throw new Refusal('not_possible_in_state', { message: 'the refund was sent, or has ended' })
+  }
+  const { approver, reason } = input
+  const facts = { valueCents: Number(refund.valueCents), reason }
+  return { ...decision, audits: [{ ...approver, action: 'refund_in.refused', subject: refund.id, facts }] }
 }
 
 /**

@@ -5,7 +5,9 @@ import type { RefundIn } from './refund-in.ts'
 /** Rows of refunds as clients read them. */
 
 type Created = Static<(typeof createRefundIn)['responses'][201]['schema']>
-type Detail = Static<(typeof getRefundIn)['responses'][200]['schema']>
+
+/** All that a client is shown of one. */
+export type RefundInView = Static<(typeof getRefundIn)['responses'][200]['schema']>
 
 /**
  * The answer to a create, of what never changes. Its status is always `PENDING`.
@@ -20,11 +22,11 @@ export function createdView(refund: RefundIn): Created {
  * The detail as it stands.
  * @source rules#refund-in.detail.1
  */
-export function detailView(refund: RefundIn): Detail {
+export function detailView(refund: RefundIn): RefundInView {
   const { detail, facts } = refund
   return {
     ...common(refund),
-    status: refund.status as Detail['status'],
+    status: refund.status as RefundInView['status'],
     reason: detail.reason,
     transactionId: refund.transactionId,
     endToEndId: refund.endToEndId,

@@ -89,15 +89,37 @@ test('[audit.7] a log-in is a row once a day and address, whichever process is a
   assert.equal((await rows()).length, 3)
 })
 
+test('[audit.7] an IPv6 network is one address, and of more than 20 new addresses in a minute the rest is one row with how often', async (t) => {
+  const { process, rows, leave, clock } = await audited(t)
+  const { authenticate, flush, asked } = process()
+  for (let place = 1; place <= 50; place++) await authenticate(request(`2001:db8::${place.toString(16)}`))
+  assert.deepEqual(await rows(), [loggedIn('2001:db8::1')])
+  for (let place = 0; place < 1_000; place++) await authenticate(request(`198.18.${place >> 8}.${place & 255}`))
+  assert.equal((await rows()).length, 20)
+  assert.equal(asked(), 20, 'what is only counted costs no query')
+  leave(true)
+  await assert.rejects(flush(), DatabaseUnavailable)
+  leave(false)
+  await authenticate(request('203.0.113.7'))
+  await flush()
+  await flush()
+  assert.deepEqual((await rows()).slice(20), ['admin Ana operator.logged_in other addresses {"count": 982}'])
+  clock.advance(60_000)
+  await authenticate(request('203.0.113.7'))
+  assert.equal((await rows()).at(-1), loggedIn('203.0.113.7'))
+})
+
 test('[audit.7] nobody is let in whose log-in could not be written, but to read the metrics', async (t) => {
   const { process, leave, rows } = await audited(t)
   const { authenticate } = process()
   leave(true)
-  await assert.rejects(authenticate(request('203.0.113.7')), DatabaseUnavailable)
+  for (let times = 0; times < 30; times++) {
+    await assert.rejects(authenticate(request('203.0.113.7')), DatabaseUnavailable)
+  }
   assert.equal((await authenticate(request('203.0.113.7', { endpoint: getMetrics }))).id, 'admin')
   leave(false)
   assert.deepEqual(await rows(), [])
-  await authenticate(request('203.0.113.7'))
+  await Promise.all(Array.from({ length: 30 }, () => authenticate(request('203.0.113.7'))))
   assert.deepEqual(await rows(), [loggedIn('203.0.113.7')])
 })
 

@@ -13,6 +13,7 @@ import { audit, notifiedStatuses } from '../support/evidence.ts'
 import { capsOf, limitsOf } from '../support/limits.ts'
 import { ALIVE } from '../support/live-request.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
+import { openHolder } from '../support/waiting-backends.ts'
 import { APPROVER, INPUTS, person } from './situations.ts'
 
 const HOUR = 60 * 60_000
@@ -88,13 +89,21 @@ test('[cash-out.approval.2] of two who approve at the same moment both count, an
 
 test('[cash-out.approval.2] operators of one name are one person, whichever their token', async (t) => {
   const { payOut, approve, adjust } = await office(t)
-  await adjust(500_00n)
+  await adjust(5_000_00n)
   const [before, now] = [ANOTHER.actor, APPROVER.actor]
   const names = [
     ['Bia Sá', 'Bia Sá', 'approver_not_independent'],
     ['Bia Sá', ' BIA  sá ', 'approver_not_independent'],
     ['Bia Sá', 'Bia Sa\u0301', 'approver_not_independent'],
     ['Bia Sá', 'Bia Sousa', undefined],
+    ...['Bia\u200b', 'B\u00adia', 'Bia\u2060', '\u3164Bia', 'Bia\u{e0041}', 'Bia\ufe0f', 'B\u200dia', 'Bia\u2800'].map(
+      (name) => ['Bia', name, 'approver_not_independent'] as const,
+    ),
+    ['Weiß', 'WEISS', 'approver_not_independent'],
+    ['Wei\u1e9e', 'weiss', 'approver_not_independent'],
+    ['κωστασ', 'ΚΩΣΤΑΣ', 'approver_not_independent'],
+    ['Ana \u0130', 'ana i', 'approver_not_independent'],
+    ['Ana \u0131', 'ANA I', 'approver_not_independent'],
   ] as const
   for (const [name, newName, code] of names) {
     for (const formerly of [{ role: 'admin' }, { isActive: false }] as const) {
@@ -150,6 +159,27 @@ test('[cash-out.approval.3] the switch is looked at again, and so are the caps o
   assert.equal(await codeOf(approve(waiting)), 'limit_exceeded', 'the night has R$ 40,00 left')
   clock.advance(10 * HOUR)
   assert.equal(await codeOf(approve(waiting)), undefined, 'a new day, and its own amount is known')
+})
+
+test('[cash-out.approval.3] [limits.5] an approval that waits for the switch sees what of the night was used meanwhile', async (t) => {
+  const { payOut, approve, clock, url } = await office(t, limitsOf({ nightCents: 80_00n }))
+  clock.advance(untilNoon(clock.now()))
+  const [first, second] = [await payOut(50_00n, { keyMadeBy: MAKER }), await payOut(50_00n, { keyMadeBy: MAKER })]
+  clock.advance(9 * HOUR)
+  const other = operatedProcess(
+    t,
+    url,
+    { approvalFromCents: 50_00n, limits: limitsOf({ nightCents: 80_00n }) },
+    realPause,
+    clock,
+  )
+  const holder = await openHolder(url)
+  await holder.hold(`SELECT FROM control WHERE name = 'cash_out_switch' FOR UPDATE`)
+  const said = { ...INPUTS['operator.approved'], people: PEOPLE }
+  const codes = [codeOf(approve(first)), codeOf(other.payouts.approve(second, said, ALIVE))]
+  await holder.waiting(2)
+  await holder.release()
+  assert.deepEqual((await Promise.all(codes)).toSorted(), ['limit_exceeded', undefined])
 })
 
 test('[cash-out.approval.3] [limits.6] the night in which it was approved has it, and gets it back when the bank refuses it', async (t) => {

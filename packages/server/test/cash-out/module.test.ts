@@ -30,6 +30,7 @@ test('[CO-46] [cash-out.states.13] [cash-out.states.14] [partner-inbox.12] a fai
     terms: TERMS,
     bounds: BOUNDS,
     holders: { people: async () => [], keysDeactivatedAt: async () => new Map() },
+    refunds: { exists: async () => false, refuse: async () => undefined },
     onReserved: () => woken++,
   })
   const failure = { ...INPUTS['partner.failed'], isVerified: false, transactionId: 'tx' }

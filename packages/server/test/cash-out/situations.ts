@@ -156,6 +156,7 @@ export const INPUTS = {
     approver: APPROVER,
     reason: 'checked',
     people: [person(APPROVER.actor, APPROVER.actorName)],
+    holdersVersion: 1n,
     isKeyDeactivated: false,
   },
   'operator.refused': { on: 'operator.refused', approver: APPROVER, reason: 'nobody knows it' },
@@ -179,6 +180,7 @@ export function stateOf(
 
 const CONTROLS: Readonly<Record<ControlName, Document>> = {
   cash_out_switch: { enabled: true },
+  holders: {},
 }
 
 /** Decides inputs for the merchant of the tests. */

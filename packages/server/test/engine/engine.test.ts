@@ -458,6 +458,7 @@ test('[engine.6] a control that was changed has the next version; one that was l
   assert.deepEqual(await database.rows(CONTROLS, []), [
     before[0],
     { name: 'cash_out_switch', version: 2n, value: { enabled: true, sentCents: 1_00 } },
+    ...before.slice(2),
   ])
 })
 

@@ -334,6 +334,10 @@ test('[operators.1] [http.1] a name or a role that is none is 400 with the field
     [{ role: 'viewer' }, 'name'],
     [{ name: '', role: 'viewer' }, 'name'],
     [{ name: 'a\u0007', role: 'viewer' }, 'name'],
+    ...['Bia\u200b', 'B\u00adia', 'Bia\u2060', '\u3164Bia', 'Bia ', ' Bia'].map((name): [object, string] => [
+      { name, role: 'approver' },
+      'name',
+    ]),
     [{ name: 'Ana' }, 'role'],
     [{ name: 'Ana', role: 'owner' }, 'role'],
     [{ name: 'Ana', role: 'viewer', scopes: [] }, 'scopes'],

@@ -107,6 +107,7 @@ function bench(
     bounds: { callTimeoutMs: 3_000, eventQueries: { take: (wanted) => wanted } },
     commands: {
       create: () => assert.fail(),
+      refuse: () => assert.fail(),
       applyReturn: () => assert.fail(),
       settleReturns: () => assert.fail(),
       askAboutOpen: () => assert.fail(),

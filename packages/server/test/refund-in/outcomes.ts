@@ -20,6 +20,7 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
   'PENDING send.rejected': 'refund-in.states.4 FAILED refund_in_released pix_cash_in_reversal',
   'PENDING send.not_sent': 'refund-in.states.5 PENDING',
   'PENDING clock.released': 'refund-in.states.6 FAILED refund_in_released pix_cash_in_reversal',
+  'PENDING operator.refused': 'refund-in.states.11 FAILED refund_in_released pix_cash_in_reversal',
   'PENDING send.unknown': 'refund-in.unknown.1 PENDING',
   'PENDING send.contradicted': 'refund-in.doubt.1 PENDING send_contradicted',
   'PENDING partner.confirmed another payment went back': 'refund-in.doubt.7 PENDING',

@@ -86,6 +86,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     learns: { facts: { failureCode: 'never_sent', failureReason: null, ...ANSWERED } },
     counts: FREED,
   },
+  'PENDING operator.refused': {
+    before: { facts: {} },
+    learns: { facts: { failureCode: 'refused_by_operator', failureReason: null, ...ANSWERED } },
+    counts: FREED,
+  },
   'PENDING send.unknown': { learns: { facts: { questions: 1, unknownSince: NOW } }, dueAt: NOW + 5_000 },
   'PENDING send.contradicted': {
     input: { ...INPUTS['send.contradicted'], transactionId: 'tx-r' },
@@ -331,6 +336,36 @@ const CONDITIONS: readonly (readonly [name: string, RefundIn, RefundInInput, bec
     refundAs('PENDING', { facts: { ...UNANSWERED, unsentAttempts: 1, firstAttemptAt: NOW - 1_800_000 } }),
     INPUTS['clock.released'],
     'FAILED',
+  ],
+  [
+    '[refund-in.states.11] what nobody tried to send is refused also where an answer is missing',
+    refundAs('PENDING', { facts: { ...reasonFact('no_answer'), unknownSince: NOW - 1_000_000 } }),
+    INPUTS['operator.refused'],
+    'FAILED',
+  ],
+  [
+    '[refund-in.states.11] what was claimed is not refused, though nothing of it left',
+    refundAs('PENDING', { facts: UNSENT }),
+    INPUTS['operator.refused'],
+    'IGNORED',
+  ],
+  [
+    '[refund-in.states.11] nor is what the bank has, or its statement shows, though nobody sent it',
+    refundAs('PENDING', { facts: { isAccepted: true, isShown: true } }),
+    INPUTS['operator.refused'],
+    'IGNORED',
+  ],
+  [
+    '[refund-in.states.11] nor what an event confirms, though nobody sent it',
+    refundAs('PENDING', { facts: reasonFact('not_dispatched') }),
+    INPUTS['operator.refused'],
+    'IGNORED',
+  ],
+  [
+    '[refund-in.states.11] nor what the bank contradicts',
+    refundAs('PENDING', { facts: reasonFact('conflict') }),
+    INPUTS['operator.refused'],
+    'IGNORED',
   ],
   [
     '[refund-in.unknown.5] a late refusal of an attempt that another one followed, which never left, frees nothing',

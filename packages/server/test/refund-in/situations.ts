@@ -103,4 +103,9 @@ export const INPUTS = {
     isVerified: true,
   },
   'partner.not_found': { on: 'partner.not_found', windowMs: 0, askedAt: NOW },
+  'operator.refused': {
+    on: 'operator.refused',
+    approver: { actor: '0198c0d1-3f00-7000-8000-5e6f1a2b3c4d', actorName: 'Bia', address: '203.0.113.8' },
+    reason: 'nobody knows it',
+  },
 } as const satisfies Readonly<Record<RefundInInput['on'], RefundInInput>>

@@ -4,6 +4,7 @@ import { buildStaticBrCode } from '@pixgate/brcode'
 import { balances } from '../support/books.ts'
 import { notifiedStatuses } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
+import { openHolder } from '../support/waiting-backends.ts'
 import { ADMIN_TOKEN, type Answer, world } from '../support/world.ts'
 
 /** A merchant with R$ 100,00 whose payouts from R$ 10,00 on are approved, and the key of a program that an admin made. */
@@ -140,6 +141,31 @@ test('[cash-out.approval.2] [cash-out.approval.3] [cash-out.approval.5] who made
   await pix.assertBooksAgree()
 })
 
+test('[cash-out.approval.12] an approval that waits while its key or its approver is deactivated counts for nothing', async (t) => {
+  const pix = await office(t)
+  const ana = (await pix.as(pix.admin)('POST', '/operator/operators', { name: 'Ana', role: 'admin' })).body
+  const { keyId, payout } = await withKeyOf(pix, ana.token)
+  const other = await pix.cashOut({ value: 10, externalId: 'other' })
+  const gone = [
+    [payout, `/api-key/${keyId}`, 'api_key_deactivated'],
+    [other, `/operator/operators/${pix.bia.id}`, 'insufficient_role'],
+  ] as const
+  for (const [waiting, path, code] of gone) {
+    const holder = await openHolder(pix.databaseUrl)
+    await holder.hold(HOLD_SWITCH)
+    const said = pix.say(pix.approver, waiting)
+    await holder.waiting(1)
+    assert.equal((await pix.as(pix.admin)('DELETE', path)).status, 204)
+    await holder.release()
+    assert.equal((await said).body.code, code)
+    await pix.later(60_000)
+    assert.equal((await pix.get(`/api/pix/cash-out/${waiting.id}`)).status, 'RESERVED')
+  }
+  await pix.assertBooksAgree()
+})
+
+const HOLD_SWITCH = `SELECT FROM control WHERE name = 'cash_out_switch' FOR UPDATE`
+
 test('[cash-out.approval.5] of a code the approver reads what its bank decoded', async (t) => {
   const pix = await office(t)
   const bakery = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
@@ -148,6 +174,32 @@ test('[cash-out.approval.5] of a code the approver reads what its bank decoded',
   const [{ paymentType, recipient }] = (await pix.as(pix.approver)('GET', '/operator/approvals')).body.data
   assert.deepEqual([paymentType, recipient.statedBy, recipient.pixKey], ['qrcode', 'bank', 'padaria@example.com'])
   assert.match(recipient.document, /^\*\*/)
+})
+
+test('[refund-in.refusal.1] [refund-in.refusal.2] a refund needs no approval; after a theft an approver drops those that wait', async (t) => {
+  const pix = await office(t)
+  const cashIn = await pix.paid('50.00')
+  const setSwitch = (enabled: boolean) =>
+    pix.as(pix.admin)('PUT', '/operator/cash-out-switch', { enabled, reason: 'a theft' })
+  const [ours, theirs] = [await pix.refundIn(cashIn.id, 20), await pix.refundIn(cashIn.id, 30)]
+  await setSwitch(false)
+  await pix.later(60_000)
+  for (const token of [ADMIN_TOKEN, pix.admin, pix.apiKey]) {
+    assert.ok([401, 403].includes((await pix.say(token, theirs, false)).status))
+  }
+  const approval = await pix.say(pix.approver, theirs)
+  assert.deepEqual([approval.status, approval.body.code], [409, 'not_possible_in_state'])
+  const { status, body } = await pix.say(pix.approver, theirs, false)
+  assert.deepEqual(
+    [status, body.status, body.failureCode, body.valueCents],
+    [200, 'FAILED', 'refused_by_operator', 3000],
+  )
+  assert.deepEqual(body, await pix.get(`/api/pix/refund/${theirs.id}`))
+  await setSwitch(true)
+  await pix.until(`/api/pix/refund/${ours.id}`, (refund) => refund.status === 'CONFIRMED')
+  assert.equal((await pix.say(pix.approver, ours, false)).body.code, 'not_possible_in_state')
+  for (const id of [cashIn.id, 'none']) assert.equal((await pix.say(pix.approver, { id }, false)).status, 404)
+  await pix.assertBooksAgree()
 })
 
 test('[cash-out.approval.11] after a theft an approver drops what waits while payouts are off, and none of it leaves', async (t) => {

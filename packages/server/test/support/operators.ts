@@ -12,7 +12,7 @@ export function operatorToken(pix: World, { role }: Endpoint): Promise<string> {
   return known
 }
 
-/** Makes an operator. @returns the token */
+/** Makes an operator; two people need two names. @returns the token */
 export async function makeOperator(pix: World, role: OperatorRole, name: string = role): Promise<string> {
   const authorization = `Bearer ${ADMIN_TOKEN}`
   const { status, body } = await pix.call('POST', '/operator/operators', { name, role }, { authorization })

@@ -31,7 +31,7 @@ export const refundIn = machine({
       'What the bank says contradicts what was sent, what it said before, or what is booked. Operator action is required.',
     not_dispatched: 'An event confirms a refund that we have no record of sending. The bank’s own answer settles it.',
   },
-  triggers: orderTriggers,
+  triggers: [...orderTriggers, 'operator.refused'],
   guards: {
     ...orderGuards,
     'payouts and refunds are enabled':
@@ -79,6 +79,7 @@ export const refundIn = machine({
     { from: OPEN, on: 'send.rejected', when: 'refusal is of the latest attempt', unless: ['the bank has it', 'another attempt may arrive'], to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.4', says: 'A definite refusal frees the money, and the merchant is notified, where it is of the latest attempt, of what the bank does not have, and no other attempt may arrive.' },
     { from: OPEN, on: 'partner.failed', unless: ['only an event reports it', 'the statement shows it', 'it was never claimed'], to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.8', says: 'A failure that the bank reports, and confirms when asked, frees the money and the merchant is notified. What the statement shows as sent is booked first.' },
     { from: OPEN, on: 'partner.not_found', when: 'absence is proven', unless: 'it may be sent again', to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.unknown.3', says: 'Where it is not to be sent again it is `FAILED` once it is proven that it never arrived.' },
+    { from: OPEN, on: 'operator.refused', when: 'it was never claimed', unless: 'the bank has it', to: 'FAILED', posts: 'refund_in_released', emits: 'pix_cash_in_reversal', rule: 'refund-in.states.11', says: 'An operator refuses what nobody tried to send: what was set aside is free again, with the code `refused_by_operator`.' },
 
     // What does not free it. In conflict it is neither sent nor given back, and of the bank's answers only money that left is taken.
     { from: OPEN, on: 'send.rejected', to: 'same', asks: true, rule: 'refund-in.unknown.5', says: 'Any other refusal frees nothing: of an attempt that another one followed, of what the bank has, or while another attempt may have arrived or may still arrive. It is not sent again; what the bank reports when asked ends it, or the proof that it never arrived.' },

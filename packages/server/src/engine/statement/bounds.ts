@@ -3,8 +3,9 @@ import type { Part } from './part.ts'
 
 /**
  * What may have been used before the batch at most, of allowances and by recipients. The functions look at what is
- * committed when they are called, and are called once the accounts are locked: everything that uses any of it waits for
- * that lock. So two processes cannot both take the last of it, and neither decides anew for what the other took.
+ * committed when they are called, and are called once the controls are locked, which are last: whatever takes something
+ * within a bound locks the switch of payouts, also an approval, which locks no account. So two processes cannot both take
+ * the last of it, and neither decides anew for what the other took.
  * @source rules#limits.5
  */
 const bounds: readonly Part[] = [
@@ -20,7 +21,7 @@ const bounds: readonly Part[] = [
         since: ['integer', allowances.headrooms.map(({ since }) => since)],
         headroom: ['bigint', allowances.headrooms.map(({ cents }) => cents)],
       })}
-     WHERE (SELECT count(*) FROM ac) >= 0
+     WHERE (SELECT count(*) FROM cc) >= 0
   )`,
   },
   {
@@ -33,7 +34,7 @@ const bounds: readonly Part[] = [
         pix_key: ['text', [...recipients.keys()]],
         headroom: ['bigint', [...recipients.values()].map(({ headroomCents }) => headroomCents)],
       })}
-     WHERE (SELECT count(*) FROM ac) >= 0
+     WHERE (SELECT count(*) FROM cc) >= 0
   )`,
   },
 ]
