@@ -51,7 +51,7 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
     decideApproval: async ({ params, body: { approved, reason }, context }) => {
       const cashOut = await found(store, params.id)
       const said = { approver: operatorOf(context), reason }
-      const code = approved ? await codeNow(cashOut, options) : {}
+      const code = approved ? await codeNow(cashOut, said.approver.actor, options) : {}
       // Last, so that no approval counts of whoever is deactivated while the bank is asked.
       const now = await holdersNow([cashOut], holders)
       const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
@@ -71,13 +71,13 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
  * @throws partner_unavailable (503)
  * @source rules#cash-out.approval.9
  */
-async function codeNow({ detail, valueCents }: CashOut, { jobs, clock }: ApprovalRoutesOptions) {
+async function codeNow({ detail, valueCents }: CashOut, approver: string, { jobs, clock }: ApprovalRoutesOptions) {
   const { qrCode, recipient } = detail
   if (qrCode === null) return {}
   try {
     const code = readPixCode(qrCode.pixCode)
     const asked = { valueCents, document: recipient.document }
-    const now = payableOf(code, await jobs.decode(code.text), asked, clock.now())
+    const now = payableOf(code, await jobs.decode(code.text, approver), asked, clock.now())
     const { pixKey } = now.detail.recipient
     return { code: { valueCents: now.valueCents, pixKey, decodeId: now.detail.qrCode?.decodeId ?? '' } }
   } catch (error) {
