@@ -5,7 +5,7 @@ import type { Part } from './part.ts'
  * What may have been used before the batch at most, of allowances and by recipients. The functions look at what is
  * committed when they are called, and are called once the accounts are locked: everything that uses any of it waits for
  * that lock. So two processes cannot both take the last of it, and neither decides anew for what the other took.
- * @source rules#limits.5
+ * @source rules#limits.5, rules#limits.11
  */
 const bounds: readonly Part[] = [
   {
