@@ -429,9 +429,17 @@ function unreadLines(places: SettingPlaces, known: readonly string[]): string[] 
     .map(([name, place]) => `${place}: sets what nothing reads${suggestion(name, known)}`)
 }
 
+/** The caps by the names that they had or were announced under; what is spelled most like them is something else. */
+const NAMES_BEFORE: Readonly<Record<string, string>> = {
+  PIXGATE_CASH_OUT_MAX_CENTS: 'PIXGATE_PAYMENT_MAX_CENTS',
+  PIXGATE_CASH_OUT_HOURLY_MAX_CENTS: 'PIXGATE_HOUR_MAX_CENTS',
+  PIXGATE_CASH_OUT_DAILY_MAX_CENTS: 'PIXGATE_DAY_MAX_CENTS',
+  PIXGATE_CASH_OUT_NIGHT_MAX_CENTS: 'PIXGATE_NIGHT_MAX_CENTS',
+}
+
 function suggestion(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known)
-  return nearest === undefined ? '' : `; did you mean ${nearest}?`
+  const meant = NAMES_BEFORE[name] ?? nearestName(name, known)
+  return meant === undefined ? '' : `; did you mean ${meant}?`
 }
 
 /** Nobody talks to a real bank because they forgot to say so. @source rules#config.9 */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
 import type { Availability, ChargeAvailability, Partner, QrCodeAvailability } from './port.ts'
 
@@ -25,7 +26,7 @@ export function withBreaker(
     idempotencyWindowMs: partner.idempotencyWindowMs,
     sendsWanted: () => breaker.sendsWanted(clock.now()),
     chargesWanted: () => breaker.chargesWanted(clock.now()),
-    qrCodesWanted: () => breaker.qrCodesWanted(clock.now()),
+    qrCodesWanted: (asker) => breaker.qrCodesWanted(asker, clock.now()),
     createCharge: async (...call) => {
       breaker.beginCharge(clock.now())
       const answer = await partner.createCharge(...call)
@@ -36,11 +37,16 @@ export function withBreaker(
     cancelCharge: async (...call) => noted(await partner.cancelCharge(...call)),
     sendPayout: async (...call) => notedSend(await partner.sendPayout(...call)),
     getPayout: async (...call) => noted(await partner.getPayout(...call)),
-    decodeQrCode: async (...call) => {
-      breaker.beginQrCode(clock.now())
-      const answer = await partner.decodeQrCode(...call)
-      breaker.noteQrCode(answer, clock.now())
-      return answer
+    decodeQrCode: async (pixCode, deadline, asker = NOBODY) => {
+      breaker.beginQrCode(asker, clock.now())
+      let noted: Noted = { kind: 'UNKNOWN' }
+      try {
+        const answer = await partner.decodeQrCode(pixCode, deadline)
+        noted = answer
+        return answer
+      } finally {
+        breaker.noteQrCode(asker, noted, clock.now())
+      }
     },
     sendRefund: async (...call) => notedSend(await partner.sendRefund(...call)),
     getRefund: async (...call) => noted(await partner.getRefund(...call)),
@@ -50,11 +56,15 @@ export function withBreaker(
   }
 }
 
+/** Who asks about a QR code where nobody is named. */
+const NOBODY = ''
+
 /**
  * Remembers whether a bank takes what is sent. `now` is in epoch milliseconds and of one clock.
  *
- * It opens after several sends in a row without a definite answer, and at once when the bank refuses our calls as such
- * (401, 429). After a while it is half open: one that is sent then decides. An answer closes it, a failure opens it again.
+ * It opens after several sends in a row without a definite answer, and at once when the bank refuses sends (429) or our
+ * credentials (401). After a while it is half open: one that is sent then decides. An answer closes it, a failure opens it
+ * again. QR codes are chosen by whoever asks, and so is whether the bank can decode them: each who asks has a count alone.
  * @source rules#partner.6, rules#partner.9
  */
 export interface Breaker {
@@ -63,7 +73,7 @@ export interface Breaker {
   /** As {@link ChargeAvailability.chargesWanted}. */
   chargesWanted(now: number): number
   /** As {@link QrCodeAvailability.qrCodesWanted}. */
-  qrCodesWanted(now: number): number
+  qrCodesWanted(asker: string | undefined, now: number): number
   /**
    * Takes the answer to a payout or refund that was sent. Only these are counted for {@link sendsWanted}: a bank may well
    * make charges and answer questions while it pays nothing out.
@@ -73,11 +83,11 @@ export interface Breaker {
   beginCharge(now: number): void
   /** Takes the answer to asking for a charge: only these are counted for {@link chargesWanted}. */
   noteCharge(answer: Noted, now: number): void
-  /** As {@link Breaker.beginCharge}, of a QR code that is asked about. */
-  beginQrCode(now: number): void
-  /** Takes the answer about a QR code: only these are counted for {@link qrCodesWanted}. */
-  noteQrCode(answer: Noted, now: number): void
-  /** Takes the answer to any other call: of interest only where the bank refuses calls as such. */
+  /** As {@link Breaker.beginCharge}, of a QR code that somebody asks about. An answer is to be noted after each. */
+  beginQrCode(asker: string, now: number): void
+  /** Takes the answer about a QR code: only these are counted for {@link qrCodesWanted}, and only for who asked. */
+  noteQrCode(asker: string, answer: Noted, now: number): void
+  /** Takes the answer to any other call: of interest only where the bank refuses our credentials. */
   note(answer: Noted, now: number): void
 }
 
@@ -93,21 +103,31 @@ const FAILURES_MAX = 5
 /** How long it stays open after the last of them. */
 const OUTAGE_WAIT_MS = 30_000
 
-/** How long it stays open after a 401 or 429: about as long as a bank's limits are counted for. */
+/** How long it stays open after a 401, or a 429 to a send: about as long as a bank's limits are counted for. */
 const REFUSAL_WAIT_MS = 60_000
 
 /** The same for charges and QR codes: shorter, as somebody waits. */
 const SHORT_WAIT_MS = 5_000
 
+/** QR codes that one may ask about at once: all calls share the connections to the bank. */
+const QR_CODES_AT_ONCE = 16
+
+/** Who asked about QR codes, of whom something is counted; of more, the one counted longest ago is forgotten. */
+const ASKERS_MAX = 1_000
+
 /** Makes a breaker, closed. It lives in this process and is forgotten with it. */
 export function createBreaker(): Breaker {
   const sends = createCount(OUTAGE_WAIT_MS)
   const charges = createCount(SHORT_WAIT_MS)
-  const qrCodes = createCount(SHORT_WAIT_MS)
+  const qrCodes = createCountPerAsker(SHORT_WAIT_MS)
   let refusedUntil = 0
 
+  function refuse(now: number): void {
+    refusedUntil = now + REFUSAL_WAIT_MS
+  }
+  /** Every call has the same credentials; too many calls of one kind say nothing of another. */
   function note({ httpStatus }: Noted, now: number): void {
-    if (httpStatus === 401 || httpStatus === 429) refusedUntil = now + REFUSAL_WAIT_MS
+    if (httpStatus === 401) refuse(now)
   }
   return {
     sendsWanted: (now) => (now < refusedUntil ? 0 : sends.wanted(now)),
@@ -117,6 +137,7 @@ export function createBreaker(): Breaker {
     note,
     noteSend: (answer, now) => {
       note(answer, now)
+      if (answer.httpStatus === 429) refuse(now)
       sends.note(answer, now)
     },
     beginCharge: charges.begin,
@@ -125,9 +146,9 @@ export function createBreaker(): Breaker {
       charges.note(answer, now)
     },
     beginQrCode: qrCodes.begin,
-    noteQrCode: (answer, now) => {
+    noteQrCode: (asker, answer, now) => {
       note(answer, now)
-      qrCodes.note(answer, now)
+      qrCodes.note(asker, answer, now)
     },
   }
 }
@@ -149,5 +170,38 @@ function createCount(waitMs: number) {
       failures = isFailure ? failures + 1 : 0
       closedUntil = failures >= FAILURES_MAX ? now + waitMs : 0
     },
+  }
+}
+
+/** The same, apart for each who asks, who also has so many calls under way at most. */
+function createCountPerAsker(waitMs: number) {
+  const askers = new LRUCache<string, { readonly count: ReturnType<typeof createCount>; underWay: number }>({
+    max: ASKERS_MAX,
+  })
+  function known(asker: string) {
+    const found = askers.get(asker) ?? { count: createCount(waitMs), underWay: 0 }
+    askers.set(asker, found)
+    return found
+  }
+  return {
+    /** Of nobody in particular: what is left of whoever may ask least because of failures. */
+    wanted: (asker: string | undefined, now: number) => {
+      if (asker === undefined) return Math.min(Number.POSITIVE_INFINITY, ...counts().map(({ wanted }) => wanted(now)))
+      const { count, underWay } = known(asker)
+      return underWay < QR_CODES_AT_ONCE ? count.wanted(now) : 0
+    },
+    begin: (asker: string, now: number) => {
+      const one = known(asker)
+      one.underWay += 1
+      one.count.begin(now)
+    },
+    note: (asker: string, answer: Noted, now: number) => {
+      const one = known(asker)
+      one.underWay = Math.max(0, one.underWay - 1)
+      one.count.note(answer, now)
+    },
+  }
+  function counts() {
+    return [...askers.values()].map(({ count }) => count)
   }
 }

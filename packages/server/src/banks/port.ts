@@ -46,7 +46,7 @@ export interface PayoutPartner extends OrderPartner {
    * Asks what a QR code asks for. Changes nothing at the bank, but each answer has its own `decodeId`: a payout is sent
    * again with the one it was first sent with (failure-modes#QR-6).
    */
-  decodeQrCode(pixCode: string, deadline?: AbortSignal): Promise<QrCodeAnswer>
+  decodeQrCode(pixCode: string, deadline?: AbortSignal, asker?: string): Promise<QrCodeAnswer>
 }
 
 /** Refunds of payments that came in. */
@@ -99,8 +99,11 @@ export interface ChargeAvailability {
 
 /** Whether it is worth while to have a QR code decoded now, or better to answer clients without waiting. */
 export interface QrCodeAvailability {
-  /** How many QR codes to ask about at once, as {@link ChargeAvailability.chargesWanted}. */
-  qrCodesWanted(): number
+  /**
+   * How many QR codes to ask about at once, as {@link ChargeAvailability.chargesWanted}.
+   * @param asker the API key or operator that asks; absent: what is left of whoever may ask least
+   */
+  qrCodesWanted(asker?: string): number
 }
 
 interface Capable {

@@ -140,16 +140,16 @@ const OPENED: Readonly<Record<BreakerName, string>> = {
   orders: 'the breaker opened: payouts and refunds wait until one that is sent shows that the bank is back',
   charges: 'the breaker opened: charges are answered without a code until one shows that the bank is back',
   qr_codes:
-    'the breaker opened: payouts of QR codes that the bank has to decode are refused until it decodes one again',
+    'the breaker opened: an API key or operator whose QR codes the bank did not decode is refused more until it decodes one of theirs',
 }
 
 const CLOSED: Readonly<Record<BreakerName, string>> = {
   orders: 'the breaker closed: payouts and refunds are sent again',
   charges: 'the breaker closed: the bank is asked for charges again',
-  qr_codes: 'the breaker closed: the bank is asked to decode QR codes again',
+  qr_codes: 'the breaker closed: the bank is asked to decode QR codes again, whoever has them',
 }
 
-/** What each breaker counts; refusals of any call as such open the one of orders too. */
+/** What each breaker counts; a 401 to any call opens the one of orders too. */
 const COUNTED_BY: Readonly<Partial<Record<BankCall, BreakerName>>> = {
   createCharge: 'charges',
   decodeQrCode: 'qr_codes',
@@ -185,7 +185,7 @@ export function withBreakerLog<Guarded extends Partner & Availability & ChargeAv
     if (answer.kind !== 'NOT_SENT' && answer.kind !== 'UNKNOWN') return
     const breaker = COUNTED_BY[call]
     if (breaker) reasons.set(breaker, reasonOf(answer))
-    if (refusalOf(answer.httpStatus)) reasons.set('orders', reasonOf(answer))
+    if (answer.httpStatus === 401) reasons.set('orders', reasonOf(answer))
   }
   const calls = aroundCalls(partner, (call, ask) => async (...parameters) => {
     const breaker = COUNTED_BY[call]
@@ -202,6 +202,9 @@ export function withBreakerLog<Guarded extends Partner & Availability & ChargeAv
     ...calls,
     sendsWanted: () => look('orders'),
     chargesWanted: () => look('charges'),
-    qrCodesWanted: () => look('qr_codes'),
+    qrCodesWanted: (asker) => {
+      look('qr_codes')
+      return partner.qrCodesWanted(asker)
+    },
   }
 }

@@ -62,7 +62,7 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
       const said = { approver: operatorOf(context), reason }
       const cashOut = isUuid(params.id) ? await store.get(params.id) : undefined
       if (!cashOut) return { status: 200, body: await refundRefused(params.id, said, approved, context.live, refunds) }
-      const code = approved ? await codeNow(cashOut, options) : {}
+      const code = approved ? await codeNow(cashOut, said.approver.actor, options) : {}
       const { after, now } = await saidAmong(options, cashOut, context.live, ({ people, holdersVersion, ...now }) => {
         if (!approved) return { on: 'operator.refused', ...said }
         const isKeyDeactivated = keyDeactivatedAt(cashOut, now) !== null
@@ -121,13 +121,13 @@ async function refundRefused(
  * @throws partner_unavailable (503)
  * @source rules#cash-out.approval.9
  */
-async function codeNow({ detail, valueCents }: CashOut, { jobs, clock }: ApprovalRoutesOptions) {
+async function codeNow({ detail, valueCents }: CashOut, approver: string, { jobs, clock }: ApprovalRoutesOptions) {
   const { qrCode, recipient } = detail
   if (qrCode === null) return {}
   try {
     const code = readPixCode(qrCode.pixCode)
     const asked = { valueCents, document: recipient.document }
-    const now = payableOf(code, await jobs.decode(code.text), asked, clock.now())
+    const now = payableOf(code, await jobs.decode(code.text, approver), asked, clock.now())
     const { pixKey } = now.detail.recipient
     return { code: { valueCents: now.valueCents, pixKey, decodeId: now.detail.qrCode?.decodeId ?? '' } }
   } catch (error) {

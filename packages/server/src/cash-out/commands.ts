@@ -1,14 +1,21 @@
 import { Refusal } from '@pixgate/spec'
 import { ExclusiveKeyTaken } from '../engine/duplicates.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Identity } from '../engine/operation.ts'
+import type { Command, Identity } from '../engine/operation.ts'
 import { askedBy, looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
 import { replayedOf } from '../operations/replay.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
 import type { ApprovalInput } from './approval.ts'
 import { type CashOut, type CashOutInput, type CashOutOutcome, isCashOut, movementsOf } from './cash-out.ts'
-import { type CashOutRequest, type CashOutTerms, decideCreate, leavingOf } from './create.ts'
+import {
+  assertWorthDecoding,
+  type CashOutRequest,
+  type CashOutTerms,
+  decideCreate,
+  leavingOf,
+  type UndecodedRequest,
+} from './create.ts'
 import { decideApproval, decideCashOut } from './rules.ts'
 
 /** One function per intention; each goes through the engine. */
@@ -20,11 +27,11 @@ export interface CashOutCommands {
    */
   create(request: CashOutRequest): Promise<Created>
   /**
-   * Looks up what a create would be known by, before the bank is asked anything for it.
+   * Looks up what a create would be known by, and judges what is known of it, before the bank is asked about its code.
    * @returns the payout that the same `Idempotency-Key` made
-   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409)
+   * @throws idempotency_key_reused (422) · duplicate_external_id · pix_code_in_use (409), and what `assertWorthDecoding` refuses
    */
-  findRepeated(request: CreateIdentity): Promise<CashOut | undefined>
+  findRepeated(request: CreateIdentity & UndecodedRequest): Promise<CashOut | undefined>
   /**
    * Takes what an operator says to a payout that was not sent; `undefined` where it does not exist.
    * @throws as `decideApproval` refuses · HoldersChanged
@@ -50,6 +57,11 @@ export function createCashOutCommands(
   terms: CashOutTerms,
   onLimitExceeded?: OnLimitExceeded,
 ): CashOutCommands {
+  /** The payout that was made before, by this request or another one; else the refusal. */
+  function before(error: unknown, request: CreateIdentity & Pick<CashOutRequest, 'madeBy'>): CashOut {
+    if (error instanceof Refusal && error.limit) onLimitExceeded?.(error.limit, request.madeBy)
+    return repeated(error, request)
+  }
   return {
     create: async (request) => {
       try {
@@ -63,16 +75,15 @@ export function createCashOutCommands(
         })
         return { cashOut, isReplayed: false }
       } catch (error) {
-        if (error instanceof Refusal && error.limit) onLimitExceeded?.(error.limit, request.madeBy)
-        return { cashOut: repeated(error, request), isReplayed: true }
+        return { cashOut: before(error, request), isReplayed: true }
       }
     },
     findRepeated: async (request) => {
       try {
-        await engine.execute({ reads: [], creates: identityOf(request), decide: () => ({ outcome: undefined }) })
+        await engine.execute(lookBeforeDecoding(request, terms))
         return undefined
       } catch (error) {
-        return repeated(error, request)
+        return before(error, request)
       }
     },
     approve: ({ id, detail, facts }, input, live) =>
@@ -98,6 +109,22 @@ export function createCashOutCommands(
           return isCashOut(cashOut) ? decideCashOut(cashOut, inputs, state, now) : { outcome: undefined }
         },
       }),
+  }
+}
+
+/** Writes nothing. */
+function lookBeforeDecoding(request: CreateIdentity & UndecodedRequest, terms: CashOutTerms): Command<undefined> {
+  const { madeBy, caps, live } = request
+  return {
+    reads: [],
+    controls: ['cash_out_switch'],
+    ...looksOf({ pixKey: null, caller: madeBy.caller, caps }, terms.limits),
+    creates: identityOf(request),
+    request: live,
+    decide: (state, now) => {
+      assertWorthDecoding(request, terms, state, now)
+      return { outcome: undefined }
+    },
   }
 }
 

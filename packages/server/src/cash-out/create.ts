@@ -46,15 +46,11 @@ export function decideCreate(
   state: State,
   now: number,
 ): Decision<CashOut> {
-  if (terms.isUnsupported) throw new Refusal('not_supported_by_bank')
-  if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
+  assertOpen(terms, state)
   const { valueCents } = request
   assertValue(valueCents, terms)
   const recipient = validRecipient(request.detail.recipient)
-  const fee = feeCents(valueCents, terms.fee)
-  const allowed = taken(leavingOf(request), terms.limits, state, now)
-  if (state.balance('receivable') < 0n) throw new Refusal('receivable_outstanding')
-  if (state.balance('available') < valueCents + fee) throw new Refusal('insufficient_balance')
+  const { fee, allowed } = affordable(leavingOf(request), terms, state, now)
   const approval = approvalFor(request, terms.approvalFromCents)
   const deadline = now + limits.unclaimedReleaseMs
   const create: Create<CashOut> = {
@@ -89,9 +85,53 @@ export function decideCreate(
   }
 }
 
+/** What is known of a payout of a QR code before the bank has decoded it. */
+export interface UndecodedRequest extends Pick<AskedBy, 'madeBy' | 'caps' | 'live'> {
+  /** What the client or the code says; `null`: only the bank knows. */
+  readonly valueCents: bigint | null
+  readonly document: string | null
+  /** @throws what can be told from the code alone */
+  readonly assertPayable: () => void
+}
+
+/**
+ * Judges what needs no decoding, in the order of {@link decideCreate}: a payout that would be refused whatever its code asks
+ * for costs no question. It holds nothing: what is decided once the code is decoded is decided anew.
+ * @throws as {@link decideCreate} · pix_code_not_payable · pix_code_value_mismatch (422)
+ * @source rules#cash-out.qrcode.8
+ */
+export function assertWorthDecoding(
+  { valueCents, document, assertPayable, madeBy, caps }: UndecodedRequest,
+  terms: CashOutTerms,
+  state: State,
+  now: number,
+): void {
+  assertOpen(terms, state)
+  assertPayable()
+  if (valueCents !== null) assertValue(valueCents, terms)
+  validDocument(document)
+  // No code asks for less than a centavo. Whose key it pays is not known yet.
+  const leaving = { valueCents: valueCents ?? 1n, pixKey: null, caller: madeBy.caller, caps }
+  affordable(leaving, terms, state, now)
+}
+
 /** What a create is to the limits. */
 export function leavingOf({ valueCents, detail, madeBy, caps }: CashOutRequest): Leaving {
   return { valueCents, pixKey: detail.recipient.pixKey, caller: madeBy.caller, caps }
+}
+
+function assertOpen({ isUnsupported }: CashOutTerms, state: State): void {
+  if (isUnsupported) throw new Refusal('not_supported_by_bank')
+  if (!isEnabled(state)) throw new Refusal('cash_out_suspended')
+}
+
+/** The fee, and what it takes of the allowances, where caps, debts and the balance let it leave. */
+function affordable(leaving: Leaving, terms: CashOutTerms, state: State, now: number) {
+  const fee = feeCents(leaving.valueCents, terms.fee)
+  const allowed = taken(leaving, terms.limits, state, now)
+  if (state.balance('receivable') < 0n) throw new Refusal('receivable_outstanding')
+  if (state.balance('available') < leaving.valueCents + fee) throw new Refusal('insufficient_balance')
+  return { fee, allowed }
 }
 
 function assertValue(valueCents: bigint, { maxValueCents }: CashOutTerms): void {
@@ -101,9 +141,13 @@ function assertValue(valueCents: bigint, { maxValueCents }: CashOutTerms): void 
 
 function validRecipient({ pixKey, document, ...rest }: CashOutRequest['detail']['recipient']): CashOutRecipient {
   if (pixKey === null) throw fieldRefusal('pix_key_type_mismatch', 'recipient.pixKey', 'pix_key_type_mismatch')
+  return { ...rest, pixKey, document: validDocument(document) }
+}
+
+function validDocument(document: string | null): string | null {
   const normalised = document === null ? null : normaliseDocument(document)
   if (document !== null && normalised === null) {
     throw fieldRefusal('invalid_document', 'recipient.document', 'invalid_document')
   }
-  return { ...rest, pixKey, document: normalised }
+  return normalised
 }

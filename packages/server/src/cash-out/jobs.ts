@@ -23,10 +23,11 @@ import type { CashOutStore } from './store.ts'
 export interface CashOutJobs extends Dispatcher {
   /**
    * Asks the partner what a QR code asks for; nothing is stored.
+   * @param asker the API key or operator that has it: whose codes are not answered waits, and nobody else
    * @throws not_supported_by_bank (422) it decodes none · partner_unavailable (503) no answer · pix_code_not_payable (422) the partner says so
-   * @source rules#cash-out.qrcode.3, rules#partner.10
+   * @source rules#cash-out.qrcode.3, rules#partner.9, rules#partner.10
    */
-  decode(pixCode: string): Promise<QrCode>
+  decode(pixCode: string, asker: string): Promise<QrCode>
 }
 
 /** What the jobs need. */
@@ -62,10 +63,10 @@ export function createCashOutJobs({ commands, store, partner, clock, bounds }: C
 
   return {
     ...createDispatcher(orders, clock, async () => ((await store.isEnabled()) ? partner.sendsWanted() : 0), bounds),
-    decode: async (pixCode) => {
+    decode: async (pixCode, asker) => {
       if (!canDecode) throw new Refusal('not_supported_by_bank')
-      if (partner.qrCodesWanted() === 0) throw unavailable()
-      const answer = await partner.decodeQrCode(pixCode)
+      if (partner.qrCodesWanted(asker) === 0) throw unavailable()
+      const answer = await partner.decodeQrCode(pixCode, undefined, asker)
       if (answer.kind === 'DECODED') return answer.qrCode
       if (answer.kind === 'REJECTED') {
         throw new Refusal('pix_code_not_payable', {

@@ -7,7 +7,7 @@ import type { CashOut } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
 import type { CashOutRequest } from './create.ts'
 import type { CashOutJobs } from './jobs.ts'
-import { type PixCode, payableOf, readPixCode } from './pix-code.ts'
+import { payableOf, readPixCode } from './pix-code.ts'
 import type { CashOutStore } from './store.ts'
 import { createdFromQrCodeView, createdView, detailView } from './view.ts'
 
@@ -74,25 +74,22 @@ export function createCashOutHandlers(options: CashOutRoutesOptions): CashOutHan
         exclusiveKey: code.exclusiveKey,
         bodyHash: hashOf({ ...content, ...asked, pixCode: code.text }),
       }
-      const before = await commands.findRepeated(known)
+      const undecoded = {
+        valueCents: asked.valueCents ?? code.valueCents,
+        document: asked.document,
+        assertPayable: () => code.assertPayable(asked),
+      }
+      const before = await commands.findRepeated({ ...known, ...undecoded })
       if (before) return created(before, createdFromQrCodeView, true)
-      const payable = await decoded(code, asked)
+      // Nothing is open or stored while the bank is asked.
+      const payable = payableOf(code, await jobs.decode(code.text, context.caller.id), asked, clock.now())
       const detail = { description: content.description, paymentType: 'qrcode' as const, ...payable.detail }
       return reserve(createdFromQrCodeView, { ...known, id: ids.uuid(), valueCents: payable.valueCents, detail })
     },
     getCashOut: async ({ params }) => ({ status: 200, body: detailView(await found(store, params.id)) }),
     listCashOuts: (input) => listed(store, input, detailView),
   }
-
-  /** Nothing is open or stored while the bank is asked; a code that cannot be paid costs no question. */
-  async function decoded(code: PixCode, asked: Asked) {
-    code.assertPayable(asked)
-    return payableOf(code, await jobs.decode(code.text), asked, clock.now())
-  }
 }
-
-/** What the client says about a code's payment. */
-type Asked = Parameters<typeof payableOf>[2]
 
 function created<Body>(cashOut: CashOut, view: (cashOut: CashOut) => Body, isReplayed: boolean) {
   return createdAnswer(`/api/pix/cash-out/${cashOut.id}`, view(cashOut), isReplayed)

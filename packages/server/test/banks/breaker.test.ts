@@ -61,18 +61,17 @@ test('[CO-10] what is sent while it is open counts too: a failure keeps it open,
   assert.equal(breaker.sendsWanted(40_000), ANY)
 })
 
-for (const [name, refusal] of [
-  ['401', UNAUTHORIZED],
-  ['429', TOO_MANY],
+for (const [name, how, refusal] of [
+  ['401 to a question', 'note', UNAUTHORIZED],
+  ['401 to a send', 'noteSend', UNAUTHORIZED],
+  ['429 to a send', 'noteSend', TOO_MANY],
 ] as const) {
-  for (const how of ['note', 'noteSend'] as const) {
-    test(`[partner.3] [CO-13] one ${name} to ${how === 'note' ? 'a question' : 'a send'} opens it for a minute`, () => {
-      const breaker = createBreaker()
-      breaker[how](refusal, 1_000)
-      assert.equal(breaker.sendsWanted(60_999), 0)
-      assert.equal(breaker.sendsWanted(61_000), ANY)
-    })
-  }
+  test(`[partner.3] [partner.6] [CO-13] one ${name} opens it for a minute`, () => {
+    const breaker = createBreaker()
+    breaker[how](refusal, 1_000)
+    assert.equal(breaker.sendsWanted(60_999), 0)
+    assert.equal(breaker.sendsWanted(61_000), ANY)
+  })
 }
 
 test('[CO-13] an answer that was under way does not end the wait after a 429', () => {
@@ -134,6 +133,22 @@ for (const name of OTHERS) {
   })
 }
 
+for (const name of OTHERS) {
+  test(`[partner.6] [CO-13] a 429 to ${name} leaves a bank available for payouts and refunds`, async () => {
+    const { partner, calls } = guarded({ kind: 'answered', httpStatus: 429, json: {} })
+    for (let refusals = 0; refusals < 10; refusals++) assert.equal((await calls[name]()).kind, 'UNKNOWN')
+    assert.equal(partner.sendsWanted(), ANY)
+  })
+}
+
+for (const name of SENDS) {
+  test(`[partner.6] [CO-13] a 429 to ${name} makes a bank unavailable for payouts and refunds, and not for charges`, async () => {
+    const { partner, calls } = guarded({ kind: 'answered', httpStatus: 429, json: {} })
+    await calls[name]()
+    assert.deepEqual([partner.sendsWanted(), partner.chargesWanted(), partner.qrCodesWanted()], [0, ANY, ANY])
+  })
+}
+
 for (const name of [...SENDS, ...OTHERS]) {
   test(`[partner.3] a 401 to ${name} makes a bank unavailable`, async () => {
     const { partner, calls } = guarded({ kind: 'answered', httpStatus: 401, json: {} })
@@ -171,15 +186,65 @@ test('[partner.9] [CI-16] five charges in a row without a definite answer open i
   assert.equal(breaker.chargesWanted(5_100), ANY)
 })
 
+/** Somebody asks about so many codes, and this is what comes of each. */
+function ask(
+  breaker: ReturnType<typeof createBreaker>,
+  asker: string,
+  answer: Parameters<typeof breaker.note>[0],
+  times: number,
+) {
+  for (let asked = 0; asked < times; asked++) {
+    breaker.beginQrCode(asker, 0)
+    breaker.noteQrCode(asker, answer, 0)
+  }
+}
+
 test('[partner.9] [QR-2] questions about QR codes have a count of their own', () => {
   const breaker = createBreaker()
-  for (let failures = 0; failures < 5; failures++) breaker.noteQrCode(TIMEOUT, 0)
-  assert.deepEqual([breaker.qrCodesWanted(4_999), breaker.chargesWanted(0), breaker.sendsWanted(0)], [0, ANY, ANY])
-  assert.equal(breaker.qrCodesWanted(5_000), 1)
-  breaker.beginQrCode(5_000)
-  assert.equal(breaker.qrCodesWanted(5_000), 0, 'one shows whether the bank is back')
-  breaker.noteQrCode(REJECTED, 5_100)
-  assert.equal(breaker.qrCodesWanted(5_100), ANY)
+  ask(breaker, 'shop', TIMEOUT, 5)
+  assert.deepEqual(
+    [breaker.qrCodesWanted('shop', 4_999), breaker.chargesWanted(0), breaker.sendsWanted(0)],
+    [0, ANY, ANY],
+  )
+  assert.equal(breaker.qrCodesWanted('shop', 5_000), 1)
+  breaker.beginQrCode('shop', 5_000)
+  assert.equal(breaker.qrCodesWanted('shop', 5_000), 0, 'one shows whether the bank is back')
+  breaker.noteQrCode('shop', REJECTED, 5_100)
+  assert.equal(breaker.qrCodesWanted('shop', 5_100), ANY)
+})
+
+for (const [name, answer] of [
+  ['no answer', TIMEOUT],
+  ['429', TOO_MANY],
+] as const) {
+  test(`[partner.9] [QR-2] ${name} to the QR codes of one who asks holds back nobody else`, () => {
+    const breaker = createBreaker()
+    ask(breaker, 'thief', answer, 50)
+    assert.deepEqual([breaker.qrCodesWanted('thief', 0), breaker.qrCodesWanted('shop', 0)], [0, ANY])
+    assert.equal(breaker.qrCodesWanted(undefined, 0), 0, 'whoever looks at all of them sees it')
+    ask(breaker, 'shop', ACCEPTED, 1)
+    assert.equal(breaker.qrCodesWanted('thief', 0), 0, 'and what the bank decodes for others is no answer to theirs')
+  })
+}
+
+test('[partner.9] nobody asks about more than sixteen QR codes at once, so that no one holds the connections to the bank', () => {
+  const breaker = createBreaker()
+  for (let asked = 0; asked < 16; asked++) {
+    assert.equal(breaker.qrCodesWanted('thief', 0), ANY)
+    breaker.beginQrCode('thief', 0)
+  }
+  assert.deepEqual([breaker.qrCodesWanted('thief', 0), breaker.qrCodesWanted('shop', 0)], [0, ANY])
+  breaker.noteQrCode('thief', ACCEPTED, 0)
+  assert.equal(breaker.qrCodesWanted('thief', 0), ANY)
+})
+
+test('[partner.9] a question about a QR code that ends in an error is under way no longer', async () => {
+  const bank = createHttpPartner({ exchange: () => Promise.reject(new Error('a fault')), close: async () => undefined })
+  const partner = withBreaker(bank, { now: () => 0 })
+  await assert.rejects(partner.decodeQrCode('000201', undefined, 'shop'), /a fault/)
+  assert.equal(partner.qrCodesWanted('shop'), ANY)
+  for (let asked = 0; asked < 4; asked++) await assert.rejects(partner.decodeQrCode('000201', undefined, 'shop'))
+  assert.equal(partner.qrCodesWanted('shop'), 0, 'it counts as no answer')
 })
 
 test('[partner.9] [CI-16] payouts and charges are counted apart, and other calls are not counted at all', () => {
@@ -191,6 +256,6 @@ test('[partner.9] [CI-16] payouts and charges are counted apart, and other calls
   }
   assert.deepEqual([breaker.sendsWanted(0), breaker.chargesWanted(0)], [ANY, 0])
   const refused = createBreaker()
-  refused.note(TOO_MANY, 0)
+  refused.note(UNAUTHORIZED, 0)
   assert.deepEqual([refused.sendsWanted(0), refused.chargesWanted(0)], [0, ANY])
 })

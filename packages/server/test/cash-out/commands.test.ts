@@ -107,7 +107,7 @@ test('[cash-out.create.2] [idempotency.2] the same key is answered with the same
     assert.deepEqual([again.isReplayed, again.cashOut.id], [true, first.cashOut.id])
     const other = { ...keyed, externalId: 'b', bodyHash: sha256('other') }
     assert.equal((await refusalOf(create(process, other))).code, 'idempotency_key_reused')
-    const known = cashOutRequest({ id: 'id', ...keyed })
+    const known = { ...cashOutRequest({ id: 'id', ...keyed }), document: null, assertPayable: () => undefined }
     assert.equal((await process.commands.findRepeated(known))?.id, first.cashOut.id)
     assert.equal(
       (await refusalOf(process.commands.findRepeated({ ...known, ...other }))).code,

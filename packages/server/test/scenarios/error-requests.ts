@@ -232,14 +232,24 @@ const PARTICULAR: readonly Row[] = [
   {
     operation: 'createCashOutFromQrCode',
     code: 'pix_code_not_payable',
-    request: (pix) => payCode(pix, {}, { document: '529.982.247-25' }),
+    request: async (pix) => {
+      await adjust(pix, 500)
+      return payCode(pix, {}, { document: '529.982.247-25' })
+    },
   },
   {
     operation: 'createCashOutFromQrCode',
     code: 'pix_code_value_mismatch',
     request: (pix) => payCode(pix, { pixCode: buildStaticBrCode({ ...BAKERY, amountCents: 99n }) }),
   },
-  { operation: 'createCashOutFromQrCode', code: 'partner_unavailable', request: (pix) => payCode(pix) },
+  {
+    operation: 'createCashOutFromQrCode',
+    code: 'partner_unavailable',
+    request: async (pix) => {
+      await adjust(pix, 500)
+      return payCode(pix)
+    },
+  },
 
   {
     operation: 'createRefundIn',

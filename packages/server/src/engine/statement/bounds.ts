@@ -6,7 +6,7 @@ import type { Part } from './part.ts'
  * committed when they are called, and are called once the controls are locked, which are last: whatever takes something
  * within a bound locks the switch of payouts, also an approval, which locks no account. So two processes cannot both take
  * the last of it, and neither decides anew for what the other took.
- * @source rules#limits.5
+ * @source rules#limits.5, rules#limits.11
  */
 const bounds: readonly Part[] = [
   {

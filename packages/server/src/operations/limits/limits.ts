@@ -1,4 +1,4 @@
-import { type Caps, type ExceededLimit, formatReais, type JournalKind, Refusal } from '@pixgate/spec'
+import { type Caps, type ExceededLimit, formatReais, type JournalKind, min, Refusal } from '@pixgate/spec'
 import type { AllowanceChange, AllowanceName, Span } from '../../engine/allowance.ts'
 import type { Command, Decision, RecipientBound, State } from '../../engine/operation.ts'
 import { settledCents } from '../../engine/postings.ts'
@@ -181,7 +181,8 @@ function boundOfRecipient(
   const { isKnown, paidCents } = state.recipient(pixKey)
   if (isKnown) return []
   if (paidCents + valueCents > maxCents) {
-    throw exceeded({ name: 'new_recipient', owner, maxCents, usedCents: paidCents, freesAt: null })
+    // More payouts than are counted are more than any cap allows: all of it is used.
+    throw exceeded({ name: 'new_recipient', owner, maxCents, usedCents: min(paidCents, maxCents), freesAt: null })
   }
   return [{ pixKey, valueCents, maxCents }]
 }

@@ -10,6 +10,7 @@ import { assertBooks, balances } from '../../support/books.ts'
 import { administer, testDatabase } from '../../support/database.ts'
 import { allowancesUsed, madeBy } from '../../support/evidence.ts'
 import { capsOf, limitsOf, MADE_BY } from '../../support/limits.ts'
+import { copyOperation, operationsRead } from '../../support/payout-copies.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 
 const EXCEEDED = { code: 'limit_exceeded' }
@@ -180,6 +181,31 @@ test('[limits.4] [limits.9] caps of the key and of the service on one recipient 
   await process.payOut(10_00n, key)
   assert.equal((await limitOf(process.payOut(1n, key))).owner, 'service')
   assert.equal((await balances(database)).reserved, 40_00n)
+})
+
+test('[limits.11] what failed or came back costs nothing to look at, and of a thousand payouts at most anything is read', async (t) => {
+  const { url } = await testDatabase(t)
+  const process = operatedProcess(t, url, { limits: limitsOf({ newRecipientCents: 50_00n }) })
+  await process.adjust(1_000_00n)
+  const { id, detail } = await process.payOut(1n)
+  const paidTo = `SELECT paid_to('${detail.recipient.pixKey}')`
+  await copyOperation(url, id, 3_000, { status: `'FAILED'` })
+  await copyOperation(url, id, 3_000, { status: `'RELEASED'` })
+  await copyOperation(url, id, 3_000, { status: `'REVERSED'`, facts: `facts || '{"returns":{"D1":"1"}}'` })
+  assert.ok((await operationsRead(url, paidTo)) < 10)
+  await process.payOut(1n)
+
+  await copyOperation(url, id, 998, {})
+  await process.payOut(1n)
+  assert.deepEqual(await limitOf(process.payOut(1n)), {
+    name: 'new_recipient',
+    owner: 'service',
+    maxCents: 50_00n,
+    usedCents: 50_00n,
+    freesAt: null,
+  })
+  await copyOperation(url, id, 3_000, {})
+  assert.ok((await operationsRead(url, paidTo)) < 3_000)
 })
 
 test('[limits.4] [limits.6] what was given back to a new recipient may be sent again', async (t) => {

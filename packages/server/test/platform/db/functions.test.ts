@@ -19,6 +19,7 @@ const CALLED_BY_SERVER = [
   'note_movements(bigint[])',
   'paid_to(text)',
   'reseal_signing_key(text,bytea,bytea)',
+  'still_paid(bigint,jsonb)',
 ]
 
 /** With their caller's rights: a verification needs to read and nothing else. */
