@@ -3,7 +3,7 @@ import type { OperationKind } from '../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { type OpenEntry, SUBJECT_KINDS } from './rules.ts'
 import type { NamedTariff } from './tariff-names.ts'
-import { CREDIT_DENIED } from './trip-wire/store.ts'
+import { CREDIT_DENIED, isTripped } from './trip-wire/store.ts'
 
 /** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
 export interface StatementStore {
@@ -402,10 +402,8 @@ const selectGaps = statement<
      FROM (SELECT *, row_number() OVER (PARTITION BY direction ORDER BY value_cents DESC, id) AS place
              FROM statement_gap o
             WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1
-              -- The same difference, which has its case.
-              AND NOT EXISTS (SELECT FROM "case" c
-                               WHERE c.operation_id IS NULL AND c.kind = '${CREDIT_DENIED}'
-                                 AND c.reference = o.direction || ' ' || o.id)) g
+              -- The same difference, for which the wire has suspended.
+              AND NOT ${isTripped(`'${CREDIT_DENIED} ' || o.direction || ' ' || o.id`)}) g
     WHERE place <= $2 ORDER BY direction, place`,
 )
 
