@@ -1,6 +1,5 @@
 import { getHealth, getMetrics, getReadiness, serviceEndpoints } from '@pixgate/spec'
 import { createApiKeysModule } from './api-keys/index.ts'
-import { endHeadHolders, HOLDERS_EVERY_MS } from './audit/head-holders.ts'
 import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
@@ -36,6 +35,7 @@ import { createLimitReports } from './operations/limits/report.ts'
 import { createOperatorModule } from './operator/index.ts'
 import { createOperatorsModule } from './operators/index.ts'
 import { APPLICATION_ROLE, type DatabaseOptions, openDatabase, statement } from './platform/db/database.ts'
+import { endLockHolders, HOLDERS_EVERY_MS } from './platform/db/lock-holders.ts'
 import { withLongStatements } from './platform/db/long-statements.ts'
 import { type WatchedEventLoop, watchEventLoop } from './platform/event-loop.ts'
 import { type BoundEndpoint, bindEndpoints } from './platform/http/endpoint-route.ts'
@@ -135,6 +135,8 @@ export async function compose(
 }
 
 async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, answers: Answers): Promise<Service> {
+  // What the first statements wait for may be held, and where this is the only process nobody else looks.
+  await endLockHolders(base.databases.work, base.logger)
   await auditLimits({ ...base, database: base.databases.work }, limitsOf(base.config))
   const workers: Workers = new Map()
   const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
@@ -502,8 +504,8 @@ function startWatch(base: Base, modules: Modules, workers: Workers): void {
   workers.set('watch', start({ name: 'watch', idleMs: WATCH_EVERY_MS, processNext }))
   const tellLogins = () => logins.flush().then(() => false)
   workers.set('log-ins', start({ name: 'log-ins', idleMs: WATCH_EVERY_MS, processNext: tellLogins }))
-  const processHolders = () => endHeadHolders(databases.work, logger).then(() => false)
-  workers.set('audit-head', start({ name: 'audit-head', idleMs: HOLDERS_EVERY_MS, processNext: processHolders }))
+  const processHolders = () => endLockHolders(databases.work, logger).then(() => false)
+  workers.set('lock-holders', start({ name: 'lock-holders', idleMs: HOLDERS_EVERY_MS, processNext: processHolders }))
   const processUses = () => writeLastUsed(modules).then(() => false)
   workers.set('last-used', start({ name: 'last-used', idleMs: LAST_USED_EVERY_MS, processNext: processUses }))
 }

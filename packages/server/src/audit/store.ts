@@ -203,31 +203,3 @@ const selectLimits = statement<[], { limits: Record<string, string | null> }>(
 export async function lastLimits(queries: Queries): Promise<Record<string, string | null> | null> {
   return (await queries.rows(selectLimits, []))[0]?.limits ?? null
 }
-
-/** A session that was ended. */
-export interface EndedSession {
-  readonly pid: number
-  /** Where it came from; `null`: from the machine of the database. */
-  readonly address: string | null
-  readonly program: string
-}
-
-// Found first and ended then: a planner may call a function of the condition before the condition holds. What waits for a standby
-// has committed: it would be one machine's only.
-const endHolders = statement<[heldMs: number], EndedSession>(
-  'audit.end_holders',
-  `WITH holder AS MATERIALIZED (
-     SELECT a.pid, host(a.client_addr) AS address, a.application_name AS program
-       FROM (SELECT DISTINCT pid FROM pg_locks
-              WHERE relation = 'audit_head'::regclass AND granted AND mode IN ('RowShareLock', 'RowExclusiveLock')) l
-       JOIN pg_stat_activity a ON a.pid = l.pid
-      WHERE a.datname = current_database() AND a.usename = session_user AND a.pid <> pg_backend_pid()
-        AND a.wait_event IS DISTINCT FROM 'SyncRep'
-        AND clock_timestamp() - a.xact_start > $1::double precision * interval '1 millisecond')
-   SELECT pid, address, program FROM holder WHERE pg_terminate_backend(pid)`,
-)
-
-/** Ends the sessions of the login that hold the head of the trail in a transaction older than that: to be asked as that login. */
-export function endHoldersOfHead(queries: Queries, heldMs: number): Promise<EndedSession[]> {
-  return queries.rows(endHolders, [heldMs])
-}

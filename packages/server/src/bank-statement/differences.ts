@@ -14,12 +14,13 @@ import {
   type StatementStore,
   UNEXPLAINED,
 } from './store.ts'
+import { withTariffNames } from './tariff-names.ts'
 import type { Difference, TripWire } from './trip-wire/wire.ts'
 
 /** What is done about the differences between the bank's statement and our books. Doing it twice changes nothing more. */
 export interface Differences {
-  /** Keeps the entries of a page. @source rules#statement.4 */
-  keep(entries: readonly StatementEntry[], nowMs: number): Promise<void>
+  /** Keeps the entries of a page. @returns them, each tariff under the name that it is kept by @source rules#statement.4 */
+  keep(entries: readonly StatementEntry[], nowMs: number): Promise<StatementEntry[]>
   /**
    * Judges entries that are not settled and does what follows: of either direction so many, the largest first, and of those
    * that are cases already some in turn. What was left for the next reading waits.
@@ -78,8 +79,9 @@ class StatementDifferences implements Differences {
     this.#isAccountShared = isAccountShared
   }
 
-  async keep(entries: readonly StatementEntry[], nowMs: number): Promise<void> {
+  async keep(told: readonly StatementEntry[], nowMs: number): Promise<StatementEntry[]> {
     const reason = 'the statement said otherwise before'
+    const entries = withTariffNames(told, await this.#store.keptTariffs(told))
     await this.#tripWire.report(
       (await this.#store.keep(entries, nowMs)).map(({ entry, before }) => ({
         kind: DIFFERS,
@@ -89,9 +91,11 @@ class StatementDifferences implements Differences {
         isDanger: false,
       })),
     )
+    return entries
   }
 
   async match(nowMs: number, isOurs: () => Promise<boolean>): Promise<number[]> {
+    await this.#store.reopenTariffs(nowMs)
     const pass: Pass = { nowMs, isOurs, explaining: new Set(), waiting: [] }
     await this.#matchReported(pass)
     // Debits first: by them money is gone.

@@ -13,6 +13,7 @@ import { createStatementStore } from './store.ts'
 import { createShortfalls } from './trip-wire/shortfalls.ts'
 import { createTripWireStore, type TripWireStore } from './trip-wire/store.ts'
 import { createTripWire, type TripWire } from './trip-wire/wire.ts'
+import { createUnaccounted } from './unaccounted.ts'
 
 /** The bank's statement: read, kept, and held against our books; and what is asked before it can be believed. */
 export interface StatementModule extends StatementJobs {
@@ -63,5 +64,6 @@ function createReading(options: StatementOptions, wireStore: TripWireStore, trip
   const differences = createDifferences({ ...options, store, tripWire, receivers: createReceivers(options) })
   const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire })
   const { confirmCredits } = wireStore
-  return createStatementJobs({ ...options, store, differences, shortfalls, confirmCredits })
+  const unaccounted = createUnaccounted({ tripWire })
+  return createStatementJobs({ ...options, store, differences, shortfalls, unaccounted, confirmCredits })
 }

@@ -7,6 +7,7 @@ import type { Differences } from './differences.ts'
 import { firstFrom, markAfter, type Window, WindowTotal, windowAt } from './rules.ts'
 import type { FinishedReading, Mark, StatementStore } from './store.ts'
 import type { Shortfalls } from './trip-wire/shortfalls.ts'
+import type { Unaccounted } from './unaccounted.ts'
 
 /** Reading the bank's statement: a page at a time, with no transaction open while the bank is called. */
 export interface StatementJobs {
@@ -24,6 +25,7 @@ export interface StatementJobsOptions {
   readonly partner: StatementPartner
   readonly differences: Differences
   readonly shortfalls: Shortfalls
+  readonly unaccounted: Unaccounted
   /** No longer counts unverified credits that the statement has. @source rules#cash-in.credits.3 */
   readonly confirmCredits: (nowMs: number) => Promise<void>
   readonly clock: Clock
@@ -54,7 +56,7 @@ interface Reading {
 
 /** Makes the jobs. */
 export function createStatementJobs(options: StatementJobsOptions): StatementJobs {
-  const { store, partner, differences, shortfalls, clock, ids } = options
+  const { store, partner, differences, shortfalls, unaccounted, clock, ids } = options
   let underWay: Reading | undefined
 
   async function begin(): Promise<Reading | undefined> {
@@ -75,8 +77,7 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
     const answer = await partner.readStatement({ ...reading.window, cursor: reading.cursor })
     if (answer.kind !== 'READ') return broken(reading, answer.reason)
     const { page } = answer
-    await differences.keep(page.entries, clock.now())
-    reading.total.add(page.entries)
+    reading.total.add(await differences.keep(page.entries, clock.now()))
     if (!(await isOurs(reading))) return false
     if (page.nextCursor === null) return ended(reading, page)
     // Otherwise a bank that goes round in circles would be read for ever.
@@ -88,7 +89,8 @@ export function createStatementJobs(options: StatementJobsOptions): StatementJob
 
   async function ended(reading: Reading, page: StatementPage): Promise<boolean> {
     const { startedAt, readFrom, window } = reading
-    if (!reading.total.accountsFor(page)) return broken(reading, 'its entries do not account for its balances')
+    if (!(await unaccounted.isWhole(reading, page)))
+      return broken(reading, 'its entries do not account for its balances')
     const isOfThePast = window.to < startedAt
     // Else what our books have since then is in windows that are yet to be read. First, as there may be much to match.
     if (!isOfThePast) {

@@ -69,12 +69,7 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
         )
       },
     },
-    TARIFF: {
-      // Nobody but the statement tells it.
-      ask: async () => undefined,
-      take: async (id, { valueCents }) =>
-        resultOf(await cashOuts.apply(id, { on: 'partner.tariff', tariffCents: valueCents })),
-    },
+    TARIFF: tariffs(cashOuts),
     PAYOUT_RETURNED: {
       ask: async (id) => {
         await cashOuts.apply(id, { on: 'work.requested' })
@@ -83,6 +78,22 @@ export function createReceivers({ cashIns, cashOuts, refunds }: Subjects): Recei
         resultOf(await cashOuts.apply(id, { on: 'partner.returned', returned: returnOf(entry), isVerified: true })),
     },
   }
+}
+
+function tariffs(cashOuts: Subjects['cashOuts']): Receiver {
+  return {
+    // Nobody but the statement tells it.
+    ask: async () => undefined,
+    take: async (id, entry) =>
+      resultOf(
+        await cashOuts.apply(id, { on: 'partner.tariff', tariffId: tariffIdOf(entry), tariffCents: entry.valueCents }),
+      ),
+  }
+}
+
+/** The first bears the name of its payout, as when there was only one. */
+function tariffIdOf({ movementId, reference }: StatementEntry): string {
+  return movementId === reference ? '' : movementId
 }
 
 const NOBODY_TOLD = { name: undefined, document: undefined, ispb: undefined }

@@ -51,7 +51,7 @@ export function markAfter(
   return Math.max(matchedUntil ?? from, held)
 }
 
-/** What tells an entry from every other: a tariff bears the reference of the payout that it was taken for. */
+/** What tells an entry from every other. */
 export function keyOf({ kind, movementId }: Pick<StatementEntry, 'kind' | 'movementId'>): string {
   return `${kind} ${movementId}`
 }
@@ -66,6 +66,11 @@ export class WindowTotal {
     }
   }
 
+  /** What they add. */
+  get cents(): bigint {
+    return [...this.#cents.values()].reduce((sum, cents) => sum + cents, 0n)
+  }
+
   /** Whether the entries account for the change of the balance: only then none was left out. @source rules#statement.3 */
   accountsFor({
     openingCents,
@@ -74,7 +79,7 @@ export class WindowTotal {
     readonly openingCents: bigint
     readonly closingCents: bigint
   }): boolean {
-    return [...this.#cents.values()].reduce((sum, cents) => sum + cents, 0n) === closingCents - openingCents
+    return this.cents === closingCents - openingCents
   }
 }
 

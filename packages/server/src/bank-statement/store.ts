@@ -2,7 +2,8 @@ import type { StatementEntry } from '../banks/port.ts'
 import type { OperationKind } from '../engine/operation.ts'
 import { type Database, instantParameter, statement } from '../platform/db/database.ts'
 import { type OpenEntry, SUBJECT_KINDS } from './rules.ts'
-import { CREDIT_DENIED } from './trip-wire/store.ts'
+import type { NamedTariff } from './tariff-names.ts'
+import { CREDIT_DENIED, isTripped } from './trip-wire/store.ts'
 
 /** All SQL of the statement. What the bank said is only ever added; what became of it is noted beside it. */
 export interface StatementStore {
@@ -24,6 +25,13 @@ export interface StatementStore {
    * @returns those that were told otherwise before, with what was told then
    */
   keep(entries: readonly StatementEntry[], nowMs: number): Promise<Retold[]>
+  /** Tariffs that were kept under the references that these bear. */
+  keptTariffs(entries: readonly StatementEntry[]): Promise<NamedTariff[]>
+  /**
+   * Lets tariffs of the last day be looked at again that name a payout of ours and are not booked: a process of the version
+   * before settles such, in whatever order the two are put in service.
+   */
+  reopenTariffs(nowMs: number): Promise<void>
   /** Entries of a direction that are neither settled nor a case, the largest first, so many after the one given. */
   unreported(direction: StatementEntry['direction'], after: OpenEntry | undefined, limit: number): Promise<OpenEntry[]>
   /** Entries that are a case and not settled, in a fixed order, so many after the one given. */
@@ -131,6 +139,9 @@ const selectOldest = statement<[], { created_at: number }>(
   'SELECT created_at FROM operation ORDER BY id LIMIT 1',
 )
 
+/** A version before settles a tariff without booking it. @source rules#statement.4 */
+const REOPENED_FOR = '1 day'
+
 type EntryParameters = [
   directions: readonly string[],
   ids: readonly string[],
@@ -165,7 +176,28 @@ const selectRetold = statement<
     ORDER BY t.ordinal`,
 )
 
+const selectTariffs = statement<
+  [references: readonly string[]],
+  { id: string; end_to_end_id: string; value_cents: bigint; occurred_at: number }
+>(
+  'statement.kept_tariffs',
+  `SELECT id, end_to_end_id, value_cents, occurred_at FROM statement_entry
+    WHERE direction = 'out' AND kind = 'TARIFF' AND id = ANY ($1)`,
+)
+
 const UUID_TEXT = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+
+const reopenTariffs = statement<[now: string]>(
+  'statement.reopen_tariffs',
+  `UPDATE statement_entry s SET settled_at = NULL, outcome = NULL, operation_id = NULL
+     FROM operation o
+    WHERE s.kind = 'TARIFF' AND (s.outcome = 'KEPT' OR s.id <> s.reference)
+      AND s.settled_at > $1::timestamptz - interval '${REOPENED_FOR}'
+      AND o.id = CASE WHEN s.reference ~ '${UUID_TEXT}' THEN s.reference::uuid END AND o.kind = 'cash_out'
+      AND NOT EXISTS (SELECT FROM entry e
+                       WHERE e.operation_id = o.id AND e.journal = 'tariff_deducted'
+                         AND e.reference = CASE WHEN s.id = s.reference THEN '' ELSE s.id END)`,
+)
 
 /** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
 const ADJUSTED_BEFORE_HOURS = 24
@@ -370,10 +402,8 @@ const selectGaps = statement<
      FROM (SELECT *, row_number() OVER (PARTITION BY direction ORDER BY value_cents DESC, id) AS place
              FROM statement_gap o
             WHERE filled_at IS NULL AND reported_at IS NULL AND missed_at < $1
-              -- The same difference, which has its case.
-              AND NOT EXISTS (SELECT FROM "case" c
-                               WHERE c.operation_id IS NULL AND c.kind = '${CREDIT_DENIED}'
-                                 AND c.reference = o.direction || ' ' || o.id)) g
+              -- The same difference, for which the wire has suspended.
+              AND NOT ${isTripped(`'${CREDIT_DENIED} ' || o.direction || ' ' || o.id`)}) g
     WHERE place <= $2 ORDER BY direction, place`,
 )
 
@@ -427,6 +457,20 @@ function entriesOf(database: Database): Omit<StatementStore, OfMark | OfGaps> {
         const entry = entries[Number(ordinal) - 1]
         return entry ? [{ entry, before: { valueCents: value_cents, endToEndId: end_to_end_id, reference } }] : []
       })
+    },
+    keptTariffs: async (entries) => {
+      const references = entries.flatMap(({ kind, reference }) => (kind === 'TARIFF' ? [reference] : []))
+      if (references.length === 0) return []
+      const rows = await database.rows(selectTariffs, [references])
+      return rows.map(({ id, end_to_end_id, value_cents, occurred_at }) => ({
+        reference: id,
+        endToEndId: end_to_end_id,
+        valueCents: value_cents,
+        occurredAt: occurred_at,
+      }))
+    },
+    reopenTariffs: async (nowMs) => {
+      await database.rows(reopenTariffs, [instantParameter(nowMs)])
     },
     unreported: async (direction, after, limit) => {
       const { valueCents = MAX_CENTS, movementId = '', kind = '' } = after ?? {}

@@ -364,7 +364,7 @@ export interface StatementEntry {
   readonly direction: 'in' | 'out'
   /**
    * The end-to-end id of a payment or payout, the return id of a return. A tariff has none of its own: the reference of
-   * what it was taken for.
+   * what it was taken for, until it is kept; then a name that tells it from the others of its payout.
    */
   readonly movementId: string
   /** Of the payment or payout, also in its returns. */

@@ -49,6 +49,8 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
   readonly partnerFeeCents?: number | null
   /** What the bank took for it by its statement, and was booked. */
   readonly tariffCents?: number
+  /** Whatever else it took for it: tariff id → centavos. */
+  readonly moreTariffs?: Readonly<Record<string, number>>
   readonly recipientName?: string | null
   readonly recipientDocument?: string | null
   readonly recipientIspb?: string | null
@@ -106,6 +108,8 @@ export interface ReturnedInput {
 /** The statement shows what the bank took for a payout. */
 export interface TariffInput {
   readonly on: 'partner.tariff'
+  /** Tells the tariffs of one payout apart; empty: the first that its statement showed. */
+  readonly tariffId: string
   readonly tariffCents: bigint
 }
 

@@ -5,6 +5,7 @@ import { approved, isAwaitingApproval } from './approval.ts'
 import type { CashOut, CashOutFacts, CashOutInput, ReturnedInput } from './cash-out.ts'
 import { afterRepeatedReturn } from './repeated-returns.ts'
 import { planOf, restingDueAt } from './schedule.ts'
+import { tariffFacts } from './tariffs.ts'
 
 /** What becomes known of a cash-out by each input. Pure. */
 
@@ -69,7 +70,7 @@ function factsAfter(
     case 'partner.failed':
       return { ...referenceLearned(cashOut, input), facts: row.to === 'FAILED' ? failure(input) : {} }
     case 'partner.tariff':
-      return { dueAt: cashOut.dueAt, facts: { tariffCents: Number(input.tariffCents) } }
+      return { dueAt: cashOut.dueAt, facts: tariffFacts(facts, input) }
     case 'operator.approved':
       return {
         facts:

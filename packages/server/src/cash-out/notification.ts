@@ -58,7 +58,7 @@ export function evidenceOf(input: CashOutInput): Document {
       return { returnId, valueCents: Number(valueCents), occurredAt, isVerified: input.isVerified }
     }
     case 'partner.tariff':
-      return { tariffCents: Number(input.tariffCents) }
+      return { tariffCents: Number(input.tariffCents), ...(input.tariffId && { tariffId: input.tariffId }) }
     case 'operator.approved':
     case 'operator.refused':
       return {}

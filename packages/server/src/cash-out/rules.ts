@@ -25,6 +25,7 @@ import { GUARDS } from './guards.ts'
 import { cashOutNotification, evidenceOf } from './notification.ts'
 import { repeatedReturn } from './repeated-returns.ts'
 import { isOpen, restingDueAt } from './schedule.ts'
+import { isTariffBooked } from './tariffs.ts'
 
 /**
  * What a cash-out does with each input. Pure: the table in the spec says where to go and why, this file what is known
@@ -137,7 +138,7 @@ function recognise(cashOut: CashOut, input: CashOutInput, nowMs: number): CashOu
     case 'partner.returned':
       return recogniseReturn(cashOut, input, nowMs)
     case 'partner.tariff':
-      return cashOut.facts.tariffCents === undefined ? input : 'IGNORED'
+      return isTariffBooked(cashOut.facts, input.tariffId) ? 'IGNORED' : input
     case 'send.accepted':
       return isAcceptanceKnown(cashOut, input.transactionId) ? 'IGNORED' : input
     case 'work.requested':
@@ -191,5 +192,6 @@ function moneyOf(input: CashOutInput): bigint {
 
 function referenceOf(input: CashOutInput): string {
   if (input.on === 'partner.confirmed') return input.movement.endToEndId
+  if (input.on === 'partner.tariff') return input.tariffId
   return input.on === 'partner.returned' ? input.returned.returnId : ''
 }

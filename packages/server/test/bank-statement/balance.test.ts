@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { administer } from '../support/database.ts'
-import { caseFacts, cases, payoutSwitch, statementEntries } from '../support/evidence.ts'
+import { caseFacts, cases, payoutSwitch, statementEntries, statementMark } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { ADMIN_TOKEN, type Answer, type World, type WorldOptions, world } from '../support/world.ts'
 import { tamperedWorld } from './tampering-bank.ts'
@@ -74,6 +74,54 @@ test('[cash-out.tariff.1] [statement.4] [CO-23] what the bank takes for payouts 
   await minutes(pix, 1)
   assert.equal((await balances(pix.database)).partner_fees, -35n)
   assert.ok((await statementEntries(pix.database)).includes(`TARIFF ${id} MATCHED`))
+  await assertBooks(pix.database)
+})
+
+/** Adds another tariff of R$ 0,12 beside each that the statement has, a second later or at once. */
+function withMoreTariffs({ status, body }: Pick<Answer, 'status' | 'body'>, laterMs: readonly number[]) {
+  const tariffs = body.entries.filter(({ kind }: { kind: string }) => kind === 'TARIFF')
+  const more = tariffs.flatMap((entry: { occurredAt: string }) =>
+    laterMs.map((ms) => {
+      const occurredAt = new Date(Date.parse(entry.occurredAt) + ms).toISOString()
+      return { ...entry, valueCents: 12, occurredAt }
+    }),
+  )
+  return {
+    status,
+    body: { ...body, entries: [...body.entries, ...more], closingCents: body.closingCents - 12 * more.length },
+  }
+}
+
+test('[statement.4] several tariffs of one payout are each booked, whichever window has them, and the reading goes on', async (t) => {
+  const pix = await tamperedWorld(t)
+  await pix.balance(90_000)
+  await pix.behave({ cashOut: 'manual' })
+  const { id } = await pix.cashOut()
+  await pix.later(0)
+  // Two say the same of themselves.
+  pix.tamper = (call, answer) => (call === 'GET /statement' ? withMoreTariffs(answer, [0, 0, 1_000]) : undefined)
+  await pix.bankAction(`payouts/${id}/confirm`, { feeCents: 35 })
+  await minutes(pix, 20)
+  assert.equal((await balances(pix.database)).partner_fees, -71n)
+  const tariffs = (await statementEntries(pix.database)).filter((entry) => entry.startsWith('TARIFF'))
+  assert.deepEqual([tariffs.length, tariffs.filter((entry) => entry.endsWith(' MATCHED')).length], [4, 4])
+  assert.ok(((await statementMark(pix.database)).matchedUntil ?? 0) >= pix.clock.now() - 6 * MINUTE)
+  await assertBooks(pix.database)
+})
+
+test('[statement.4] a tariff that a process of the version before kept, or did not book, is looked at again', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  await pix.balance(90_000)
+  const { id } = await pix.cashOut()
+  await minutes(pix, 1)
+  const named = `'TARIFF', 'E1', '${id}', '2026-11-22', '2026-11-22', transaction_timestamp()`
+  await administer(
+    pix.databaseUrl,
+    `INSERT INTO statement_entry (direction, id, outcome, operation_id, kind, end_to_end_id, reference, occurred_at, seen_at, settled_at, value_cents)
+     VALUES ('out', '${id}', 'KEPT', NULL, ${named}, 35), ('out', '${id} E1', 'MATCHED', '${id}', ${named}, 12)`,
+  )
+  await minutes(pix, 1)
+  assert.equal((await balances(pix.database)).partner_fees, -47n)
   await assertBooks(pix.database)
 })
 

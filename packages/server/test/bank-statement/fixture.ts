@@ -43,6 +43,7 @@ export interface ScriptedStatement extends StatementPartner {
 
 /** Charges, and processes that read a scripted statement: no HTTP, and a clock that is stepped. */
 export interface StatementFixture {
+  readonly url: string
   readonly database: Database
   readonly clock: SteppedClock
   readonly bank: ScriptedStatement
@@ -114,6 +115,7 @@ export async function statementFixture(
   }
   let charges = 0
   return {
+    url,
     database,
     engine,
     ids,

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { capturedLog } from '../support/captured-log.ts'
-import { bookedMovements, cases, statementEntries, statementMark } from '../support/evidence.ts'
+import { payment } from '../support/engine.ts'
+import {
+  bookedMovements,
+  caseFacts,
+  cases,
+  payoutSwitch,
+  statementEntries,
+  statementMark,
+} from '../support/evidence.ts'
 import { pageOf, paymentOf, statementFixture } from './fixture.ts'
 
 const MINUTE = 60_000
@@ -80,6 +88,49 @@ test('[statement.3] [PL-13] a page that shifts while it is read, or goes round i
   await fixture.minutes(2)
   assert.ok((await statementMark(fixture.database)).readAt)
   assert.deepEqual(await bookedMovements(fixture.database), ['E1', 'E2'])
+})
+
+test('[statement.12] a statement that stays with balances that its entries do not account for is read on after a quarter of an hour, with a case', async (t) => {
+  const fixture = await statementFixture(t, undefined, { stands: true })
+  await fixture.minutes(1)
+  const charge = await fixture.charge()
+  const wrongAt = fixture.clock.now()
+  // At that time the bank's balance rose, or fell, by a centavo without an entry.
+  const statement = (cents: bigint) => {
+    fixture.bank.answer = ({ from, to }) => {
+      const closingCents = from <= wrongAt && wrongAt < to ? cents : 0n
+      return { kind: 'READ', page: { entries: [], openingCents: 0n, closingCents, nextCursor: null } }
+    }
+  }
+  statement(1n)
+  await fixture.minutes(15)
+  assert.deepEqual(await cases(fixture.database), [])
+  const forged = payment({ endToEndId: 'FORGED', occurredAt: fixture.clock.now() })
+  await fixture.apply(charge.id, { on: 'partner.confirmed', payment: forged, transactionId: 'tx' })
+  await fixture.minutes(1)
+  assert.deepEqual(await cases(fixture.database), ['statement_unaccounted'])
+  const [facts] = await caseFacts(fixture.database, 'statement_unaccounted')
+  assert.partialDeepStrictEqual(facts, { valueCents: 1, changeCents: 1, accountedCents: 0 })
+  assert.equal((await payoutSwitch(fixture.database)).isSuspended, false, 'more is there, not less')
+  await fixture.minutes(7)
+  assert.deepEqual(await cases(fixture.database), ['statement_unaccounted', 'statement_missing'])
+  assert.ok(((await statementMark(fixture.database)).matchedUntil ?? 0) > wrongAt)
+})
+
+test('[statement.12] where more is gone than its entries tell it suspends, and one window that is right in between forgets', async (t) => {
+  const fixture = await statementFixture(t, undefined, { stands: true })
+  await fixture.minutes(1)
+  const wrong = { kind: 'READ', page: { entries: [], openingCents: 0n, closingCents: -1n, nextCursor: null } } as const
+  fixture.bank.answer = () => wrong
+  await fixture.minutes(15)
+  fixture.bank.answer = () => pageOf([])
+  await fixture.minutes(1)
+  fixture.bank.answer = () => wrong
+  await fixture.minutes(15)
+  assert.deepEqual(await cases(fixture.database), [])
+  await fixture.minutes(1)
+  assert.deepEqual(await cases(fixture.database), ['statement_unaccounted'])
+  assert.equal((await payoutSwitch(fixture.database)).isSuspended, true)
 })
 
 test('[statement.3] a bank that cannot be read, or answers garbage, is asked again in a minute from where the mark is', async (t) => {

@@ -207,7 +207,7 @@ function assertBooked({ status, facts, valueCents, feeCents }: CashOut, history:
   const sum = (booked: Readonly<Record<string, number>> = {}) =>
     Object.values(booked).reduce((cents, more) => cents + BigInt(more), 0n)
   const cameBack = sum(facts.returns) + sum(facts.suspendedReturns)
-  const tariff = BigInt(facts.tariffCents ?? 0)
+  const tariff = BigInt(facts.tariffCents ?? 0) + sum(facts.moreTariffs)
   assert.equal(history.balance('partner_fees'), -tariff, 'the bank took it once')
   const moved = sum(facts.movements) - cameBack + tariff
   assert.equal(history.balance('settlement'), moved, 'what is known to have moved is booked')

@@ -1227,6 +1227,22 @@ test('[cash-out.tariff.1] [CO-23] what the bank took is booked once, not on the 
   assert.equal(decide(outcome.cashOut, { ...tariff, tariffCents: 36n }).outcome.result, 'IGNORED')
 })
 
+test('[statement.4] each tariff of a payout is booked once, under its own name', () => {
+  const before = { ...cashOutAs('CONFIRMED'), dueAt: NOW + 5_000 }
+  const tariff = INPUTS['partner.tariff']
+  const another = { ...tariff, tariffId: 'another', tariffCents: 12n }
+  const { outcome, journals } = decide(before, [tariff, another, another])
+  assert.deepEqual(
+    journals?.map(({ reference, amounts }) => [reference, amounts.p]),
+    [
+      ['', 35n],
+      ['another', 12n],
+    ],
+  )
+  assert.deepEqual([outcome.cashOut.facts.tariffCents, outcome.cashOut.facts.moreTariffs], [35, { another: 12 }])
+  assert.equal(decide(outcome.cashOut, [another, tariff]).outcome.result, 'IGNORED')
+})
+
 test('[cash-out.reversal.1] [EV-22] a confirmation and what came back of it are booked in order, as one change', () => {
   const asked = [
     INPUTS['send.accepted'],

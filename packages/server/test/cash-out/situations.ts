@@ -150,7 +150,7 @@ export const INPUTS = {
   },
   'partner.not_found': { on: 'partner.not_found', windowMs: 86_400_000, askedAt: NOW },
   'partner.returned': returned(),
-  'partner.tariff': { on: 'partner.tariff', tariffCents: 35n },
+  'partner.tariff': { on: 'partner.tariff', tariffId: '', tariffCents: 35n },
   'operator.approved': {
     on: 'operator.approved',
     approver: APPROVER,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import pg from 'pg'
 import { administer } from './database.ts'
 
 /** What production takes for one. */
@@ -30,6 +31,16 @@ export function serverLogin(t: TestContext): Promise<Login> {
 /** The address of a database, for a login. */
 export function as(url: string, { role, password }: Login): string {
   return Object.assign(new URL(url), { username: role, password }).href
+}
+
+/** A session that goes with the test, whatever becomes of it; it has no time-outs. */
+export async function sessionOf(t: TestContext, url: string, name = 'thief'): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: name })
+  client.on('error', () => undefined)
+  await client.connect()
+  t.after(() => client.end())
+  await client.query('SET idle_in_transaction_session_timeout = 0')
+  return client
 }
 
 function clusterUrl(): string {

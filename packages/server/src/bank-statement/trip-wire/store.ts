@@ -6,7 +6,10 @@ import type { Shortfall } from './shortfall.ts'
 export interface TripWireStore {
   /** How often the switch of payouts was set. */
   switchVersion(): Promise<bigint>
-  /** Which of these have a case, open or closed, by kind and reference with a blank between. */
+  /**
+   * Which of these the wire has suspended for, by kind and reference with a blank between: by its rows of the audit trail, as
+   * anybody with the login of a server may open a case.
+   */
   knownCases(names: readonly CaseName[]): Promise<ReadonlySet<string>>
 
   /** What is remembered of a shortfall. */
@@ -63,6 +66,9 @@ export interface ReadBalance extends BankBalance {
   readonly reservedCents: bigint
 }
 
+/** Who suspended them, in the audit trail. */
+export const TRIP_WIRE = 'trip-wire'
+
 /** The case about a credit that the bank denied when it was asked. */
 export const CREDIT_DENIED = 'credit_denied'
 
@@ -77,11 +83,14 @@ const selectSwitchVersion = statement<[], { version: bigint }>(
   `SELECT version FROM control WHERE name = 'cash_out_switch'`,
 )
 
-const selectKnownCases = statement<[kinds: readonly string[], references: readonly string[]], CaseName>(
+/** An entry or a gap that the wire has suspended for, as a condition on its name. @source rules#trip-wire.5 */
+export function isTripped(name: string): string {
+  return `EXISTS (SELECT FROM audit a WHERE a.actor = '${TRIP_WIRE}' AND a.facts -> 'cases' ? (${name}))`
+}
+
+const selectKnownCases = statement<[names: readonly string[]], { name: string }>(
   'trip_wire.known_cases',
-  `SELECT c.kind, c.reference
-     FROM unnest($1::text[], $2::text[]) AS n (kind, reference)
-     JOIN "case" c ON c.operation_id IS NULL AND c.kind = n.kind AND c.reference = n.reference`,
+  `SELECT n.name FROM unnest($1::text[]) AS n (name) WHERE ${isTripped('n.name')}`,
 )
 
 const selectShortfall = statement<[name: string], { accepted_cents: bigint; short_since: number | null }>(
@@ -199,9 +208,8 @@ function switchAndCases(database: Database): Pick<TripWireStore, 'switchVersion'
       return row.version
     },
     knownCases: async (names) => {
-      const [kinds, references] = [names.map(({ kind }) => kind), names.map(({ reference }) => reference)]
-      const rows = await database.rows(selectKnownCases, [kinds, references])
-      return new Set(rows.map(({ kind, reference }) => `${kind} ${reference}`))
+      const rows = await database.rows(selectKnownCases, [names.map(({ kind, reference }) => `${kind} ${reference}`)])
+      return new Set(rows.map(({ name }) => name))
     },
   }
 }

@@ -155,9 +155,10 @@ export const truthChecks: readonly Check[] = [
     sql: `
       SELECT concat_ws(' ', 'tariff', s.id, 'of', s.value_cents, 'and the books have', coalesce(e.cents, 0)) AS what
         FROM statement_entry s
-        LEFT JOIN (SELECT operation_id, -sum(amount_cents) AS cents FROM entry
+        LEFT JOIN (SELECT operation_id, reference, -sum(amount_cents) AS cents FROM entry
                     WHERE journal = 'tariff_deducted' AND account_id = (SELECT id FROM account WHERE code = 'partner_fees')
-                    GROUP BY operation_id) e ON e.operation_id = s.operation_id
+                    GROUP BY operation_id, reference) e
+               ON e.operation_id = s.operation_id AND e.reference = CASE WHEN s.id = s.reference THEN '' ELSE s.id END
        WHERE s.kind = 'TARIFF' AND s.outcome = 'MATCHED' AND e.cents IS DISTINCT FROM s.value_cents`,
   },
   {

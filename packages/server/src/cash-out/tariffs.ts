@@ -1,0 +1,14 @@
+import type { CashOutFacts, TariffInput } from './cash-out.ts'
+
+/** What the bank took for a payout by its statement. Pure. */
+
+/** Whether this one was booked. @source rules#statement.4 */
+export function isTariffBooked(facts: CashOutFacts, tariffId: string): boolean {
+  return (tariffId === '' ? facts.tariffCents : facts.moreTariffs?.[tariffId]) !== undefined
+}
+
+/** What is known once it is booked. The first stands where a process of the version before looks for the only one. */
+export function tariffFacts(facts: CashOutFacts, { tariffId, tariffCents }: TariffInput): CashOutFacts {
+  const cents = Number(tariffCents)
+  return tariffId === '' ? { tariffCents: cents } : { moreTariffs: { ...facts.moreTariffs, [tariffId]: cents } }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import pg from 'pg'
+import { APPLICATION_ROLE, openDatabase } from '../../../src/platform/db/database.ts'
+import { endLockHolders } from '../../../src/platform/db/lock-holders.ts'
+import { capturedLog } from '../../support/captured-log.ts'
+import { administer, testDatabase } from '../../support/database.ts'
+import { as, serverLogin, sessionOf } from '../../support/logins.ts'
+
+const ADD = `INSERT INTO audit (id, at, actor, action, subject, address, facts)
+  VALUES (gen_random_uuid(), now(), 'admin', 'x', 'x', '', '{}')`
+
+test('[audit.11] a session of the server’s login that holds the head of the trail is ended and told, and rows can be added again', async (t) => {
+  const { url } = await testDatabase(t)
+  const stolen = as(url, await serverLogin(t))
+  const { logger, lines } = capturedLog()
+  const database = openDatabase({ url: stolen, name: 'test', connections: 2, logger, role: APPLICATION_ROLE })
+  t.after(() => database.close())
+  const thief = new pg.Client({ connectionString: stolen, application_name: 'thief' })
+  const ended = new Promise((resolve) => thief.on('error', resolve))
+  await thief.connect()
+  await thief.query('SET idle_in_transaction_session_timeout = 0')
+  await thief.query(`BEGIN; ${ADD}; SET CONSTRAINTS ALL IMMEDIATE`)
+
+  await endLockHolders(database, logger)
+  assert.equal(lines.length, 0, 'younger than 15 s')
+  await assert.rejects(administer(url, `SET lock_timeout = '50ms'; ${ADD}`), /lock timeout/)
+  await endLockHolders(database, logger, 0)
+  await ended
+  await administer(url, ADD)
+  const [line] = lines.filter(({ program }) => program === 'thief')
+  assert.equal(line?.level, 'error')
+  assert.match(String(line?.msg), /^a session with our own login held the audit trail/)
+})
+
+const HOLDS: Readonly<Record<string, string>> = {
+  'the switch of payouts': 'BEGIN; SELECT FROM control FOR UPDATE',
+  'credits that are to be asked about': 'BEGIN; SELECT FROM unverified_credit FOR UPDATE',
+  'the sum of credits': 'BEGIN; SELECT FROM unverified_total FOR SHARE',
+  'a case': `BEGIN; INSERT INTO "case" (id, kind, reference, opened_at, facts) VALUES (gen_random_uuid(), 'x', 'x', now(), '{}')`,
+  'the mark of the statement': 'BEGIN; UPDATE statement_mark SET due_at = now()',
+  'what whoever starts waits for': 'BEGIN; SELECT pg_advisory_xact_lock(7046741012)',
+  'the same without a transaction': 'SELECT pg_advisory_lock(7046741012)',
+}
+
+for (const [what, sql] of Object.entries(HOLDS)) {
+  test(`[audit.11] a session that holds ${what} is ended and told, and one that holds it for a moment is not`, async (t) => {
+    const { url } = await testDatabase(t)
+    const stolen = as(url, await serverLogin(t))
+    const { logger, lines } = capturedLog()
+    const database = openDatabase({ url: stolen, name: 'test', connections: 2, logger, role: APPLICATION_ROLE })
+    t.after(() => database.close())
+    const thief = await sessionOf(t, stolen)
+    const ended = new Promise((resolve) => thief.on('error', resolve))
+    await thief.query(sql)
+    await endLockHolders(database, logger)
+    assert.equal(lines.length, 0)
+    await endLockHolders(database, logger, 0)
+    await ended
+    const [line] = lines.filter(({ program }) => program === 'thief')
+    assert.match(String(line?.msg), /held what the service needs/)
+  })
+}
+
+test('[audit.11] a login that owns the tables, and migrates them, is not ended for it', async (t) => {
+  const { url } = await testDatabase(t)
+  const { logger, lines } = capturedLog()
+  const database = openDatabase({ url, name: 'test', connections: 1, logger })
+  t.after(() => database.close())
+  const migration = await sessionOf(t, url, 'migration')
+  await migration.query('BEGIN; LOCK TABLE "case"')
+  await endLockHolders(database, logger, 0)
+  assert.deepEqual(lines, [])
+  await migration.query('ROLLBACK')
+})
+
+test('[audit.11] whoever reads the trail, or waits in a transaction that holds nothing, is left alone', async (t) => {
+  const { url } = await testDatabase(t)
+  const own = as(url, await serverLogin(t))
+  const { logger, lines } = capturedLog()
+  const database = openDatabase({ url: own, name: 'test', connections: 1, logger, role: APPLICATION_ROLE })
+  t.after(() => database.close())
+  const reader = new pg.Client({ connectionString: own })
+  await reader.connect()
+  await reader.query('BEGIN; SELECT seq FROM audit_head; SELECT 1 FROM audit')
+  await endLockHolders(database, logger, 0)
+  assert.deepEqual(lines, [])
+  await reader.query('ROLLBACK')
+  await reader.end()
+})
