@@ -10,5 +10,6 @@ BEGIN
   UPDATE control SET version = version + 1 WHERE name = 'holders';
   RETURN NULL;
 END $$;
+REVOKE EXECUTE ON FUNCTION count_holders() FROM PUBLIC;
 CREATE TRIGGER holders AFTER UPDATE OF deactivated_at ON operator FOR EACH STATEMENT EXECUTE FUNCTION count_holders();
 CREATE TRIGGER holders AFTER UPDATE OF deactivated_at ON api_key FOR EACH STATEMENT EXECUTE FUNCTION count_holders();
