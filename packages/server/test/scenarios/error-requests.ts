@@ -551,7 +551,7 @@ function turnPayouts(pix: World, enabled: boolean): Promise<Answer> {
 /** What two different approvers say to the same payout: what the second is answered. */
 async function approvedByTwo(pix: World, id: string): Promise<Answer> {
   await send(pix, 'decideApproval', { id })
-  const token = await makeOperator(pix, 'approver')
+  const token = await makeOperator(pix, 'approver', 'Another approver')
   return send(pix, 'decideApproval', { id, headers: { authorization: `Bearer ${token}` } })
 }
 

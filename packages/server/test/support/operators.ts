@@ -13,9 +13,9 @@ export function operatorToken(pix: World, { role }: Endpoint): Promise<string> {
 }
 
 /** Makes an operator. @returns the token */
-export async function makeOperator(pix: World, role: OperatorRole): Promise<string> {
+export async function makeOperator(pix: World, role: OperatorRole, name: string = role): Promise<string> {
   const authorization = `Bearer ${ADMIN_TOKEN}`
-  const { status, body } = await pix.call('POST', '/operator/operators', { name: role, role }, { authorization })
+  const { status, body } = await pix.call('POST', '/operator/operators', { name, role }, { authorization })
   assert.equal(status, 201, JSON.stringify(body))
   return body.token
 }
