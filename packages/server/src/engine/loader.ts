@@ -18,11 +18,12 @@ export class Loader {
   }
 
   async load(commands: readonly Command<unknown>[]): Promise<LoadedState> {
+    // First: a movement that was booked since would not be in the operation that has it.
+    const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
     const operations = await this.#operations(new Set(commands.flatMap(({ reads }) => reads)))
     if (!this.#cache.hasAccounts) await this.#loadAccounts()
     const { accounts, controls } = this.#cache
     const isOwed = (accounts.get('receivable')?.balanceCents ?? 0n) < 0n
-    const movements = await this.#reader.movements(commands.flatMap((command) => command.movements ?? []))
     const allowances = await this.#allowances(commands.flatMap((command) => command.allowances ?? []))
     const recipients = await this.#reader.recipients(
       commands.flatMap((command) => command.recipients ?? []),

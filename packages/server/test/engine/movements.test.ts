@@ -12,6 +12,7 @@ import { TERMS as CASH_OUT_TERMS, cashOutRequest, confirmed, INPUTS } from '../c
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
 import { CREDITED_AND_SUSPENDED, cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
+import { tcpProxy, through } from '../support/tcp-proxy.ts'
 
 const OCCURRED_AT = 1_700_000_000_000
 
@@ -169,3 +170,31 @@ for (const [edge, afterMs] of [
     )
     assert.equal(operations, 1n)
   })
+
+test('[engine.14] what is answered without a change is looked at so that no movement is younger than its operation', async (t) => {
+  const { url } = await testDatabase(t)
+  const proxy = await tcpProxy(t, Number(new URL(url).port))
+  const [one, other] = [testEngine(t, through(proxy, url)), testEngine(t, url)]
+  const id = other.ids.uuid()
+  await other.cashIns.create(cashInRequest({ id, externalId: 'a' }))
+  const movement = { direction: 'in', id: 'E1' } as const
+  const look = () =>
+    one.engine.execute({
+      reads: [id],
+      movements: [movement],
+      decide: (state) => ({ outcome: [state.operation(id)?.status, state.movement(movement)?.operationId] }),
+    })
+  assert.deepEqual(await look(), ['PENDING', undefined])
+
+  // What changes nothing is looked at twice; in the midst of the second look the payment is booked by another process.
+  let looks = 0
+  proxy.judge = async (direction, bytes) => {
+    if (direction !== 'request' || !bytes.includes('engine.movements')) return 'pass'
+    looks += 1
+    const paid = { on: 'partner.confirmed', payment: payment({ endToEndId: 'E1' }), transactionId: 'tx' } as const
+    if (looks === 2) await other.cashIns.apply(id, paid)
+    return 'pass'
+  }
+  assert.deepEqual(await look(), ['PAID', id])
+  assert.equal(looks, 2)
+})
