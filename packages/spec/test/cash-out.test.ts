@@ -38,14 +38,14 @@ test('[cash-out.unknown.3] a missing or unclear answer never releases money: eac
   assert.deepEqual(
     releases.map(({ on, when = [], unless = [] }) => [on, [when].flat(), [unless].flat()]),
     [
-      ['clock.released', ['it was not claimed within 24 hours'], []],
+      ['clock.released', ['it was not claimed within 24 hours'], ['the bank has it']],
       ['clock.released', ['nothing of it left', 'it was tried for 30 minutes'], ['the bank has it']],
       ['send.rejected', ['refusal is of the latest attempt'], ['the bank has it', 'another attempt may arrive']],
       ['partner.failed', [], ['only an event reports it', 'the statement shows it']],
       ['partner.not_found', ['absence is proven'], ['it may be sent again']],
       // From `RESERVED` only, where nothing was sent.
-      ['operator.refused', [], []],
-      ['operator.approved', ['an approval is missing', 'the code asks for something else'], []],
+      ['operator.refused', [], ['the bank has it']],
+      ['operator.approved', ['an approval is missing', 'the code asks for something else'], ['the bank has it']],
     ],
   )
 })

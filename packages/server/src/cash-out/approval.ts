@@ -98,7 +98,7 @@ export function asksForSomethingElse({ valueCents, detail }: CashOut, input: Cas
  * @source rules#cash-out.approval.3, rules#cash-out.approval.11
  */
 export function assertMaySay(cashOut: CashOut, input: ApprovalInput, nowMs: number): void {
-  if (cashOut.status !== 'RESERVED') {
+  if (cashOut.status !== 'RESERVED' || cashOut.facts.isAccepted) {
     throw new Refusal('not_possible_in_state', { message: 'the payout was sent, or has ended' })
   }
   if (input.on === 'operator.approved') assertMayApprove(cashOut, input, nowMs)

@@ -143,7 +143,7 @@ function recognise(cashOut: CashOut, input: CashOutInput, nowMs: number): CashOu
       return isAcceptanceKnown(cashOut, input.transactionId) ? 'IGNORED' : input
     case 'work.requested':
       // What the statement shows of an order that has ended is in the books already, or the bank's own affair.
-      return input.isShown && !isOpen(cashOut) ? { on: 'work.requested' } : input
+      return input.isShown && !isOpen(cashOut) && cashOut.status !== 'RESERVED' ? { on: 'work.requested' } : input
     case 'work.done':
       return isAtRest(cashOut, restingDueAt(cashOut, nowMs), nowMs) ? 'IGNORED' : input
     default:

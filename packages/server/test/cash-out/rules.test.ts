@@ -505,6 +505,9 @@ const LONG_UNKNOWN = { unknownSince: NOW - 900_000 }
 const REFUSAL_OF_THE_FIRST = INPUTS['send.rejected']
 const CLAIM = INPUTS['send.claimed']
 
+/** Never sent as far as is known here, for more than a day, and in the bank's statement. */
+const SHOWN_FOR_A_DAY = { createdAt: NOW - 90_000_000, facts: { isAccepted: true, isShown: true } } as const
+
 /** What a single condition more or less decides: the state and the reason afterwards, the cases, and whether the bank is asked. */
 const CONDITIONS: readonly (readonly [name: string, CashOut, CashOutInput, becomes: string, State?])[] = [
   [
@@ -512,6 +515,24 @@ const CONDITIONS: readonly (readonly [name: string, CashOut, CashOutInput, becom
     cashOutAs('DISPATCHED', { facts: { ...SENT, attempts: 2, unsentAttempts: 1 } }),
     REFUSAL_OF_THE_FIRST,
     'DISPATCHED asks',
+  ],
+  ...(
+    [
+      ['cash-out.states.3', 'given back after 24 hours', INPUTS['clock.released'], SHOWN_FOR_A_DAY],
+      ['cash-out.states.2', 'sent', INPUTS['send.claimed'], { ...SHOWN_FOR_A_DAY, createdAt: NOW, dueAt: NOW }],
+      ['cash-out.approval.8', 'refused', INPUTS['operator.refused'], SHOWN_FOR_A_DAY],
+    ] as const
+  ).map(([rule, what, input, given]) => {
+    const name = `[${rule}] what the statement shows although nothing tells that it was sent is not ${what}`
+    return [name, cashOutAs('RESERVED', given), input, 'IGNORED'] as const
+  }),
+  [
+    '[cash-out.approval.9] so it is not given back where its code asks for something else',
+    cashOutAs('RESERVED', {
+      facts: { ...SHOWN_FOR_A_DAY.facts, approval: { wanted: 2, keyMadeBy: null, by: [] } },
+    }),
+    { ...INPUTS['operator.approved'], code: null },
+    'RESERVED',
   ],
   ...(['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const).flatMap((status) => {
     const known = cashOutAs(status, { facts: { ...SENT, ...LONG_UNKNOWN, isAccepted: true } })
@@ -560,6 +581,15 @@ const CONDITIONS: readonly (readonly [name: string, CashOut, CashOutInput, becom
     'RECONCILIATION_REQUIRED conflict confirmed_without_sending asks',
   ],
 ]
+
+test('[cash-out.states.3] that the statement shows a payout stands on it although it was never sent, and the bank is asked', () => {
+  const { cashOut } = decide(cashOutAs('RESERVED'), { on: 'work.requested', isShown: true }).outcome
+  assert.deepEqual(
+    [cashOut.status, cashOut.facts.isShown, statusQueryOf(cashOut.facts)],
+    ['RESERVED', true, 'requested'],
+  )
+  assert.deepEqual([cashOut.dueAt, cashOut.plan?.step], [NOW, 'ask'])
+})
 
 for (const [name, before, input, becomes, state] of CONDITIONS) {
   test(name, () => {

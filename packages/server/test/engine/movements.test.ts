@@ -12,7 +12,7 @@ import { TERMS as CASH_OUT_TERMS, cashOutRequest, confirmed, INPUTS } from '../c
 import { assertBooks, balances } from '../support/books.ts'
 import { administer, openTestDatabase, testDatabase } from '../support/database.ts'
 import { CREDITED_AND_SUSPENDED, cashInRequest, payment, type TestEngine, testEngine } from '../support/engine.ts'
-import { tcpProxy, through } from '../support/tcp-proxy.ts'
+import { type Fate, tcpProxy, through } from '../support/tcp-proxy.ts'
 
 const OCCURRED_AT = 1_700_000_000_000
 
@@ -188,7 +188,7 @@ test('[engine.14] what is answered without a change is looked at so that no move
 
   // What changes nothing is looked at twice; in the midst of the second look the payment is booked by another process.
   let looks = 0
-  proxy.judge = async (direction, bytes) => {
+  proxy.judge = async (direction, bytes): Promise<Fate> => {
     if (direction !== 'request' || !bytes.includes('engine.movements')) return 'pass'
     looks += 1
     const paid = { on: 'partner.confirmed', payment: payment({ endToEndId: 'E1' }), transactionId: 'tx' } as const
