@@ -59,3 +59,17 @@ END $$;
 REVOKE EXECUTE ON FUNCTION tell_short_since() FROM PUBLIC;
 CREATE TRIGGER since_told AFTER UPDATE OF short_since ON bank_shortfall FOR EACH ROW
   WHEN (NEW.short_since IS DISTINCT FROM OLD.short_since) EXECUTE FUNCTION tell_short_since();
+
+-- A signed head is one of the trail. What is none accuses whoever wrote the trail of having rewritten it, for good; nobody but
+-- who signs has a reason to add one.
+-- @source rules#audit.3
+
+CREATE FUNCTION refuse_strange_anchor() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM audit_chain c WHERE c.seq = NEW.seq AND c.hash = NEW.hash) THEN
+    RAISE EXCEPTION 'the audit trail has no such head' USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+REVOKE EXECUTE ON FUNCTION refuse_strange_anchor() FROM PUBLIC;
+CREATE TRIGGER is_head BEFORE INSERT ON audit_anchor FOR EACH ROW EXECUTE FUNCTION refuse_strange_anchor();
