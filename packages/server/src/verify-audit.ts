@@ -81,7 +81,8 @@ async function verifyDatabase(
   }
 }
 
-function reportText({ verified, anchors, unproven, faults }: AuditVerification, heads: number): string {
+function reportText(verification: AuditVerification, heads: number): string {
+  const { verified, anchors, unproven, contradicting, forged, faults } = verification
   const lines = [
     `${verified.seq} rows are as they were written, ${anchors} signed heads${heads > 0 ? `, ${heads} given` : ''}`,
     `head ${positionText(verified)}`,
@@ -90,12 +91,18 @@ function reportText({ verified, anchors, unproven, faults }: AuditVerification, 
           `${unproven} heads were signed with another key than PIXGATE_ENCRYPTION_KEY, and than the one before it: they prove nothing`,
         ]
       : []),
+    ...(contradicting > 0
+      ? [`${contradicting} of them are none of this trail: verify it with their key, or somebody made them up`]
+      : []),
+    ...(forged > 0
+      ? [`${forged} heads have false signatures: somebody who can write to the database made them up`]
+      : []),
     ...faults.map(({ seq, what }) => `✘ ${seq === null ? 'a row:' : `row ${seq}`} ${what}`),
   ]
   return lines.join('\n')
 }
 
-function reportJson({ verified, anchors, unproven, faults }: AuditVerification): string {
+function reportJson({ verified, faults, ...anchors }: AuditVerification): string {
   const told = faults.map(({ seq, what }) => ({ row: seq === null ? null : Number(seq), what }))
-  return JSON.stringify({ head: positionText(verified), rows: Number(verified.seq), anchors, unproven, faults: told })
+  return JSON.stringify({ head: positionText(verified), rows: Number(verified.seq), ...anchors, faults: told })
 }

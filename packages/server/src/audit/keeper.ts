@@ -7,7 +7,7 @@ import type { EncryptionKeys } from '../platform/sealing.ts'
 import { anchorKeys } from './anchor.ts'
 import { type Position, positionText } from './chain.ts'
 import { insertAnchor } from './store.ts'
-import { type AuditFault, verifyAudit, verifyFrom } from './verify.ts'
+import { type AuditVerification, verifyAudit, verifyFrom } from './verify.ts'
 
 /** Verifies the audit trail while the service runs, and signs its head. */
 export interface AuditKeeper {
@@ -69,7 +69,7 @@ export function createAuditKeeper({
   let last: Position | undefined
   let wholeAt = Number.NEGATIVE_INFINITY
 
-  function verify(): Promise<{ readonly verified: Position; readonly faults: readonly AuditFault[] }> {
+  function verify(): Promise<Verified> {
     return withSnapshot({ url: databaseUrl, name: 'pixgate audit', signal }, async (queries) => {
       await workAsApplication(queries)
       if (last !== undefined && clock.now() - wholeAt < ALL_EVERY_MS) return verifyFrom(queries, last)
@@ -85,7 +85,8 @@ export function createAuditKeeper({
   }
 
   async function keep(): Promise<void> {
-    const { verified, faults } = await verify()
+    const { verified, faults, contradicting = 0, forged = 0 } = await verify()
+    if (contradicting + forged > 0) logger.error({ contradicting, forged }, STRANGE)
     standing = { at: clock.now(), faults: faults.length }
     if (faults.length > 0) {
       // All of it is looked at until it is right again.
@@ -112,5 +113,11 @@ export function createAuditKeeper({
   }
 }
 
+/** What was found: of the anchors where all of them were looked at. */
+type Verified = Pick<AuditVerification, 'verified' | 'faults'> &
+  Partial<Pick<AuditVerification, 'contradicting' | 'forged'>>
+
+const STRANGE =
+  'the audit trail has signed heads that none of our keys made and that are false, or none of its own: somebody who can write to the database may have added them'
 const SIGNED = 'the audit trail was verified, and its head signed'
 const WRONG = 'the audit trail is not as it was written; its head is not signed'

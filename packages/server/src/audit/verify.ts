@@ -29,6 +29,10 @@ export interface AuditVerification {
   readonly anchors: number
   /** Anchors of keys that are not at hand: they prove nothing. */
   readonly unproven: number
+  /** Those of them that are none of the trail's heads: it was rewritten, or somebody made them up. */
+  readonly contradicting: number
+  /** Anchors that name a key at hand, which did not make them: somebody made them up. */
+  readonly forged: number
   /** In the order of their places, the first first. The rows behind one that is wrong are not looked at. */
   readonly faults: readonly AuditFault[]
 }
@@ -58,14 +62,15 @@ export async function verifyAudit(
     ...anchors.faults,
     ...(await verifyHeads(queries, heads)),
   ]
-  return { verified: chain.verified, anchors: anchors.count, unproven: anchors.unproven, faults: faults.sort(byPlace) }
+  const { faults: _, ...counts } = anchors
+  return { verified: chain.verified, ...counts, faults: faults.sort(byPlace) }
 }
 
 /** Verifies what was added after a place that was verified before, and that this one is still there. @source rules#audit.5 */
 export async function verifyFrom(
   queries: Queries,
   before: Position,
-): Promise<Omit<AuditVerification, 'anchors' | 'unproven'>> {
+): Promise<Pick<AuditVerification, 'verified' | 'faults'>> {
   const moved = await verifyHeads(queries, [before])
   if (moved.length > 0) return { verified: before, faults: moved }
   const { verified, fault } = await verifyRows(queries, before)
@@ -128,29 +133,38 @@ async function verifyHeads(queries: Queries, heads: readonly Position[]): Promis
   return faults
 }
 
-async function verifyAnchors(queries: Queries, keys: readonly AnchorKey[]) {
+type Anchors = Pick<AuditVerification, 'anchors' | 'unproven' | 'contradicting' | 'forged'> & {
+  readonly faults: readonly AuditFault[]
+}
+
+/** Of what nobody with a key has made nothing follows: whoever has the login of a server could add it. @source rules#audit.3 */
+async function verifyAnchors(queries: Queries, keys: readonly AnchorKey[]): Promise<Anchors> {
   const faults: AuditFault[] = []
-  let [count, unproven] = [0, 0]
+  const counts = { anchors: 0, unproven: 0, contradicting: 0, forged: 0 }
   let last: Pick<AnchorAtPlace, 'seq' | 'mac'> = { seq: -1n, mac: Buffer.alloc(0) }
   for (;;) {
     const page = await readAnchors(queries, last, PAGE)
     for (const anchor of page) {
       const isProven = isGenuine(anchor, keys)
-      if (isProven === undefined) unproven += 1
-      const what = anchorFault(anchor, isProven)
-      // One tells enough: whoever rewrote the trail contradicts all that follow.
-      if (what !== undefined && faults.length === 0) faults.push({ seq: anchor.seq, what })
+      const what = anchorFault(anchor)
+      if (isProven === undefined) {
+        counts.unproven += 1
+        if (what !== undefined) counts.contradicting += 1
+      } else if (!isProven) counts.forged += 1
+      else if (what !== undefined && faults.length < CONTRADICTED_MAX) faults.push({ seq: anchor.seq, what })
     }
-    count += page.length
+    counts.anchors += page.length
     const end = page.at(-1)
-    if (page.length < PAGE || end === undefined) return { count, unproven, faults }
+    if (page.length < PAGE || end === undefined) return { ...counts, faults }
     last = end
   }
 }
 
-function anchorFault({ hash, at, chained }: AnchorAtPlace, isProven: boolean | undefined): string | undefined {
+/** Whoever rewrote the trail contradicts all that follow: more of them tell nothing more. */
+const CONTRADICTED_MAX = 20
+
+function anchorFault({ hash, at, chained }: AnchorAtPlace): string | undefined {
   const when = new Date(at).toISOString()
-  if (isProven === false) return `has an anchor of ${when} whose signature is false`
   if (chained === null) return `is missing: it was signed at ${when}`
   return chained.equals(hash) ? undefined : `has another hash than was signed at ${when}: the trail was rewritten`
 }

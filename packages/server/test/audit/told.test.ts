@@ -163,7 +163,7 @@ test('[audit.10] a case of the bank’s statement begins open, and who closes it
 
 test('[audit.10] what the bank may lack is changed with a row in the trail', async (t) => {
   const { thief } = await stolen(t)
-  await thief.query('UPDATE bank_shortfall SET base_cents = 700, short_since = now()')
+  await thief.query('UPDATE bank_shortfall SET base_cents = 700')
   await thief.query("UPDATE bank_shortfall SET accepted_cents = 9000 WHERE name = 'balance'")
   await thief.query("UPDATE bank_shortfall SET base_cents = -1 WHERE name = 'statement'")
   const { rows } = await thief.query(`SELECT action, subject, facts FROM audit ORDER BY at`)

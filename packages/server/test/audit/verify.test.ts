@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anchorKey } from '../../src/audit/anchor.ts'
+import { administer } from '../support/database.ts'
+import { as, serverLogin } from '../support/logins.ts'
 import { faultsOf, KEY, RECHAIN, rowId, trailOf } from './fixture.ts'
 
 test('[audit.1] each row has the next place, and a hash that a program computes as the database does', async (t) => {
@@ -163,10 +165,10 @@ test('[audit.3] what was added after the last anchor and removed again is found 
 })
 
 test('[audit.3] an anchor that was not made with the key is false; one of another key proves nothing', async (t) => {
-  const { anchor, verify, insider, add, head } = await trailOf(t, 3)
+  const { anchor, verify, insider, add, tamper } = await trailOf(t, 3)
   await anchor()
   await insider.query("INSERT INTO audit_anchor SELECT seq, hash, at, key_id, '\\x00' FROM audit_anchor")
-  assert.deepEqual(faultsOf(await verify()), ['3 has an anchor of 2026-11-21T12:00:00.000Z whose signature is false'])
+  assert.partialDeepStrictEqual(await verify(), { anchors: 2, unproven: 0, forged: 1, faults: [] })
   const { anchors, unproven, faults } = await verify([], [])
   assert.deepEqual([anchors, unproven, faults], [2, 2, []])
   const other = anchorKey('another-encryption-key-0123456789abcdef')
@@ -174,9 +176,36 @@ test('[audit.3] an anchor that was not made with the key is false; one of anothe
   await add(1)
   await anchor(other)
   assert.equal((await verify([], [KEY, other])).unproven, 0)
-  // That its hash is none of the trail's is a contradiction all the same.
-  await anchor(other, { ...(await head()), hash: Buffer.alloc(32) })
-  assert.match(faultsOf(await verify([], [])).join(), /^4 has another hash than was signed/)
+  // That its hash is none of the trail's is told besides.
+  const strange = `INSERT INTO audit_anchor SELECT seq, sha256('x'), at, key_id, sha256('y') FROM audit_anchor WHERE key_id = '${other.id}'`
+  await tamper(strange)
+  assert.partialDeepStrictEqual(await verify(), { unproven: 2, contradicting: 1, forged: 1, faults: [] })
+})
+
+test('[audit.3] anchors that somebody made up hide no real contradiction, of which each is told', async (t) => {
+  const { anchor, verify, tamper, add } = await trailOf(t, 3)
+  await anchor()
+  await add(1)
+  await anchor()
+  await tamper(
+    `INSERT INTO audit_anchor VALUES (1, sha256('x'), now(), 'nobodys', sha256('y')), (0, sha256('x'), now(), '${KEY.id}', sha256('z'))`,
+  )
+  assert.deepEqual(faultsOf(await verify()), [])
+  await tamper(`DELETE FROM audit WHERE id > '${rowId(2)}'; ${RECHAIN}`)
+  const faults = faultsOf(await verify())
+  assert.deepEqual(
+    faults.map((fault) => fault.slice(0, 25)),
+    ['3 is missing: it was sign', '4 is missing: it was sign'],
+  )
+})
+
+test('[audit.3] with the login of a server no head can be added that is none of the trail', async (t) => {
+  const { url, verify } = await trailOf(t, 3)
+  const stolen = as(url, await serverLogin(t))
+  const add = (seq: number) =>
+    administer(stolen, `INSERT INTO audit_anchor VALUES (${seq}, sha256('x'), now(), 'nobodys', sha256('y'))`)
+  for (const seq of [0, 2, 9]) await assert.rejects(add(seq), /the audit trail has no such head/)
+  assert.equal((await verify()).anchors, 0)
 })
 
 test('[audit.3] a signature is one of its place, its hash and its time', () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { verify } from '../../src/ledger/verify/store.ts'
 import { charge as bankCharge } from '../cash-in/fixture.ts'
 import { administer } from '../support/database.ts'
 import { payment } from '../support/engine.ts'
-import { audit, cases, payoutSwitch } from '../support/evidence.ts'
+import { audit, cases, cashIns, payoutSwitch, statementMark, unverifiedTotal } from '../support/evidence.ts'
 import { as, serverLogin, sessionOf } from '../support/logins.ts'
-import { type StatementFixture, statementFixture } from './fixture.ts'
+import { pageOf, paymentOf, type StatementFixture, statementFixture } from './fixture.ts'
 
 /** What whoever has the login of a server, and the secret of the bank's events, does to keep the trip wire from suspending. */
 
@@ -85,4 +86,34 @@ test('[trip-wire.5] a row of the trail that says the wire had suspended is refus
   const row = `INSERT INTO audit (id, at, actor, action, subject, address, facts)
     VALUES (gen_random_uuid(), now(), 'trip-wire', 'cash_out_switch.set', 'cash_out_switch', '', '{"cases": ["credit_denied in E1"]}')`
   await assert.rejects(administer(as(fixture.url, await serverLogin(t)), row), /the trip wire has suspended nothing/)
+})
+
+test('[cash-in.credits.3] [ledger.verify.1] a sum of unverified credits that somebody set to nothing is told, and right after the next reading', async (t) => {
+  const fixture = await statementFixture(t, undefined, { stands: true })
+  await fixture.minutes(1)
+  await forge(fixture, 'E1')
+  await forge(fixture, 'E2')
+  await administer(as(fixture.url, await serverLogin(t)), 'UPDATE unverified_total SET cents = 0')
+  const names = async () => (await verify(fixture.database)).drifts.map(({ name }) => name)
+  assert.deepEqual(await names(), ['unverified-total'])
+  const [charge] = await cashIns(fixture.database)
+  const paid = (await fixture.read(charge?.id ?? '')) ?? assert.fail()
+  fixture.bank.answer = () => pageOf([paymentOf(paid, 'E1')])
+  await fixture.minutes(1)
+  assert.ok(((await statementMark(fixture.database)).readAt ?? 0) >= fixture.clock.now())
+  assert.equal((await unverifiedTotal(fixture.database))?.cents, 100_00n)
+  assert.deepEqual(await names(), [])
+})
+
+test('[audit.10] by how much the bank may lack money, and since when, is nobody’s to change untold', async (t) => {
+  const fixture = await statementFixture(t)
+  const stolen = as(fixture.url, await serverLogin(t))
+  await assert.rejects(
+    administer(stolen, 'UPDATE statement_mark SET entries_cents = entries_cents - 30000'),
+    /permission denied/,
+  )
+  await administer(stolen, `UPDATE bank_shortfall SET short_since = '2030-01-01' WHERE name = 'balance'`)
+  const [row] = await audit(fixture.database)
+  assert.equal(row?.action, 'bank_shortfall.noted')
+  assert.match(row?.actor ?? '', /^database login_/)
 })

@@ -158,13 +158,17 @@ const selectLeft = statement<[from: string, to: string], { cents: bigint }>(
 /** Not booked within this: the event was about something else. */
 const BOOKED_WITHIN = '30 minutes'
 
-/** Under the same lock as admitting: what was admitted meanwhile is in the total and stays. @source rules#cash-in.credits.3 */
+/** Whoever admits waits for it. What is read in the next statement has all that was admitted before. */
+const lockTotal = statement<[]>('trip_wire.lock_total', 'SELECT FROM unverified_total FOR UPDATE')
+
+/**
+ * Under the same lock as admitting. The total is added up anew: were it carried on, one that is wrong would stay so, and one that is
+ * less than its credits would end every reading. @source rules#cash-in.credits.3
+ */
 const confirmCredits = statement<[now: string]>(
   'trip_wire.confirm_credits',
-  `WITH total AS MATERIALIZED (
-     SELECT cents FROM unverified_total FOR UPDATE
-   ), confirmed AS (
-     UPDATE unverified_credit u SET settled_at = $1 FROM total
+  `WITH confirmed AS (
+     UPDATE unverified_credit u SET settled_at = $1
       WHERE u.settled_at IS NULL
         AND (EXISTS (SELECT FROM statement_entry s
                       WHERE s.direction = 'in' AND s.kind = 'PAYMENT_RECEIVED' AND s.id = u.end_to_end_id
@@ -188,8 +192,9 @@ const confirmCredits = statement<[now: string]>(
         AND c.closed_at IS NULL
    )
    UPDATE unverified_total u SET cents = t.cents - c.cents
-     FROM total t, (SELECT sum(value_cents) AS cents FROM confirmed) c
-    WHERE c.cents IS NOT NULL`,
+     FROM (SELECT coalesce(sum(value_cents), 0) AS cents FROM unverified_credit WHERE settled_at IS NULL) t,
+          (SELECT coalesce(sum(value_cents), 0) AS cents FROM confirmed) c
+    WHERE u.cents <> t.cents - c.cents`,
 )
 
 /** Movements that a payout or a refund had at the bank are booked here within this. */
@@ -265,7 +270,10 @@ function balances(database: Database): Pick<TripWireStore, OfBalances> {
 function credits(database: Database): Pick<TripWireStore, 'confirmCredits'> {
   return {
     confirmCredits: async (nowMs) => {
-      await database.rows(confirmCredits, [instantParameter(nowMs)])
+      await database.transaction(async (queries) => {
+        await queries.rows(lockTotal, [])
+        await queries.rows(confirmCredits, [instantParameter(nowMs)])
+      })
     },
   }
 }
