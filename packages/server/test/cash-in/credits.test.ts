@@ -121,7 +121,10 @@ async function counts(t: TestContext, processes: number, terms = TERMS) {
       t.after(() => connection.close())
       return createUnverifiedCredits(createCashInStore(connection), clock, terms)
     }),
-    credit: (valueCents: bigint) => ({ operationId: ids.uuid(), endToEndId: ids.uuid(), valueCents }),
+    credit: (valueCents: bigint) => {
+      const occurredAt = clock.now()
+      return { operationId: ids.uuid(), endToEndId: ids.uuid(), valueCents, occurredAt }
+    },
   }
 }
 
@@ -130,6 +133,22 @@ test('[cash-in.credits.2] exactly the threshold is verified, and one centavo les
   assert.equal(await credits[0]?.admit(credit(1_000n)), false)
   assert.equal(await credits[0]?.admit(credit(999n)), true)
   assert.deepEqual(await unverifiedTotal(database), { cents: 999n, sum: 999n })
+})
+
+test('[cash-in.credits.3] what is verified whatever its amount takes nothing of the bound', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const [old, charge] = [await pix.charge('10.00'), await pix.charge('20.00')]
+  const at = (made: { readonly generateTime: string }, ms: number) =>
+    new Date(Date.parse(made.generateTime) + ms).toISOString()
+  const endToEndId = 'E99999010202611221315ABCDEFGHIJK'
+  await postUnconfirmedEvent(pix, old, { endToEndId, occurredAt: at(old, -300_001) })
+  const again = { operationId: old.id, endToEndId, valueCents: 1_000n, occurredAt: Date.parse(old.generateTime) }
+  const bounds = { maxCents: 10_000n, nowMs: pix.clock.now() }
+  assert.deepEqual(await createCashInStore(pix.database).admitUnverified([again], bounds), [], 'to be confirmed')
+  await postUnconfirmedEvent(pix, charge, { occurredAt: at(charge, 400_000) })
+  assert.deepEqual(await unverifiedTotal(pix.database), { cents: 0n, sum: 0n })
+  await postUnconfirmedEvent(pix, charge, { occurredAt: at(charge, -299_000) })
+  assert.deepEqual(await unverifiedTotal(pix.database), { cents: 2_000n, sum: 2_000n })
 })
 
 test('[cash-in.credits.3] many small credits in parallel from two processes are never more than the bound, to the centavo', async (t) => {
