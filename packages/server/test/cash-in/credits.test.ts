@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createTripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
+import { reportedPayments } from '../../src/cash-in/reported.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createUnverifiedCredits } from '../../src/cash-in/unverified-credits.ts'
 import { unconfirmed } from '../../src/ledger/verify/store.ts'
@@ -46,6 +47,21 @@ test('[cash-in.credits.1] a large payment that the bank has is booked at once, b
   await pix.balance(900_000)
   assert.deepEqual(await balances(pix.database), { available: 1_150_000n, settlement: -1_150_000n })
   await pix.assertBooksAgree()
+})
+
+test('[cash-in.credits.5] [ledger.verify.5] of one charge twenty payments that only events report are kept, with one case; the books are right, and what the bank has is booked', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const charge = await pix.charge('1000.00')
+  for (let index = 0; index < 30; index += 1) await postUnconfirmedEvent(pix, charge, { eventId: `forged ${index}` })
+  await pix.later(0)
+  const [made] = await cashIns(pix.database)
+  assert.equal(Object.keys(reportedPayments(made?.facts ?? {})).length, 20)
+  assert.deepEqual(await cases(pix.database), ['too_many_payments'])
+  await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)
+  await assertBooks(pix.database)
+  await pix.bankAction(`charges/${charge.id}/pay`)
+  await pix.becomes(charge.id, 'PAID')
+  await assertBooks(pix.database)
 })
 
 test('[cash-in.credits.2] where nothing may be booked unverified every centavo is verified', async (t) => {
