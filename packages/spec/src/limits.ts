@@ -34,6 +34,10 @@ export const limits = {
   occurredAtFutureMs: 300_000,
   /** A payment may be dated this long before its charge was made, no longer. @source rules#cash-in.states.14 */
   paidBeforeChargeMs: 300_000,
+  /** So many payments of a charge are booked, or kept to be verified, on the word of events. @source rules#cash-in.credits.5 */
+  reportedPaymentsMax: 20,
+  /** So many returns of a charge are known, or awaited, on the word of events. @source rules#cash-in.returns.9 */
+  reportedReturnsMax: 20,
   /** A charge whose end the bank does not tell for so long after its time is a case. @source rules#cash-in.expired.5 */
   expiryOverdueMs: 3_600_000,
   /** Asking about an unknown result: the waits after each question, the last one repeated. @source rules#partner.4 */

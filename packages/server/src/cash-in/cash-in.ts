@@ -175,6 +175,8 @@ export type RefundEvent =
       readonly endToEndId?: string | null
       /** It was booked on another operation. */
       readonly isBookedElsewhere?: boolean
+      /** Only an event tells it, and the bank can be asked about the charge. */
+      readonly isUnverified?: boolean
       /** Open refunds that the cash-in does not know of. */
       readonly alsoOpen: Readonly<Record<string, OpenRefund>>
     }

@@ -8,10 +8,11 @@ import type { UnverifiedCredit } from './store.ts'
 
 /**
  * `SETTLED`: the bank has the payment, or nobody can spend it. `DENIED`: the bank said definitely that it does not have it, or
- * has less. `OPEN`: it said nothing definite, or nothing is booked yet.
+ * has less. `OPEN`: it said nothing definite, or it was not asked, as nothing is booked yet. `SILENT`: it was asked and gave no
+ * answer.
  */
 export type CreditAnswer =
-  | { readonly is: 'SETTLED' | 'OPEN' }
+  | { readonly is: 'SETTLED' | 'OPEN' | 'SILENT' }
   | {
       readonly is: 'DENIED'
       /** Without names and documents. */
@@ -49,6 +50,6 @@ export function creditAnswer(
       return { is: 'DENIED', bankAnswer: answerEvidence(answer) }
     }
     default:
-      return { is: 'OPEN' }
+      return { is: 'SILENT' }
   }
 }

@@ -42,8 +42,9 @@ export function createEventApplier({
 
   async function applied(id: string, input: CashInInput): Promise<CashInOutcome | undefined> {
     if (input.on !== 'partner.confirmed' || !options.canAsk) return commands.apply(id, input)
-    const { endToEndId, valueCents } = input.payment
-    const isAdmitted = !options.isAlwaysVerified && (await credits.admit({ operationId: id, endToEndId, valueCents }))
+    const { endToEndId, valueCents, occurredAt } = input.payment
+    const credit = { operationId: id, endToEndId, valueCents, occurredAt }
+    const isAdmitted = !options.isAlwaysVerified && (await credits.admit(credit))
     return commands.apply(id, { ...input, unverified: isAdmitted ? 'counted' : 'first' })
   }
 

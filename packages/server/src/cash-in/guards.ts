@@ -39,10 +39,9 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'reference differs': ({ cashIn: { transactionId }, input }) =>
     input.on === 'charge.accepted' && transactionId !== null && transactionId !== input.transactionId,
   'only an event reports it': ({ input }) => input.on === 'partner.failed' && !input.isVerified,
-  'payment is to be verified': (given) =>
-    given.input.on === 'partner.confirmed' &&
-    (given.input.unverified === 'first' ||
-      (given.input.unverified === 'counted' && (isOlder(given) || isUnconfirmed(given)))),
+  'payment is to be verified': (given) => isToBeVerified(given),
+  'too many payments are reported': (given) =>
+    !isUnconfirmed(given) && reportedCount(given.cashIn) + 1 >= limits.reportedPaymentsMax,
   'payment is older than the charge': (given) => isOlder(given),
   'end is unknown for too long': ({ cashIn: { expiresAt, facts }, nowMs }) =>
     expiresAt !== null && nowMs - expiresAt >= limits.expiryOverdueMs && facts.isEndCaseOpen !== true,
@@ -103,6 +102,32 @@ function isOfKnownAmount({ facts }: CashIn, { valueCents }: ReportedReturn): boo
     ...Object.values(facts.awaitedReturns ?? {}).map((awaited) => awaited.valueCents),
   ]
   return known.includes(Number(valueCents))
+}
+
+function isToBeVerified(given: Given): boolean {
+  const { cashIn, input } = given
+  if (input.on !== 'partner.confirmed' || input.unverified === undefined) return false
+  const hasMany = Object.keys(cashIn.facts.payments ?? {}).length >= limits.reportedPaymentsMax
+  return input.unverified === 'first' || hasMany || isOlder(given) || isUnconfirmed(given)
+}
+
+function reportedCount({ facts }: CashIn): number {
+  return Object.keys(reportedPayments(facts)).length
+}
+
+/**
+ * Whether an event reports a payment that is to be verified beside as many as are kept: it is a reason to ask, and no more.
+ * @source rules#cash-in.credits.5
+ */
+export function isBeyondReported(given: Given): boolean {
+  const { cashIn, input } = given
+  return (
+    input.on === 'partner.confirmed' &&
+    reportedCount(cashIn) >= limits.reportedPaymentsMax &&
+    bookedAmount(cashIn, input.payment) === undefined &&
+    isToBeVerified(given) &&
+    !isUnconfirmed(given)
+  )
 }
 
 /** Whether the bank has been asked about this payment, and has not confirmed it. @source rules#cash-in.credits.1 */

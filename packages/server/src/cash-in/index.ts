@@ -14,10 +14,12 @@ import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
 export { bookedReturn, isCashIn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
 export type { CreditAnswer } from './credit-answer.ts'
+export { uncreditedPayment } from './guards.ts'
 export { reportedPayments } from './reported.ts'
 export type { AwaitedReturn, OpenRefund } from './return-facts.ts'
 export {
   explanationsOf,
+  fateOf,
   hasReturnStep,
   namedRefund,
   ownReference,

@@ -20,6 +20,8 @@ export interface AwaitedReturn extends Document {
   readonly since: number
   /** Refunds that, as the bank answered since, are not it. */
   readonly answered: readonly string[]
+  /** Only an event told it, and the bank can be asked about the charge. */
+  readonly isUnverified?: boolean
   /** What is held of it, centavos; absent while nothing is booked. */
   readonly heldCents?: number
 }

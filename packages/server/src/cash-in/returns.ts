@@ -35,7 +35,7 @@ export function fateOf(cashIn: CashIn, told: ReportedReturn): Fate {
 
 /** A return as it waits: told for the first time, or as it was. */
 export function awaitedOf({ facts }: CashIn, told: ReportedReturn): AwaitedReturn {
-  const { valueCents, occurredAt, transactionId, at } = told
+  const { valueCents, occurredAt, transactionId, at, isUnverified } = told
   return (
     own(facts.awaitedReturns, told.returnId) ?? {
       valueCents: Number(valueCents),
@@ -43,6 +43,7 @@ export function awaitedOf({ facts }: CashIn, told: ReportedReturn): AwaitedRetur
       transactionId,
       since: at,
       answered: [],
+      ...(isUnverified ? { isUnverified } : {}),
     }
   )
 }

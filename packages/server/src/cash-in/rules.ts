@@ -12,7 +12,7 @@ import {
   unnamedReturn,
 } from './cash-in.ts'
 import { changesOf } from './facts.ts'
-import { GUARDS, uncreditedPayment } from './guards.ts'
+import { GUARDS, isBeyondReported, uncreditedPayment } from './guards.ts'
 import { cashInNotification, evidenceOf } from './notification.ts'
 import { reportedPayments } from './reported.ts'
 import { fateOf, type ReportedReturn } from './returns.ts'
@@ -84,11 +84,12 @@ function amountsOf(cashIn: CashIn, input: CashInEvent) {
 }
 
 /** What the table may see: what was booked, or is known, is nothing new; a time in the future is not believed. */
-function recognise(cashIn: CashIn, input: CashInEvent, nowMs: number): CashInEvent | 'IGNORED' | 'IMPLAUSIBLE' {
+function recognise(cashIn: CashIn, told: CashInEvent, nowMs: number): CashInEvent | 'IGNORED' | 'IMPLAUSIBLE' {
   const { facts } = cashIn
-  if (input.on === 'partner.confirmed' && input.payment.occurredAt > nowMs + limits.occurredAtFutureMs) {
+  if (told.on === 'partner.confirmed' && told.payment.occurredAt > nowMs + limits.occurredAtFutureMs) {
     return 'IMPLAUSIBLE'
   }
+  const input = isBeyondReported({ cashIn, input: told, nowMs }) ? ({ on: 'work.requested' } as const) : told
   const isKnown = (): boolean => {
     switch (input.on) {
       case 'work.requested':

@@ -1,6 +1,7 @@
+import { limits } from '@pixgate/spec'
 import type { Clock } from '../platform/clock.ts'
 import { createBatcher, QueueFull } from '../platform/jobs/batcher.ts'
-import type { CashInStore, UnverifiedCredit } from './store.ts'
+import type { CashInStore, ReportedCredit, UnverifiedCredit } from './store.ts'
 
 /**
  * How much is credited on the word of events alone. What would be more than that is verified with the bank first.
@@ -15,7 +16,7 @@ export interface UnverifiedCredits {
    * @returns whether it may be booked unverified; otherwise it is to be verified
    * @throws DatabaseUnavailable
    */
-  admit(credit: UnverifiedCredit): Promise<boolean>
+  admit(credit: ReportedCredit): Promise<boolean>
 }
 
 /** From when on credits are verified. */
@@ -34,7 +35,7 @@ export function createUnverifiedCredits(
   clock: Clock,
   { verifyFromCents, unverifiedMaxCents }: CreditTerms,
 ): UnverifiedCredits {
-  const batcher = createBatcher<UnverifiedCredit, boolean>(async (credits) => {
+  const batcher = createBatcher<ReportedCredit, boolean>(async (credits) => {
     const once = new Map(credits.map((credit) => [keyOf(credit), credit]))
     const bounds = { maxCents: unverifiedMaxCents, nowMs: clock.now() }
     const admitted = new Set((await store.admitUnverified([...once.values()], bounds)).map(keyOf))
@@ -44,6 +45,8 @@ export function createUnverifiedCredits(
   return {
     admit: async (credit) => {
       if (credit.valueCents >= verifyFromCents || credit.valueCents > unverifiedMaxCents) return false
+      // It is not believed, and would be counted for nothing.
+      if (credit.occurredAt > clock.now() + limits.occurredAtFutureMs) return false
       try {
         return await batcher.submit(credit)
       } catch (error) {

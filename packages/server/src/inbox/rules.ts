@@ -144,7 +144,7 @@ export function refundInInput(event: RefundEvent, canAsk: boolean): InputOf<Refu
 /** The input that an event is to the cash-in of which the bank gave something back by itself. */
 export function bankReturnOf(event: Extract<RefundEvent, { kind: 'payment_returned' }>): BankReturn {
   const { returned, endToEndId, isUnnamed, references } = event
-  return { ...returned, endToEndId, isUnnamed, transactionId: references.transactionId }
+  return { ...returned, endToEndId, isUnnamed, transactionId: references.transactionId, isVerified: false }
 }
 
 /** Waits before an event that matched nothing is matched again. @source rules#partner-inbox.8 */

@@ -64,15 +64,17 @@ export interface RefundInCommandsOptions {
   readonly ids: Ids
   readonly limits: Limits
   readonly onLimitExceeded?: OnLimitExceeded
+  /** The bank can be asked about a charge: what only an event tells of its returns is verified. */
+  readonly canVerify?: boolean
   /** The bank gives no payment back. */
   readonly isUnsupported?: boolean
 }
 
 /** Makes the commands of an engine. */
 export function createRefundInCommands(options: RefundInCommandsOptions): RefundInCommands {
-  const { engine, store, ids } = options
-
-  async function applyReturn(cashInId: string, returned: BankReturn): Promise<Result> {
+  const { engine, store, ids, canVerify = false } = options
+  async function applyReturn(cashInId: string, told: BankReturn): Promise<Result> {
+    const returned = { ...told, isVerified: told.isVerified !== false || !canVerify }
     const identity = identityOf(ids, cashInId, returned.returnId)
     const explaining = await store.explaining(cashInId, returned.valueCents)
     const { result, cashIn } = await engine.execute<ReturnOutcome>({

@@ -49,7 +49,8 @@ export interface RefundInOptions extends OrderModuleOptions {
 export function createRefundInModule(options: RefundInOptions): RefundInModule {
   const store = createRefundInStore(options.database)
   const isUnsupported = !options.partner.capabilities.has('refund')
-  const commands = createRefundInCommands({ ...options, store, isUnsupported })
+  const canVerify = options.partner.capabilities.has('query-charge')
+  const commands = createRefundInCommands({ ...options, store, isUnsupported, canVerify })
   const jobs = createRefundInJobs({ ...options, commands, store })
   return {
     handlers: createRefundInHandlers({ ...options, commands, store }),

@@ -45,6 +45,8 @@ export interface Return {
 export interface BankReturn extends Return, ReturnNames {
   /** The partner's reference of this return, or of the payment; `null` where the statement tells it. */
   readonly transactionId: string | null
+  /** `false`: only an event tells it. */
+  readonly isVerified?: boolean
 }
 
 /** What can happen to a refund after its creation. `isVerified`: the bank said it when asked, not only in an event. */

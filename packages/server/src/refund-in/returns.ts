@@ -22,6 +22,7 @@ import { operationOf } from './create.ts'
 import { refundNotification } from './notification.ts'
 import { type BankReturn, isImplausible, isRefundIn, movementOf, type RefundIn } from './refund-in.ts'
 import { decideRefundIn } from './rules.ts'
+import { isToBeVerified } from './unverified-returns.ts'
 import { cashInDecision } from './with-cash-in.ts'
 
 /**
@@ -74,7 +75,9 @@ export function decideReturn(
     isUnnamed,
     isBookedElsewhere: isBookedElsewhere(cashIn, returned, state),
     alsoOpen: unlistedIn(state, cashIn, found),
+    isUnverified: returned.isVerified === false,
   } as const
+  if (isToBeVerified(cashIn, told)) return { outcome: { result: 'EARLY', cashIn } }
   const { outcome, ...counted } = decideCashIn(cashIn, told, now)
   const known = decideKnown(cashIn, outcome.cashIn, told, identity, now)
   const decision = mergeDecisions(counted, known)
@@ -86,7 +89,10 @@ export function decideReturn(
   const isNew = own(cashIn.facts.awaitedReturns, returnId) === undefined
   const awaited = isNew ? own(after.facts.awaitedReturns, returnId) : undefined
   const asked = awaited ? asking(after, awaited, state, now) : {}
-  return mergeDecisions(decision, { ...asked, outcome: { result: outcome.result, cashIn: after } })
+  // Told by an event it waits for what the bank answers, whosever it is.
+  const isWaiting = told.isUnverified && own(after.facts.awaitedReturns, returnId) !== undefined
+  const result = isWaiting ? 'EARLY' : outcome.result
+  return mergeDecisions(decision, { ...asked, outcome: { result, cashIn: after } })
 }
 
 /**
@@ -218,7 +224,9 @@ function decideBanks(
   state: State,
   now: number,
 ): Decision<CashIn> {
-  const { transactionId, occurredAt } = awaited
+  const { transactionId, occurredAt, returnId } = awaited
+  // Only an event told it: it is forgotten, and told anew by the bank's answer or statement if it is true.
+  if (awaited.isUnverified) return cashInDecision(cashIn, { on: 'return.known', returnId, refundId: identity.id }, now)
   const returned: BankReturn = { ...returnOf(awaited), transactionId }
   const isAnothers = isBookedElsewhere(cashIn, returned, state)
   const told = {

@@ -20,7 +20,7 @@ function opened(t: TestContext, given: FixtureOptions = {}): Promise<StatementFi
 
 /** Admits a payment of which only an event told, without booking it. */
 async function admit({ database, clock }: StatementFixture, { id }: CashIn, endToEndId: string, valueCents: bigint) {
-  const credit = { operationId: id, endToEndId, valueCents }
+  const credit = { operationId: id, endToEndId, valueCents, occurredAt: clock.now() }
   const bounds = { maxCents: 1_000_000_000n, nowMs: clock.now() }
   assert.equal((await createCashInStore(database).admitUnverified([credit], bounds)).length, 1)
 }
@@ -273,12 +273,42 @@ test('[trip-wire.10] [PL-54] a look asks about 20 of the largest and 20 of the o
   assert.ok(told.some(({ movementId }) => movementId === 'L1'))
 })
 
-test('[trip-wire.10] a bank that does not answer is not asked on in that look', async (t) => {
+test('[trip-wire.10] a bank that does not answer is asked about the 16 largest in a look, and about the others in the next ones', async (t) => {
   const fixture = await opened(t)
-  for (let index = 0; index < 60; index += 1) await forge(fixture, `E${index}`, BigInt(index + 1))
+  const charges: CashIn[] = []
+  for (let index = 0; index < 60; index += 1) charges.push(await forge(fixture, `E${index}`, BigInt(index + 1)))
+  const ids = (from: number, to: number) => charges.slice(from, to).map(({ id }) => id)
   fixture.bank.charge = () => TIMEOUT
   await later(fixture, 10)
-  assert.equal(fixture.bank.askedCharges.length, 16)
+  assert.deepEqual(fixture.bank.askedCharges.toSorted(), ids(44, 60).toSorted())
+  for (let second = 0; second < 3; second += 1) await later(fixture, 1)
+  assert.deepEqual(fixture.bank.askedCharges.toSorted(), ids(0, 60).toSorted(), 'each once')
+})
+
+test('[trip-wire.10] [PL-54] what was counted and is not booked is not asked about, and delays no question', async (t) => {
+  const fixture = await opened(t)
+  const flooded = await fixture.charge(1n)
+  for (let index = 0; index < 60; index += 1) await admit(fixture, flooded, `O${index}`, BigInt(90_000 + index))
+  fixture.clock.advance(SECOND)
+  const { id } = await forge(fixture, 'E1', 50_00n)
+  fixture.bank.charge = () => NOT_FOUND
+  await later(fixture, 10)
+  assert.deepEqual(fixture.bank.askedCharges, [id])
+  await later(fixture, 30)
+  assert.equal(await isSuspended(fixture), true)
+})
+
+test('[trip-wire.10] [PL-54] an answer that says nothing definite is one: charges that the bank forgot delay no question', async (t) => {
+  const fixture = await opened(t)
+  const made = { transactionId: 'tx', pixCode: PIX_CODE }
+  for (let index = 0; index < 19; index += 1) {
+    await forge(fixture, `L${index}`, 900_00n, { ...made, transactionId: `tx${index}` })
+  }
+  const { id } = await forge(fixture, 'E1', 50_00n)
+  fixture.bank.charge = () => NOT_FOUND
+  await later(fixture, 10)
+  assert.equal(fixture.bank.askedCharges.length, 20)
+  assert.ok(fixture.bank.askedCharges.includes(id))
 })
 
 test('[trip-wire.9] a bank that cannot be asked about a charge is not asked: its statement decides', async (t) => {

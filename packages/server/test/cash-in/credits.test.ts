@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createTripWireStore } from '../../src/bank-statement/trip-wire/store.ts'
+import { reportedPayments } from '../../src/cash-in/reported.ts'
 import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createUnverifiedCredits } from '../../src/cash-in/unverified-credits.ts'
 import { unconfirmed } from '../../src/ledger/verify/store.ts'
@@ -46,6 +47,21 @@ test('[cash-in.credits.1] a large payment that the bank has is booked at once, b
   await pix.balance(900_000)
   assert.deepEqual(await balances(pix.database), { available: 1_150_000n, settlement: -1_150_000n })
   await pix.assertBooksAgree()
+})
+
+test('[cash-in.credits.5] [ledger.verify.5] of one charge twenty payments that only events report are kept, with one case; the books are right, and what the bank has is booked', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const charge = await pix.charge('1000.00')
+  for (let index = 0; index < 30; index += 1) await postUnconfirmedEvent(pix, charge, { eventId: `forged ${index}` })
+  await pix.later(0)
+  const [made] = await cashIns(pix.database)
+  assert.equal(Object.keys(reportedPayments(made?.facts ?? {})).length, 20)
+  assert.deepEqual(await cases(pix.database), ['too_many_payments'])
+  await administer(pix.databaseUrl, `UPDATE "case" SET closed_at = now()`)
+  await assertBooks(pix.database)
+  await pix.bankAction(`charges/${charge.id}/pay`)
+  await pix.becomes(charge.id, 'PAID')
+  await assertBooks(pix.database)
 })
 
 test('[cash-in.credits.2] where nothing may be booked unverified every centavo is verified', async (t) => {
@@ -121,7 +137,10 @@ async function counts(t: TestContext, processes: number, terms = TERMS) {
       t.after(() => connection.close())
       return createUnverifiedCredits(createCashInStore(connection), clock, terms)
     }),
-    credit: (valueCents: bigint) => ({ operationId: ids.uuid(), endToEndId: ids.uuid(), valueCents }),
+    credit: (valueCents: bigint) => {
+      const occurredAt = clock.now()
+      return { operationId: ids.uuid(), endToEndId: ids.uuid(), valueCents, occurredAt }
+    },
   }
 }
 
@@ -130,6 +149,22 @@ test('[cash-in.credits.2] exactly the threshold is verified, and one centavo les
   assert.equal(await credits[0]?.admit(credit(1_000n)), false)
   assert.equal(await credits[0]?.admit(credit(999n)), true)
   assert.deepEqual(await unverifiedTotal(database), { cents: 999n, sum: 999n })
+})
+
+test('[cash-in.credits.3] what is verified whatever its amount takes nothing of the bound', async (t) => {
+  const pix = await world(t, {}, STEPPED)
+  const [old, charge] = [await pix.charge('10.00'), await pix.charge('20.00')]
+  const at = (made: { readonly generateTime: string }, ms: number) =>
+    new Date(Date.parse(made.generateTime) + ms).toISOString()
+  const endToEndId = 'E99999010202611221315ABCDEFGHIJK'
+  await postUnconfirmedEvent(pix, old, { endToEndId, occurredAt: at(old, -300_001) })
+  const again = { operationId: old.id, endToEndId, valueCents: 1_000n, occurredAt: Date.parse(old.generateTime) }
+  const bounds = { maxCents: 10_000n, nowMs: pix.clock.now() }
+  assert.deepEqual(await createCashInStore(pix.database).admitUnverified([again], bounds), [], 'to be confirmed')
+  await postUnconfirmedEvent(pix, charge, { occurredAt: at(charge, 400_000) })
+  assert.deepEqual(await unverifiedTotal(pix.database), { cents: 0n, sum: 0n })
+  await postUnconfirmedEvent(pix, charge, { occurredAt: at(charge, -299_000) })
+  assert.deepEqual(await unverifiedTotal(pix.database), { cents: 2_000n, sum: 2_000n })
 })
 
 test('[cash-in.credits.3] many small credits in parallel from two processes are never more than the bound, to the centavo', async (t) => {

@@ -151,6 +151,23 @@ const VERIFIED_FIRST = {
   },
   dueAt: NOW,
 } as const
+/** Payments that only events reported, as many as are kept but for one. */
+const REPORTED = Object.fromEntries(
+  Array.from({ length: 19 }, (_, index) => [`R${index}`, { valueCents: 100_00, occurredAt: NOW, since: NOW }]),
+)
+const TWENTIETH = {
+  input: VERIFIED_FIRST.input,
+  before: { facts: reportedPaymentsFact(REPORTED) },
+  learns: {
+    facts: {
+      ...ASKED,
+      ...reportedPaymentsFact({ ...REPORTED, E2: { valueCents: 100_00, occurredAt: NOW - 1_000, since: NOW } }),
+    },
+  },
+  dueAt: NOW,
+  reference: 'E2',
+  evidence: { endToEndId: 'E2', valueCents: 100_00, occurredAt: NOW - 1_000 },
+}
 const ONLY_BY_EVENT = {
   input: { ...INPUTS['partner.failed'], isVerified: false },
   learns: {
@@ -407,6 +424,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 function situationOf(situation: string, { from, on }: Outcome): Situation | undefined {
   const known = SITUATIONS[situation]
   if (situation.endsWith('payment is to be verified')) return VERIFIED_FIRST
+  if (situation.endsWith('too many payments are reported')) {
+    return from === 'RECONCILIATION_REQUIRED'
+      ? { ...TWENTIETH, before: { facts: { ...TWENTIETH.before.facts, ...reasonFact('conflict') } } }
+      : TWENTIETH
+  }
   if (situation.endsWith('only an event reports it')) return ONLY_BY_EVENT
   if (situation.endsWith('reported payment is unconfirmed for too long')) {
     return from === 'PROVIDER_RESULT_UNKNOWN' ? { ...UNCONFIRMED, dueAt: NOW + 60_000 } : UNCONFIRMED
@@ -746,6 +768,35 @@ test('[cash-in.credits.4] [EV-43] a payment that the bank does not confirm is as
   assert.equal(answered.outcome.cashIn.status, 'PAID')
   assert.deepEqual(answered.closes, ['payment_unconfirmed'])
   assert.deepEqual(reportedPayments(answered.outcome.cashIn.facts), {})
+})
+
+test('[cash-in.credits.5] beyond twenty payments that only events report nothing is kept, and the bank is asked all the same', () => {
+  const reportedBy = (endToEndId: string) => ({ ...confirmed({ endToEndId }), unverified: 'first' }) as const
+  const full = decideCashIn(cashInAs('PENDING', { facts: reportedPaymentsFact(REPORTED) }), reportedBy('E1'), NOW)
+  const { cashIn } = full.outcome
+  assert.equal(decideCashIn(cashIn, reportedBy('E2'), NOW).outcome.result, 'IGNORED', 'it is about to be asked')
+  const asking = decideCashIn(cashIn, { on: 'work.claimed', leaseMs: 60_000 }, NOW).outcome.cashIn
+  const beyond = decideCashIn(asking, reportedBy('E2'), NOW)
+  assert.deepEqual(
+    beyond.moves?.map(({ trigger, facts }) => [trigger, facts]),
+    [['work.requested', { ...ASKED }]],
+  )
+  assert.deepEqual(beyond.cases, [])
+  const again = decideCashIn(asking, reportedBy('E1'), NOW)
+  assert.deepEqual(reportedPayments(again.outcome.cashIn.facts), reportedPayments(cashIn.facts))
+  assert.deepEqual(again.cases, [], 'one that is kept is no other one')
+  const answered = decideCashIn(asking, confirmed({ endToEndId: 'E2' }), NOW).outcome.cashIn
+  assert.deepEqual([answered.status, answered.endToEndId], ['PAID', 'E2'])
+})
+
+test('[cash-in.credits.1] [cash-in.credits.5] a charge with twenty payments has no more on the word of an event', () => {
+  const payments = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`P${index}`, 1]))
+  const second = { ...confirmed({ endToEndId: 'E2' }), unverified: 'counted' } as const
+  const { [`P0`]: _, ...fewer } = payments
+  const journals = (booked: Record<string, number>) =>
+    decideCashIn(cashInAs('PAID', { facts: { ...PAID, payments: booked } }), second, NOW).journals ?? []
+  assert.equal(journals(fewer).length, 1)
+  assert.equal(journals(payments).length, 0)
 })
 
 test('[cash-in.states.15] [EX-7] one «not found» proves nothing of a charge that the bank took', () => {

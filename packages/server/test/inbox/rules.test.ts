@@ -54,6 +54,7 @@ test('[partner-inbox.6] what moved is confirmed with what the event says of it',
     endToEndId: 'E1',
     isUnnamed: false,
     transactionId: 'tx',
+    isVerified: false,
   })
 })
 

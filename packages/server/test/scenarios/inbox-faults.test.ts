@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { bankWithout } from '../support/bank-without.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, inbox } from '../support/evidence.ts'
 import { type EventSending, postEvent } from '../support/partner-events.ts'
@@ -10,13 +11,8 @@ import { type World, type WorldOptions, world } from '../support/world.ts'
 const HOUR = 3_600_000
 const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 
-/** A bank that cannot be asked about payouts: what its events tell of them is booked. */
-const BELIEVED: WorldOptions = {
-  bank: (simulated) => ({
-    ...simulated,
-    capabilities: new Set([...simulated.capabilities].filter((capability) => capability !== 'query-payout')),
-  }),
-}
+/** A bank that cannot be asked about charges and payouts: what its events tell of them is booked. */
+const BELIEVED = bankWithout('query-charge', 'query-payout')
 
 /** A stepped world, and a way to send events as its bank. */
 async function setUp(t: TestContext, environment: Record<string, string> = {}, options: WorldOptions = {}) {
@@ -75,7 +71,7 @@ test('[partner-inbox.3] [EV-31] a return reported first with a time that cannot 
 })
 
 test('[partner-inbox.7] [EV-31] reported wrongly and correctly at once, the return counts once', async (t) => {
-  const pix = await setUp(t)
+  const pix = await setUp(t, {}, BELIEVED)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, returnId: 'D1' }
   await Promise.all(
@@ -138,7 +134,7 @@ test('[cash-in.refunds.9] [EV-33] which of two payments went back is not guessed
 })
 
 test('[partner-inbox.12] [EV-34] two returns under one reference of the bank are not booked on one charge', async (t) => {
-  const pix = await setUp(t)
+  const pix = await setUp(t, {}, BELIEVED)
   const [one, other] = [await pix.paid('100.00'), await pix.paid('100.00')]
   const transactionId = one.providerTransactionId
   await pix.sendEvent('CashInReversal', { transactionId, endToEndId: one.endToEndId, returnId: 'D1' })
@@ -309,7 +305,7 @@ test('[partner-inbox.9] [EV-37] a return without its id books nothing: the bank 
 })
 
 test('[cash-in.refunds.10] [EV-37] a return made by the bank and reported without an id is in suspense, once', async (t) => {
-  const pix = await setUp(t)
+  const pix = await setUp(t, {}, BELIEVED)
   const { providerTransactionId: transactionId, endToEndId } = await pix.paid('100.00')
   const told = { transactionId, endToEndId, occurredAt: pix.iso() }
   for (let time = 0; time < 2; time++) await pix.sendEvent('CashInReversal', told)
@@ -337,7 +333,7 @@ test('[partner-inbox.9] [EV-37] a confirmation that lacks something makes us ask
 })
 
 test('[partner-inbox.11] [EV-37] that money was returned or refunded confirms a return, and is a question about a payment', async (t) => {
-  const pix = await setUp(t)
+  const pix = await setUp(t, {}, BELIEVED)
   const charge = await pix.charge('100.00')
   const told = { transactionId: charge.providerTransactionId, endToEndId: 'E1', valueCents: 10_000 }
   await pix.sendEvent('CashIn', { ...told, status: 'RETURNED' })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { closedPort } from '../banks/pixgate/scripted-bank.ts'
+import { bankWithout } from '../support/bank-without.ts'
 import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
@@ -402,7 +403,7 @@ test('[EV-27] [refund-in.returns.1] partial returns made by the bank are debited
 })
 
 test('[EV-27] [refund-in.returns.4] parts that the bank reports by the payment’s own reference are distinguished', async (t) => {
-  const pix = await funded(t)
+  const pix = await funded(t, {}, bankWithout('query-charge'))
   for (const returnId of ['D1', 'D2', 'D1']) {
     await pix.bankSays({
       transactionId: pix.cashIn.providerTransactionId,

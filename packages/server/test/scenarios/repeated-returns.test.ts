@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { bankWithout } from '../support/bank-without.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases, inbox } from '../support/evidence.ts'
 import { postEvent } from '../support/partner-events.ts'
-import { world } from '../support/world.ts'
+import { type WorldOptions, world } from '../support/world.ts'
 
 /** Returns that meet a second payment, a payment to be verified, or the same return told without its id. */
 
 const HOUR = 3_600_000
 
-async function setUp(t: TestContext, environment: Record<string, string> = {}) {
-  const pix = await world(t, environment, { isStepped: true })
+async function setUp(t: TestContext, environment: Record<string, string> = {}, options: WorldOptions = {}) {
+  const pix = await world(t, environment, { isStepped: true, ...options })
   const iso = () => new Date(pix.clock.now()).toISOString()
   const sendEvent = async (event: string, fields: object) => {
     const body = { event, eventId: 'event-1', status: 'CONFIRMED', occurredAt: iso(), ...fields }
@@ -78,13 +79,14 @@ test('[cash-in.refunds.10] [EV-37] a return reported without its id and then wit
   await pix.asked(charge.providerTransactionId)
   assert.deepEqual(await balances(pix.database), { available: 7_000n, settlement: -7_000n })
   // Another one is another one.
-  await pix.sendEvent('CashInReversal', { ...movement, returnId: 'D2' })
+  await pix.bankAction(`charges/${charge.id}/return`, { valueCents: 3_000 })
+  await pix.asked(charge.providerTransactionId)
   assert.deepEqual(await balances(pix.database), { available: 4_000n, settlement: -4_000n })
   await assertBooks(pix.database)
 })
 
 test('[cash-in.refunds.10] [RF-60] the case of a return without its id closes when that is known, and no other one', async (t) => {
-  const pix = await setUp(t)
+  const pix = await setUp(t, {}, bankWithout('query-charge'))
   const charge = await pix.paid('100.00')
   const movement = { transactionId: charge.providerTransactionId, endToEndId: charge.endToEndId, valueCents: 3_000 }
   await pix.sendEvent('CashInReversal', movement)

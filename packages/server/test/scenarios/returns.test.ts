@@ -40,7 +40,7 @@ async function funded(t: TestContext, environment: Record<string, string> = {}) 
       ...given,
     })
     assert.equal(status, 200)
-    while (!(await inbox(pix.database)).every(({ isDone }) => isDone));
+    while ((await inbox(pix.database)).some(({ state }) => state === 'NEW'));
   }
   /** Waits until the bank has so many refunds, and returns them as it has them. */
   async function refundsAtBank(count: number, status: string): Promise<(ReturnFields & { readonly id: string })[]> {
@@ -240,11 +240,12 @@ test('[RF-16] [cash-in.returns.4] of what is not there nothing is held, and no d
   await pix.assertBooksAgree()
 })
 
-test('[RF-17] [cash-in.returns.2] another amount than the open refund’s is booked at once', async (t) => {
+test('[RF-17] [cash-in.returns.2] another amount than the open refund’s is asked about at once, and booked', async (t) => {
   const pix = await funded(t)
   const { id, answered } = await pix.sendUnanswered(30)
   const taken = await pix.takenBack(2_999)
   await pix.postReturn(taken)
+  await pix.until(`/api/pix/cash-in/${pix.cashIn.id}`, ({ refundedCents }) => refundedCents === 2_999)
   assert.deepEqual(await balances(pix.database), { available: 4_001n, reserved: 3_000n, settlement: -7_001n })
   await answered
   await pix.postReturn(await pix.carriedOut(id))

@@ -75,7 +75,9 @@ export const cashIn = machine({
     'reference differs': 'the bank names another reference than before',
     'only an event reports it': 'the bank can be asked, and has not said it when asked',
     'payment is to be verified':
-      'only an event reports it, and its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, or too much was booked unverified, or it is dated before its charge, or an event reported it before that is still to be verified, or the bank’s connector always asks for it',
+      'only an event reports it, and its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, or too much was booked unverified, or it is dated before its charge, or an event reported it before that is still to be verified, or 20 payments of the charge are booked, or the bank’s connector always asks for it',
+    'too many payments are reported':
+      'with it, events reported 20 payments of this charge that the bank is still to confirm',
     'payment is older than the charge': 'it is dated more than 300 s before the charge was made',
     'end is unknown for too long': 'the time has been over for an hour, and no case of it is open',
     'reported payment is unconfirmed for too long':
@@ -112,6 +114,8 @@ export const cashIn = machine({
     paid_in_doubt: 'A payment arrived while the charge was in doubt. The money is in suspense.',
     paid_before_charge: 'A payment is dated before its charge was made. The money is in suspense.',
     payment_unconfirmed: 'The partner told a payment and does not confirm it when asked. Nothing was booked.',
+    too_many_payments:
+      'Events told of 20 payments of the charge that the partner does not confirm. What they tell beyond these is not kept with the charge; the partner is asked all the same. Nothing was booked.',
     end_unknown: 'The time of the charge was over an hour ago, and the partner does not tell whether it was paid.',
     result_missing: 'The partner gave no answer within 15 minutes.',
     returned_too_much: 'More went back than was paid. All of it is booked.',
@@ -160,7 +164,8 @@ export const cashIn = machine({
     // Money that arrives.
     { from: 'PAID', on: 'partner.confirmed', when: 'payment restated', to: 'same', opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same end-to-end id with another amount is a case; nothing is booked again. So is an event that told the other amount before the bank was asked and confirmed this one.' },
     { from: DOUBT, on: 'partner.confirmed', when: 'payment restated', to: CONFLICT, opens: 'payment_restated', rule: 'cash-in.paid.3', says: 'The same in doubt.' },
-    { from: ANY, on: 'partner.confirmed', when: 'payment is to be verified', to: 'same', asks: true, rule: 'cash-in.credits.1', says: 'A payment that only an event reports is verified with the bank before it is booked where its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, where too much was booked unverified, where it is dated before its charge, where an event reported it before that is to be verified, and always where the bank’s connector asks for that; a bank that cannot be asked is believed. The event books nothing then; the bank is asked at once, and its answer is booked as any other is.' },
+    { from: ANY, on: 'partner.confirmed', when: ['payment is to be verified', 'too many payments are reported'], to: 'same', opens: 'too_many_payments', asks: true, rule: 'cash-in.credits.5', says: 'Of one charge 20 payments are kept that only events report and the bank is still to confirm. With the twentieth there is a case; what events tell beyond it is only a reason to ask the bank, whose answer is booked as any other is.' },
+    { from: ANY, on: 'partner.confirmed', when: 'payment is to be verified', to: 'same', asks: true, rule: 'cash-in.credits.1', says: 'A payment that only an event reports is verified with the bank before it is booked where its value is at least `PIXGATE_VERIFY_CREDITS_FROM_CENTS`, where too much was booked unverified, where it is dated before its charge, where an event reported it before that is to be verified, where 20 payments of the charge are booked, and always where the bank’s connector asks for that; a bank that cannot be asked is believed. The event books nothing then; the bank is asked at once, and its answer is booked as any other is.' },
     { from: [...PAYABLE, 'FAILED', DOUBT], on: 'partner.confirmed', when: 'movement belongs to another operation', to: CONFLICT, posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.states.13', says: 'A movement belongs to exactly one operation: a payment under an end-to-end id that was booked on another operation is in suspense, with a case, whatever the state.' },
     { from: 'PAID', on: 'partner.confirmed', when: 'movement belongs to another operation', to: 'same', posts: 'arrived_unattributed', opens: 'movement_elsewhere', rule: 'cash-in.states.13', says: 'What was paid stays `PAID`.' },
     { from: DOUBT, on: 'partner.confirmed', when: 'payment is a second one', to: CONFLICT, posts: 'arrived_unattributed', opens: 'second_payment', rule: 'cash-in.reconciliation.2', says: 'In doubt a payment beside the one that was booked is in suspense with a case.' },

@@ -53,15 +53,16 @@ export function createCreditQuestions(options: CreditQuestionsOptions): CreditQu
   const { store, wireStore, tripWire, cashIns, clock } = options
   const limit = pLimit(CONCURRENT)
 
+  /** @returns the answers; what was not asked about has none */
   async function ask(credits: readonly AskedCredit[]): Promise<Answered[]> {
     let unanswered = 0
-    const one = async (credit: AskedCredit): Promise<Answered> => {
-      if (unanswered >= CONCURRENT) return { credit, answer: { is: 'OPEN' } }
+    const one = async (credit: AskedCredit): Promise<Answered[]> => {
+      if (unanswered >= CONCURRENT) return []
       const answer = await cashIns.askAboutCredit(credit)
-      if (answer.is === 'OPEN') unanswered += 1
-      return { credit, answer }
+      if (answer.is === 'SILENT') unanswered += 1
+      return [{ credit, answer }]
     }
-    return Promise.all(credits.map((credit) => limit(() => one(credit))))
+    return (await Promise.all([...credits].sort(byUrgency).map((credit) => limit(() => one(credit))))).flat()
   }
 
   /** What the statement was found not to have is the same difference. */
@@ -83,6 +84,11 @@ export function createCreditQuestions(options: CreditQuestionsOptions): CreditQu
       })
       if (credits.length === 0) return false
       const answered = await ask(credits)
+      const asked = new Set(answered.map(({ credit }) => credit))
+      await store.putBack(
+        credits.filter((credit) => !asked.has(credit)),
+        nowMs,
+      )
       // Afterwards noted: whoever dies in between asks again, and finds the case.
       await report(answered)
       const having = (is: (one: Answered) => boolean) => answered.filter(is).map(({ credit }) => credit)
@@ -99,13 +105,20 @@ export function createCreditQuestions(options: CreditQuestionsOptions): CreditQu
   }
 }
 
+/** Those that were denied first, then the largest. */
+function byUrgency(one: AskedCredit, other: AskedCredit): number {
+  const [isDenied, isOtherDenied] = [one.deniedAt !== null, other.deniedAt !== null]
+  if (isDenied !== isOtherDenied) return isDenied ? -1 : 1
+  return one.valueCents > other.valueCents ? -1 : Number(one.valueCents < other.valueCents)
+}
+
 function isDeniedAgain({ credit, answer }: Answered): boolean {
   return answer.is === 'DENIED' && credit.deniedAt !== null
 }
 
 function hasEnded(one: Answered, nowMs: number): boolean {
   const { credit, answer } = one
-  if (answer.is === 'OPEN') return nowMs - credit.admittedAt >= ASKED_WITHIN_MS
+  if (answer.is === 'OPEN' || answer.is === 'SILENT') return nowMs - credit.admittedAt >= ASKED_WITHIN_MS
   return answer.is === 'SETTLED' || isDeniedAgain(one)
 }
 

@@ -8,6 +8,8 @@ export interface CreditQuestionStore {
    * @source rules#trip-wire.10
    */
   claim(due: DueCredits): Promise<AskedCredit[]>
+  /** Puts back credits that were taken at an instant and not asked about: they are due as they were. */
+  putBack(credits: readonly AskedCredit[], claimedAt: number): Promise<void>
   /** Notes that the bank denied these, where it had not done so before. */
   noteDenied(credits: readonly UnverifiedCredit[], nowMs: number): Promise<void>
   /** These are not asked about any more. */
@@ -30,15 +32,21 @@ export interface DueCredits {
 /** A credit with what is known of the questions about it. */
 export interface AskedCredit extends UnverifiedCredit {
   readonly admittedAt: number
+  /** When the bank was asked about it before; `null`: never. */
+  readonly askedBeforeAt: number | null
   /** When the bank first denied it; `null`: it did not. */
   readonly deniedAt: number | null
 }
 
-const KEY = 'operation_id, end_to_end_id, value_cents'
+const KEY = 'u.operation_id, u.end_to_end_id, u.value_cents'
 
-/** Credits of which nobody has said enough yet, and of which nobody was asked just now. */
-const OPEN = `SELECT ${KEY} FROM unverified_credit
-       WHERE settled_at IS NULL AND asking_ended_at IS NULL AND (asked_at IS NULL OR asked_at <= $2)`
+/**
+ * Credits that are booked, of which nobody has said enough yet, and of which nobody was asked just now. The movement is looked
+ * up for each, never joined: few are looked at, and there are millions of movements.
+ */
+const OPEN = `SELECT ${KEY}, u.asked_at FROM unverified_credit u
+       WHERE settled_at IS NULL AND asking_ended_at IS NULL AND (asked_at IS NULL OR asked_at <= $2)
+         AND (SELECT m.operation_id FROM movement m WHERE m.direction = 'in' AND m.id = u.end_to_end_id) = u.operation_id`
 
 /** Skipped where another process has them in hand. */
 const claim = statement<
@@ -48,6 +56,7 @@ const claim = statement<
     end_to_end_id: string
     value_cents: bigint
     admitted_at: number
+    asked_before_at: number | null
     denied_at: number | null
   }
 >(
@@ -67,13 +76,24 @@ const claim = statement<
    UPDATE unverified_credit u SET asked_at = $1
      FROM picked p
     WHERE u.operation_id = p.operation_id AND u.end_to_end_id = p.end_to_end_id AND u.value_cents = p.value_cents
-   RETURNING u.operation_id, u.end_to_end_id, u.value_cents, u.admitted_at, u.denied_at`,
+   RETURNING u.operation_id, u.end_to_end_id, u.value_cents, u.admitted_at, u.denied_at,
+             p.asked_at AS asked_before_at`,
 )
 
 type KeyParameters = [operationIds: readonly string[], endToEndIds: readonly string[], cents: readonly string[]]
 
-const KEYED = `FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS r (${KEY})
-    WHERE u.operation_id = r.operation_id AND u.end_to_end_id = r.end_to_end_id AND u.value_cents = r.value_cents`
+const SAME = 'u.operation_id = r.operation_id AND u.end_to_end_id = r.end_to_end_id AND u.value_cents = r.value_cents'
+
+const KEYED = `FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS r (operation_id, end_to_end_id, value_cents)
+    WHERE ${SAME}`
+
+const putBack = statement<[...KeyParameters, claimedAt: string, askedBefore: readonly (string | null)[]]>(
+  'credit_questions.put_back',
+  `UPDATE unverified_credit u SET asked_at = r.asked_at
+     FROM unnest($1::uuid[], $2::text[], $3::bigint[], $5::timestamptz[])
+            AS r (operation_id, end_to_end_id, value_cents, asked_at)
+    WHERE ${SAME} AND u.asked_at = $4`,
+)
 
 const noteDenied = statement<[...KeyParameters, now: string]>(
   'credit_questions.denied',
@@ -96,8 +116,16 @@ export function createCreditQuestionStore(database: Database): CreditQuestionSto
         endToEndId: row.end_to_end_id,
         valueCents: row.value_cents,
         admittedAt: row.admitted_at,
+        askedBeforeAt: row.asked_before_at,
         deniedAt: row.denied_at,
       }))
+    },
+    putBack: async (credits, claimedAt) => {
+      if (credits.length === 0) return
+      const before = credits.map(({ askedBeforeAt }) =>
+        askedBeforeAt === null ? null : instantParameter(askedBeforeAt),
+      )
+      await database.rows(putBack, [...keysOf(credits), instantParameter(claimedAt), before])
     },
     noteDenied: async (credits, nowMs) => {
       if (credits.length > 0) await database.rows(noteDenied, [...keysOf(credits), instantParameter(nowMs)])
