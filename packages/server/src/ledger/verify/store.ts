@@ -65,7 +65,7 @@ export interface Unconfirmed {
   /** When the statement was last read whole, epoch milliseconds; `null`: never, so that nothing is known. */
   readonly readAt: number | null
   readonly count: number
-  /** Together: what our books have too much. */
+  /** Together: money that our books have too much, or that left by them alone. */
   readonly cents: bigint
   /** At most {@link EXAMPLES}, the largest first. */
   readonly examples: readonly string[]
@@ -75,12 +75,13 @@ export interface Unconfirmed {
 const selectUnconfirmed = statement<[], { what: string; total: string; count: string }>(
   'ledger.verify.unconfirmed',
   `WITH found AS (
-     SELECT concat_ws(' ', 'credit', g.id, 'of', g.operation_id, 'is not in the statement') AS what, g.value_cents AS cents,
-            'statement_missing' AS kind, 'in ' || g.id AS reference
+     SELECT concat_ws(' ', CASE g.direction WHEN 'in' THEN 'credit' ELSE 'debit' END, g.id, 'of', g.operation_id,
+                      'is not in the statement') AS what,
+            g.value_cents AS cents, 'statement_missing' AS kind, g.direction || ' ' || g.id AS reference
        FROM statement_gap g
-      WHERE g.direction = 'in' AND g.filled_at IS NULL
+      WHERE g.filled_at IS NULL AND (g.direction = 'in' OR g.reported_at IS NOT NULL)
         AND NOT EXISTS (SELECT FROM "case" c
-                         WHERE c.operation_id IS NULL AND c.kind = 'credit_denied' AND c.reference = 'in ' || g.id)
+                         WHERE c.operation_id IS NULL AND c.kind = 'credit_denied' AND c.reference = g.direction || ' ' || g.id)
      UNION ALL
      SELECT concat_ws(' ', 'credit', m.id, 'of', m.operation_id, 'is denied by the bank'), m.value_cents, c.kind, c.reference
        FROM "case" c JOIN movement m ON m.direction = 'in' AND m.id = substr(c.reference, 4)

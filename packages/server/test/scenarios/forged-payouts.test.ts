@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { unconfirmed, verify } from '../../src/ledger/verify/store.ts'
+import { bankWithout } from '../support/bank-without.ts'
+import { cases } from '../support/evidence.ts'
+import { postEvent } from '../support/partner-events.ts'
+import { type World, type WorldOptions, world } from '../support/world.ts'
+
+/** Whoever has the secret of the bank's events tells that payouts were made which were not. */
+
+interface Payout {
+  readonly id: string
+  readonly valueCents: number
+}
+
+/** A payout that the bank has and has not made yet. */
+async function underWay(pix: World, value = 30): Promise<Payout & { readonly transactionId: string }> {
+  await pix.behave({ cashOut: 'manual' })
+  const { id } = await pix.cashOut({ value })
+  return pix.until(`/api/pix/cash-out/${id}`, ({ transactionId }) => transactionId !== null)
+}
+
+/** Tells that a payout was made. */
+async function postConfirmation(pix: World, { id, valueCents }: Payout, given: object = {}): Promise<void> {
+  const event = {
+    event: 'CashOut',
+    eventId: `confirmation of ${id}`,
+    transactionId: 'made up',
+    externalId: id,
+    status: 'CONFIRMED',
+    endToEndId: `E99999001202611221315${id.slice(-11)}`,
+    valueCents,
+    occurredAt: new Date(pix.clock.now()).toISOString(),
+    ...given,
+  }
+  assert.equal(await postEvent(pix, event, { endpoint: 'cash-out' }), 200)
+  await pix.later(0)
+}
+
+async function funded(t: Parameters<typeof world>[0], environment = {}, options: WorldOptions = {}): Promise<World> {
+  const pix = await world(t, environment, { isStepped: true, ...options })
+  await pix.balance(90_000)
+  await pix.later(60_000)
+  return pix
+}
+
+async function minutes(pix: World, count: number): Promise<void> {
+  for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)
+}
+
+test('[ledger.verify.6] a debit of the books that the bank’s statement lacks is told, until its case is closed', async (t) => {
+  const pix = await funded(t, {}, bankWithout('query-payout'))
+  const payout = await underWay(pix)
+  await postConfirmation(pix, payout)
+  assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).status, 'CONFIRMED')
+  await minutes(pix, 8)
+  assert.deepEqual(await cases(pix.database), ['statement_missing'])
+  const found = await unconfirmed(pix.database)
+  assert.partialDeepStrictEqual(found, { count: 1, cents: BigInt(payout.valueCents) })
+  assert.match(found.examples.join(), new RegExp(`debit \\S+ of ${payout.id} is not in the statement`))
+  assert.deepEqual((await verify(pix.database)).drifts, [])
+})
