@@ -108,7 +108,7 @@ export const decideApproval = endpoint({
   responses: {
     200: {
       description: 'The payout, or the refund, as it is now',
-      schema: Type.Union([approval, refundInDetail]),
+      schema: Type.Union([approval, refundInDetail], { title: 'DecidedOrder' }),
       example: { ...EXAMPLE, approvedBy: ['0198c0d1-3f00-7000-8000-5e6f1a2b3c4d'] },
     },
   },

@@ -55,7 +55,11 @@ test('[DB-44] a migration keeps every byte of what was there, and computes no ne
   }
 
   await migrate(url, [cashIn, cashOut, refundIn, adjustment])
-  for (const [table, rows] of Object.entries(await history())) assert.deepEqual(rows, before[table], table)
+  for (const [table, rows] of Object.entries(await history())) {
+    // Migration 0022 adds a control.
+    const kept = rows.filter((row) => table !== 'control' || !row.startsWith('(holders,'))
+    assert.deepEqual(kept, before[table], table)
+  }
   assert.deepEqual(await ask('SELECT status, next_step, changes_at FROM operation WHERE due_at IS NOT NULL'), [
     { status: 'DISPATCHED', next_step: null, changes_at: null },
   ])
