@@ -39,6 +39,7 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'it was tried for 30 minutes': ({ cashOut: { facts }, nowMs }) => isTriedLongEnough(facts, nowMs),
   'nothing of it left': ({ cashOut: { facts } }) => isUnsent(facts),
   'movement belongs to another operation': ({ isAnothers }) => isAnothers,
+  'confirmation is to be verified': ({ cashOut, input }) => isToBeVerified(cashOut, input),
   'amount or recipient differs': ({ cashOut: { valueCents }, input }) =>
     input.on === 'partner.confirmed' &&
     (input.movement.valueCents !== valueCents || input.movement.recipientDiffers === true),
@@ -54,6 +55,16 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'return has no id': ({ input }) => input.on === 'partner.returned' && input.isUnnamed === true,
   'returns exceed the payout': ({ cashOut, input }) =>
     input.on === 'partner.returned' && reversedCents(cashOut.facts) + input.returned.valueCents > cashOut.valueCents,
+}
+
+/**
+ * Whether a confirmation that only an event tells says less than the bank's answer would: the bank's reference of an order
+ * is known to it and to us, and what needed an approval is large enough to ask.
+ * @source rules#cash-out.states.17
+ */
+function isToBeVerified({ transactionId, facts }: CashOut, input: CashOutInput): boolean {
+  if (input.on !== 'partner.confirmed' || input.isVerified) return false
+  return transactionId === null || input.transactionId !== transactionId || facts.approval !== undefined
 }
 
 /** Tells whether the table has a row for what a worker may do, where payouts are enabled and work is due. */

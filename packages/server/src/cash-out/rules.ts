@@ -119,9 +119,13 @@ function applied(cashOut: CashOut, input: CashOutInput): CashOutOutcome['result'
   return isOfAnotherPayment(cashOut, input) ? 'DISPUTED' : 'APPLIED'
 }
 
-/** What no row does: a failure of what was never sent, or a return of what has not been confirmed yet. */
-function unmatched({ status }: CashOut, { on }: CashOutInput): CashOutOutcome['result'] {
-  if (on === 'partner.returned') return 'EARLY'
+/**
+ * What no row does: a failure of what was never sent, a return of what has not been confirmed yet, or a confirmation that the
+ * bank is to tell itself.
+ */
+function unmatched({ status }: CashOut, input: CashOutInput): CashOutOutcome['result'] {
+  const { on } = input
+  if (on === 'partner.returned' || (on === 'partner.confirmed' && !input.isVerified)) return 'EARLY'
   return on === 'partner.failed' && status === 'RESERVED' ? 'UNEXPECTED' : 'IGNORED'
 }
 

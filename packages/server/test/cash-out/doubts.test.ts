@@ -17,6 +17,7 @@ const MINUTE = 60 * SECOND
 const AT = 1_700_000_000_000
 
 const leaves = confirmed({ occurredAt: AT }, false)
+const answered = confirmed({ occurredAt: AT })
 const comesBack = returned({ occurredAt: AT }, false)
 const fails = { ...INPUTS['partner.failed'], occurredAt: AT, isVerified: false } as const
 
@@ -55,9 +56,9 @@ test('[cash-out.confirmed.3] [EV-13] in doubt what the bank states otherwise of 
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: TIMEOUT })
   const id = await fixture.reserve()
   await fixture.later(0)
-  await apply(fixture, id, confirmed({ occurredAt: AT, valueCents: 25_00n }, false))
+  await apply(fixture, id, confirmed({ occurredAt: AT, valueCents: 25_00n }))
   const before = await balances(fixture.database)
-  const otherwise = [await apply(fixture, id, leaves), await apply(fixture, id, leaves)]
+  const otherwise = [await apply(fixture, id, answered), await apply(fixture, id, answered)]
   assert.deepEqual(otherwise, ['APPLIED', 'APPLIED'])
   assert.deepEqual((await cases(fixture.database)).sort(), ['amount_differs', 'confirmation_restated'])
   assert.deepEqual(await balances(fixture.database), before)
@@ -67,7 +68,7 @@ test('[EV-22] [cash-out.reversal.1] a return that comes in doubt, before the con
   const fixture = await cashOutFixture(t, { put: TIMEOUT, query: TIMEOUT })
   const id = await missing(fixture)
   assert.equal(await apply(fixture, id, comesBack), 'EARLY')
-  await apply(fixture, id, leaves)
+  await apply(fixture, id, answered)
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')
   assert.equal(await apply(fixture, id, { ...comesBack, isVerified: true }), 'APPLIED')
   assert.equal((await fixture.read(id)).status, 'REVERSED')
@@ -113,13 +114,13 @@ test('[cash-out.states.9] [P8] a contradiction while an answer is missing holds 
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID'])
 })
 
-test('[CO-18] an answer that contradicts a payout which an event has confirmed is a case', async (t) => {
+test('[CO-18] an answer that contradicts a payout which another answer has confirmed is a case', async (t) => {
   const fixture = await cashOutFixture(t, {
     put: { kind: 'CONTRADICTED', reason: 'other pixKey', payout: payout('PROCESSING') },
   })
   const id = await fixture.reserve()
   fixture.partner.whileCalled = async () => {
-    await apply(fixture, id, leaves)
+    await apply(fixture, id, answered)
   }
   await fixture.later(0)
   assert.equal((await fixture.read(id)).status, 'CONFIRMED')

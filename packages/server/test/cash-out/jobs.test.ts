@@ -297,14 +297,19 @@ test('[CO-21] [cash-out.work.2] two processes that see the same payout send it o
   assert.equal((await movesBy(fixture.database, 'send.claimed'))?.moves, 3n)
 })
 
-test('[CO-18] a confirmation that overtakes the answer counts; the answer fills in what is missing', async (t) => {
+test('[CO-18] a confirmation that overtakes the answer waits for the reference that the answer tells', async (t) => {
   const fixture = await cashOutFixture(t)
   const id = await fixture.reserve()
   const movement = { ...INPUTS['partner.confirmed'].movement, occurredAt: 1_700_000_000_000 }
+  const told = { ...INPUTS['partner.confirmed'], movement, isVerified: false }
+  const results: unknown[] = []
   fixture.partner.whileCalled = async () => {
-    await fixture.commands.apply(id, [{ ...INPUTS['partner.confirmed'], movement, isVerified: false }])
+    results.push((await fixture.commands.apply(id, [told]))?.result)
   }
   await fixture.later(0)
+  assert.equal((await fixture.read(id)).status, 'DISPATCHED')
+  results.push((await fixture.commands.apply(id, [told]))?.result)
+  assert.deepEqual(results, ['EARLY', 'APPLIED'])
   const { status, transactionId, facts, dueAt } = await fixture.read(id)
   assert.deepEqual([status, transactionId, facts.isAccepted, dueAt], ['CONFIRMED', 'tx', true, null])
   assert.deepEqual(await notifiedStatuses(fixture.database), ['PAID', 'CONFIRMED'])

@@ -605,6 +605,39 @@ for (const [name, before, input, becomes, state] of CONDITIONS) {
   })
 }
 
+test('[cash-out.states.17] an event confirms what is under way by the reference of the bank’s answer alone, and nothing that needed an approval', () => {
+  const known = { transactionId: 'tx' } as const
+  const underWay = [
+    cashOutAs('DISPATCHED', known),
+    cashOutAs('PROVIDER_RESULT_UNKNOWN', known),
+    cashOutAs('RECONCILIATION_REQUIRED', { ...known, facts: reasonFact('no_answer') }),
+  ]
+  for (const before of underWay) {
+    const told = confirmed({}, false)
+    assert.equal(decide(before, told).outcome.cashOut.status, 'CONFIRMED')
+    const approved = { ...before, facts: { ...before.facts, ...AWAITING } }
+    const early = [
+      decide({ ...before, transactionId: null }, told),
+      decide(before, { ...told, transactionId: 'made up' }),
+      decide(before, { ...confirmed({ valueCents: 1n }, false), transactionId: null }),
+      decide(approved, told),
+    ]
+    for (const { outcome, moves = [] } of early) assert.deepEqual([outcome.result, moves], ['EARLY', []])
+    assert.equal(decide(approved, confirmed()).outcome.cashOut.status, 'CONFIRMED')
+  }
+})
+
+test('[cash-out.states.18] an event books nothing on a payout that was confirmed, given back or contradicted', () => {
+  const conflict = { facts: reasonFact('conflict') }
+  for (const status of ['CONFIRMED', 'REVERSED', 'FAILED', 'RELEASED', 'RECONCILIATION_REQUIRED'] as const) {
+    const before = cashOutAs(status, status === 'RECONCILIATION_REQUIRED' ? conflict : {})
+    const second = { endToEndId: 'E2' }
+    const { outcome, moves = [] } = decide(before, confirmed(second, false))
+    assert.deepEqual([outcome.result, moves], ['EARLY', []], status)
+    assert.equal(decide(before, confirmed(second)).outcome.cashOut.status, 'RECONCILIATION_REQUIRED')
+  }
+})
+
 test('[cash-out.reversal.6] what only an event reports of money that came back waits for the bank’s own answer', () => {
   for (const status of ['CONFIRMED', 'REVERSED'] as const) {
     const before = cashOutAs(status)
@@ -1019,7 +1052,7 @@ test('[cash-out.confirmed.3] [CO-18] the same movement to another recipient is a
 test('[cash-out.confirmed.5] [CO-45] a second movement is booked, also where the first came back', () => {
   for (const status of ['CONFIRMED', 'REVERSED'] as const) {
     for (const valueCents of [30_00n, 7_00n]) {
-      const reported = decide(cashOutAs(status), confirmed({ endToEndId: 'E2', valueCents }, false))
+      const reported = decide(cashOutAs(status), confirmed({ endToEndId: 'E2', valueCents }))
       assert.deepEqual(
         reported.journals?.map(({ kind, reference, amounts }) => [kind, reference, amounts.p]),
         [['left_unattributed', 'E2', valueCents]],
@@ -1327,8 +1360,9 @@ test('[cash-out.reconciliation.2] [cash-out.reconciliation.3] in doubt an event 
   assert.deepEqual([outcome.cashOut.dueAt, journals, statusQueryOf(outcome.cashOut.facts)], [NOW, [], 'requested'])
   // What the bank does not tell when asked must not be forgotten: the inbox keeps it, and asks.
   assert.equal(decide(doubted, returned({}, false)).outcome.result, 'EARLY')
+  assert.equal(decide(doubted, confirmed({}, false)).outcome.result, 'EARLY')
   assert.deepEqual(
-    decide(doubted, confirmed({}, false)).journals?.map(({ kind }) => kind),
+    decide(doubted, confirmed()).journals?.map(({ kind }) => kind),
     ['left_unattributed'],
   )
   assert.deepEqual(

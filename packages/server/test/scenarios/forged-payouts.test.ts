@@ -60,3 +60,26 @@ test('[ledger.verify.6] a debit of the books that the bank’s statement lacks i
   assert.match(found.examples.join(), new RegExp(`debit \\S+ of ${payout.id} is not in the statement`))
   assert.deepEqual((await verify(pix.database)).drifts, [])
 })
+
+test('[cash-out.states.17] [cash-out.states.18] what an event makes up confirms no payout under way: each ends as the bank says, and the event is a case', async (t) => {
+  const pix = await funded(t)
+  const payouts = [await underWay(pix), await underWay(pix)] as const
+  for (const payout of payouts) await postConfirmation(pix, payout)
+  for (const { id } of payouts) assert.equal((await pix.get(`/api/pix/cash-out/${id}`)).status, 'DISPATCHED')
+  const [made, refused] = payouts
+  await pix.bankAction(`payouts/${made.id}/confirm`)
+  await pix.bankAction(`payouts/${refused.id}/fail`)
+  await minutes(pix, 40)
+  assert.equal((await pix.get(`/api/pix/cash-out/${made.id}`)).status, 'CONFIRMED')
+  assert.equal((await pix.get(`/api/pix/cash-out/${refused.id}`)).status, 'FAILED')
+  assert.deepEqual(await cases(pix.database), ['unmatched_event', 'unmatched_event'])
+  assert.equal((await unconfirmed(pix.database)).count, 0)
+  await pix.assertBooksAgree()
+})
+
+test('[cash-out.states.17] an event that names the bank’s reference confirms at once', async (t) => {
+  const pix = await funded(t)
+  const payout = await underWay(pix)
+  await postConfirmation(pix, payout, { transactionId: payout.transactionId })
+  assert.equal((await pix.get(`/api/pix/cash-out/${payout.id}`)).status, 'CONFIRMED')
+})

@@ -68,6 +68,8 @@ export const cashOut = machine({
     'it was tried for 30 minutes': 'the first attempt was 30 minutes ago or more',
     'nothing of it left': 'it was tried, and no byte of any attempt left',
     'movement belongs to another operation': 'this end-to-end or return id was booked on another operation',
+    'confirmation is to be verified':
+      'only an event reports it, and it does not name the bank’s reference as the bank’s own answer did, or the payout needed an approval',
     'amount or recipient differs':
       'the bank states another amount than the payout, or a payment to somebody else: to another key, which only an answer names, or another whole document than the code was decoded to or the client gave',
     'the reservation was given back': 'its money was released before',
@@ -137,6 +139,8 @@ export const cashOut = machine({
 
     // Money that left.
     { from: NOT_DISPATCHED, on: 'partner.confirmed', when: 'only an event reports it', to: 'same', asks: true, rule: 'cash-out.states.5', says: 'An event that confirms once more what we have no record of sending: the bank is asked.' },
+    { from: OPEN, on: 'partner.confirmed', when: 'confirmation is to be verified', to: 'ignored', rule: 'cash-out.states.17', says: 'Where the bank can be asked about a payout, an event confirms one under way only by the reference that the bank gave in its answer to the order, and never one that needed an approval: else the bank is asked, and the event waits until the answer has booked it.' },
+    { from: [...LEFT, ...GIVEN_BACK, CONFLICT], on: 'partner.confirmed', when: 'only an event reports it', to: 'ignored', rule: 'cash-out.states.18', says: 'An event books nothing on a payout that was confirmed, given back or contradicted: the bank is asked, and the event waits until the answer has booked it.' },
     { from: ANY, on: 'partner.confirmed', when: 'movement belongs to another operation', to: CONFLICT, posts: 'left_unattributed', opens: 'movement_elsewhere', rule: 'cash-out.states.16', says: 'A movement belongs to exactly one operation: a payment under an end-to-end id that was booked on another operation is in suspense, with a case, whatever the state.' },
     { from: 'RESERVED', on: 'partner.confirmed', when: 'only an event reports it', to: NOT_DISPATCHED, opens: 'confirmed_without_sending', asks: true, rule: 'cash-out.states.5', says: 'An event that confirms what we have no record of sending is a case: the money stays reserved, the payout is not sent, and the bank is asked.' },
     { from: 'RESERVED', on: 'partner.confirmed', to: CONFLICT, opens: 'confirmed_without_sending', asks: true, rule: 'cash-out.states.5', says: 'So is an answer of the bank that confirms it before it was sent.' },
