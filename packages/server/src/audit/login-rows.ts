@@ -1,9 +1,18 @@
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { Ids } from '../platform/ids.ts'
 import { networkOf } from '../platform/networks.ts'
 import { createTokenBuckets } from '../platform/token-bucket.ts'
-import type { AuditedLoginsDependencies } from './logins.ts'
 import type { Operator } from './operator.ts'
 import { insertLogin } from './store.ts'
+
+/** What log-ins are told with. */
+export interface LoginDependencies {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: Ids
+}
 
 /** Log-ins that are rows of their own. */
 export interface LoginRows {
@@ -25,7 +34,7 @@ const LOGIN_LASTS_MS = 24 * 60 * 60 * 1_000
 const KNOWN_MAX = 1_000
 
 /** Begins with none. */
-export function createLoginRows({ database, clock, ids }: AuditedLoginsDependencies): LoginRows {
+export function createLoginRows({ database, clock, ids }: LoginDependencies): LoginRows {
   const known = new LRUCache<string, number>({ max: KNOWN_MAX })
   const rows = createTokenBuckets(clock, { perMinute: ADDRESSES_MAX, capacity: ADDRESSES_MAX, bucketsMax: KNOWN_MAX })
   /** Those that are being written: who sends many requests at once has logged in once. */

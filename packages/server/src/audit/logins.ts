@@ -1,9 +1,7 @@
 import { getMetrics, Refusal } from '@pixgate/spec'
-import type { Clock } from '../platform/clock.ts'
-import type { Database, Queries } from '../platform/db/database.ts'
+import type { Queries } from '../platform/db/database.ts'
 import type { Caller, IncomingRequest } from '../platform/http/handler.ts'
-import type { Ids } from '../platform/ids.ts'
-import { ADDRESSES_MAX, createLoginRows } from './login-rows.ts'
+import { ADDRESSES_MAX, createLoginRows, type LoginDependencies } from './login-rows.ts'
 import { type Operator, operatorOf } from './operator.ts'
 import { insertAudit } from './store.ts'
 
@@ -16,13 +14,6 @@ export interface AuditedLogins {
   readonly authenticate: Authenticate
   /** Adds what was refused, and what was let in as one of too many, since the last time. @throws DatabaseUnavailable; then it is told with the next */
   flush(): Promise<void>
-}
-
-/** What they work with. */
-export interface AuditedLoginsDependencies {
-  readonly database: Database
-  readonly clock: Clock
-  readonly ids: Ids
 }
 
 /** What came from more addresses than are told by themselves is one row, of an operator one. */
@@ -38,7 +29,7 @@ interface Crowd {
 async function tellCounted(
   queries: Queries,
   [refused, crowded]: readonly [ReadonlyMap<string, number>, ReadonlyMap<string, Crowd>],
-  { clock, ids }: Pick<AuditedLoginsDependencies, 'clock' | 'ids'>,
+  { clock, ids }: Pick<LoginDependencies, 'clock' | 'ids'>,
 ): Promise<void> {
   for (const [address, count] of refused) {
     const row = { id: ids.uuid(), at: clock.now(), actor: 'unknown', address, facts: { count } }
@@ -55,10 +46,7 @@ async function tellCounted(
  * that the database is away.
  * @source rules#audit.7
  */
-export function auditLogins(
-  authenticate: Authenticate,
-  { database, clock, ids }: AuditedLoginsDependencies,
-): AuditedLogins {
+export function auditLogins(authenticate: Authenticate, { database, clock, ids }: LoginDependencies): AuditedLogins {
   const logins = createLoginRows({ database, clock, ids })
   let refused = new Map<string, number>()
   let crowded = new Map<string, Crowd>()

@@ -1,44 +1,15 @@
 import { limits, Refusal } from '@pixgate/spec'
-import type { Operator } from '../audit/operator.ts'
-import type { Audit, Document } from '../engine/operation.ts'
+import type { Audit } from '../engine/operation.ts'
 import { sendableSince } from '../operations/attempts.ts'
-import type { OperatorRefusal } from '../operations/refusal.ts'
 import type { Person } from '../operators/index.ts'
+import type { Approval, ApprovalInput } from './approval-input.ts'
 import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
-import type { CashOutRequest } from './create.ts'
 
 /**
  * Payouts from an amount on wait until somebody who did not make the API key approves them: two people stand behind them,
  * or none of them leaves. Pure.
  * @source rules#cash-out.approval
  */
-
-/** Who has yet to approve a payout, and who has. */
-export interface Approval extends Document {
-  /** How many operators it takes. */
-  readonly wanted: number
-  /** The operator who made the API key; `null`: the administrative token did, or nobody knows. */
-  readonly keyMadeBy: string | null
-  /** The operators who have, in their order. */
-  readonly by: readonly string[]
-}
-
-/** What an operator says to a payout that was not sent. */
-export type ApprovalInput =
-  | {
-      readonly on: 'operator.approved'
-      readonly approver: Operator
-      readonly reason: string
-      /** All operators there ever were, as they are now: whoever is not among them counts for nothing. */
-      readonly people: readonly Person[]
-      /** How often keys and operators had been deactivated before these were read. */
-      readonly holdersVersion: bigint
-      /** The API key that asked for the payout was deactivated since. */
-      readonly isKeyDeactivated: boolean
-      /** Of a QR code, which is decoded again: `null` where it cannot be paid any more. */
-      readonly code?: { readonly valueCents: bigint; readonly pixKey: string; readonly decodeId: string } | null
-    }
-  | OperatorRefusal
 
 /** Somebody was deactivated since it was read who holds keys and tokens: they are to be read again. */
 export class HoldersChanged extends Error {}
@@ -56,7 +27,7 @@ function isApprover({ role, isActive }: Person): boolean {
 
 /** The approval that a payout of this amount needs, if any. @source rules#cash-out.approval.1, rules#cash-out.approval.2 */
 export function approvalFor(
-  { valueCents, keyMadeBy = null }: CashOutRequest,
+  { valueCents, keyMadeBy = null }: { readonly valueCents: bigint; readonly keyMadeBy?: string | null | undefined },
   approvalFromCents: bigint | null,
 ): Approval | undefined {
   if (approvalFromCents === null || valueCents < approvalFromCents) return undefined

@@ -4,7 +4,7 @@ import type { Document, MovementId, Operation } from '../engine/operation.ts'
 import type { SendFacts } from '../operations/attempts.ts'
 import type { OrderInput, Result } from '../operations/inputs.ts'
 import { own } from '../platform/own.ts'
-import type { Approval, ApprovalInput } from './approval.ts'
+import type { Approval, ApprovalInput } from './approval-input.ts'
 import type { RepeatedReturns } from './repeated-returns.ts'
 
 /** A cash-out as the engine keeps it, and everything that can happen to it. */

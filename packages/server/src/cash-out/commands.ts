@@ -6,7 +6,7 @@ import { askedBy, looksOf } from '../operations/limits/limits.ts'
 import type { OnLimitExceeded } from '../operations/limits/report.ts'
 import { replayedOf } from '../operations/replay.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
-import type { ApprovalInput } from './approval.ts'
+import type { ApprovalInput } from './approval-input.ts'
 import { type CashOut, type CashOutInput, type CashOutOutcome, isCashOut, movementsOf } from './cash-out.ts'
 import {
   assertWorthDecoding,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Refusal } from '@pixgate/spec'
-import type { ApprovalInput } from '../../src/cash-out/approval.ts'
+import type { ApprovalInput } from '../../src/cash-out/approval-input.ts'
 import type { CashOut } from '../../src/cash-out/cash-out.ts'
 import { createCashOutStore } from '../../src/cash-out/store.ts'
 import { realPause } from '../../src/platform/jobs/pause.ts'
