@@ -13,9 +13,11 @@ END $$;
 REVOKE EXECUTE ON FUNCTION still_paid(bigint, jsonb) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION still_paid(bigint, jsonb) TO pixgate_app;
 
--- The one before it, operation_recipient, serves processes of the version before, which ask about a known key by it.
+-- The one before it, operation_recipient, serves processes of the version before, which ask about a known key by it. Each move of
+-- a payout asks for its condition: the function is called for what came back alone.
 CREATE INDEX operation_paid_to ON operation ((detail #>> '{recipient,pixKey}'), created_at)
- WHERE kind = 'cash_out' AND status NOT IN ('FAILED', 'RELEASED') AND still_paid(value_cents, facts) > 0;
+ WHERE kind = 'cash_out' AND status NOT IN ('FAILED', 'RELEASED')
+   AND (NOT facts ? 'returns' OR still_paid(value_cents, facts) > 0);
 
 -- As before, of a thousand payouts at most: beyond them it is more than any cap allows, so that nobody makes it slow with
 -- payouts of a centavo.
@@ -26,9 +28,11 @@ DECLARE
   paid bigint;
 BEGIN
   SELECT count(*), coalesce(sum(cents), 0) INTO payouts, paid
-    FROM (SELECT still_paid(value_cents, facts) AS cents FROM operation
+    FROM (SELECT CASE WHEN facts ? 'returns' THEN still_paid(value_cents, facts) ELSE value_cents END AS cents
+            FROM operation
            WHERE kind = 'cash_out' AND detail #>> '{recipient,pixKey}' = pix_key
-             AND status NOT IN ('FAILED', 'RELEASED') AND still_paid(value_cents, facts) > 0
+             AND status NOT IN ('FAILED', 'RELEASED')
+             AND (NOT facts ? 'returns' OR still_paid(value_cents, facts) > 0)
            LIMIT 1001) o;
   RETURN CASE WHEN payouts > 1000 THEN greatest(paid, 1000000000000) ELSE paid END;
 END $$;

@@ -130,7 +130,7 @@ const selectRecipients = statement<
        SELECT EXISTS (SELECT FROM operation o
                        WHERE o.kind = 'cash_out' AND o.detail #>> '{recipient,pixKey}' = w.pix_key
                          AND o.status IN ('CONFIRMED', 'REVERSED') AND o.created_at < w.paid_before
-                         AND still_paid(o.value_cents, o.facts) > 0) AS is_known
+                         AND (NOT o.facts ? 'returns' OR still_paid(o.value_cents, o.facts) > 0)) AS is_known
      ) k`,
 )
 
