@@ -49,7 +49,7 @@ test('[partner.6] [partner.9] a 429 about the codes of one key stops neither pay
     assert.equal((await pix.steal()).status, 503)
   }
   for (let second = 0; second < 5; second++) await pix.later(1_000)
-  assert.equal((await pix.get(`/api/pix/cash-out/${id}`)).status, 'CONFIRMED')
+  await pix.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
   assert.equal(pix.decoded.filter((code) => code === THIEVES).length, 5, 'and the bank is not asked about more of them')
 })
 
