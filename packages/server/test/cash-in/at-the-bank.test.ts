@@ -9,7 +9,8 @@ import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
 import { type World, world } from '../support/world.ts'
 import { PIX_CODE } from './fixture.ts'
 
-const SHORT = { PIXGATE_PARTNER_TIMEOUT_MS: '300', PIXGATE_PARTNER_CREATE_BUDGET_MS: '1000' }
+/** Short, yet longer than a busy machine takes for an answer that does come. */
+const SHORT = { PIXGATE_PARTNER_TIMEOUT_MS: '1000', PIXGATE_PARTNER_CREATE_BUDGET_MS: '1000' }
 const STEPPED = { isStepped: true }
 
 const behave = (pix: World, behavior: object) => pix.bank('PUT', '/control/behavior', behavior)

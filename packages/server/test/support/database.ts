@@ -42,6 +42,8 @@ export function openTestDatabase(url: string, connections = 4): Database {
     connections,
     logger: pino({ level: 'silent' }),
     role: APPLICATION_ROLE,
+    // Tests queue thousands of statements for a few connections, on machines that have other work.
+    connectTimeoutMs: 20_000,
   })
 }
 

@@ -88,6 +88,8 @@ export interface DatabaseOptions extends PoolReportsOptions {
   readonly planCacheMode?: PlanCacheMode
   /** How long the server may take for a statement, in milliseconds; 5 s unless given. */
   readonly statementTimeoutMs?: number
+  /** How long to wait for a connection, whether a new one or one that others give back, in milliseconds; 1 s unless given. */
+  readonly connectTimeoutMs?: number
 }
 
 /** The role of the running server: it can only add to what is append-only. @source rules#database.13 */
@@ -95,6 +97,9 @@ export const APPLICATION_ROLE = 'pixgate_app'
 
 /** How long the server lets a statement run. */
 const STATEMENT_TIMEOUT_MS = 5_000
+
+/** How long anybody waits for a connection: an answer that says so is better than a queue. */
+const CONNECT_TIMEOUT_MS = 1_000
 
 /** What takes longer than that by so much is a commit that hangs, or a lost server. */
 const ANSWER_AFTER_MS = 1_000
@@ -104,13 +109,13 @@ const ANSWER_AFTER_MS = 1_000
  * @source failure-modes#DB-3, failure-modes#DB-4
  */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
   const pool = new pg.Pool({
     Client: VerifiedClient,
     connectionString: options.url,
     application_name: `pixgate ${options.name}`,
     max: options.connections,
-    connectionTimeoutMillis: 1_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: statementTimeoutMs + ANSWER_AFTER_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
