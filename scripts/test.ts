@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
  * `npm test`: every test, two files at a time.
  *
  * Words after `--` choose the files whose path contains one of them; options are node's own:
- * `npm test -- money cash-in --test-name-pattern=fees`. `--clock=400` runs them 400 days from now.
+ * `npm test -- money cash-in --test-name-pattern=fees`. `--clock=400` runs them 400 days from now,
+ * `--every-piece` lets a process die at every piece of bytes in place of some.
  */
 const TESTS = ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts']
 
@@ -23,9 +24,13 @@ const NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache')
 
 const CLOCK = /^--clock=(-?\d+)$/
 
+const EVERY_PIECE = '--every-piece'
+
 const given = process.argv.slice(2)
 const clockDays = given.map((argument) => CLOCK.exec(argument)?.[1]).find((days) => days !== undefined)
-const options = given.filter((argument) => argument.startsWith('-') && !CLOCK.test(argument))
+const options = given.filter(
+  (argument) => argument.startsWith('-') && argument !== EVERY_PIECE && !CLOCK.test(argument),
+)
 const words = given.filter((argument) => !argument.startsWith('-'))
 const files = globSync(TESTS).filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
 
@@ -39,6 +44,7 @@ if (files.length === 0) {
     env: {
       NODE_COMPILE_CACHE,
       ...process.env,
+      ...(given.includes(EVERY_PIECE) && { PIXGATE_TEST_EVERY_PIECE: '1' }),
       ...(clockDays && { PIXGATE_TEST_CLOCK_DAYS: clockDays, NODE_OPTIONS: `--import=${SHIFTED_CLOCK}` }),
     },
   })

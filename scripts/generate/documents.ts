@@ -5,6 +5,7 @@ import type { GeneratedDocument } from './document.ts'
 import { errorsDocuments } from './errors.ts'
 import { eventSchemaDocuments } from './event-schemas.ts'
 import { ledgerDocument } from './ledger.ts'
+import { migrationHashes } from './migrations.ts'
 import { openApi } from './openapi.ts'
 import { statesDocument } from './states.ts'
 
@@ -23,5 +24,6 @@ export function documents(): GeneratedDocument[] {
     llmsDocument(),
     configurationDocument(),
     environmentExample(),
+    migrationHashes(),
   ]
 }

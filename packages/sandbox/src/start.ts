@@ -57,9 +57,9 @@ export async function startSandbox(
   const announce: Serving['announce'] = (operators) => {
     if (role !== 'all') return
     // A file or a pipe is read by others, and for longer: it gets lines of the log and no secret.
-    if (process.stdout.isTTY)
+    if (process.stdout.isTTY) {
       process.stdout.write(banner({ url, operatorUrl: operators && urlOf(operators), adminToken: secrets.adminToken }))
-    else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
+    } else if (given.PIXGATE_ADMIN_TOKEN === undefined) {
       logger.info(
         { file: secretsIn(dataDirectory) },
         'the administrative token is in this file, which only its owner reads',

@@ -23,12 +23,10 @@ BEGIN
            WHERE scope = wanted_scope AND span = wanted_span AND bucket >= since);
 END $$;
 
--- What was paid to a Pix key, was not given back and has not come back.
+-- What was paid to a Pix key and not given back.
 CREATE FUNCTION paid_to(pix_key text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  RETURN (SELECT coalesce(sum(value_cents - (SELECT coalesce(sum(cents::bigint), 0)
-                                               FROM jsonb_each_text(facts -> 'returns') AS r (id, cents))), 0)
-            FROM operation
+  RETURN (SELECT coalesce(sum(value_cents), 0) FROM operation
            WHERE kind = 'cash_out' AND detail #>> '{recipient,pixKey}' = pix_key
              AND status NOT IN ('FAILED', 'RELEASED'));
 END $$;

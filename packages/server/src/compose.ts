@@ -50,6 +50,8 @@ import { createPreviousSecretReports, type OnPreviousSecret } from './platform/p
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
 import { createRefundInModule } from './refund-in/index.ts'
+import { createIdentityStore } from './restored/store.ts'
+import { createIdentityWatch } from './restored/watch.ts'
 import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
 import { createSigningKeysModule } from './signing-keys/index.ts'
 import { createWebhooksModule } from './webhooks/index.ts'
@@ -140,6 +142,8 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
   await auditLimits({ ...base, database: base.databases.work }, limitsOf(base.config))
   const workers: Workers = new Map()
   const modules = await buildModules(base, (worker) => workers.get(worker)?.wake())
+  // Before anything is sent.
+  await modules.identityWatch.look()
   const eventLoop = watchEventLoop((ms) =>
     base.logger.warn({ ms: Math.round(ms) }, 'the event loop stood still; requests from then are 503'),
   )
@@ -275,6 +279,7 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
+    identityWatch: createIdentityWatch({ ...base, engine, store: createIdentityStore(databases.work) }),
   }
 }
 
@@ -449,7 +454,7 @@ function handlersOf({ databases }: Base, modules: Modules) {
 }
 
 function startWorkers(base: Base, modules: Modules, workers: Workers): void {
-  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper } = modules
+  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper, identityWatch } = modules
   const work = {
     'cash-out': cashOuts.processNext,
     'refund-in': refunds.processNext,
@@ -465,6 +470,8 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
   }
   workers.set('engine-past', start({ name: 'engine-past', idleMs: FORGET_EVERY_MS, processNext: processForget }))
   workers.set('retention', start({ name: 'retention', idleMs: ERASE_EVERY_MS, processNext: erasingOf(base) }))
+  const processIdentity = () => identityWatch.look().then(() => false)
+  workers.set('database-identity', start({ name: 'database-identity', idleMs: POLL_MS, processNext: processIdentity }))
   auditKeeper.begin()
   workers.set('audit', start({ name: 'audit', idleMs: KEPT_EVERY_MS, processNext: auditKeeper.processNext }))
   webhooks.start(start)

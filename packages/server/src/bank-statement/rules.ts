@@ -114,8 +114,8 @@ export interface Subject {
 }
 
 /**
- * What is to be done with an open entry. `TARIFF`: its payout books it, which settles it. `WAIT`: nothing yet. `ASK`: the bank, about the operation. `HAND_OVER`: the
- * operation takes it from the statement. `REPORT`: an operator is told, whatever else happens.
+ * What is to be done with an open entry. `TARIFF`: its payout books it, which settles it. `WAIT`: nothing yet. `ASK`: the
+ * bank, about the operation. `HAND_OVER`: the operation takes it from the statement. `UNEXPLAINED`: an operator is told.
  */
 export type Verdict =
   | { readonly is: 'MATCHED'; readonly operationId: string }

@@ -125,6 +125,7 @@ export function createBreaker(): Breaker {
   function refuse(now: number): void {
     refusedUntil = now + REFUSAL_WAIT_MS
   }
+
   /** Every call has the same credentials; too many calls of one kind say nothing of another. */
   function note({ httpStatus }: Noted, now: number): void {
     if (httpStatus === 401) refuse(now)
@@ -183,6 +184,9 @@ function createCountPerAsker(waitMs: number) {
     askers.set(asker, found)
     return found
   }
+  function counts() {
+    return [...askers.values()].map(({ count }) => count)
+  }
   return {
     /** Of nobody in particular: what is left of whoever may ask least because of failures. */
     wanted: (asker: string | undefined, now: number) => {
@@ -200,8 +204,5 @@ function createCountPerAsker(waitMs: number) {
       one.underWay = Math.max(0, one.underWay - 1)
       one.count.note(answer, now)
     },
-  }
-  function counts() {
-    return [...askers.values()].map(({ count }) => count)
   }
 }

@@ -202,7 +202,7 @@ const WAITING: Readonly<
     labels: ['kind'],
   },
   suspended: {
-    what: 'Whether payouts are suspended, by who ordered it last: the operator or the trip_wire',
+    what: 'Whether payouts are suspended, by who ordered it last: the operator, the trip_wire, or the database’s being restored',
     names: ['pixgate_orders_suspended', 'pixgate_orders_suspended_seconds'],
     labels: ['kind'],
   },

@@ -24,7 +24,7 @@ export interface Backlog {
   readonly deliveries: readonly Count[]
   /** Work of any kind that was due more than {@link LATE_SECONDS} ago and that nobody has taken up; the age is since it was due. */
   readonly late: readonly Count[]
-  /** Whether payouts are suspended: 0 or 1, by who ordered it (`operator`, `trip_wire`); the age is since then. */
+  /** Whether payouts are suspended: 0 or 1, by who ordered it (`operator`, `trip_wire`, `restored`); the age is since then. */
   readonly suspended: readonly Count[]
   /** Whether the bank's statement was read whole: none where it never was; the age is since it was. */
   readonly statement: readonly Count[]
@@ -151,9 +151,10 @@ const selectSuspended = statement<[], Count>(
   `SELECT who.kind, '' AS state, (c.is_off AND c.kind = who.kind)::integer AS count,
           CASE WHEN c.is_off AND c.kind = who.kind
                THEN extract(epoch FROM clock_timestamp() - c.changed_at)::float8 END AS "oldestSeconds"
-     FROM (VALUES ('operator'), ('trip_wire')) AS who (kind),
+     FROM (VALUES ('operator'), ('trip_wire'), ('restored')) AS who (kind),
           (SELECT NOT (value ->> 'enabled')::boolean AS is_off, (value ->> 'changedAt')::timestamptz AS changed_at,
-                  CASE value ->> 'by' WHEN 'trip-wire' THEN 'trip_wire' ELSE 'operator' END AS kind
+                  CASE value ->> 'by' WHEN 'trip-wire' THEN 'trip_wire' WHEN 'database-watch' THEN 'restored'
+                       ELSE 'operator' END AS kind
              FROM control WHERE name = 'cash_out_switch') AS c`,
 )
 

@@ -163,3 +163,21 @@ test('[engine.21] accounts that a later version has added are nothing to a proce
   await pay('E1')
   assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
 })
+
+/** How a process of the version before looks for a batch of which it lost the answer. */
+const FIND_AS_BEFORE = statement<[batchId: string], { found: number }>(
+  'test.find_as_before',
+  'SELECT 1 AS found FROM move WHERE batch_id = $1 LIMIT 1',
+)
+const LAST_BATCH = statement<[], { batch_id: string }>(
+  'test.last_batch',
+  'SELECT batch_id FROM move ORDER BY at DESC LIMIT 1',
+)
+
+test('[DB-42] a process of before finds its batch among the moves, and one that never was it does not find', async (t) => {
+  const { database, pay } = await charge(t)
+  await pay('E1')
+  const [last] = await database.rows(LAST_BATCH, [])
+  assert.deepEqual(await database.rows(FIND_AS_BEFORE, [last?.batch_id ?? '']), [{ found: 1 }])
+  assert.deepEqual(await database.rows(FIND_AS_BEFORE, [OLD]), [])
+})

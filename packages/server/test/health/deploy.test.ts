@@ -23,7 +23,7 @@ const WORDS = new Set(
 const VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   up: { job: ['pixgate'] },
   pixgate_operations: { kind: ['cash_in', 'cash_out', 'refund_in'], state: statesOf(cashIn, cashOut, refundIn) },
-  pixgate_orders_suspended: { kind: ['operator', 'trip_wire'] },
+  pixgate_orders_suspended: { kind: ['operator', 'trip_wire', 'restored'] },
   pixgate_work_late: { kind: ['event', 'notification', 'delivery', 'cash_in', 'cash_out', 'refund_in'] },
   pixgate_bank_call_duration_seconds: { outcome: ['unauthorized', 'rate_limited'] satisfies RefusedCall[] },
   pixgate_bank_certificate_expires_timestamp_seconds: { owner: CERTIFICATE_OWNERS },

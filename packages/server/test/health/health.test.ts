@@ -447,6 +447,7 @@ test('[trip-wire.7] that payouts are suspended, by whom and since when, and how 
   assert.deepEqual(await counted(), [
     ['operator', 0],
     ['trip_wire', 0],
+    ['restored', 0],
   ])
   const suspendedBy = (more: object) => {
     const value = JSON.stringify({ enabled: false, reason: '', changedAt: '2026-11-22T12:00:00Z', ...more })
@@ -456,13 +457,21 @@ test('[trip-wire.7] that payouts are suspended, by whom and since when, and how 
   assert.deepEqual(await counted(), [
     ['operator', 1],
     ['trip_wire', 0],
+    ['restored', 0],
   ])
   await suspendedBy({ by: 'trip-wire' })
   assert.deepEqual(await counted(), [
     ['operator', 0],
     ['trip_wire', 1],
+    ['restored', 0],
   ])
   assert.ok(((await suspended())[1]?.oldestSeconds ?? 0) > 0)
+  await suspendedBy({ by: 'database-watch' })
+  assert.deepEqual(await counted(), [
+    ['operator', 0],
+    ['trip_wire', 0],
+    ['restored', 1],
+  ])
   assert.deepEqual(await statement(), [])
   await administer(url, "UPDATE statement_mark SET read_at = now() - interval '20 minutes'")
   assert.ok(((await statement())[0]?.oldestSeconds ?? 0) >= 1_200)

@@ -22,7 +22,7 @@ export interface TcpProxy {
 }
 
 /** Starts a proxy in front of a port; it goes with the test. */
-export async function tcpProxy(t: TestContext, target: number): Promise<TcpProxy> {
+export async function tcpProxy(t: Pick<TestContext, 'after'>, target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   const clients = new Set<Socket>()
   const cutAll = () => {

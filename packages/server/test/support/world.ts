@@ -44,6 +44,7 @@ export interface World {
   readonly url: string
   /** Where the operator's endpoints are: the same, unless they have a port of their own. */
   readonly operatorUrl: string
+  readonly bankUrl: string
   readonly apiKey: string
   readonly service: Service
   readonly database: Database
@@ -212,8 +213,6 @@ export async function world(
   const { apiKey } = made.body
   const call: World['call'] = (method, path, body, headers) => ask(url, apiKey, method, path, body, headers)
   const bank: World['bank'] = (method, path, body) => ask(simulator.url, PARTNER_TOKEN, method, path, body)
-  const subscribed = await call('POST', '/webhook', { url: `${receiver.url}pix`, events: [...eventTypes] })
-  assert.equal(subscribed.status, 201, JSON.stringify(subscribed.body))
 
   const answered = async (answer: Promise<Answer>, expected: number): Promise<Answer['body']> => {
     const { status, body } = await answer
@@ -221,6 +220,7 @@ export async function world(
     return body
   }
   const create = (path: string, body: unknown) => answered(call('POST', path, body), 201)
+  await create('/webhook', { url: `${receiver.url}pix`, events: [...eventTypes] })
   const get: World['get'] = (path) => answered(call('GET', path), 200)
   const read: World['read'] = async (id) => (await call('GET', `/api/pix/cash-in/${id}`)).body
   const becomes: World['becomes'] = async (id, status) => {
@@ -245,6 +245,7 @@ export async function world(
   return {
     url,
     operatorUrl,
+    bankUrl: simulator.url,
     apiKey,
     service,
     database,

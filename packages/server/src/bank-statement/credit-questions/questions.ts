@@ -112,19 +112,13 @@ function byUrgency(one: AskedCredit, other: AskedCredit): number {
   return one.valueCents > other.valueCents ? -1 : Number(one.valueCents < other.valueCents)
 }
 
-function isDeniedAgain({ credit, answer }: Answered): boolean {
-  return answer.is === 'DENIED' && credit.deniedAt !== null
-}
-
-function hasEnded(one: Answered, nowMs: number): boolean {
-  const { credit, answer } = one
+function hasEnded({ credit, answer }: Answered, nowMs: number): boolean {
   if (answer.is === 'OPEN' || answer.is === 'SILENT') return nowMs - credit.admittedAt >= ASKED_WITHIN_MS
-  return answer.is === 'SETTLED' || isDeniedAgain(one)
+  return answer.is === 'SETTLED' || credit.deniedAt !== null
 }
 
-function differenceOf(one: Answered): Difference[] {
-  const { credit, answer } = one
-  if (answer.is !== 'DENIED' || !isDeniedAgain(one)) return []
+function differenceOf({ credit, answer }: Answered): Difference[] {
+  if (answer.is !== 'DENIED' || credit.deniedAt === null) return []
   const { operationId, endToEndId, valueCents, deniedAt } = credit
   const facts = {
     reason: 'the bank was asked twice, and does not have it',

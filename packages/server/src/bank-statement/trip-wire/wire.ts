@@ -35,7 +35,6 @@ export interface TripWireOptions {
 /** Makes it. */
 export function createTripWire({ store, engine, logger, onTrip }: TripWireOptions): TripWire {
   /** Whether it was decided on what is known: otherwise the switch was set meanwhile, perhaps for the same difference. */
-  /** Whether it was decided on what is known: otherwise the switch was set meanwhile, perhaps for the same difference. */
   async function suspended(differences: readonly Difference[]): Promise<boolean> {
     // In this order: who suspends later moves the version.
     const seen = await store.switchVersion()

@@ -1,0 +1,87 @@
+import { realPause } from '../../src/platform/jobs/pause.ts'
+import type { Scenario } from './crash.ts'
+import type { CrashWorld } from './world.ts'
+
+const GLANCE_MS = 3
+
+const RECIPIENT = { pixKey: 'padaria@example.com', pixKeyType: 'EMAIL' }
+
+/** Everything that merchants, payers and banks do together, as it goes where nothing is lost. */
+export const scenarios: readonly Scenario[] = [
+  {
+    name: 'a charge is paid',
+    act: async (world, n) => [await paid(world, n)],
+    ends: [{ status: 'PAID', notified: ['pix_cash_in PAID'], moved: 1 }],
+  },
+  {
+    name: 'a charge fails at the bank',
+    act: async (world, n) => {
+      const id = await charged(world, n)
+      await world.control(`charges/${id}/fail`)
+      return [id]
+    },
+    ends: [{ status: 'FAILED', notified: ['pix_cash_in FAILED'], moved: 0 }],
+  },
+  {
+    name: 'a payout goes to a key',
+    act: async (world, n) => [await payout(world, n)],
+    ends: [{ status: 'CONFIRMED', notified: ['pix_cash_out CONFIRMED'], moved: 1 }],
+  },
+  {
+    name: 'a payout pays a QR code',
+    prepare: async (world) => (await world.control('qr-codes', { valueCents: 10_00 })).pixCode,
+    act: async (world, n, pixCode) => {
+      const transaction = { pixCode, externalId: `payout-${n}` }
+      return [await world.place('/api/pix/cash-out-qrcode', { transaction })]
+    },
+    ends: [{ status: 'CONFIRMED', notified: ['pix_cash_out CONFIRMED'], moved: 1 }],
+  },
+  {
+    name: 'a payout comes back',
+    prepare: payout,
+    act: async (world, _, id) => {
+      await world.control(`payouts/${id}/reverse`, { valueCents: 4_00 })
+      return [id]
+    },
+    ends: [{ status: 'REVERSED', notified: ['pix_cash_out CONFIRMED', 'pix_cash_out_reversal REVERSED'], moved: 2 }],
+  },
+  {
+    name: 'a payment is refunded',
+    prepare: paid,
+    act: async (world, n, id) => {
+      const refund = { refundValue: 4, externalId: `refund-${n}` }
+      return [id, await world.place(`/api/pix/refund-in/${id}`, refund)]
+    },
+    ends: [
+      { status: 'PAID', notified: ['pix_cash_in PAID'], moved: 1 },
+      { status: 'CONFIRMED', notified: ['pix_cash_in_reversal CONFIRMED'], moved: 1 },
+    ],
+  },
+  {
+    name: 'the bank takes a payment back',
+    prepare: paid,
+    act: async (world, _, id) => {
+      await world.control(`charges/${id}/return`, { valueCents: 4_00 })
+      return [id]
+    },
+    ends: [{ status: 'PAID', notified: ['pix_cash_in PAID'], moved: 2 }],
+  },
+]
+
+/** Resolves once the bank has made a charge, as the merchant is told: it has a code. */
+async function charged(world: CrashWorld, n: string): Promise<string> {
+  const id = await world.place('/api/pix/cash-in', { transaction: { value: 10, externalId: `charge-${n}` } })
+  while (!(await world.insist('GET', `/api/pix/cash-in/${id}`)).body.pixCode) await realPause.for(GLANCE_MS)
+  return id
+}
+
+async function paid(world: CrashWorld, n: string): Promise<string> {
+  const id = await charged(world, n)
+  await world.control(`charges/${id}/pay`)
+  return id
+}
+
+async function payout(world: CrashWorld, n: string): Promise<string> {
+  const transaction = { value: 10, externalId: `payout-${n}` }
+  return world.place('/api/pix/cash-out', { transaction, recipient: RECIPIENT })
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { openTestDatabase } from '../support/database.ts'
+import { backupOf, openCaseFacts } from '../support/restored-database.ts'
+import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
+
+/** The payouts in the bank's own book, by the id that they were sent with. */
+async function payoutsAtBank({ bank }: World): Promise<string[]> {
+  const { body } = await bank('GET', '/control/book')
+  return body.payouts.map((payout: { id: string }) => payout.id).sort()
+}
+
+const SWITCH = '/operator/cash-out-switch'
+
+const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` }
+
+async function readSwitch({ call }: World) {
+  return (await call('GET', SWITCH, undefined, ADMIN)).body
+}
+
+async function enable(restored: World): Promise<void> {
+  const { version } = await readSwitch(restored)
+  const order = { enabled: true, reason: 'the statement was read, and its cases are settled', version }
+  assert.equal((await restored.call('PUT', SWITCH, order, ADMIN)).status, 200)
+}
+
+test('[DB-10] a restored database sends nothing and takes no payout until an operator has looked, and learns from the statement what it lacks', async (t) => {
+  const before = await world(t, {}, { isStepped: true })
+  const { id: paidFor } = await before.charge('200')
+  await before.bankAction(`charges/${paidFor}/pay`)
+  await before.until(`/api/pix/cash-in/${paidFor}`, ({ status }) => status === 'PAID')
+  const waiting = await before.cashOut()
+  const backup = await backupOf(t, before.databaseUrl)
+
+  // What the backup does not have: that one was sent, and another one was there at all.
+  const lost = await before.cashOut()
+  for (const { id } of [waiting, lost]) {
+    await before.until(`/api/pix/cash-out/${id}`, ({ status }) => status === 'CONFIRMED')
+  }
+  const sent = [waiting.id, lost.id].sort()
+  assert.deepEqual(await payoutsAtBank(before), sent)
+
+  const restored = await world(t, {}, { isStepped: true, bankUrl: before.bankUrl, reach: async () => backup })
+  const { enabled, reason } = await readSwitch(restored)
+  assert.deepEqual([enabled, /restored/.test(reason)], [false, true])
+  await restored.work()
+  assert.equal((await restored.get(`/api/pix/cash-out/${waiting.id}`)).status, 'RESERVED')
+  const refused = await restored.call('POST', '/api/pix/cash-out', {
+    transaction: { value: 30, externalId: 'payout-2' },
+    recipient: { pixKey: 'joao@example.com', pixKeyType: 'email' },
+  })
+  assert.deepEqual([refused.status, refused.body.code], [503, 'cash_out_suspended'])
+
+  for (let minute = 0; minute < 8; minute += 1) await restored.later(60_000)
+  // The bank has carried out what the books have no record of sending: a case, and never sent.
+  assert.equal((await restored.get(`/api/pix/cash-out/${waiting.id}`)).status, 'RECONCILIATION_REQUIRED')
+  const database = openTestDatabase(backup)
+  t.after(() => database.close())
+  const cases = await openCaseFacts(database)
+  const kinds = cases.map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['confirmed_in_doubt', 'confirmed_without_sending', 'statement_unexplained'])
+  assert.equal(cases.find(({ kind }) => kind === 'statement_unexplained')?.facts.reference, lost.id)
+
+  await enable(restored)
+  await restored.later(60_000)
+  assert.equal((await readSwitch(restored)).enabled, true, 'nobody suspends again what is known')
+  const next = await restored.cashOut({ externalId: 'payout-3' })
+  await restored.work()
+  assert.deepEqual(await payoutsAtBank(before), [...sent, next.id].sort(), 'nothing was sent twice')
+})
