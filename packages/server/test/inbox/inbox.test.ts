@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
+import { IMPATIENT } from '../support/impatience.ts'
 import { neighbourOf } from '../support/neighbour.ts'
 import { failedEvent, paidEvent, postEvent } from '../support/partner-events.ts'
 import { reachJudged } from '../support/tcp-proxy.ts'
@@ -241,7 +242,7 @@ test('[partner-inbox.12] [EV-35] an event that could mean two charges, of which 
 })
 
 test('[partner-inbox.8] [EV-7] an event that only knows the bank’s reference counts as soon as the bank reports our id', async (t) => {
-  const pix = await world(t, { PIXGATE_PARTNER_TIMEOUT_MS: '300' }, STEPPED)
+  const pix = await world(t, IMPATIENT, STEPPED)
   await pix.bank('PUT', '/control/behavior', { cashIn: 'lost-response' })
   const { id } = await pix.charge('10.00')
   const { transactionId } = (await pix.bank('GET', `/charges/${id}`)).body

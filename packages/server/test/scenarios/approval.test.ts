@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { buildStaticBrCode } from '@pixgate/brcode'
 import { balances } from '../support/books.ts'
 import { notifiedStatuses } from '../support/evidence.ts'
+import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { makeOperator } from '../support/operators.ts'
 import { openHolder } from '../support/waiting-backends.ts'
 import { ADMIN_TOKEN, type Answer, world } from '../support/world.ts'
@@ -70,12 +71,12 @@ test('[cash-out.approval.8] what an approver refuses is free again, and the merc
 })
 
 test('[cash-out.approval.9] a code is decoded again before it is paid; a bank that does not answer changes nothing', async (t) => {
-  const pix = await office(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await office(t, IMPATIENT)
   const bakery = { pixKey: 'padaria@example.com', merchantName: 'Padaria Central', merchantCity: 'Recife' }
   const transaction = { pixCode: buildStaticBrCode(bakery), value: 10, externalId: 'code' }
   const { body: payout } = await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction })
   const { token: another } = await pix.makeApprover('Caio')
-  await pix.bank('PUT', '/control/behavior', { latencyMs: 400 })
+  await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
   const refused = await pix.say(pix.approver, payout)
   assert.deepEqual([refused.status, refused.body.code], [503, 'partner_unavailable'])
   await pix.bank('PUT', '/control/behavior', { latencyMs: 0 })

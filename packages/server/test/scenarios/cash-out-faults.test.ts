@@ -7,6 +7,7 @@ import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { balances } from '../support/books.ts'
 import { authorityOf, certificateOf } from '../support/certificates.ts'
 import { cases, movesBy, notifiedStatuses } from '../support/evidence.ts'
+import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type World, world } from '../support/world.ts'
@@ -83,7 +84,7 @@ test('[cash-out.states.7] [CO-12] a refusal is the end: FAILED, notified once, t
 })
 
 test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt, which a question ends; it was paid once', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   await pix.behaves({ cashOut: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
@@ -95,7 +96,7 @@ test('[cash-out.unknown.3] [CO-11] [CO-16] an answer that is lost leaves a doubt
 })
 
 test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] what never arrived is sent again once the bank, asked, does not know it, under the same id', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   await pix.behaves({ cashOut: 'timeout' })
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
@@ -110,11 +111,11 @@ test('[cash-out.unknown.7] [CO-9] [CO-11] [CO-42] what never arrived is sent aga
 })
 
 test('[cash-out.unknown.5] [CO-11] a bank without an answer for fifteen minutes is a case; its answer closes it', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   await pix.behaves({ cashOut: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = (await pix.payout()).body
   await pix.becomes(id, 'PROVIDER_RESULT_UNKNOWN')
-  await pix.behaves({ latencyMs: 400 })
+  await pix.behaves({ latencyMs: TOO_LATE_MS })
   await pix.becomes(id, 'RECONCILIATION_REQUIRED', 30_000)
   assert.deepEqual(await cases(pix.database), ['result_missing'])
   assert.equal((await balances(pix.database)).reserved, 3000n, 'a timeout never releases money')

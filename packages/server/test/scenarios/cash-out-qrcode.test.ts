@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { buildDynamicBrCode, buildStaticBrCode } from '@pixgate/brcode'
 import { balances } from '../support/books.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
+import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { world } from '../support/world.ts'
 
 const MERCHANT = { merchantName: 'Padaria Central', merchantCity: 'Recife' }
@@ -116,9 +117,9 @@ test('[cash-out.qrcode.6] [QR-8] a code whose payout failed may be paid again', 
 })
 
 test('[cash-out.qrcode.3] [QR-2] a bank that does not decode is 503, and nothing is stored', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   const code = await pix.dynamicCode({ valueCents: 2_500 })
-  await pix.bank('PUT', '/control/behavior', { latencyMs: 400 })
+  await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
   const refused = await pix.pay(code, { externalId: 'again' })
   assert.deepEqual(codeOf(refused), [503, 'partner_unavailable'])
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
@@ -127,9 +128,9 @@ test('[cash-out.qrcode.3] [QR-2] a bank that does not decode is 503, and nothing
 })
 
 test('[partner.9] [QR-2] a bank that has decoded nothing five times is not asked, and the client does not wait; 5 s later it is', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   const code = await pix.dynamicCode({ valueCents: 2_500 })
-  await pix.bank('PUT', '/control/behavior', { latencyMs: 400 })
+  await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
   for (let asked = 0; asked < 5; asked++) assert.equal((await pix.pay(code)).status, 503)
   await pix.bank('PUT', '/control/behavior', { latencyMs: 0 })
   assert.deepEqual(codeOf(await pix.pay(code)), [503, 'partner_unavailable'], 'it would have answered')
@@ -138,13 +139,13 @@ test('[partner.9] [QR-2] a bank that has decoded nothing five times is not asked
 })
 
 test('[cash-out.qrcode.3] [QR-6] the same request again is answered without asking the bank', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   const code = await pix.dynamicCode({ valueCents: 2_500 })
   const transaction = { pixCode: code, externalId: 'one' }
   const key = { 'idempotency-key': 'k1' }
   const first = await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction }, key)
   assert.equal(first.status, 201)
-  await pix.bank('PUT', '/control/behavior', { latencyMs: 400 })
+  await pix.bank('PUT', '/control/behavior', { latencyMs: TOO_LATE_MS })
   const replayed = await pix.call('POST', '/api/pix/cash-out-qrcode', { transaction }, key)
   assert.deepEqual([replayed.status, replayed.headers.get('idempotent-replayed')], [201, 'true'])
   assert.deepEqual(replayed.body, first.body)

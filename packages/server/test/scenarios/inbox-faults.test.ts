@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { bankWithout } from '../support/bank-without.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { caseFacts, cases, inbox } from '../support/evidence.ts'
+import { IMPATIENT } from '../support/impatience.ts'
 import { type EventSending, postEvent } from '../support/partner-events.ts'
 import { type World, type WorldOptions, world } from '../support/world.ts'
 
@@ -379,7 +380,7 @@ const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty'] as cons
 
 for (const [index, name] of NAMES.entries()) {
   test(`[cash-in.states.7] [EV-39] a movement called ${name} is booked, once, beside others`, async (t) => {
-    const pix = await setUp(t, { PIXGATE_PARTNER_TIMEOUT_MS: '300' }, BELIEVED)
+    const pix = await setUp(t, IMPATIENT, BELIEVED)
     const charge = await pix.charge('100.00')
     const transactionId = charge.providerTransactionId
     const twice = async (event: string, fields: object) => {

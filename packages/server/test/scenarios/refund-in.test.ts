@@ -4,6 +4,7 @@ import { closedPort } from '../banks/pixgate/scripted-bank.ts'
 import { bankWithout } from '../support/bank-without.ts'
 import { balances } from '../support/books.ts'
 import { cases, inbox, notifiedStatuses } from '../support/evidence.ts'
+import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
 import { ADMIN_TOKEN, type WorldOptions, world } from '../support/world.ts'
@@ -205,7 +206,7 @@ test('[refund-in.states.9] a failure that only an event reports frees nothing', 
 })
 
 test('[refund-in.unknown.1] [RF-6] an answer that is lost leaves it PENDING until a question ends the doubt; it went back once', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   await pix.behave({ refundIn: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.later(100)
@@ -219,7 +220,7 @@ test('[refund-in.unknown.1] [RF-6] an answer that is lost leaves it PENDING unti
 })
 
 test('[refund-in.unknown.2] [RF-6] [CO-42] what never arrived is sent again once the bank, asked, does not know it, under the same id', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   await pix.behave({ refundIn: 'timeout' })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.later(100)
@@ -233,11 +234,11 @@ test('[refund-in.unknown.2] [RF-6] [CO-42] what never arrived is sent again once
 })
 
 test('[refund-in.unknown.4] [RF-6] a bank without an answer for fifteen minutes is a case; its answer closes it', async (t) => {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await funded(t, IMPATIENT)
   await pix.behave({ refundIn: 'lost-response', eventDelayMs: 3_600_000 })
   const { id } = await pix.refundIn(pix.cashIn.id, 30)
   await pix.later(100)
-  await pix.behave({ latencyMs: 400 })
+  await pix.behave({ latencyMs: TOO_LATE_MS })
   await pix.pass(17, 60_000)
   assert.deepEqual(await cases(pix.database), ['result_missing'])
   assert.deepEqual(await balances(pix.database), SET_ASIDE, 'a timeout never releases money')

@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test'
 import { bankWithout } from '../support/bank-without.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { cases, inbox } from '../support/evidence.ts'
+import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { type WorldOptions, world } from '../support/world.ts'
 
@@ -111,11 +112,11 @@ test('[cash-in.refunds.10] [EV-37] a return reported with its id and then withou
 })
 
 test('[cash-in.refunds.9] [cash-in.credits.1] a return of a payment that is to be verified is not debited from the merchant', async (t) => {
-  const pix = await setUp(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
+  const pix = await setUp(t, IMPATIENT)
   const charge = await pix.paid('1000.00')
   await pix.behave({ eventDelayMs: HOUR })
   const { endToEndId } = await pix.bankAction(`charges/${charge.id}/pay`)
-  await pix.behave({ latencyMs: 400 })
+  await pix.behave({ latencyMs: TOO_LATE_MS })
   const movement = { transactionId: charge.providerTransactionId, valueCents: 100_000 }
   await pix.sendEvent('CashIn', { ...movement, externalId: charge.id, endToEndId })
   assert.deepEqual(await balances(pix.database), { available: 100_000n, settlement: -100_000n }, 'to be verified')

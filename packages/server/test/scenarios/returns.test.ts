@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { balances } from '../support/books.ts'
 import { caseFacts, cases, inbox, notifiedStatuses } from '../support/evidence.ts'
+import { IMPATIENT, TOO_LATE_MS } from '../support/impatience.ts'
 import { postEvent } from '../support/partner-events.ts'
 import { stepUntil } from '../support/stepping.ts'
 import { world } from '../support/world.ts'
@@ -183,8 +184,8 @@ test('[RF-14] [cash-in.returns.2] two open refunds of one amount and a return of
 
 /** A refund of so many reais that a bank has which then tells nothing for 17 minutes, but for a return. */
 async function silent(t: TestContext, reais: number, refundIn: 'lost-response' | 'manual') {
-  const pix = await funded(t, { PIXGATE_PARTNER_TIMEOUT_MS: '200' })
-  await pix.behave({ refundIn, latencyMs: 400 })
+  const pix = await funded(t, IMPATIENT)
+  await pix.behave({ refundIn, latencyMs: TOO_LATE_MS })
   const { id } = await pix.refundIn(pix.cashIn.id, reais)
   await pix.later(100)
   const [sent] = await pix.refundsAtBank(1, refundIn === 'manual' ? 'PROCESSING' : 'CONFIRMED')
