@@ -34,16 +34,18 @@ export async function testDatabase(t: TestContext): Promise<TestDatabase> {
   return { url: url.href, database }
 }
 
+/** Tests queue thousands of statements for a few connections, on machines that have other work. */
+const PATIENT_MS = 20_000
+
 /** Another pool on a test's database, as another process would have. */
-export function openTestDatabase(url: string, connections = 4): Database {
+export function openTestDatabase(url: string, connections = 4, connectTimeoutMs = PATIENT_MS): Database {
   return openDatabase({
     url,
     name: 'test',
     connections,
     logger: pino({ level: 'silent' }),
     role: APPLICATION_ROLE,
-    // Tests queue thousands of statements for a few connections, on machines that have other work.
-    connectTimeoutMs: 20_000,
+    connectTimeoutMs,
   })
 }
 

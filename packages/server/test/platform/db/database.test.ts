@@ -175,7 +175,7 @@ test('[DB-2] a database that accepts no more connections was sent nothing', asyn
 
 test('[DB-2] where all connections are lent for too long nothing was sent', async (t) => {
   const { url } = await testDatabase(t)
-  const database = openTestDatabase(url, 1)
+  const database = openTestDatabase(url, 1, 1_000)
   t.after(() => database.close())
   const long = database.rows(sleep, [1.3])
   assert.deepEqual(await unavailability(database.rows(one, [])), { sent: false })
