@@ -295,3 +295,23 @@ test('[webhooks.10] [NO-10] with 20 receivers of which most hang, the slots are 
   await Promise.all(receivers.map(({ close }) => close()))
   await world.delivery.settled()
 })
+
+test('[NO-14] what changes while its notification is tried again is another one; the first keeps its bytes', async (t) => {
+  const world = await webhookWorld(t)
+  let isWell = false
+  const receiver = await startReceiver(t, (response) => response.writeHead(isWell ? 200 : 500).end())
+  await world.subscribe(receiver.url)
+  const confirmed = '{"event_type":"pix_cash_out","event":{"status":"CONFIRMED"}}'
+  const reversed = '{"event_type":"pix_cash_out_reversal","event":{"status":"REVERSED"}}'
+  await world.notify('pix_cash_out', confirmed)
+  await world.deliverDue()
+  isWell = true
+  await world.notify('pix_cash_out_reversal', reversed)
+  await world.deliverDue()
+  world.clock.advance(60_000)
+  await world.deliverDue()
+  assert.deepEqual(
+    receiver.received.map(({ body }) => body.toString()),
+    [confirmed, reversed, confirmed],
+  )
+})
