@@ -98,7 +98,9 @@ function reportText(close: Close): string {
   ]
   const lines = [
     `${close.day}, version ${close.version}, closed at ${new Date(close.madeAt).toISOString()}: ${status}`,
-    ...rows.map(([name = '', opening = '', closing = '']) => name.padEnd(14) + opening.padStart(20) + closing.padStart(20)),
+    ...rows.map(
+      ([name = '', opening = '', closing = '']) => name.padEnd(14) + opening.padStart(20) + closing.padStart(20),
+    ),
     ...journals.map(({ journal, count }) => `${journal} ${count}`),
     `bank ${bank === null ? 'unknown' : reais(bank.closingCents)}, books ${reais(booksCents)}`,
     `difference ${reais(differenceCents)}, unexplained ${reais(unexplainedCents)}`,

@@ -282,19 +282,19 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       onTrip: metrics.onTrip,
     }),
     ...access,
-    closes: createClosesModule({
-      ...base,
-      ...config,
-      engine,
-      database: databases.work,
-      isStatementRead: partner.capabilities.has('statement'),
-    }),
+    closes: buildCloses(base, engine, partner),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     identityWatch: createIdentityWatch({ ...base, engine, store: createIdentityStore(databases.work) }),
   }
+}
+
+function buildCloses(base: Base, engine: Engine, { capabilities }: Pick<Bank, 'capabilities'>) {
+  const { config, databases } = base
+  const isStatementRead = capabilities.has('statement')
+  return createClosesModule({ ...base, ...config, engine, database: databases.work, isStatementRead })
 }
 
 /** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */
@@ -470,7 +470,8 @@ function handlersOf({ databases }: Base, modules: Modules) {
 }
 
 function startWorkers(base: Base, modules: Modules, workers: Workers): void {
-  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper, identityWatch, closes } = modules
+  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper, identityWatch, closes } =
+    modules
   const work = {
     'cash-out': cashOuts.processNext,
     'refund-in': refunds.processNext,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
 import { limits } from './limits.ts'
-import { cents, cursorList, instant, nullable, pageLimit, text, uuid } from './shapes.ts'
+import { cents, cursorList, instant, int64, nullable, pageLimit, text, uuid } from './shapes.ts'
 
 /**
  * The daily close of America/Sao_Paulo, what a finance department takes of it, and the bank's statement as an operator brings it
@@ -40,10 +40,14 @@ const NAME_MAX = 300
 
 const head = {
   id: day,
-  version: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'One more each time that the day is closed anew' }),
-  seq: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its place in the chain of closes' }),
+  version: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'One more each time that the day is closed anew',
+  }),
+  seq: int64({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its place in the chain of closes' }),
   supersedes: nullable(
-    Type.Integer({
+    int64({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'The place of the version before; `null`: this is the first',
@@ -132,7 +136,10 @@ const close = Type.Object(
       description: 'What is another than in the version before',
     }),
   },
-  { title: 'Close', description: 'A day of the books. Never rewritten: what becomes known later makes another version.' },
+  {
+    title: 'Close',
+    description: 'A day of the books. Never rewritten: what becomes known later makes another version.',
+  },
 )
 
 const SUMMARY_EXAMPLE = {
@@ -192,7 +199,11 @@ export const listCloses = endpoint({
   query: Type.Object(
     {
       cursor: Type.Optional(
-        Type.String({ pattern: '^[1-9][0-9]{0,15}$', description: '`nextCursor` of the page before', examples: ['17'] }),
+        Type.String({
+          pattern: '^[1-9][0-9]{0,15}$',
+          description: '`nextCursor` of the page before',
+          examples: ['17'],
+        }),
       ),
       limit: pageLimit,
     },
@@ -234,7 +245,8 @@ export const verifyClose = endpoint({
   role: 'viewer',
   tag: 'Operator',
   summary: 'Verify the close of a day, and the chain that it stands in',
-  description: 'Hashes, signatures, and that the audit trail tells of every close. Note `head` elsewhere and compare it.',
+  description:
+    'Hashes, signatures, and that the audit trail tells of every close. Note `head` elsewhere and compare it.',
   params: ofClose,
   responses: {
     200: {
@@ -248,7 +260,7 @@ export const verifyClose = endpoint({
           faults: Type.Array(
             Type.Object(
               {
-                seq: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+                seq: int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
                 day: nullable(day),
                 what: Type.String({ maxLength: 200 }),
               },
@@ -324,8 +336,16 @@ export const exportLedger = endpoint({
     'Every account: the balance before, every entry, the balance after, all as they are at one moment. At most a year at once.',
   query: Type.Object(
     {
-      from: { ...day, description: 'First day of America/Sao_Paulo, inclusive', examples: ['2026-11-01'] },
-      to: { ...day, description: 'Last day of America/Sao_Paulo, inclusive', examples: ['2026-11-30'] },
+      from: Type.Optional({
+        ...day,
+        description: 'First day of America/Sao_Paulo, inclusive; left out: the first of the month of `to`',
+        examples: ['2026-11-01'],
+      }),
+      to: Type.Optional({
+        ...day,
+        description: 'Last day of America/Sao_Paulo, inclusive; left out: today',
+        examples: ['2026-11-30'],
+      }),
       format: Type.Optional(Type.Enum(['csv'], { description: 'Left out: `csv`' })),
     },
     { additionalProperties: false },
@@ -336,7 +356,8 @@ export const exportLedger = endpoint({
       contentType: 'text/csv; charset=utf-8',
       isStreamed: true,
       schema: Type.String({ title: 'LedgerCsv' }),
-      example: 'line;account;day;time;journal;debit;credit;balance\r\nOPENING;available;2026-11-22;00:00:00;;;;0,00\r\n',
+      example:
+        'line;account;day;time;journal;debit;credit;balance\r\nOPENING;available;2026-11-22;00:00:00;;;;0,00\r\n',
     },
   },
   errors: ['validation_error'],
@@ -344,9 +365,9 @@ export const exportLedger = endpoint({
 
 const IMPORT_EXAMPLE = [
   'day;time;kind;direction;value;end_to_end_id;return_id;reference',
-  '2026-11-22;00:00:00;OPENING_BALANCE;;1000,00;;;',
-  '2026-11-22;10:15:02;PAYMENT_RECEIVED;in;150,00;E9999901020261122131500aB3dE5fG7;;0198c0de-7a11-7000-8000-5f1d3c2b1a09',
-  '2026-11-22;23:59:59;CLOSING_BALANCE;;1150,00;;;',
+  '2026-01-22;00:00:00;OPENING_BALANCE;;1000,00;;;',
+  '2026-01-22;10:15:02;PAYMENT_RECEIVED;in;150,00;E9999901020260122131502aB3dE5fG7;;0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  '2026-01-22;23:59:59;CLOSING_BALANCE;;1150,00;;;',
   '',
 ].join('\n')
 
@@ -361,7 +382,7 @@ export const importStatement = endpoint({
   summary: 'Compare a statement of the bank, as CSV, with the books',
   description:
     'Every row is checked, and one that is wrong refuses the file. Then each is matched with the ledger. A file is not the bank’s word: it books nothing; the bank is asked, and what it does not confirm is a case. The same file twice is one import.',
-  upload: { contentType: 'text/csv', maxBytes: limits.importMaxBytes },
+  upload: { title: 'StatementFile', contentType: 'text/csv', maxBytes: limits.importMaxBytes },
   example: IMPORT_EXAMPLE,
   responses: {
     200: {
@@ -385,8 +406,8 @@ export const importStatement = endpoint({
       ),
       example: {
         id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',
-        firstDay: '2026-11-22',
-        lastDay: '2026-11-22',
+        firstDay: '2026-01-22',
+        lastDay: '2026-01-22',
         openingCents: 100000,
         closingCents: 115000,
         rows: 1,
@@ -394,7 +415,7 @@ export const importStatement = endpoint({
         different: 0,
         onlyTheirs: 0,
         onlyOurs: 0,
-        importedAt: '2026-11-23T13:00:00.000Z',
+        importedAt: '2026-01-23T13:00:00.000Z',
         importedBy: 'Ana Souza',
       },
     },

@@ -39,6 +39,8 @@ export type Endpoint = EndpointDefinition & Access
 
 /** A file that a request is. */
 export interface Upload {
+  /** Its name in the OpenAPI document. */
+  readonly title: string
   readonly contentType: string
   readonly maxBytes: number
 }

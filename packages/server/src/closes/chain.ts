@@ -57,7 +57,7 @@ export interface CloseSignature {
 }
 
 /** Derives the key from the same secret as that of the audit trail's heads, and is another one. @source rules#close.6 */
-export function closeKey(encryptionKey: string): CloseKey {
+function closeKey(encryptionKey: string): CloseKey {
   const key = Buffer.from(hkdfSync('sha256', encryptionKey, '', 'pixgate daily close', 32))
   return {
     id: sha256(key).toString('base64url').slice(0, 16),

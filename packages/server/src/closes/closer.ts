@@ -6,10 +6,10 @@ import { workAsApplication } from '../platform/db/login.ts'
 import { withSnapshot } from '../platform/db/snapshot.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
+import { boundsOf, dayAfter, dayOf } from '../platform/sao-paulo.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
 import { closeKeys, hashOfClose, NO_CLOSE, proofOf } from './chain.ts'
 import { type CloseContent, contentOf } from './content.ts'
-import { boundsOf, dayAfter, dayOf } from '../platform/sao-paulo.ts'
 import { readFigures } from './figures/store.ts'
 import {
   CLOSE_DIFFERS,
@@ -81,7 +81,10 @@ export function createCloser(options: CloserOptions): Closer {
 
   async function step(): Promise<boolean> {
     const day = await nextDay(options)
-    if (day === undefined) return (await signAnew(options)) || lookBack()
+    if (day === undefined) {
+      await signAnew(options)
+      return lookBack()
+    }
     // What came late for a day before is in its opening balance.
     lookedBackAt = Number.NEGATIVE_INFINITY
     return make(day)
@@ -124,7 +127,9 @@ async function makeClose(options: CloserOptions, day: string, signal: AbortSigna
   const { close, content } = made
   // First: whoever dies in between opens it again, under the same reference.
   if (content.caseReference !== null) {
-    const cases = [{ operationId: null, kind: CLOSE_DIFFERS, reference: content.caseReference, facts: factsOf(content) }]
+    const cases = [
+      { operationId: null, kind: CLOSE_DIFFERS, reference: content.caseReference, facts: factsOf(content) },
+    ]
     await engine.execute({ reads: [], decide: () => ({ cases, outcome: undefined }) })
   }
   const [key] = closeKeys(encryptionKeys)
@@ -176,20 +181,25 @@ function factsOf({ day, unexplainedCents, bank, booksCents, differenceCents }: C
   }
 }
 
-/** @returns whether there may be more of them @source rules#close.6 */
-async function signAnew({ database, clock, encryptionKeys }: CloserOptions): Promise<boolean> {
-  const keys = closeKeys(encryptionKeys)
-  if (keys.length === 1) return false
-  const [current, ...before] = keys
-  const closes = await unsignedBy(database, current.id, SIGNED_AT_ONCE)
-  const signatures = await signaturesOf(database, closes)
+/** Signs with the present key what the key of before has signed. @source rules#close.6 */
+async function signAnew({ database, clock, logger, encryptionKeys }: CloserOptions): Promise<void> {
+  const [current, ...before] = closeKeys(encryptionKeys)
+  if (before.length === 0) return
   let signed = 0
-  for (const close of closes) {
-    // Nothing is signed anew that was changed since the key of before signed it.
-    const isGenuine = proofOf(close.hash, signatures.get(close.seq) ?? [], before) === 'SIGNED'
-    if (!isGenuine || !hashOfClose(close).equals(close.hash)) continue
-    await insertSignature(database, close, { keyId: current.id, mac: current.sign(close.hash) }, clock.now())
-    signed += 1
+  for (let after = 0n; ; ) {
+    const closes = await unsignedBy(database, current.id, after, SIGNED_AT_ONCE)
+    const signatures = await signaturesOf(database, closes)
+    for (const close of closes) {
+      // Nothing is signed anew that was changed since the key of before signed it.
+      const isGenuine = proofOf(close.hash, signatures.get(close.seq) ?? [], before) === 'SIGNED'
+      if (!isGenuine || !hashOfClose(close).equals(close.hash)) continue
+      await insertSignature(database, close, { keyId: current.id, mac: current.sign(close.hash) }, clock.now())
+      signed += 1
+    }
+    const last = closes.at(-1)
+    if (closes.length < SIGNED_AT_ONCE || last === undefined) break
+    after = last.seq
   }
-  return signed === SIGNED_AT_ONCE
+  if (signed > 0)
+    logger.info({ closes: signed }, 'the closes that the key of before signed are signed with the present one')
 }

@@ -193,7 +193,7 @@ function numberOrNull(cents: bigint | null): number | null {
  * @returns the parts that are other ones now, by name
  * @source rules#close.7
  */
-export function changesOf(before: CloseContent, now: CloseContent): string[] {
+function changesOf(before: CloseContent, now: CloseContent): string[] {
   const parts = ['accounts', 'journals', 'bank', 'differenceCents'] as const
   return parts.filter((part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]))
 }

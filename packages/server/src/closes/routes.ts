@@ -2,7 +2,7 @@ import { type endpoints, limits, Refusal } from '@pixgate/spec'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
-import { boundsOf, type DayBounds, dayAfter, isDay } from '../platform/sao-paulo.ts'
+import { boundsOf, type DayBounds, dayAfter, dayOf, isDay } from '../platform/sao-paulo.ts'
 import type { EncryptionKeys } from '../platform/sealing.ts'
 import { closeKeys } from './chain.ts'
 import type { Exporter } from './export/streamed.ts'
@@ -61,9 +61,14 @@ export function createCloseHandlers(options: CloseHandlersOptions): CloseHandler
     },
     exportCloseOfx: async ({ params }) => {
       const { day } = await find(params.id)
-      return { status: 200, body: await exporter.stream((queries) => statementOfx(queries, boundsOf(day), clock.now())) }
+      return {
+        status: 200,
+        body: await exporter.stream((queries) => statementOfx(queries, boundsOf(day), clock.now())),
+      }
     },
-    exportLedger: async ({ query: { from, to } }) => {
+    exportLedger: async ({ query }) => {
+      const { to = dayOf(clock.now()) } = query
+      const { from = `${to.slice(0, 8)}01` } = query
       const period = periodOf(from, to)
       return { status: 200, body: await exporter.stream((queries) => ledgerCsv(queries, period)) }
     },

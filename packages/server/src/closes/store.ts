@@ -102,11 +102,12 @@ const insertSignatureStatement = statement<[seq: string, keyId: string, mac: Buf
   `INSERT INTO daily_close_signature (seq, key_id, mac, signed_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 )
 
-const selectUnsigned = statement<[keyId: string, limit: number], CloseRow>(
+const selectUnsigned = statement<[keyId: string, after: string, limit: number], CloseRow>(
   'closes.unsigned',
   `SELECT ${COLUMNS} FROM daily_close d
     WHERE NOT EXISTS (SELECT FROM daily_close_signature s WHERE s.seq = d.seq AND s.key_id = $1)
-    ORDER BY seq LIMIT $2`,
+      AND seq > $2
+    ORDER BY seq LIMIT $3`,
 )
 
 const selectSignatures = statement<[seqs: readonly string[]], { seq: string; keyId: string; mac: Buffer }>(
@@ -177,9 +178,9 @@ export async function signaturesOf(queries: Queries, closes: readonly Close[]): 
   return Map.groupBy(rows, ({ seq }) => BigInt(seq))
 }
 
-/** Closes that a key has not signed, in the order of the chain. */
-export async function unsignedBy(queries: Queries, keyId: string, limit: number): Promise<Close[]> {
-  return (await queries.rows(selectUnsigned, [keyId, limit])).map(closeOf)
+/** Closes after a place of the chain that a key has not signed, in its order. */
+export async function unsignedBy(queries: Queries, keyId: string, after: bigint, limit: number): Promise<Close[]> {
+  return (await queries.rows(selectUnsigned, [keyId, String(after), limit])).map(closeOf)
 }
 
 /** What the audit trail tells of closes. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { boundsOf, dayAfter, dayOf } from '../../src/platform/sao-paulo.ts'
+import { EVENTS_LOST } from '../bank-statement/tampering-bank.ts'
 import { balances } from '../support/books.ts'
 import { administer } from '../support/database.ts'
 import { cases } from '../support/evidence.ts'
 import { scrape } from '../support/metrics.ts'
 import { type Answer, ENCRYPTION_KEY } from '../support/world.ts'
-import { EVENTS_LOST } from '../bank-statement/tampering-bank.ts'
 import { balancesOf, type CloseWorld, closeWorld } from './fixture.ts'
 
 const MINUTE = 60_000
@@ -72,7 +72,11 @@ test('[close.2] a day begins at 03:00 UTC, and what is booked then is the next d
     ['2026-11-23T02:59:59.999Z', '2026-11-23T03:00:00Z'].map((at) => dayOf(Date.parse(at))),
     ['2026-11-22', '2026-11-23'],
   )
-  assert.equal(boundsOf('2018-11-04').from, Date.parse('2018-11-04T03:00:00Z'), 'daylight saving time began at midnight')
+  assert.equal(
+    boundsOf('2018-11-04').from,
+    Date.parse('2018-11-04T03:00:00Z'),
+    'daylight saving time began at midnight',
+  )
   assert.equal(boundsOf('2018-11-05').from, Date.parse('2018-11-05T02:00:00Z'))
 
   const pix = await closeWorld(t)
@@ -115,7 +119,10 @@ test('[close.4] a day waits until the statement was read past its end, and misse
   pix.clock.advance(2 * 86_400_000)
   await pix.later(MINUTE)
   await pix.service.closeDays()
-  assert.deepEqual(await list(pix), [day, dayAfter(day), dayAfter(day, 2)].map((one) => `${one} v1`))
+  assert.deepEqual(
+    await list(pix),
+    [day, dayAfter(day), dayAfter(day, 2)].map((one) => `${one} v1`),
+  )
 })
 
 test('[close.3] a difference that an open case explains is explained; one that none explains is a case', async (t) => {
@@ -206,7 +213,10 @@ test('[close.5] [close.6] a close that was changed is found, whatever was change
   const verification = async (day: string) => (await pix.operator('GET', `/operator/closes/${day}/verification`)).body
   const [, day = '', last = ''] = days
   assert.partialDeepStrictEqual(await verification(last), { isGenuine: true, closes: 3, faults: [] })
-  await administer(pix.databaseUrl, 'CREATE TABLE kept AS TABLE daily_close; CREATE TABLE kept_signature AS TABLE daily_close_signature; CREATE TABLE kept_chain AS TABLE audit_chain')
+  await administer(
+    pix.databaseUrl,
+    'CREATE TABLE kept AS TABLE daily_close; CREATE TABLE kept_signature AS TABLE daily_close_signature; CREATE TABLE kept_chain AS TABLE audit_chain',
+  )
   const replica = (sql: string) =>
     administer(pix.databaseUrl, `SET session_replication_role = replica; ${sql}; SET session_replication_role = origin`)
   for (const [what, sql] of Object.entries(TAMPERED)) {
@@ -230,12 +240,17 @@ test('[close.6] while the key is replaced what the one before signed is signed a
   const current = 'another-encryption-key-of-the-tests-0123'
   const proofs = async () => {
     const rows = await pix.database.rows<[], { keys: number }>(
-      { name: 'test.proofs', text: 'SELECT count(DISTINCT key_id)::integer AS keys FROM daily_close_signature GROUP BY seq ORDER BY seq' },
+      {
+        name: 'test.proofs',
+        text: 'SELECT count(DISTINCT key_id)::integer AS keys FROM daily_close_signature GROUP BY seq ORDER BY seq',
+      },
       [],
     )
     return rows.map(({ keys }) => keys)
   }
-  await pix.closer({ encryptionKeys: { current, previous: 'a-third-key-that-signed-nothing-0123456789' } }).processNext()
+  await pix
+    .closer({ encryptionKeys: { current, previous: 'a-third-key-that-signed-nothing-0123456789' } })
+    .processNext()
   assert.deepEqual(await proofs(), [1])
   await pix.closer({ encryptionKeys: { current, previous: ENCRYPTION_KEY } }).processNext()
   assert.deepEqual(await proofs(), [2])
@@ -248,12 +263,26 @@ test('[close.8] closes are listed newest first by cursor, and an unknown day or 
   await pix.balance(10_00)
   const days = [await pix.endDay(), await pix.endDay(), await pix.endDay()]
   const first = (await pix.operator('GET', '/operator/closes?limit=2')).body
-  assert.deepEqual(first.data.map(({ id }: Answer['body']) => id), [days[2], days[1]])
+  assert.deepEqual(
+    first.data.map(({ id }: Answer['body']) => id),
+    [days[2], days[1]],
+  )
   const { nextCursor } = first.pagination
   const second = (await pix.operator('GET', `/operator/closes?limit=2&cursor=${nextCursor}`)).body
-  assert.deepEqual(second.data.map(({ id }: Answer['body']) => id), [days[0]])
+  assert.deepEqual(
+    second.data.map(({ id }: Answer['body']) => id),
+    [days[0]],
+  )
   assert.equal(second.pagination.hasMore, false)
-  for (const path of ['2026-02-30', 'no-day', '2020-01-01', `${days[0]}?version=2`, '2020-01-01/verification', '2020-01-01/csv', '2020-01-01/ofx']) {
+  for (const path of [
+    '2026-02-30',
+    'no-day',
+    '2020-01-01',
+    `${days[0]}?version=2`,
+    '2020-01-01/verification',
+    '2020-01-01/csv',
+    '2020-01-01/ofx',
+  ]) {
     const { status, body } = await pix.operator('GET', `/operator/closes/${path}`)
     assert.deepEqual([status, body.code], [404, 'not_found'], path)
   }

@@ -92,13 +92,23 @@ test('[export.3] [export.1] the ledger of a period is all of it, to the centavo,
   for (const account of new Set(entries.map((entry) => entry.account))) {
     const cents = entries.filter((entry) => entry.account === account).map(({ amount_cents }) => amount_cents)
     const closing = rows.find((row) => row.account === account && row.line === 'CLOSING')
-    assert.equal(centsOf(closing?.balance), cents.reduce((sum, each) => sum + each, 0n), account)
+    assert.equal(
+      centsOf(closing?.balance),
+      cents.reduce((sum, each) => sum + each, 0n),
+      account,
+    )
   }
   const next = await pix.endDay()
   const { body } = await pix.operator('GET', `/operator/ledger/export?from=${next}&to=${next}`)
-  assert.deepEqual(readCsv(body).filter(({ line }) => line === 'ENTRY'), [])
+  assert.deepEqual(
+    readCsv(body).filter(({ line }) => line === 'ENTRY'),
+    [],
+  )
   const opening = readCsv(body).find(({ line, account }) => line === 'OPENING' && account === 'available')
-  assert.equal(centsOf(opening?.balance), entries.filter(({ account }) => account === 'available').at(-1)?.balance_after_cents)
+  assert.equal(
+    centsOf(opening?.balance),
+    entries.filter(({ account }) => account === 'available').at(-1)?.balance_after_cents,
+  )
 })
 
 test('[export.3] a period that is none is 400 with the field, and no export begins', async (t) => {
@@ -107,7 +117,7 @@ test('[export.3] a period that is none is 400 with the field, and no export begi
     ['from=2026-02-30&to=2026-03-01', 'from'],
     ['from=2026-03-02&to=2026-03-01', 'to'],
     ['from=2025-01-01&to=2026-03-01', 'to'],
-    ['from=2026-03-01', 'to'],
+    ['from=3026-03-01', 'to'],
   ]) {
     const { status, body } = await pix.operator('GET', `/operator/ledger/export?${query}`)
     assert.deepEqual([status, body.code, body.errors[0].field], [400, 'validation_error', field], query)
@@ -128,20 +138,19 @@ test('[export.3] a hundred thousand entries are exported page by page, as they w
       'SET session_replication_role = replica; INSERT INTO entry',
     ),
   )
-  const lines = await new Promise<{ rows: number; most: number }>((resolve, reject) => {
+  const lines = await new Promise<number>((resolve, reject) => {
     const url = `${pix.operatorUrl}/operator/ledger/export?from=${day}&to=${day}`
     const asked = request(url, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }, (response) => {
-      let [rows, most] = [0, 0]
+      let rows = 0
       response.on('data', (chunk: Buffer) => {
         rows += chunk.toString('latin1').split('\r\n').length - 1
-        most = Math.max(most, chunk.length)
       })
-      response.on('end', () => resolve({ rows, most }))
+      response.on('end', () => resolve(rows))
       response.on('error', reject)
     })
     asked.on('error', reject).end()
   })
-  assert.equal(lines.rows, 1 + 8 * 2 + count)
+  assert.equal(lines, 1 + 8 * 2 + count)
 })
 
 test('[export.3] whoever goes away ends the export and its snapshot; a third one at once is 503', async (t) => {
@@ -207,10 +216,16 @@ test('[export.4] OFX has every entry of the merchant’s account, under the id o
     }),
   )
   const [balance = ''] = elementsOf(body, 'BALAMT')
-  assert.equal(BigInt(balance.replace('.', '')), posted.reduce((sum, { cents }) => sum + cents, 0n))
+  assert.equal(
+    BigInt(balance.replace('.', '')),
+    posted.reduce((sum, { cents }) => sum + cents, 0n),
+  )
   assert.equal(new Set(posted.map(({ fitid }) => fitid)).size, posted.length)
   const again = (await pix.operator('GET', `/operator/closes/${day}/ofx`)).body
-  assert.deepEqual(elementsOf(again, 'FITID'), posted.map(({ fitid }) => fitid))
+  assert.deepEqual(
+    elementsOf(again, 'FITID'),
+    posted.map(({ fitid }) => fitid),
+  )
 })
 
 test('[export.1] a close as CSV has the figures of the close', async (t) => {

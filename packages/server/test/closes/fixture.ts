@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
-import { createCloser, type Closer, type CloserOptions } from '../../src/closes/closer.ts'
+import { type Closer, type CloserOptions, createCloser } from '../../src/closes/closer.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
 import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, type World, type WorldOptions, world } from '../support/world.ts'

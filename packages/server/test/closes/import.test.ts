@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { COLUMNS } from '../../src/bank-statement/import/file.ts'
-import { localTime } from '../../src/platform/sao-paulo.ts'
+import { boundsOf, localTime } from '../../src/platform/sao-paulo.ts'
 import { balances } from '../support/books.ts'
 import { caseFacts, cases } from '../support/evidence.ts'
 import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
-import { EVENTS_LOST } from '../bank-statement/tampering-bank.ts'
 import { type CloseWorld, closeWorld } from './fixture.ts'
 
 const MINUTE = 60_000
@@ -71,7 +70,14 @@ test('[import.1] [import.2] every fault of a file is told with its line, and not
     [{ kind: 'PAYOUT_RETURNED' }, 'return_id'],
     [{ kind: 'TARIFF', direction: 'out' }, 'reference'],
   ]
-  const { status, body } = await bring(pix, fileOf(day, '10,00', faulty.map(([wrong]) => ({ ...good, ...wrong }))))
+  const { status, body } = await bring(
+    pix,
+    fileOf(
+      day,
+      '10,00',
+      faulty.map(([wrong]) => ({ ...good, ...wrong })),
+    ),
+  )
   assert.deepEqual([status, body.code], [400, 'validation_error'])
   assert.deepEqual(
     body.errors.map(({ field }: Answer['body']) => field),
@@ -92,7 +98,10 @@ test('[import.1] [import.2] every fault of a file is told with its line, and not
     assert.deepEqual([refused, problem.errors?.[0]?.field], [400, field])
   }
   const [kept] = await pix.database.rows<[], { rows: number }>(
-    { name: 'test.kept', text: 'SELECT ((SELECT count(*) FROM statement_import) + (SELECT count(*) FROM statement_import_entry))::integer AS rows' },
+    {
+      name: 'test.kept',
+      text: 'SELECT ((SELECT count(*) FROM statement_import) + (SELECT count(*) FROM statement_import_entry))::integer AS rows',
+    },
     [],
   )
   assert.equal(kept?.rows, 0)
@@ -100,7 +109,7 @@ test('[import.1] [import.2] every fault of a file is told with its line, and not
 
 test('[import.1] another type, bytes that are no UTF-8, and more than 4 MiB are refused', async (t) => {
   const pix = await closeWorld(t)
-  const post = async (body: BodyInit, type: string) => {
+  const post = async (body: string | Uint8Array<ArrayBuffer>, type: string) => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': type }
     const answer = await fetch(`${pix.operatorUrl}/operator/statement-imports`, { method: 'POST', headers, body })
     const { code } = (await answer.json()) as { code: string }
@@ -160,24 +169,55 @@ test('[import.3] a forged file moves no money: the bank is asked, and what it do
     const [facts] = await caseFacts(pix.database, 'statement_unexplained')
     assert.partialDeepStrictEqual(facts, { source: 'import', operationId: id, valueCents: 50_00 })
     const [theSwitch] = await pix.database.rows<[], { enabled: boolean }>(
-      { name: 'test.switch', text: `SELECT (value ->> 'enabled')::boolean AS enabled FROM control WHERE name = 'cash_out_switch'` },
+      {
+        name: 'test.switch',
+        text: `SELECT (value ->> 'enabled')::boolean AS enabled FROM control WHERE name = 'cash_out_switch'`,
+      },
       [],
     )
     assert.equal(theSwitch?.enabled, true, 'nor does it stop payouts')
   }
 })
 
-test('[import.3] a payment that only a file tells of is booked by the bank’s answer, and its case closes by itself', async (t) => {
+test('[import.3] a payment whose event was lost is booked by the answer of the bank, which a file only makes us ask', async (t) => {
+  const pix = await paperWorld(t)
+  const { id } = await pix.charge('10.00', { expirationTime: 172_800 })
+  await pix.later(MINUTE)
+  await pix.behave({ eventDelayMs: 3_600_000 })
+  const day = pix.today()
+  pix.clock.advance(boundsOf(day).to - 10 * MINUTE - pix.clock.now())
+  const { endToEndId } = await pix.bankAction(`charges/${id}/pay`)
+  pix.clock.advance(boundsOf(day).to - pix.clock.now())
+  const paid = { kind: 'PAYMENT_RECEIVED', direction: 'in', value: '10,00', endToEndId, reference: id }
+  assert.equal((await pix.read(id)).status, 'PENDING')
+  const text = fileOf(day, '10,00', [paid])
+  assert.equal((await bring(pix, text)).body.onlyTheirs, 1)
+  await pix.later(MINUTE)
+  assert.equal((await pix.read(id)).status, 'PAID')
+  await pix.later(MINUTE)
+  assert.equal((await bring(pix, text)).body.matched, 1)
+  assert.deepEqual(await cases(pix.database), [])
+})
+
+test('[import.3] the case about a row closes by itself when an adjustment explains it', async (t) => {
   const pix = await paperWorld(t)
   const { id } = await pix.charge('10.00', { expirationTime: 172_800 })
   const day = pix.today()
-  await pix.behave({ ...EVENTS_LOST, eventDelayMs: 30_000 })
   await pix.endDay()
-  const lost = { kind: 'PAYMENT_RECEIVED', direction: 'in', value: '10,00', endToEndId: 'E-of-the-file', reference: 'nobody' }
+  const lost = {
+    kind: 'PAYMENT_RECEIVED',
+    direction: 'in',
+    value: '10,00',
+    endToEndId: 'E-of-the-file',
+    reference: 'nobody',
+  }
   await bring(pix, fileOf(day, '10,00', [lost]))
   for (let minutes = 0; minutes < 7; minutes += 1) await pix.later(MINUTE)
   assert.ok((await cases(pix.database)).includes('statement_unexplained'))
-  const adjustment = await pix.operator('POST', '/operator/adjustments', { valueCents: 10_00, reason: 'The bank credited it' })
+  const adjustment = await pix.operator('POST', '/operator/adjustments', {
+    valueCents: 10_00,
+    reason: 'The bank credited it',
+  })
   assert.equal(adjustment.status, 201)
   await pix.later(MINUTE)
   assert.deepEqual(
@@ -208,7 +248,10 @@ test('[import.5] where no statement is read, what only our books have is a case,
   pix.clock.advance(3_600_000)
   await pix.service.closeDays()
   const balanced = await pix.close(day)
-  assert.deepEqual([balanced.version, balanced.status, balanced.bank], [3, 'BALANCED', { closingCents: 10_00, source: 'import' }])
+  assert.deepEqual(
+    [balanced.version, balanced.status, balanced.bank],
+    [3, 'BALANCED', { closingCents: 10_00, source: 'import' }],
+  )
   assert.equal(localTime(Date.parse(balanced.from)).day, day)
 })
 

@@ -66,7 +66,10 @@ export function readStatementFile(
     reading.fault(1, 'header', 'invalid', 'the file is not UTF-8')
     return { faults: reading.faults }
   }
-  const texts = bytes.toString().replace(/^\ufeff/, '').split(/\r?\n/)
+  const texts = bytes
+    .toString()
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
   while (texts.at(-1) === '') texts.pop()
   if (texts[0] !== HEADER) {
     reading.fault(1, 'header', 'invalid', `the first line must be ${HEADER}`)
@@ -142,7 +145,8 @@ function readMovement(line: Line, reading: Reading, instantOf: InstantOf, isDay:
   const { day, time, direction, value, end_to_end_id: endToEndId, return_id: returnId, reference } = cells
   const before = reading.faults.length
   const kind = kindOf(cells.kind)
-  if (kind === undefined) reading.fault(number, 'kind', 'invalid', `kind must be one of ${Object.keys(KINDS).join(', ')}`)
+  if (kind === undefined)
+    reading.fault(number, 'kind', 'invalid', `kind must be one of ${Object.keys(KINDS).join(', ')}`)
   else if (KINDS[kind].direction !== direction)
     reading.fault(number, 'direction', 'invalid', `direction of ${kind} must be ${KINDS[kind].direction}`)
   if (!isDay(day)) reading.fault(number, 'day', 'invalid', 'day must be one as 2026-11-22')
@@ -152,7 +156,12 @@ function readMovement(line: Line, reading: Reading, instantOf: InstantOf, isDay:
   if (!ID.test(endToEndId)) reading.fault(number, 'end_to_end_id', 'invalid', 'end_to_end_id is missing or no id')
   const isReturn = kind !== undefined && KINDS[kind].isReturn
   if (isReturn ? !ID.test(returnId) : returnId !== '')
-    reading.fault(number, 'return_id', 'invalid', isReturn ? 'return_id is missing or no id' : 'return_id must be empty')
+    reading.fault(
+      number,
+      'return_id',
+      'invalid',
+      isReturn ? 'return_id is missing or no id' : 'return_id must be empty',
+    )
   if (kind === 'TARIFF' ? !ID.test(reference) : reference !== '' && !ID.test(reference))
     reading.fault(number, 'reference', 'invalid', 'reference is missing or no id')
   if (reading.faults.length > before || kind === undefined || cents === undefined) return

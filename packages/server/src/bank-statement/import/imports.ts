@@ -127,7 +127,9 @@ async function matchBatch(
   const limit = pLimit(CONCURRENT)
   await Promise.all(
     having('ASK').map(({ entry, verdict }) =>
-      limit(() => ('operationId' in verdict && verdict.operationId ? receivers[entry.kind].ask(verdict.operationId) : undefined)),
+      limit(() =>
+        'operationId' in verdict && verdict.operationId ? receivers[entry.kind].ask(verdict.operationId) : undefined,
+      ),
     ),
   )
   const found = judged.flatMap(({ entry, verdict }) => differenceOf(entry, verdict))
@@ -185,7 +187,15 @@ function differenceOf(entry: OpenEntry, verdict: Verdict): Difference[] {
 /** No danger in itself: whoever forges a file shall not stop payouts by it either. */
 function difference(kind: string, entry: OpenEntry, reason: string, operationId: string | null): Difference {
   const { kind: moved, direction, movementId, endToEndId, reference, valueCents, occurredAt } = entry
-  const told = { entry: moved, direction, movementId, endToEndId, reference, valueCents: Number(valueCents), occurredAt }
+  const told = {
+    entry: moved,
+    direction,
+    movementId,
+    endToEndId,
+    reference,
+    valueCents: Number(valueCents),
+    occurredAt,
+  }
   const facts = { reason, operationId, source: 'import', ...told }
   return { kind, reference: keyOf(entry), facts, isDanger: false }
 }

@@ -10,9 +10,9 @@ import {
   type KeyParameters,
   keyParameters,
   MISSING,
+  type OpenRow,
   openEntries,
   openEntryOf,
-  type OpenRow,
   type Settled,
   UNEXPLAINED,
 } from '../store.ts'
@@ -246,7 +246,7 @@ const noteReported = statement<[...KeyParameters, now: string]>(
     WHERE s.direction = r.direction AND s.id = r.id AND s.kind = r.kind AND s.reported_at IS NULL`,
 )
 
-/** Where the bank's own statement is read it is that which finds them. */
+/** Where the bank's own statement is read it is that which finds them. @source rules#import.5 */
 const NEVER_READ = `NOT EXISTS (SELECT FROM statement_mark WHERE matched_until IS NOT NULL)`
 
 const insertGaps = statement<[since: string, until: string, now: string], OnlyOurs>(

@@ -1,7 +1,7 @@
 import { entryId } from '../../ledger/index.ts'
 import type { Queries } from '../../platform/db/database.ts'
-import type { CloseContent } from '../content.ts'
 import { type DayBounds, localTime } from '../../platform/sao-paulo.ts'
+import type { CloseContent } from '../content.ts'
 import type { Close } from '../store.ts'
 import { BYTE_ORDER_MARK, type Cell, csvLine } from './csv.ts'
 import { ofxEnd, ofxHead, ofxTransaction } from './ofx.ts'
@@ -30,8 +30,8 @@ export async function* ledgerCsv(queries: Queries, period: DayBounds): AsyncGene
   }
 }
 
-function balanceLine(line: string, { account }: AccountOfPeriod, at: number, cents: bigint): string {
-  const { day, time } = localTime(at)
+function balanceLine(line: string, { account }: AccountOfPeriod, atMs: number, cents: bigint): string {
+  const { day, time } = localTime(atMs)
   return csvLine([line, account, day, time, null, null, null, { cents }, ...Array<Cell>(6).fill(null)])
 }
 
@@ -62,8 +62,14 @@ export async function* statementOfx(queries: Queries, period: DayBounds, madeAt:
 const CLOSE_COLUMNS = ['day', 'version', 'line', 'name', 'account', 'count', 'amount', 'text']
 
 /** A close, a line for each figure. @source rules#export.1 */
-export function closeCsv({ day, version, hash }: Pick<Close, 'day' | 'version' | 'hash'>, content: CloseContent): string {
-  const line = (name: string, cells: { readonly [Column in 'name' | 'account' | 'count' | 'cents' | 'text']?: Cell }) => {
+export function closeCsv(
+  { day, version, hash }: Pick<Close, 'day' | 'version' | 'hash'>,
+  content: CloseContent,
+): string {
+  const line = (
+    name: string,
+    cells: { readonly [Column in 'name' | 'account' | 'count' | 'cents' | 'text']?: Cell },
+  ) => {
     const { name: what = null, account = null, count = null, cents, text = null } = cells
     const amount = typeof cents === 'number' ? { cents: BigInt(cents) } : null
     return csvLine([day, version, name, what, account, count, amount, text])

@@ -29,7 +29,9 @@ export function curlOf(endpoint: Endpoint, isApart = false): string | undefined 
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(example ?? {}))}`]),
-    ...(upload === undefined ? [] : [`-H 'Content-Type: ${upload.contentType}'`, `--data-binary ${quoted(String(example))}`]),
+    ...(upload === undefined
+      ? []
+      : [`-H 'Content-Type: ${upload.contentType}'`, `--data-binary ${quoted(String(example))}`]),
   ].join(' \\\n  ')
 }
 

@@ -8,7 +8,14 @@ import { clientAddress } from './client-address.ts'
 import { readingOf } from './connections.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
 import { compileQueryReader, type QueryText } from './query-string.ts'
-import { compileJsonReader, fileReader, type JsonReader, readBody, readUnwantedBody, refuseUnwantedBody } from './request-body.ts'
+import {
+  compileJsonReader,
+  fileReader,
+  type JsonReader,
+  readBody,
+  readUnwantedBody,
+  refuseUnwantedBody,
+} from './request-body.ts'
 import { responseSchemas } from './response-schemas.ts'
 import type { Strangers } from './strangers.ts'
 import { countHeader } from './transport.ts'

@@ -119,7 +119,12 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas) {
     ...(upload && {
       requestBody: {
         required: true,
-        content: { [upload.contentType]: { schema: { type: 'string', maxLength: upload.maxBytes }, example } },
+        content: {
+          [upload.contentType]: {
+            schema: schemas.write(Type.String({ title: upload.title, maxLength: upload.maxBytes })),
+            example,
+          },
+        },
       },
     }),
     responses: withProblems(

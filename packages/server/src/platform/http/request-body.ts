@@ -56,7 +56,8 @@ export function fileReader({ contentType }: Upload): JsonReader {
   return (bytes, { 'content-type': type = '', 'content-encoding': encoding = IDENTITY }) => {
     if (bytes.length === 0) refuseFaults([MISSING])
     const [named = ''] = type.split(';')
-    if (named.trim().toLowerCase() !== contentType) refuseEncoding(`this request body needs Content-Type: ${contentType}`)
+    if (named.trim().toLowerCase() !== contentType)
+      refuseEncoding(`this request body needs Content-Type: ${contentType}`)
     if (charsetsOf(type).some((charset) => !UTF_8.includes(charset))) refuseEncoding('the charset must be utf-8')
     if (encoding.toLowerCase() !== IDENTITY) refuseEncoding('the request body must not have a Content-Encoding')
   }
