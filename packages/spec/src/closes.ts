@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
 import { limits } from './limits.ts'
-import { cents, cursorList, instant, int64, nullable, pageLimit, text, uuid } from './shapes.ts'
+import { CURSOR, cents, cursorList, instant, int64, nullable, pageLimit, text, utcDay, uuid } from './shapes.ts'
 
 /**
  * The daily close of America/Sao_Paulo, what a finance department takes of it, and the bank's statement as an operator brings it
  * in a file.
  */
 
-const DAY = '^2[0-9]{3}-[0-9]{2}-[0-9]{2}$'
+const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
 
 const day = Type.String({ pattern: DAY, minLength: 10, maxLength: 10, description: 'A day of America/Sao_Paulo' })
 
@@ -199,11 +199,7 @@ export const listCloses = endpoint({
   query: Type.Object(
     {
       cursor: Type.Optional(
-        Type.String({
-          pattern: '^[1-9][0-9]{0,15}$',
-          description: '`nextCursor` of the page before',
-          examples: ['17'],
-        }),
+        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6MTc'] }),
       ),
       limit: pageLimit,
     },
@@ -337,13 +333,13 @@ export const exportLedger = endpoint({
   query: Type.Object(
     {
       from: Type.Optional({
-        ...day,
+        ...utcDay(''),
         description: 'First day of America/Sao_Paulo, inclusive; left out: the first of the month of `to`',
         examples: ['2026-11-01'],
       }),
       to: Type.Optional({
-        ...day,
-        description: 'Last day of America/Sao_Paulo, inclusive; left out: today',
+        ...utcDay(''),
+        description: 'Last day of America/Sao_Paulo, inclusive; left out: that of `from`, or today',
         examples: ['2026-11-30'],
       }),
       format: Type.Optional(Type.Enum(['csv'], { description: 'Left out: `csv`' })),

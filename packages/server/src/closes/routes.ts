@@ -9,7 +9,7 @@ import type { Exporter } from './export/streamed.ts'
 import { closeCsv, ledgerCsv, statementOfx } from './export/write.ts'
 import { type Close, closeOfDay, closesBefore } from './store.ts'
 import { verifyCloses } from './verify.ts'
-import { closeView, contentOfClose, summaryView } from './view.ts'
+import { closeView, contentOfClose, cursorAfter, placeIn, summaryView } from './view.ts'
 
 /** The endpoints of the closes and of what is exported. */
 export type CloseHandlers = Handlers<
@@ -40,10 +40,13 @@ export function createCloseHandlers(options: CloseHandlersOptions): CloseHandler
   return {
     listCloses: async ({ query }) => {
       const limit = query.limit ?? limits.pageLimitDefault
-      const rows = await closesBefore(database, query.cursor === undefined ? null : BigInt(query.cursor), limit + 1)
+      const before = query.cursor === undefined ? null : placeIn(query.cursor)
+      if (before === undefined) throw invalid('cursor', 'cursor must be nextCursor of a page before')
+      const rows = await closesBefore(database, before, limit + 1)
       const page = rows.slice(0, limit)
       const hasMore = rows.length > limit
-      const nextCursor = hasMore ? String(page.at(-1)?.seq) : null
+      const last = page.at(-1)
+      const nextCursor = hasMore && last ? cursorAfter(last) : null
       return { status: 200, body: { data: page.map(summaryView), pagination: { limit, hasMore, nextCursor } } }
     },
     getClose: async ({ params, query }) => ({ status: 200, body: closeView(await find(params.id, query.version)) }),
@@ -67,7 +70,7 @@ export function createCloseHandlers(options: CloseHandlersOptions): CloseHandler
       }
     },
     exportLedger: async ({ query }) => {
-      const { to = dayOf(clock.now()) } = query
+      const { to = query.from ?? dayOf(clock.now()) } = query
       const { from = `${to.slice(0, 8)}01` } = query
       const period = periodOf(from, to)
       return { status: 200, body: await exporter.stream((queries) => ledgerCsv(queries, period)) }

@@ -43,3 +43,14 @@ export function closeView(close: Close): CloseBody {
     changed: [...changed],
   }
 }
+
+/** The place after a close, as a client sends it back. @source rules#close.8 */
+export function cursorAfter({ seq }: Pick<Close, 'seq'>): string {
+  return Buffer.from(`v1:${seq}`).toString('base64url')
+}
+
+/** The place in a cursor, or `undefined` where it is none of ours. */
+export function placeIn(cursor: string): bigint | undefined {
+  const digits = /^v1:(\d{1,18})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1]
+  return digits === undefined ? undefined : BigInt(digits)
+}

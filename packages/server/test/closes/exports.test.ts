@@ -117,7 +117,7 @@ test('[export.3] a period that is none is 400 with the field, and no export begi
     ['from=2026-02-30&to=2026-03-01', 'from'],
     ['from=2026-03-02&to=2026-03-01', 'to'],
     ['from=2025-01-01&to=2026-03-01', 'to'],
-    ['from=3026-03-01', 'to'],
+    ['from=1626-03-01', 'from'],
   ]) {
     const { status, body } = await pix.operator('GET', `/operator/ledger/export?${query}`)
     assert.deepEqual([status, body.code, body.errors[0].field], [400, 'validation_error', field], query)

@@ -63,7 +63,7 @@ interface OperationText {
   readonly operationId: string
   readonly security: readonly Readonly<Record<string, unknown>>[]
   readonly parameters: readonly ParameterText[]
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
+  readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema: Schema } } }
   readonly responses: Readonly<Record<string, ResponseText>>
 }
 
@@ -99,8 +99,15 @@ export function readDocument(text: string): readonly Operation[] {
   const { paths } = withoutReferences(JSON.parse(text)) as DocumentText
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS })
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => operationOf(path, method, operation, ajv)),
+    Object.entries(methods).flatMap(([method, operation]) =>
+      isOfFile(operation) ? [] : [operationOf(path, method, operation, ajv)],
+    ),
   )
+}
+
+/** What a file says wrong, tests of its own try. */
+function isOfFile({ requestBody }: OperationText): boolean {
+  return requestBody !== undefined && requestBody.content['application/json'] === undefined
 }
 
 /** A document with what it refers to in the places of the references. None of them leads back to itself. */
@@ -118,7 +125,7 @@ export function withoutReferences(document: unknown): unknown {
 function operationOf(path: string, method: string, text: OperationText, ajv: Ajv2020) {
   const named = (place: string) => text.parameters.filter((parameter) => parameter.in === place)
   const query = Object.fromEntries(named('query').map(({ name, schema }) => [name, schema]))
-  const schema = text.requestBody?.content['application/json'].schema
+  const schema = text.requestBody?.content['application/json']?.schema
   return {
     id: text.operationId,
     method: method.toUpperCase(),
