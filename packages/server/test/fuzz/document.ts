@@ -38,6 +38,8 @@ export interface Operation {
   /** The request headers that the document names, in lower case. */
   readonly headers: readonly string[]
   readonly body: { readonly schema: Schema; readonly isValid: Validate } | undefined
+  /** Whether its body is a file: what one says wrong, tests of its own try. */
+  readonly takesFile: boolean
   readonly isValidQuery: Validate
   /** By status. */
   readonly answers: ReadonlyMap<number, DocumentedAnswer>
@@ -99,15 +101,8 @@ export function readDocument(text: string): readonly Operation[] {
   const { paths } = withoutReferences(JSON.parse(text)) as DocumentText
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS })
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) =>
-      isOfFile(operation) ? [] : [operationOf(path, method, operation, ajv)],
-    ),
+    Object.entries(methods).map(([method, operation]) => operationOf(path, method, operation, ajv)),
   )
-}
-
-/** What a file says wrong, tests of its own try. */
-function isOfFile({ requestBody }: OperationText): boolean {
-  return requestBody !== undefined && requestBody.content['application/json'] === undefined
 }
 
 /** A document with what it refers to in the places of the references. None of them leads back to itself. */
@@ -135,6 +130,7 @@ function operationOf(path: string, method: string, text: OperationText, ajv: Ajv
     query,
     headers: named('header').map(({ name }) => name.toLowerCase()),
     body: schema && { schema, isValid: ajv.compile(schema) },
+    takesFile: text.requestBody !== undefined && schema === undefined,
     isValidQuery: ajv.compile({ type: 'object', properties: query, additionalProperties: false }),
     answers: new Map(
       Object.entries(text.responses).map(([status, response]) => [Number(status), answerOf(response, ajv)]),

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import { Refusal } from '@pixgate/spec'
 import type { Queries } from '../../platform/db/database.ts'
@@ -10,7 +10,7 @@ export interface Exporter {
   /**
    * Begins an export.
    * @returns its bytes, once the first of them are there; it breaks off where the rest cannot be read
-   * @throws overloaded (503) two are under way · Error where nothing could be read
+   * @throws overloaded (503) two are under way, and none of them has ended within five seconds · Error where nothing could be read
    * @source rules#export.3
    */
   stream(pieces: (queries: Queries) => AsyncIterable<string>): Promise<Readable>
@@ -24,9 +24,22 @@ const AT_ONCE = 2
 /** Whoever reads slower than this is cut off: a snapshot that is held keeps the database from being cleaned. */
 const MOST_MS = 600_000
 
+/** So long a third one waits for its turn. */
+const WAIT_MS = 5_000
+
 /** Makes it. */
-export function createExporter(databaseUrl: string): Exporter {
+export function createExporter(databaseUrl: string, waitMs: number = WAIT_MS): Exporter {
   const underWay = new Set<AbortController>()
+  const ends = new EventEmitter()
+
+  async function turn(): Promise<void> {
+    const signal = AbortSignal.timeout(waitMs)
+    while (underWay.size >= AT_ONCE) {
+      await once(ends, 'end', { signal }).catch(() => {
+        throw new Refusal('overloaded', { retryAfterSeconds: 10 })
+      })
+    }
+  }
 
   async function write(stream: PassThrough, pieces: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
     for await (const piece of pieces) {
@@ -38,7 +51,7 @@ export function createExporter(databaseUrl: string): Exporter {
 
   return {
     stream: async (pieces) => {
-      if (underWay.size >= AT_ONCE) throw new Refusal('overloaded', { retryAfterSeconds: 10 })
+      await turn()
       const ending = new AbortController()
       underWay.add(ending)
       const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(MOST_MS)])
@@ -55,7 +68,10 @@ export function createExporter(databaseUrl: string): Exporter {
           stream.destroy(error as Error)
           throw error
         })
-        .finally(() => underWay.delete(ending))
+        .finally(() => {
+          underWay.delete(ending)
+          ends.emit('end')
+        })
       const begun = once(stream, 'readable', { signal })
       begun.catch(() => undefined)
       await Promise.race([begun, done])
