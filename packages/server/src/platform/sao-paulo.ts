@@ -23,9 +23,23 @@ export interface LocalTime {
 
 /** What they show at an instant, epoch milliseconds. */
 export function localTime(instantMs: number): LocalTime {
-  const parts = Object.fromEntries(format.formatToParts(instantMs).map(({ type, value }) => [type, value]))
-  const { year = '', month, day, hour, minute, second } = parts
-  return { day: `${year.padStart(4, '0')}-${month}-${day}`, time: `${hour}:${minute}:${second}` }
+  const text = new Date(instantMs + offsetAt(instantMs)).toISOString()
+  return { day: text.slice(0, 10), time: text.slice(11, 19) }
+}
+
+/** The zone's rules are slow to ask, and change at whole hours only: most instants are of the same one. */
+let latest = { hour: Number.NaN, offsetMs: 0 }
+
+function offsetAt(instantMs: number): number {
+  const hour = Math.floor(instantMs / HOUR_MS)
+  if (hour !== latest.hour) {
+    const parts = Object.fromEntries(
+      format.formatToParts(hour * HOUR_MS).map(({ type, value }) => [type, Number(value)]),
+    )
+    const { year = 0, month = 1, day = 0, hour: hours = 0, minute = 0, second = 0 } = parts
+    latest = { hour, offsetMs: Date.UTC(year, month - 1, day, hours, minute, second) - hour * HOUR_MS }
+  }
+  return latest.offsetMs
 }
 
 /** The day of an instant: it begins at 03:00 UTC. @source rules#close.2 */
