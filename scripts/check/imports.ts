@@ -44,6 +44,7 @@ const table: readonly Unit[] = [
   { unit: 'server/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'server/cash-in'] },
 
   { unit: 'server/inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+  { unit: 'server/closes', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
   { unit: 'server/bank-statement', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
 
   // config.ts, process.ts and what else stands beside main.ts.
@@ -53,6 +54,7 @@ const table: readonly Unit[] = [
   { unit: 'server/doctor', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/main.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
   { unit: 'server/verify-ledger.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
+  { unit: 'server/close.ts', level: '6', mayImport: ['0', '1', '6', 'server/closes', 'server/start'] },
   { unit: 'server/rewrap-keys.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/export-subject.ts', level: '6', mayImport: ['0', '1', '2', '6'] },
   { unit: 'server/index.ts', level: '6', mayImport: ['0', '1', '2', '3', '4', '4b', '5', '6'] },
@@ -133,7 +135,7 @@ function unitOf(path: string): string {
   if (name !== 'server') return name
   const [first = '', second] = inside.split('/')
   return second === undefined &&
-    !/^(?:compose|start|main|verify-ledger|rewrap-keys|export-subject|index)\.ts$/.test(first)
+    !/^(?:compose|start|main|close|verify-ledger|rewrap-keys|export-subject|index)\.ts$/.test(first)
     ? 'server/start'
     : `server/${first}`
 }

@@ -13,6 +13,7 @@ const HELP = `Usage: pixgate [WORD]
   rewrap-keys    seals stored secrets anew with PIXGATE_ENCRYPTION_KEY and ends
   export-subject prints what is kept about a person as JSON; --by NAME --reason TEXT, and the CPF, CNPJ or Pix key on stdin
   verify-audit   verifies the audit trail and ends; [--head 17:9f86…] [--json]
+  close          prints the close of a day and ends; --day 2026-11-22 [--format csv|ofx|json]
   doctor         says what is wrong with the configuration and with all that it names, and ends
 
 Settings are variables of the environment, or lines of .env in the working directory.
@@ -44,6 +45,14 @@ const programs = {
     const { readEnvironment } = await import('../src/process.ts')
     const { configuredAuditDatabase, verifyAuditTrail } = await import('../src/verify-audit.ts')
     process.exitCode = await verifyAuditTrail(parameters, 'pixgate verify-audit', () =>
+      configuredAuditDatabase(readEnvironment().environment),
+    )
+  },
+  close: async () => {
+    const { readEnvironment } = await import('../src/process.ts')
+    const { configuredAuditDatabase } = await import('../src/verify-audit.ts')
+    const { runClose } = await import('../src/close.ts')
+    process.exitCode = await runClose(parameters, 'pixgate close', () =>
       configuredAuditDatabase(readEnvironment().environment),
     )
   },

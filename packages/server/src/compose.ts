@@ -4,7 +4,7 @@ import { createAuditKeeper, KEPT_EVERY_MS } from './audit/keeper.ts'
 import { auditLimits } from './audit/limits.ts'
 import { auditLogins } from './audit/logins.ts'
 import { createBalanceHandlers } from './balance/index.ts'
-import { createStatementModule } from './bank-statement/index.ts'
+import { createStatementModule, MATCH_EVERY_MS } from './bank-statement/index.ts'
 import type { Bank } from './banks/bank.ts'
 import { withBreaker } from './banks/breaker.ts'
 import { createCertificateWatch } from './banks/certificate-watch.ts'
@@ -14,6 +14,7 @@ import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting
 import { createStandingLog, watchBank } from './banks/watch.ts'
 import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
+import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
@@ -72,6 +73,8 @@ export interface Service {
   startWatch(): void
   /** Does once what is due, for whoever steps the work instead of starting workers. Deliveries are not part of it. */
   processNext(): Promise<void>
+  /** Closes the days that are over, for whoever steps the work instead of starting workers. */
+  closeDays(): Promise<void>
   /** Finishes what is under way, takes nothing new, and lets go of everything. */
   stop(): Promise<void>
 }
@@ -157,12 +160,16 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
     startWorkers: () => startWorkers(base, modules, workers),
     startWatch: () => startWatch(base, modules, workers),
     processNext: () => processNext(modules),
+    closeDays: async () => {
+      while (await modules.closes.processNext());
+    },
     stop: async () => {
       const { logger } = base
       isDraining = true
       for (const server of all) server.beginDrain()
       logger.info('stopping: not ready from now on, and every answer closes its connection')
       modules.auditKeeper.stop()
+      modules.closes.stop()
       await Promise.all([...workers.values()].map((worker) => worker.stop()))
       await modules.verifier.stop()
       logger.info('stopping: the workers have ended what was under way')
@@ -275,12 +282,19 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
       onTrip: metrics.onTrip,
     }),
     ...access,
+    closes: buildCloses(base, engine, partner),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
     verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     identityWatch: createIdentityWatch({ ...base, engine, store: createIdentityStore(databases.work) }),
   }
+}
+
+function buildCloses(base: Base, engine: Engine, { capabilities }: Pick<Bank, 'capabilities'>) {
+  const { config, databases } = base
+  const isStatementRead = capabilities.has('statement')
+  return createClosesModule({ ...base, ...config, engine, database: databases.work, isStatementRead })
 }
 
 /** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */
@@ -450,11 +464,14 @@ function handlersOf({ databases }: Base, modules: Modules) {
     ...modules.signingKeys.handlers,
     ...modules.operator.handlers,
     ...modules.operators.handlers,
+    ...modules.closes.handlers,
+    ...modules.statements.handlers,
   }
 }
 
 function startWorkers(base: Base, modules: Modules, workers: Workers): void {
-  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper, identityWatch } = modules
+  const { cashOuts, refunds, cashIns, inbox, statements, webhooks, verifier, auditKeeper, identityWatch, closes } =
+    modules
   const work = {
     'cash-out': cashOuts.processNext,
     'refund-in': refunds.processNext,
@@ -474,6 +491,9 @@ function startWorkers(base: Base, modules: Modules, workers: Workers): void {
   workers.set('database-identity', start({ name: 'database-identity', idleMs: POLL_MS, processNext: processIdentity }))
   auditKeeper.begin()
   workers.set('audit', start({ name: 'audit', idleMs: KEPT_EVERY_MS, processNext: auditKeeper.processNext }))
+  workers.set('daily-close', start({ name: 'daily-close', idleMs: CLOSE_EVERY_MS, processNext: closes.processNext }))
+  const processImports = statements.matchImports
+  workers.set('imports', start({ name: 'imports', idleMs: MATCH_EVERY_MS, processNext: processImports }))
   webhooks.start(start)
   verifier.start()
 }
@@ -536,6 +556,7 @@ async function processNext(modules: Modules): Promise<void> {
   await cashOuts.processNext()
   await refunds.processNext()
   await statements.askAboutCredits()
+  await statements.matchImports()
   while (await statements.processNext());
 }
 

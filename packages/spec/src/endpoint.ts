@@ -22,6 +22,8 @@ export interface EndpointResponse {
   /** Content type of an answer that is not JSON. */
   readonly contentType?: string
   readonly example?: unknown
+  /** The answer is written as it is read. @source rules#export.3 */
+  readonly isStreamed?: true
   /** Those that not every answer has. @source rules#reference.8 */
   readonly headers?: readonly ResponseHeader[]
 }
@@ -34,6 +36,14 @@ type Access =
 
 /** Everything the edge and the documentation know of one endpoint. */
 export type Endpoint = EndpointDefinition & Access
+
+/** A file that a request is. */
+export interface Upload {
+  /** Its name in the OpenAPI document. */
+  readonly title: string
+  readonly contentType: string
+  readonly maxBytes: number
+}
 
 interface EndpointDefinition {
   /** Its operationId and the name of its handler. */
@@ -49,6 +59,8 @@ interface EndpointDefinition {
   /** Request headers of its own, by name, for the documentation; the handler reads them. */
   readonly headers?: Readonly<Record<string, TSchema>>
   readonly body?: TSchema
+  /** Instead of a JSON body: a file, whose handler reads its bytes. @source rules#import.1 */
+  readonly upload?: Upload
   /** Example of a request body. */
   readonly example?: unknown
   readonly responses: Readonly<Record<number, EndpointResponse>>
@@ -86,7 +98,8 @@ export function errorsOf(definition: Endpoint): readonly ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
       'validation_error',
-      ...(definition.body ? (['body_too_large'] as const) : []),
+      ...(definition.body || definition.upload ? (['body_too_large'] as const) : []),
+      ...(definition.upload ? (['content_type_required'] as const) : []),
       ...(definition.body && definition.auth !== 'partner'
         ? (['malformed_json', 'content_type_required'] as const)
         : []),

@@ -12,6 +12,15 @@ import {
   listIncomingTransactionsShort,
 } from './cash-in/index.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
+import {
+  exportCloseCsv,
+  exportCloseOfx,
+  exportLedger,
+  getClose,
+  importStatement,
+  listCloses,
+  verifyClose,
+} from './closes.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
@@ -38,6 +47,7 @@ export * from './caps.ts'
 export * from './case-meanings.ts'
 export * from './cash-in/index.ts'
 export * from './cash-out/index.ts'
+export * from './closes.ts'
 export * from './document.ts'
 export * from './endpoint.ts'
 export * from './error-help.ts'
@@ -103,6 +113,13 @@ const businessEndpoints = {
   createOperator,
   listOperators,
   deactivateOperator,
+  listCloses,
+  getClose,
+  verifyClose,
+  exportCloseCsv,
+  exportCloseOfx,
+  exportLedger,
+  importStatement,
   receiveCashInEvent,
   receiveCashOutEvent,
 } as const

@@ -142,7 +142,8 @@ const selectOldest = statement<[], { created_at: number }>(
 /** A version before settles a tariff without booking it. @source rules#statement.4 */
 const REOPENED_FOR = '1 day'
 
-type EntryParameters = [
+/** See {@link entryParameters}. */
+export type EntryParameters = [
   directions: readonly string[],
   ids: readonly string[],
   kinds: readonly string[],
@@ -202,7 +203,8 @@ const reopenTariffs = statement<[now: string]>(
 /** An adjustment may be ordered so long before the money is moved. @source rules#statement.9 */
 const ADJUSTED_BEFORE_HOURS = 24
 
-interface OpenRow {
+/** A row of {@link openEntries}. */
+export interface OpenRow {
   readonly direction: 'in' | 'out'
   readonly id: string
   readonly kind: StatementEntry['kind']
@@ -226,11 +228,11 @@ interface OpenRow {
 
 /**
  * What our books know of some entries. By end-to-end id once for all of them: a payment may have thousands of returns.
- * @param picked which entries, and how many
+ * @param picked which entries, and how many @param table of the bank's own statement, or of files
  */
-function openEntries(picked: string): string {
+export function openEntries(picked: string, table = 'statement_entry'): string {
   return `WITH picked AS MATERIALIZED (
-     SELECT * FROM statement_entry s WHERE s.settled_at IS NULL AND ${picked}
+     SELECT * FROM ${table} s WHERE s.settled_at IS NULL AND ${picked}
    ), paid AS MATERIALIZED (
      SELECT p.end_to_end_id, p.kind, array_agg(p.id::text) AS ids
        FROM (SELECT DISTINCT end_to_end_id FROM picked) d
@@ -271,7 +273,7 @@ function openEntries(picked: string): string {
           AND o.status = CASE s.direction WHEN 'in' THEN 'CREDITED' ELSE 'DEBITED' END
           AND o.value_cents = s.value_cents
           AND o.created_at >= s.occurred_at - interval '${ADJUSTED_BEFORE_HOURS} hours'
-          AND NOT EXISTS (SELECT FROM statement_entry k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
+          AND NOT EXISTS (SELECT FROM ${table} k WHERE k.outcome = 'KEPT' AND k.operation_id = o.id)
         ORDER BY o.created_at LIMIT 1) a ON true`
 }
 
@@ -300,7 +302,8 @@ const selectOldestUnreported = statement<[], { at: number | null }>(
 /** Above every amount. */
 const MAX_CENTS = 9_223_372_036_854_775_807n
 
-type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
+/** See {@link keyParameters}. */
+export type KeyParameters = [directions: readonly string[], ids: readonly string[], kinds: readonly string[]]
 
 const KEY_ROWS = 'unnest($1::text[], $2::text[], $3::text[])'
 
@@ -529,7 +532,8 @@ function gapsOf(database: Database): Pick<StatementStore, OfGaps> {
   }
 }
 
-function entryParameters(entries: readonly StatementEntry[]): EntryParameters {
+/** Entries as the parameters of a statement. */
+export function entryParameters(entries: readonly StatementEntry[]): EntryParameters {
   return [
     ...keyParameters(entries),
     entries.map(({ endToEndId }) => endToEndId),
@@ -539,7 +543,8 @@ function entryParameters(entries: readonly StatementEntry[]): EntryParameters {
   ]
 }
 
-function keyParameters(keys: readonly EntryKey[]): KeyParameters {
+/** What tells them from every other, as parameters. */
+export function keyParameters(keys: readonly EntryKey[]): KeyParameters {
   return [
     keys.map(({ direction }) => direction),
     keys.map(({ movementId }) => movementId),
@@ -547,7 +552,8 @@ function keyParameters(keys: readonly EntryKey[]): KeyParameters {
   ]
 }
 
-function openEntryOf(row: OpenRow): OpenEntry {
+/** The entry of a row. */
+export function openEntryOf(row: OpenRow): OpenEntry {
   const subjectKind = SUBJECT_KINDS[row.kind]
   return {
     kind: row.kind,

@@ -211,6 +211,11 @@ const WAITING: Readonly<
     names: ['pixgate_bank_statement_read', 'pixgate_bank_statement_age_seconds'],
     labels: [],
   },
+  closes: {
+    what: 'Days that are closed; the age is since the last of them ended, or since money was first booked',
+    names: ['pixgate_days_closed', 'pixgate_days_closed_age_seconds'],
+    labels: [],
+  },
 }
 
 const PARTS = Object.keys(WAITING) as readonly (keyof Backlog)[]

@@ -28,6 +28,8 @@ export interface Backlog {
   readonly suspended: readonly Count[]
   /** Whether the bank's statement was read whole: none where it never was; the age is since it was. */
   readonly statement: readonly Count[]
+  /** How many days are closed; the age is since the last of them ended, and before the first since money was booked. */
+  readonly closes: readonly Count[]
 }
 
 /** All SQL of the metrics: each part of {@link Backlog}. @throws DatabaseUnavailable */
@@ -165,6 +167,17 @@ const selectStatement = statement<[], Count>(
      FROM statement_mark WHERE read_at IS NOT NULL`,
 )
 
+/** @source rules#close.10 */
+const selectCloses = statement<[limit: number], Count>(
+  'health.closes',
+  `SELECT '' AS kind, '' AS state,
+          (SELECT count(*)::integer FROM (SELECT FROM daily_close WHERE version = 1 LIMIT $1) AS closed) AS count,
+          extract(epoch FROM clock_timestamp() - since)::float8 AS "oldestSeconds"
+     FROM (SELECT coalesce((SELECT (max(day) + 1)::timestamp AT TIME ZONE 'America/Sao_Paulo' FROM daily_close),
+                           (SELECT min(e.at) FROM account a JOIN entry e ON e.account_id = a.id AND e.version = 1)) AS since) AS latest
+    WHERE since IS NOT NULL`,
+)
+
 /** Whether an operation of a kind has ended in a state. Of those that have there may be millions. */
 const HAS_ENDED: Readonly<{
   cash_in: Record<CashInStatus, boolean>
@@ -210,5 +223,6 @@ export function createHealthStore(database: Database): HealthStore {
     late: () => database.rows(countLate, [Object.keys(HAS_ENDED), LATE_SECONDS, COUNTED_MAX]),
     suspended: () => database.rows(selectSuspended, []),
     statement: () => database.rows(selectStatement, []),
+    closes: () => database.rows(selectCloses, [COUNTED_MAX]),
   }
 }

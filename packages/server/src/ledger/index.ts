@@ -2,6 +2,7 @@ import type { Database } from '../platform/db/database.ts'
 import { createLedgerHandlers, type LedgerHandlers } from './routes.ts'
 import { createLedgerStore } from './store.ts'
 
+export { entryId } from './entry-id.ts'
 export { createLedgerVerifier } from './verify/verifier.ts'
 
 /** The ledger as the merchant reads it. */

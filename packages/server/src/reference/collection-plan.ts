@@ -147,7 +147,13 @@ export const collectionPlan: readonly Folder[] = [
   {
     name: 'Books',
     description: 'What is available, and every movement of it.',
-    steps: [{ id: 'getBalance' }, { id: 'listLedgerEntries' }, { id: 'getLedgerEntry' }],
+    steps: [
+      { id: 'getBalance' },
+      { id: 'listLedgerEntries' },
+      { id: 'getLedgerEntry' },
+      { id: 'exportLedger' },
+      { id: 'listCloses' },
+    ],
   },
   SIMULATED_BANK,
   {

@@ -17,8 +17,11 @@ export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string, op
     endpoints.filter(({ auth }) => auth !== 'partner').map((endpoint) => [endpoint.id, endpoint]),
   )
   const hasBank = callable.has('payCashIn')
+  const asked = new Set(collectionPlan.flatMap(({ steps }) => steps.map(({ id }): string => id)))
   const ids = new Set(
-    [...callable.values()].flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable)),
+    [...callable.values()]
+      .filter(({ id }) => asked.has(id))
+      .flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable)),
   )
   return {
     info: {

@@ -106,11 +106,31 @@ export function readAnswer(
   const headers = new Map(lines.map(headerOf))
   const behind = bytes.subarray(end + 4)
   if (status.startsWith('1')) return readAnswer(behind, method)
+  if (headers.get('transfer-encoding') === 'chunked' && method !== 'HEAD') {
+    const found = readChunks(behind)
+    return found && { answer: { status: Number(status), headers, body: found.body }, rest: found.rest }
+  }
   const length = method === 'HEAD' || status === '204' || status === '304' ? '0' : headers.get('content-length')
   if (length === undefined) throw new Error(`an answer without Content-Length: ${first}`)
   const size = Number(length)
   if (behind.length < size) return undefined
   return { answer: { status: Number(status), headers, body: behind.subarray(0, size) }, rest: behind.subarray(size) }
+}
+
+/** A body in chunks, up to the empty one; `undefined` where it is not all there yet. @throws Error what is none */
+function readChunks(bytes: Buffer): { readonly body: Buffer; readonly rest: Buffer } | undefined {
+  const chunks: Buffer[] = []
+  for (let rest = bytes; ; ) {
+    const end = rest.indexOf('\r\n')
+    if (end < 0) return undefined
+    const text = rest.toString('latin1', 0, end)
+    if (!/^[0-9a-f]+$/i.test(text)) throw new Error(`no chunk: ${text}`)
+    const [from, size] = [end + 2, Number.parseInt(text, 16)]
+    if (rest.length < from + size + 2) return undefined
+    if (size === 0) return { body: Buffer.concat(chunks), rest: rest.subarray(from + 2) }
+    chunks.push(rest.subarray(from, from + size))
+    rest = rest.subarray(from + size + 2)
+  }
 }
 
 function headerOf(line: string): [string, string] {

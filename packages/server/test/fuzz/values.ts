@@ -123,6 +123,8 @@ const KNOWN: Readonly<Record<string, (source: Source) => unknown>> = {
   expiresAt: ({ chance }) => new Date(wallNow() + 3_600_000 + chance.below(1_000_000)).toISOString(),
   start_date: ({ chance }) => chance.pick(DAYS.slice(0, 3)),
   end_date: ({ chance }) => chance.pick(DAYS.slice(2)),
+  from: ({ chance }) => chance.pick(['2026-12-01', '2026-12-31']),
+  to: ({ chance }) => chance.pick(['2026-12-31', '2027-01-31']),
   cursor: ({ chance, corpus, operation }) => corpus.recall(`cursor of ${subjectOf(operation.path)}`, chance),
   end_to_end_id: ({ chance, corpus }) => corpus.recall('endToEndId', chance),
   external_id: ({ chance, corpus }) => corpus.recall('externalId', chance),

@@ -267,6 +267,7 @@ const NOTHING_WAITS: Backlog = {
   late: [],
   suspended: [],
   statement: [],
+  closes: [],
 }
 
 test('[health.4] [partner.12] the metrics show the state at the time of the scrape', async () => {
@@ -355,7 +356,7 @@ test('[metrics.7] a database that is away is asked for one figure and not for al
   }
   const store = {
     ...{ cases: away, operations: away, events: away, deliveries: away },
-    ...{ late: away, suspended: away, statement: away },
+    ...{ late: away, suspended: away, statement: away, closes: away },
   }
   assert.deepEqual(await createBacklogReader({ store, logger: log.logger })(), {})
   assert.deepEqual([asked, log.lines], [1, []])

@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { type Endpoint, endpoints } from '@pixgate/spec'
 import { curlOf } from '../../src/platform/http/curl.ts'
+import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
 import { KNOWN_EVERYWHERE_MS } from '../../src/signing-keys/rules.ts'
 import { makeOperator } from '../support/operators.ts'
 import { ADMIN_TOKEN, type Answer, type World, world } from '../support/world.ts'
@@ -131,6 +132,20 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await run('deactivateAllApiKeys')
 }
 
+/** A day that is over, and what is taken of it. */
+async function closes({ run, variables }: Shell, pix: World): Promise<void> {
+  const { to } = boundsOf(dayOf(pix.clock.now()))
+  pix.clock.advance(to + DAY_KNOWN_AFTER_MS - pix.clock.now())
+  while ((await run('listCloses')).data.length === 0) await pix.service.closeDays()
+  variables.CLOSE_ID = (await run('listCloses')).data[0].id
+  for (const id of ['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx', 'exportLedger'] as const)
+    await run(id)
+  await run('importStatement')
+}
+
+/** When the bank's statement has been read past the end of a day. */
+const DAY_KNOWN_AFTER_MS = 15 * 60_000
+
 /** What an approver does about a payout that waits. */
 async function approver({ run, variables }: Shell, pix: World): Promise<void> {
   const { id } = await pix.cashOut({ value: WAITING_REAIS, externalId: 'waits' })
@@ -151,6 +166,7 @@ test('[reference.5] every command that the reference shows works at the sandbox 
   await moneyOut(sh, pix)
   await settledByHand(sh, pix)
   await operator(sh, pix)
+  await closes(sh, pix)
   const shown = Object.values<Endpoint>(endpoints).filter((endpoint) => curlOf(endpoint) !== undefined)
   assert.deepEqual(
     shown.map(({ id }) => id).filter((id) => !sh.used.has(id as OperationId)),

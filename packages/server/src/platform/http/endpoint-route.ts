@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { type Endpoint, Refusal } from '@pixgate/spec'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -7,7 +8,14 @@ import { clientAddress } from './client-address.ts'
 import { readingOf } from './connections.ts'
 import type { Authenticators, Caller, EndpointTable, Handlers, IncomingRequest, RequestContext } from './handler.ts'
 import { compileQueryReader, type QueryText } from './query-string.ts'
-import { compileJsonReader, type JsonReader, readBody, readUnwantedBody, refuseUnwantedBody } from './request-body.ts'
+import {
+  compileJsonReader,
+  fileReader,
+  type JsonReader,
+  readBody,
+  readUnwantedBody,
+  refuseUnwantedBody,
+} from './request-body.ts'
 import { responseSchemas } from './response-schemas.ts'
 import type { Strangers } from './strangers.ts'
 import { countHeader } from './transport.ts'
@@ -84,7 +92,7 @@ export function endpointRoute(
       request.caller = caller
       authenticate.admit?.(incoming, caller)
     }
-    const read = () => (endpoint.body ? readBody(raw) : readUnwantedBody(raw))
+    const read = () => bodyOf(endpoint, raw)
     const rawBody = await (auth === 'partner' ? strangers.read(request, read) : read()).catch((error: unknown) => {
       if (auth === 'partner') authenticate.onUnreadPartner?.(incoming, error)
       throw error
@@ -155,7 +163,13 @@ function refuseParameters(query: QueryText): undefined {
   readNoParameters(query)
 }
 
-function jsonReaderOf({ auth, body }: Endpoint): JsonReader | undefined {
+function bodyOf({ body, upload }: Endpoint, request: IncomingMessage): Promise<Buffer> {
+  if (upload) return readBody(request, upload.maxBytes)
+  return body ? readBody(request) : readUnwantedBody(request)
+}
+
+function jsonReaderOf({ auth, body, upload }: Endpoint): JsonReader | undefined {
+  if (upload) return fileReader(upload)
   if (!body) return refuseUnwantedBody
   return auth === 'partner' ? undefined : compileJsonReader(body)
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type {
   ApiKeyScope,
   Caps,
@@ -45,7 +46,11 @@ export type Reply<E extends Endpoint> = {
   } & BodyOf<E['responses'][Status] & EndpointResponse>
 }[keyof E['responses'] & number]
 
-type BodyOf<Response extends EndpointResponse> = Response extends { readonly schema: infer Schema extends TSchema }
+type BodyOf<Response extends EndpointResponse> = Response extends { readonly isStreamed: true }
+  ? { readonly body: Readable }
+  : JsonOf<Response>
+
+type JsonOf<Response extends EndpointResponse> = Response extends { readonly schema: infer Schema extends TSchema }
   ? { readonly body: Static<Schema> }
   : { readonly body?: undefined }
 

@@ -1,0 +1,229 @@
+import { type FieldError, limits, Refusal } from '@pixgate/spec'
+import pLimit from 'p-limit'
+import type { Operator } from '../../audit/operator.ts'
+import type { StatementEntry } from '../../banks/port.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { sha256 } from '../../platform/crypto.ts'
+import type { Ids } from '../../platform/ids.ts'
+import { type LiveRequest, refuseLapsed } from '../../platform/live-request.ts'
+import { boundsOf, instantOf, isDay } from '../../platform/sao-paulo.ts'
+import type { Receivers } from '../receivers.ts'
+import { judge, keyOf, type OpenEntry, type Verdict } from '../rules.ts'
+import type { Settled } from '../store.ts'
+import { MISSING, UNEXPLAINED } from '../store.ts'
+import { withTariffNames } from '../tariff-names.ts'
+import type { Difference, TripWire } from '../trip-wire/wire.ts'
+import { FAULTS_MAX, readStatementFile, type StatementFile } from './file.ts'
+import type { Contradiction, ImportRow, ImportStore, OnlyOurs } from './store.ts'
+
+/**
+ * Statements of the bank that operators bring in files. They are judged by the same rules as the bank's own, and are not its word:
+ * no operation takes anything from them. The bank is asked; what it does not confirm is a case.
+ * @source rules#import.3
+ */
+export interface StatementImports {
+  /**
+   * Keeps a file and matches its rows, as far as there is time; the rest is matched later.
+   * @throws validation_error (400) every fault with its line; nothing is kept
+   * @source rules#import.1, rules#import.4
+   */
+  bring(bytes: Buffer, operator: Operator, live: LiveRequest): Promise<ImportRow>
+  /** Judges the rows that are not settled. @returns false: there is nothing more to do for now @source rules#import.3 */
+  processNext(): Promise<boolean>
+}
+
+/** What they need. */
+export interface ImportsOptions {
+  readonly store: ImportStore
+  readonly receivers: Receivers
+  readonly tripWire: TripWire
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+/** How often rows that are not settled are judged again. */
+export const MATCH_EVERY_MS = 60_000
+
+/** As long as a request waits for it. */
+const MATCH_MS = 10_000
+
+const BATCH = 500
+const CONCURRENT = 20
+
+const DIFFERS = 'statement_differs'
+
+/** Makes them. */
+export function createStatementImports(options: ImportsOptions): StatementImports {
+  const { store, tripWire, clock, ids } = options
+
+  async function keep(file: StatementFile, hash: Buffer, operator: Operator): Promise<void> {
+    const [since, until] = [boundsOf(file.firstDay).from, boundsOf(file.lastDay).to]
+    const entries = withTariffNames(file.entries, await store.keptTariffs(file.entries))
+    const kept = { ...file, entries, id: ids.uuid(), sha256: hash, since, until }
+    const contradicting = await store.keep(kept, operator, ids.uuid(), clock.now())
+    await tripWire.report(contradicting.map((found) => contradiction(found, 'another imported statement')))
+    await tripWire.report((await store.noteGaps(since, until, clock.now())).map(missing))
+  }
+
+  return {
+    bring: async (bytes, operator, live) => {
+      const hash = sha256(bytes)
+      const known = await store.find(hash)
+      if (known) return known
+      const file = usable(bytes, clock.now())
+      refuseLapsed(live)
+      await keep(file, hash, operator)
+      await match(options, MATCH_MS)
+      const row = await store.find(hash)
+      if (!row) throw new Error('the import that was just kept is missing')
+      return row
+    },
+    processNext: async () => {
+      await match(options, MATCH_EVERY_MS)
+      return false
+    },
+  }
+}
+
+/** @throws validation_error (400) */
+function usable(bytes: Buffer, nowMs: number): StatementFile {
+  const file = readStatementFile(bytes, instantOf, isDay)
+  if ('faults' in file) throw refusal(file.faults)
+  if (boundsOf(file.lastDay).to > nowMs) {
+    throw refusal([{ field: 'lines', code: 'invalid', message: 'the last day of the file is not over' }])
+  }
+  return file
+}
+
+function refusal(faults: readonly FieldError[]): Refusal {
+  const [first] = faults
+  const more = faults.length > 1 ? `; ${faults.length} faults in all` : ''
+  const message = `nothing was imported: ${first?.message ?? 'the file has no rows'}${more}`
+  return new Refusal('validation_error', { message, fields: faults.slice(0, FAULTS_MAX) })
+}
+
+async function match({ store, receivers, tripWire, clock }: ImportsOptions, mostMs: number): Promise<void> {
+  const until = clock.now() + mostMs
+  await store.settleConfirmed(clock.now())
+  await store.fillGaps(clock.now())
+  const denied = await store.denied(BATCH)
+  await tripWire.report(denied.map((found) => contradiction(found, 'the bank’s own statement')))
+  await store.settle(denied.map(differing), clock.now())
+  for (let after: OpenEntry | undefined; clock.now() <= until; ) {
+    const entries = await store.open(after, BATCH)
+    await matchBatch({ store, receivers, tripWire }, entries, clock.now())
+    after = entries.at(-1)
+    if (entries.length < BATCH) return
+  }
+}
+
+async function matchBatch(
+  { store, receivers, tripWire }: Pick<ImportsOptions, 'store' | 'receivers' | 'tripWire'>,
+  entries: readonly OpenEntry[],
+  nowMs: number,
+): Promise<void> {
+  const judged = withOwnAdjustments(entries).map((entry) => ({ entry, verdict: judgeImported(entry, nowMs) }))
+  const having = (is: Verdict['is']) => judged.filter(({ verdict }) => verdict.is === is)
+  const limit = pLimit(CONCURRENT)
+  await Promise.all(
+    having('ASK').map(({ entry, verdict }) =>
+      limit(() =>
+        'operationId' in verdict && verdict.operationId ? receivers[entry.kind].ask(verdict.operationId) : undefined,
+      ),
+    ),
+  )
+  const found = judged.flatMap(({ entry, verdict }) => differenceOf(entry, verdict))
+  await tripWire.report(found)
+  const names = new Set(found.filter(({ kind }) => kind === UNEXPLAINED).map(({ reference }) => reference))
+  await store.noteAsked(
+    having('ASK').map(({ entry }) => entry),
+    nowMs,
+  )
+  await store.noteReported(
+    entries.filter((entry) => names.has(keyOf(entry))),
+    nowMs,
+  )
+  await store.settle(
+    judged.flatMap(({ entry, verdict }) => settledBy(entry, verdict)),
+    nowMs,
+  )
+}
+
+/** The same rules as for the bank's own statement; a tariff that is not booked is not booked by a file. @source rules#import.3 */
+function judgeImported(entry: OpenEntry, nowMs: number): Verdict {
+  const verdict = judge(entry, nowMs)
+  if (verdict.is !== 'TARIFF') return verdict
+  const isOverdue = entry.reportedAt === null && nowMs - entry.seenAt >= limits.statementDifferenceMs
+  return { is: 'UNEXPLAINED', reason: 'our books do not have this tariff, and a file books none', isOverdue }
+}
+
+/** An adjustment explains one row: of several that it could explain, the first one. */
+function withOwnAdjustments(entries: readonly OpenEntry[]): OpenEntry[] {
+  const explaining = new Set<string>()
+  return entries.map((entry) => {
+    if (entry.adjustmentId === null || !explaining.has(entry.adjustmentId)) {
+      if (entry.adjustmentId !== null) explaining.add(entry.adjustmentId)
+      return entry
+    }
+    return { ...entry, adjustmentId: null }
+  })
+}
+
+const UNCONFIRMED = 'only an imported statement has it; the bank did not confirm it when it was asked'
+
+function differenceOf(entry: OpenEntry, verdict: Verdict): Difference[] {
+  switch (verdict.is) {
+    case 'DIFFERS':
+      return [difference(DIFFERS, entry, verdict.reason, verdict.operationId)]
+    case 'UNEXPLAINED':
+      return verdict.isOverdue ? [difference(UNEXPLAINED, entry, verdict.reason, null)] : []
+    case 'HAND_OVER':
+      return verdict.isOverdue ? [difference(UNEXPLAINED, entry, UNCONFIRMED, verdict.operationId)] : []
+    default:
+      return []
+  }
+}
+
+/** No danger in itself: whoever forges a file shall not stop payouts by it either. */
+function difference(kind: string, entry: OpenEntry, reason: string, operationId: string | null): Difference {
+  const { kind: moved, direction, movementId, endToEndId, reference, valueCents, occurredAt } = entry
+  const told = {
+    entry: moved,
+    direction,
+    movementId,
+    endToEndId,
+    reference,
+    valueCents: Number(valueCents),
+    occurredAt,
+  }
+  const facts = { reason, operationId, source: 'import', ...told }
+  return { kind, reference: keyOf(entry), facts, isDanger: false }
+}
+
+function contradiction(found: Contradiction, other: string): Difference {
+  const { kind, id, direction, value_cents, other_cents, end_to_end_id, other_end_to_end_id } = found
+  const before = { valueCents: Number(other_cents), endToEndId: other_end_to_end_id }
+  const told = { entry: kind, direction, movementId: id, endToEndId: end_to_end_id, valueCents: Number(value_cents) }
+  const facts = { reason: `${other} has it otherwise`, source: 'import', ...told, before }
+  return { kind: DIFFERS, reference: keyOf({ kind, movementId: id }), facts, isDanger: false }
+}
+
+function missing({ direction, id, operation_id: operationId, value_cents }: OnlyOurs): Difference {
+  const facts = { direction, movementId: id, operationId, valueCents: Number(value_cents), source: 'import' }
+  return { kind: MISSING, reference: `${direction} ${id}`, facts, isDanger: false }
+}
+
+function differing({ kind, id, direction }: Contradiction): Settled {
+  return { entry: { kind, movementId: id, direction }, outcome: 'DIFFERS', operationId: null }
+}
+
+function settledBy(entry: StatementEntry, verdict: Verdict): Settled[] {
+  switch (verdict.is) {
+    case 'MATCHED':
+    case 'DIFFERS':
+    case 'KEPT':
+      return [{ entry, outcome: verdict.is, operationId: verdict.operationId }]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,199 @@
+import type { AccountCode } from '@pixgate/spec'
+
+/** What a close says of its day, and whether it balances. Pure. */
+
+/** What the database has of a day, in one snapshot. Amounts in signed centavos. */
+export interface Figures {
+  readonly accounts: readonly AccountFigures[]
+  readonly journals: readonly JournalFigures[]
+  /** What the bank had when the day was over; `null`: nobody said. */
+  readonly bank: { readonly closingCents: bigint; readonly source: 'statement' | 'import' } | null
+  /** What the bank has by then and our books have later, less what is the other way round. */
+  readonly timing: Tally
+  /** What the bank's statement has and is of no operation: tariffs, and payments that came and went. */
+  readonly kept: Tally
+  /** Differences that are neither: each is a case, or is about to be one. */
+  readonly differences: readonly DifferenceFigures[]
+  /** All cases that are open, the oldest first, and how many there are. */
+  readonly openCases: { readonly count: number; readonly cases: readonly OpenCase[] }
+}
+
+/** So many, and what they come to. */
+export interface Tally {
+  readonly count: number
+  readonly cents: bigint
+}
+
+/** An account over a day. */
+export interface AccountFigures {
+  readonly account: AccountCode
+  readonly openingCents: bigint
+  readonly closingCents: bigint
+}
+
+/** The journals of a kind. */
+export interface JournalFigures {
+  readonly journal: string
+  readonly count: number
+  readonly accounts: readonly { readonly account: AccountCode; readonly cents: bigint }[]
+}
+
+/** A difference between the bank and our books at the end of the day: what it adds to the bank. */
+export interface DifferenceFigures {
+  readonly kind: string
+  readonly reference: string
+  readonly cents: bigint
+  /** The case that tells of it; `null` before there is one. */
+  readonly caseId: string | null
+  /** Whether that one is open, or will be opened. */
+  readonly isOpen: boolean
+}
+
+/** A case that was open when the close was made. */
+export interface OpenCase {
+  readonly id: string
+  readonly kind: string
+  readonly operationId: string | null
+  readonly amountCents: bigint | null
+}
+
+/** Whether a day balances. */
+export const closeStatuses = ['BALANCED', 'EXPLAINED', 'DIFFERS', 'UNCONFIRMED'] as const
+
+/** See {@link closeStatuses}. */
+export type CloseStatus = (typeof closeStatuses)[number]
+
+/** What a close says, as JSON. Every amount in centavos. The keys stand in this order, and the text is hashed. */
+export interface CloseContent {
+  readonly day: string
+  readonly from: string
+  readonly to: string
+  readonly status: CloseStatus
+  readonly accounts: readonly { account: AccountCode; openingCents: number; closingCents: number }[]
+  readonly journals: readonly { journal: string; count: number; accounts: readonly AccountSum[] }[]
+  readonly bank: { closingCents: number; source: 'statement' | 'import' } | null
+  /** What our books say the bank has: `settlement`, with its sign changed. */
+  readonly booksCents: number
+  readonly differenceCents: number | null
+  readonly timing: { count: number; cents: number }
+  readonly kept: { count: number; cents: number }
+  readonly explained: { count: number; cents: number; cases: readonly Explanation[] }
+  /** What no open case explains. */
+  readonly unexplainedCents: number | null
+  /** The reference of the case `close_differs` that was opened about it; `null`: it is 0, or what it was the day before. */
+  readonly caseReference: string | null
+  readonly openCases: { count: number; cases: readonly ListedCase[] }
+  /** What is another than in the version before; empty in the first one. */
+  readonly changed: readonly string[]
+}
+
+/** What stands before a close. */
+export interface Before {
+  /** The version before of the same day. */
+  readonly same: { readonly version: number; readonly content: CloseContent } | undefined
+  /** What was unexplained the last time that somebody knew, by the close of an earlier day: it is no news. */
+  readonly carriedCents: number
+}
+
+interface AccountSum {
+  readonly account: AccountCode
+  readonly cents: number
+}
+
+/** A difference that a case explains. */
+export interface Explanation {
+  readonly caseId: string | null
+  readonly kind: string
+  readonly reference: string
+  readonly cents: number
+}
+
+interface ListedCase {
+  readonly id: string
+  readonly kind: string
+  readonly operationId: string | null
+  readonly amountCents: number | null
+}
+
+/** What a close lists at most of anything; how many there are is said besides. */
+export const LISTED_MAX = 100
+
+/** Puts a close together. @source rules#close.1, rules#close.3 */
+export function contentOf(
+  day: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  figures: Figures,
+  { same, carriedCents }: Before,
+): CloseContent {
+  const { accounts, journals, bank, timing, kept, differences, openCases } = figures
+  const settlement = accounts.find(({ account }) => account === 'settlement')
+  const booksCents = -(settlement?.closingCents ?? 0n)
+  const differenceCents = bank === null ? null : bank.closingCents - booksCents
+  const explaining = differences.filter(({ isOpen }) => isOpen)
+  const explainedCents = explaining.reduce((sum, { cents }) => sum + cents, 0n)
+  const unexplained = differenceCents === null ? null : differenceCents - timing.cents - kept.cents - explainedCents
+  const unexplainedCents = numberOrNull(unexplained)
+  const isNews = unexplainedCents !== null && unexplainedCents !== 0 && unexplainedCents !== carriedCents
+  const content = {
+    day,
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    status: statusOf(unexplained, explaining.length),
+    accounts: accounts.map(({ account, openingCents, closingCents }) => ({
+      account,
+      openingCents: Number(openingCents),
+      closingCents: Number(closingCents),
+    })),
+    journals: journals.map(({ journal, count, accounts: sums }) => ({
+      journal,
+      count,
+      accounts: sums.map(({ account, cents }) => ({ account, cents: Number(cents) })),
+    })),
+    bank: bank && { closingCents: Number(bank.closingCents), source: bank.source },
+    booksCents: Number(booksCents),
+    differenceCents: numberOrNull(differenceCents),
+    timing: { count: timing.count, cents: Number(timing.cents) },
+    kept: { count: kept.count, cents: Number(kept.cents) },
+    explained: {
+      count: explaining.length,
+      cents: Number(explainedCents),
+      cases: explaining.slice(0, LISTED_MAX).map(({ caseId, kind, reference, cents }) => ({
+        caseId,
+        kind,
+        reference,
+        cents: Number(cents),
+      })),
+    },
+    unexplainedCents,
+    caseReference: isNews ? `${day} ${(same?.version ?? 0) + 1}` : null,
+    openCases: {
+      count: openCases.count,
+      cases: openCases.cases
+        .slice(0, LISTED_MAX)
+        .map(({ amountCents, ...openCase }) => ({ ...openCase, amountCents: numberOrNull(amountCents) })),
+    },
+    changed: [],
+  }
+  return same === undefined ? content : { ...content, changed: changesOf(same.content, content) }
+}
+
+function statusOf(unexplained: bigint | null, explaining: number): CloseStatus {
+  if (unexplained === null) return 'UNCONFIRMED'
+  if (unexplained !== 0n) return 'DIFFERS'
+  return explaining > 0 ? 'EXPLAINED' : 'BALANCED'
+}
+
+function numberOrNull(cents: bigint | null): number | null {
+  return cents === null ? null : Number(cents)
+}
+
+/**
+ * What of a close counts when it is made anew: what was booked, and what the bank had. That a case closed since changes
+ * nothing about the day.
+ * @returns the parts that are other ones now, by name
+ * @source rules#close.7
+ */
+function changesOf(before: CloseContent, now: CloseContent): string[] {
+  const parts = ['accounts', 'journals', 'bank', 'differenceCents'] as const
+  return parts.filter((part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]))
+}

@@ -1,0 +1,220 @@
+import type { AccountCode } from '@pixgate/spec'
+import { instantParameter, type Queries, statement } from '../../platform/db/database.ts'
+import type { DayBounds } from '../../platform/sao-paulo.ts'
+import type { DifferenceFigures, Figures, JournalFigures, OpenCase, Tally } from '../content.ts'
+import { LISTED_MAX } from '../content.ts'
+
+/**
+ * What the books and the bank's statement have of a day. All of it has to be read in one snapshot. Amounts come as text, as a
+ * snapshot's connection has no parsers of ours.
+ */
+
+/** What an account has now, less what was booked since: right whatever was booked late, and for which day. */
+const selectAccounts = statement<
+  [from: string, to: string],
+  { account: AccountCode; opening: string; closing: string }
+>(
+  'closes.accounts',
+  `SELECT a.code AS account,
+          (a.balance_cents - coalesce(s.since, 0) - coalesce(s.during, 0))::text AS opening,
+          (a.balance_cents - coalesce(s.since, 0))::text AS closing
+     FROM account a
+     LEFT JOIN (SELECT account_id, sum(amount_cents) FILTER (WHERE at >= $2) AS since,
+                       sum(amount_cents) FILTER (WHERE at < $2) AS during
+                  FROM entry WHERE at >= $1 GROUP BY account_id) s ON s.account_id = a.id
+    ORDER BY a.id`,
+)
+
+const selectJournals = statement<
+  [from: string, to: string],
+  { journal: string; account: AccountCode | null; count: number; cents: string }
+>(
+  'closes.journals',
+  `SELECT e.journal, a.code AS account, count(DISTINCT (e.operation_id, e.reference))::integer AS count,
+          sum(e.amount_cents)::text AS cents
+     FROM entry e JOIN account a ON a.id = e.account_id
+    WHERE e.at >= $1 AND e.at < $2
+    GROUP BY GROUPING SETS ((e.journal), (e.journal, a.id, a.code))
+    ORDER BY e.journal, a.id NULLS FIRST`,
+)
+
+const SIGNED = `CASE s.direction WHEN 'in' THEN s.value_cents ELSE -s.value_cents END`
+
+/** What was there before the first entry that was read, and all entries, less those after the day. */
+const selectBank = statement<[to: string], { statement: string | null; import: string | null }>(
+  'closes.bank',
+  `SELECT (SELECT b.base_cents + m.entries_cents
+                  - coalesce((SELECT sum(${SIGNED}) FROM statement_entry s WHERE s.occurred_at >= $1), 0)
+             FROM bank_shortfall b, statement_mark m
+            WHERE b.name = 'statement' AND m.matched_until >= $1)::text AS statement,
+          (SELECT closing_cents FROM statement_import WHERE until = $1 ORDER BY imported_at DESC, id DESC LIMIT 1)::text
+            AS import`,
+)
+
+/** The account that stands for the bank. */
+const SETTLEMENT = `(SELECT id FROM account WHERE code = 'settlement')`
+
+/** The direction that the statement has it in: what was held is booked back before it is booked as what it is. */
+const DIRECTION = `CASE WHEN e.journal = 'return_known' OR e.amount_cents > 0 THEN 'out' ELSE 'in' END`
+
+const TARIFF_ID = `CASE WHEN s.id = s.reference THEN '' ELSE s.id END`
+
+/** Booked after the day, and of the day to the bank. */
+const selectLater = statement<[to: string], { count: number; cents: string }>(
+  'closes.booked_later',
+  `SELECT count(*)::integer AS count, coalesce(-sum(e.amount_cents), 0)::text AS cents
+     FROM entry e
+    WHERE e.account_id = ${SETTLEMENT} AND e.at >= $1
+      AND (e.journal <> 'tariff_deducted' AND e.reference <> ''
+           AND EXISTS (SELECT FROM statement_line s
+                        WHERE s.direction = ${DIRECTION} AND s.id = e.reference AND s.kind <> 'TARIFF'
+                          AND s.occurred_at < $1)
+           OR e.journal LIKE 'adjustment%'
+           AND EXISTS (SELECT FROM statement_line s
+                        WHERE s.outcome = 'KEPT' AND s.operation_id = e.operation_id AND s.occurred_at < $1)
+           OR e.journal = 'tariff_deducted'
+           AND EXISTS (SELECT FROM statement_line s
+                        WHERE s.direction = 'out' AND s.kind = 'TARIFF' AND s.occurred_at < $1
+                          AND s.id = CASE e.reference WHEN '' THEN e.operation_id::text ELSE e.reference END))`,
+)
+
+/** Booked by the end of the day, and after it to the bank. */
+const selectEarlier = statement<[to: string], { count: number; cents: string }>(
+  'closes.booked_earlier',
+  `WITH line AS MATERIALIZED (SELECT * FROM statement_line WHERE occurred_at >= $1)
+   SELECT count(*)::integer AS count, coalesce(sum(b.amount_cents), 0)::text AS cents
+     FROM (SELECT e.amount_cents
+             FROM line s
+             JOIN movement m ON m.direction = s.direction AND m.id = s.id
+             JOIN entry e ON e.operation_id = m.operation_id AND e.reference = s.id AND e.account_id = ${SETTLEMENT}
+                         AND s.direction = ${DIRECTION}
+            WHERE s.kind <> 'TARIFF' AND e.journal <> 'tariff_deducted' AND e.at < $1
+           UNION ALL
+           SELECT e.amount_cents
+             FROM line s
+             JOIN entry e ON e.operation_id = s.operation_id AND e.account_id = ${SETTLEMENT} AND e.at < $1
+            WHERE s.kind <> 'TARIFF' AND s.outcome = 'KEPT' AND e.journal LIKE 'adjustment%'
+           UNION ALL
+           SELECT e.amount_cents
+             FROM line s
+             JOIN entry e ON e.operation_id = s.operation_id AND e.journal = 'tariff_deducted' AND e.at < $1
+                         AND e.reference = ${TARIFF_ID} AND e.account_id = ${SETTLEMENT}
+            WHERE s.kind = 'TARIFF' AND s.operation_id IS NOT NULL) b`,
+)
+
+const selectKept = statement<[to: string], { count: number; cents: string }>(
+  'closes.kept',
+  `SELECT count(*)::integer AS count, coalesce(sum(${SIGNED}), 0)::text AS cents
+     FROM statement_line s WHERE s.outcome = 'KEPT' AND s.operation_id IS NULL AND s.occurred_at < $1`,
+)
+
+interface DifferenceRow {
+  readonly kind: string
+  readonly reference: string
+  readonly cents: string
+  readonly caseId: string | null
+  readonly isOpen: boolean
+}
+
+/** Of what the statement has otherwise, or at all, and of what it has not: as far as it was so when the day ended. */
+const selectDifferences = statement<[to: string], DifferenceRow>(
+  'closes.differences',
+  `WITH found AS (
+     SELECT 'statement_unexplained' AS kind, s.kind || ' ' || s.id AS reference, ${SIGNED} AS cents
+       FROM statement_line s
+      WHERE s.settled_at IS NULL AND s.occurred_at < $1
+        AND (s.kind = 'TARIFF'
+             OR NOT EXISTS (SELECT FROM movement m WHERE m.direction = s.direction AND m.id = s.id))
+     UNION ALL
+     SELECT 'statement_differs', s.kind || ' ' || s.id,
+            ${SIGNED} + coalesce((SELECT sum(e.amount_cents)
+                                    FROM movement m
+                                    JOIN entry e ON e.operation_id = m.operation_id AND e.reference = s.id
+                                                AND e.account_id = ${SETTLEMENT} AND s.direction = ${DIRECTION}
+                                   WHERE m.direction = s.direction AND m.id = s.id), 0)
+       FROM statement_line s WHERE s.outcome = 'DIFFERS' AND s.occurred_at < $1
+     UNION ALL
+     SELECT 'statement_missing', g.direction || ' ' || g.id, sum(e.amount_cents)
+       FROM statement_gap g
+       JOIN entry e ON e.operation_id = g.operation_id AND e.reference = g.id AND e.account_id = ${SETTLEMENT}
+                   AND g.direction = ${DIRECTION} AND e.at < $1
+      WHERE g.filled_at IS NULL
+      GROUP BY g.direction, g.id
+   )
+   SELECT f.kind, f.reference, f.cents::text AS cents, c.id::text AS "caseId",
+          (c.id IS NULL OR c.closed_at IS NULL) AS "isOpen"
+     FROM found f
+     LEFT JOIN "case" c ON c.operation_id IS NULL AND c.kind = f.kind AND c.reference = f.reference
+    WHERE f.cents <> 0
+    ORDER BY abs(f.cents) DESC, f.kind, f.reference`,
+)
+
+const selectOpenCases = statement<
+  [limit: number],
+  { id: string; kind: string; operationId: string | null; cents: string | null; count: number }
+>(
+  'closes.open_cases',
+  `SELECT id::text AS id, kind, operation_id::text AS "operationId",
+          CASE jsonb_typeof(facts -> 'valueCents') WHEN 'number' THEN facts ->> 'valueCents' END AS cents,
+          (count(*) OVER ())::integer AS count
+     FROM "case" WHERE closed_at IS NULL ORDER BY opened_at, id LIMIT $1`,
+)
+
+/** Reads a day, in the snapshot that `queries` are of. @source rules#close.1, rules#close.3 */
+export async function readFigures(queries: Queries, { from, to }: DayBounds): Promise<Figures> {
+  const [start, end] = [instantParameter(from), instantParameter(to)]
+  const accounts = await queries.rows(selectAccounts, [start, end])
+  const journals = await queries.rows(selectJournals, [start, end])
+  const [bank] = await queries.rows(selectBank, [end])
+  const later = tallyOf(await queries.rows(selectLater, [end]))
+  const earlier = tallyOf(await queries.rows(selectEarlier, [end]))
+  const kept = tallyOf(await queries.rows(selectKept, [end]))
+  const differences = await queries.rows(selectDifferences, [end])
+  const openCases = await queries.rows(selectOpenCases, [LISTED_MAX])
+  return {
+    accounts: accounts.map(({ account, opening, closing }) => ({
+      account,
+      openingCents: BigInt(opening),
+      closingCents: BigInt(closing),
+    })),
+    journals: journalsOf(journals),
+    bank: bankOf(bank),
+    timing: { count: later.count + earlier.count, cents: later.cents + earlier.cents },
+    kept,
+    differences: differences.map(differenceOf),
+    openCases: { count: openCases[0]?.count ?? 0, cases: openCases.map(openCaseOf) },
+  }
+}
+
+function tallyOf([row]: readonly { count: number; cents: string }[]): Tally {
+  return { count: row?.count ?? 0, cents: BigInt(row?.cents ?? 0) }
+}
+
+/** The bank's own word counts before that of a file. */
+function bankOf(row: { statement: string | null; import: string | null } | undefined): Figures['bank'] {
+  if (row?.statement != null) return { closingCents: BigInt(row.statement), source: 'statement' }
+  return row?.import == null ? null : { closingCents: BigInt(row.import), source: 'import' }
+}
+
+function journalsOf(
+  rows: readonly { journal: string; account: AccountCode | null; count: number; cents: string }[],
+): JournalFigures[] {
+  return rows
+    .filter(({ account }) => account === null)
+    .map(({ journal, count }) => ({
+      journal,
+      count,
+      accounts: rows.flatMap((row) =>
+        row.journal === journal && row.account !== null ? [{ account: row.account, cents: BigInt(row.cents) }] : [],
+      ),
+    }))
+}
+
+function differenceOf({ cents, ...row }: DifferenceRow): DifferenceFigures {
+  return { ...row, cents: BigInt(cents) }
+}
+
+function openCaseOf({ id, kind, operationId, cents }: { cents: string | null } & Omit<OpenCase, 'amountCents'>) {
+  const amountCents = cents !== null && /^-?\d+$/.test(cents) ? BigInt(cents) : null
+  return { id, kind, operationId, amountCents }
+}

@@ -1,0 +1,87 @@
+/** Days of America/Sao_Paulo, by the zone's own rules: it has no daylight saving time today, and had it before 2019. Pure. */
+
+const ZONE = 'America/Sao_Paulo'
+
+const format = new Intl.DateTimeFormat('en-US', {
+  timeZone: ZONE,
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+})
+
+/** What clocks in São Paulo show. */
+export interface LocalTime {
+  /** `2026-11-22`. */
+  readonly day: string
+  /** `23:59:59`. */
+  readonly time: string
+}
+
+/** What they show at an instant, epoch milliseconds. */
+export function localTime(instantMs: number): LocalTime {
+  const text = new Date(instantMs + offsetAt(instantMs)).toISOString()
+  return { day: text.slice(0, 10), time: text.slice(11, 19) }
+}
+
+/** The zone's rules are slow to ask, and change at whole hours only: most instants are of the same one. */
+let latest = { hour: Number.NaN, offsetMs: 0 }
+
+function offsetAt(instantMs: number): number {
+  const hour = Math.floor(instantMs / HOUR_MS)
+  if (hour !== latest.hour) {
+    const parts = Object.fromEntries(
+      format.formatToParts(hour * HOUR_MS).map(({ type, value }) => [type, Number(value)]),
+    )
+    const { year = 0, month = 1, day = 0, hour: hours = 0, minute = 0, second = 0 } = parts
+    latest = { hour, offsetMs: Date.UTC(year, month - 1, day, hours, minute, second) - hour * HOUR_MS }
+  }
+  return latest.offsetMs
+}
+
+/** The day of an instant: it begins at 03:00 UTC. @source rules#close.2 */
+export function dayOf(instantMs: number): string {
+  return localTime(instantMs).day
+}
+
+/** A day's instants, epoch milliseconds: `from` is in it, `to` is the next day's first. */
+export interface DayBounds {
+  readonly from: number
+  readonly to: number
+}
+
+/** The instants of a day that {@link isDay} knows. @source rules#close.2 */
+export function boundsOf(day: string): DayBounds {
+  return { from: startOf(day), to: startOf(dayAfter(day)) }
+}
+
+/** The day so many days after another; before it where negative. */
+export function dayAfter(day: string, days = 1): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** Whether a text is a day of the calendar. */
+export function isDay(text: string): boolean {
+  if (!/^(?:19|2\d)\d{2}-\d{2}-\d{2}$/.test(text)) return false
+  const at = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
+}
+
+/** The instant at which clocks in São Paulo show this, epoch milliseconds. @param time `23:59:59` */
+export function instantOf(day: string, time: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number)
+  return startOf(day) + ((hours * 60 + minutes) * 60 + seconds) * 1_000
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** Three hours behind UTC, two with daylight saving time; the day on which that begins starts at one o'clock. */
+function startOf(day: string): number {
+  const midnightUtc = Date.parse(`${day}T00:00:00Z`)
+  const starts = [2, 3].map((hours) => midnightUtc + hours * HOUR_MS)
+  return starts.find((at) => dayOf(at) === day && dayOf(at - 1) !== day) ?? midnightUtc + 3 * HOUR_MS
+}

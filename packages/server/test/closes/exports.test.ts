@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import test from 'node:test'
+import { csvLine, decimalText } from '../../src/closes/export/csv.ts'
+import { createExporter } from '../../src/closes/export/streamed.ts'
+import { entryId } from '../../src/ledger/index.ts'
+import { localTime } from '../../src/platform/sao-paulo.ts'
+import { administer, connectionsEnd } from '../support/database.ts'
+import { ADMIN_TOKEN, type Answer } from '../support/world.ts'
+import { centsOf, readCsv } from './csv-reading.ts'
+import { type CloseWorld, closeWorld } from './fixture.ts'
+
+const MINUTE = 60_000
+
+interface Booked {
+  readonly account: string
+  readonly public_id: string
+  readonly version: bigint
+  readonly amount_cents: bigint
+  readonly balance_after_cents: bigint
+  readonly at: number
+}
+
+/** All that our books have, account by account. */
+function booked({ database }: CloseWorld): Promise<Booked[]> {
+  return database.rows<[], Booked>(
+    {
+      name: 'test.booked',
+      text: `SELECT a.code AS account, a.public_id, e.version, e.amount_cents, e.balance_after_cents, e.at
+               FROM entry e JOIN account a ON a.id = e.account_id ORDER BY a.id, e.version`,
+    },
+    [],
+  )
+}
+
+/** A day on which all sorts of money moved. */
+async function busyDay(pix: CloseWorld): Promise<string> {
+  await pix.balance(100_00)
+  await pix.cashOut({ value: 30.01 })
+  const { id } = await pix.paid('25.50')
+  await pix.refundIn(id, 5.5)
+  for (let minute = 0; minute < 3; minute += 1) await pix.later(MINUTE)
+  return pix.endDay()
+}
+
+test('[export.1] a line has ; between its cells, a comma before the centavos, and ends with CR LF', () => {
+  assert.equal(csvLine(['a', 12, { cents: -123_456n }, null, 'b;"c']), 'a;12;-1234,56;;"b;""c"\r\n')
+  assert.deepEqual(
+    [0n, 5n, -5n, 100n, -9_223_372_036_854_775_807n].map((cents) => decimalText(cents, ',')),
+    ['0,00', '0,05', '-0,05', '1,00', '-92233720368547758,07'],
+  )
+})
+
+test('[export.2] what a spreadsheet would take for a formula is text', async (t) => {
+  for (const begins of ['=', '+', '-', '@', '\t', '\r']) {
+    assert.match(csvLine([`${begins}cmd|' /C calc'!A0`]), /^"?'/, JSON.stringify(begins))
+  }
+  const pix = await closeWorld(t)
+  const { id } = await pix.charge('1.00', { externalId: '=HYPERLINK("https://thief.example";"x")' })
+  await pix.bankAction(`charges/${id}/pay`)
+  await pix.becomes(id, 'PAID')
+  const day = await pix.endDay()
+  const { body } = await pix.operator('GET', `/operator/ledger/export?from=${day}&to=${day}`)
+  const [entry] = readCsv(body).filter(({ line }) => line === 'ENTRY')
+  assert.equal(entry?.external_id, `'=HYPERLINK("https://thief.example";"x")`)
+})
+
+test('[export.3] [export.1] the ledger of a period is all of it, to the centavo, in UTF-8 that says so', async (t) => {
+  const pix = await closeWorld(t)
+  const day = await busyDay(pix)
+  const answer = await fetch(`${pix.operatorUrl}/operator/ledger/export?from=${day}&to=${day}&format=csv`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  })
+  assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8')
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  assert.deepEqual([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf])
+  assert.ok(bytes.toString().endsWith('\r\n'))
+  const rows = readCsv(bytes.toString())
+  const entries = await booked(pix)
+  assert.deepEqual(
+    rows
+      .filter(({ line }) => line === 'ENTRY')
+      .map(({ account, debit, credit, balance, day: on, time, entry_id }) => {
+        return { account, cents: centsOf(credit) - centsOf(debit), balance: centsOf(balance), on, time, entry_id }
+      }),
+    entries.map(({ account, public_id, version, amount_cents, balance_after_cents, at }) => {
+      const { day: on, time } = localTime(at)
+      const entry_id = entryId(public_id, version)
+      return { account, cents: amount_cents, balance: balance_after_cents, on, time, entry_id }
+    }),
+  )
+  for (const account of new Set(entries.map((entry) => entry.account))) {
+    const cents = entries.filter((entry) => entry.account === account).map(({ amount_cents }) => amount_cents)
+    const closing = rows.find((row) => row.account === account && row.line === 'CLOSING')
+    assert.equal(
+      centsOf(closing?.balance),
+      cents.reduce((sum, each) => sum + each, 0n),
+      account,
+    )
+  }
+  const next = await pix.endDay()
+  const { body } = await pix.operator('GET', `/operator/ledger/export?from=${next}&to=${next}`)
+  assert.deepEqual(
+    readCsv(body).filter(({ line }) => line === 'ENTRY'),
+    [],
+  )
+  const opening = readCsv(body).find(({ line, account }) => line === 'OPENING' && account === 'available')
+  assert.equal(
+    centsOf(opening?.balance),
+    entries.filter(({ account }) => account === 'available').at(-1)?.balance_after_cents,
+  )
+})
+
+test('[export.3] a period that is none is 400 with the field, and no export begins', async (t) => {
+  const pix = await closeWorld(t)
+  for (const [query, field] of [
+    ['from=2026-02-30&to=2026-03-01', 'from'],
+    ['from=2026-03-02&to=2026-03-01', 'to'],
+    ['from=2025-01-01&to=2026-03-01', 'to'],
+    ['from=1626-03-01', 'from'],
+  ]) {
+    const { status, body } = await pix.operator('GET', `/operator/ledger/export?${query}`)
+    assert.deepEqual([status, body.code, body.errors[0].field], [400, 'validation_error', field], query)
+  }
+})
+
+test('[export.3] a hundred thousand entries are exported page by page, as they were at one moment', async (t) => {
+  const pix = await closeWorld(t)
+  const day = pix.today()
+  const count = 100_000
+  await administer(
+    pix.databaseUrl,
+    `INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, shown, at)
+     SELECT 1, n, 1, n, gen_random_uuid(), 'cash_in_paid', '', 0, 'CASH_IN', '${new Date(pix.clock.now()).toISOString()}'
+       FROM generate_series(1, ${count}) n;
+     UPDATE account SET version = ${count}, balance_cents = ${count} WHERE id = 1`.replace(
+      'INSERT INTO entry',
+      'SET session_replication_role = replica; INSERT INTO entry',
+    ),
+  )
+  const lines = await new Promise<number>((resolve, reject) => {
+    const url = `${pix.operatorUrl}/operator/ledger/export?from=${day}&to=${day}`
+    const asked = request(url, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }, (response) => {
+      let rows = 0
+      response.on('data', (chunk: Buffer) => {
+        rows += chunk.toString('latin1').split('\r\n').length - 1
+      })
+      response.on('end', () => resolve(rows))
+      response.on('error', reject)
+    })
+    asked.on('error', reject).end()
+  })
+  assert.equal(lines, 1 + 8 * 2 + count)
+})
+
+test('[export.3] whoever goes away ends the export and its snapshot; a third one that waits too long is 503', async (t) => {
+  const pix = await closeWorld(t)
+  await pix.balance(10_00)
+  const exporter = createExporter(pix.databaseUrl, 1)
+  async function* endless() {
+    for (;;) yield 'x'.repeat(100_000)
+  }
+  const [one, other] = [await exporter.stream(endless), await exporter.stream(endless)]
+  await assert.rejects(exporter.stream(endless), { code: 'overloaded' })
+  for (const stream of [one, other]) {
+    stream.on('error', () => undefined)
+    stream.destroy()
+  }
+  await connectionsEnd(pix.databaseUrl, 'pixgate export')
+  const third = await exporter.stream(async function* () {
+    yield 'done'
+  })
+  assert.equal(Buffer.concat(await third.toArray()).toString(), 'done')
+  await assert.rejects(
+    exporter.stream(async function* () {
+      yield ''
+      throw new Error('nothing could be read')
+    }),
+    /nothing could be read/,
+  )
+})
+
+/** The elements of OFX, each of which has its end. */
+function elementsOf(ofx: string, name: string): string[] {
+  return [...ofx.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, text = '']) => text)
+}
+
+test('[export.4] OFX has every entry of the merchant’s account, under the id of the ledger, and its balance', async (t) => {
+  const pix = await closeWorld(t)
+  const day = await busyDay(pix)
+  const { headers, body } = await pix.operator('GET', `/operator/closes/${day}/ofx`)
+  assert.equal(headers.get('content-type'), 'application/x-ofx')
+  assert.ok(body.startsWith('OFXHEADER:100\r\nDATA:OFXSGML\r\nVERSION:102\r\n'))
+  const [, markup = ''] = body.split('\r\n\r\n')
+  const open: string[] = []
+  for (const [, isEnd, name = ''] of markup.matchAll(/<(\/?)([A-Z0-9]+)>/g)) {
+    if (isEnd) assert.equal(open.pop(), name)
+    else open.push(name)
+  }
+  assert.deepEqual(open, [], 'every element has its end')
+  assert.deepEqual(elementsOf(body, 'CURDEF'), ['BRL'])
+  const entries = (await booked(pix)).filter(({ account }) => account === 'available')
+  const posted = elementsOf(body, 'STMTTRN').map((text) => {
+    const [fitid, amount = '', at] = ['FITID', 'TRNAMT', 'DTPOSTED'].map((name) => elementsOf(text, name)[0])
+    return { fitid, cents: BigInt(amount.replace('.', '')), at }
+  })
+  assert.deepEqual(
+    posted,
+    entries.map(({ public_id, version, amount_cents, at }) => {
+      const { day: on, time } = localTime(at)
+      return {
+        fitid: entryId(public_id, version),
+        cents: amount_cents,
+        at: `${on.replaceAll('-', '')}${time.replaceAll(':', '')}[-3:BRT]`,
+      }
+    }),
+  )
+  const [balance = ''] = elementsOf(body, 'BALAMT')
+  assert.equal(
+    BigInt(balance.replace('.', '')),
+    posted.reduce((sum, { cents }) => sum + cents, 0n),
+  )
+  assert.equal(new Set(posted.map(({ fitid }) => fitid)).size, posted.length)
+  const again = (await pix.operator('GET', `/operator/closes/${day}/ofx`)).body
+  assert.deepEqual(
+    elementsOf(again, 'FITID'),
+    posted.map(({ fitid }) => fitid),
+  )
+})
+
+test('[export.1] a close as CSV has the figures of the close', async (t) => {
+  const pix = await closeWorld(t)
+  const day = await busyDay(pix)
+  const close = await pix.close(day)
+  const { body } = await pix.operator('GET', `/operator/closes/${day}/csv`)
+  const rows = readCsv(body)
+  const of = (name: string) => rows.filter(({ line }) => line === name)
+  assert.deepEqual(
+    of('CLOSING').map(({ account, amount }) => [account, centsOf(amount)]),
+    close.accounts.map(({ account, closingCents }: Answer['body']) => [account, BigInt(closingCents)]),
+  )
+  assert.deepEqual(
+    of('MOVEMENT').map(({ name, account, count, amount }) => [name, account, Number(count), centsOf(amount)]),
+    close.journals.flatMap(({ journal, count, accounts }: Answer['body']) =>
+      accounts.map(({ account, cents }: Answer['body']) => [journal, account, count, BigInt(cents)]),
+    ),
+  )
+  const text = (name: string) => of(name)[0]?.text
+  assert.deepEqual([text('STATUS'), text('HASH'), text('BANK')], ['BALANCED', close.hash, 'statement'])
+  assert.equal(centsOf(of('BANK')[0]?.amount), BigInt(close.bank.closingCents))
+})

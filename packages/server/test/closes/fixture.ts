@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { type Closer, type CloserOptions, createCloser } from '../../src/closes/closer.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import { boundsOf, dayOf } from '../../src/platform/sao-paulo.ts'
+import { ADMIN_TOKEN, type Answer, ENCRYPTION_KEY, type World, type WorldOptions, world } from '../support/world.ts'
+
+const MINUTE = 60_000
+
+/** A world whose days can be closed. */
+export interface CloseWorld extends World {
+  /** The day that it is in São Paulo. */
+  today(): string
+  /** Lets this day end, the bank's statement be read past its end, and the day be closed. @returns the day */
+  endDay(): Promise<string>
+  /** Calls as the operator. */
+  operator(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** The close of a day, as it is read. */
+  close(day: string, query?: string): Promise<Answer['body']>
+  /** Another worker that closes days. */
+  closer(more?: Partial<CloserOptions>): Closer
+}
+
+/** Builds one. It begins in the first hour of a day, so that no test runs over its end by chance. */
+export async function closeWorld(t: TestContext, options: WorldOptions = {}): Promise<CloseWorld> {
+  const pix = await world(t, {}, { isStepped: true, ...options })
+  const today = () => dayOf(pix.clock.now())
+  pix.clock.advance(boundsOf(today()).to + MINUTE - pix.clock.now())
+  const operator: CloseWorld['operator'] = (method, path, body, headers) =>
+    pix.call(method, path, body, { authorization: `Bearer ${ADMIN_TOKEN}`, ...headers })
+  return {
+    ...pix,
+    today,
+    operator,
+    endDay: async () => {
+      const day = today()
+      await pix.later(MINUTE)
+      pix.clock.advance(boundsOf(day).to - pix.clock.now())
+      for (let minutes = 0; minutes < 12; minutes += 1) await pix.later(MINUTE)
+      await pix.service.closeDays()
+      return day
+    },
+    close: async (day, query = '') => {
+      const { status, body } = await operator('GET', `/operator/closes/${day}${query}`)
+      assert.equal(status, 200, JSON.stringify(body))
+      return body
+    },
+    closer: (more = {}) =>
+      createCloser({
+        databaseUrl: pix.databaseUrl,
+        database: pix.database,
+        engine: pix.service.engine,
+        clock: pix.clock,
+        ids: createIds(pix.clock),
+        logger: pino({ level: 'silent' }),
+        encryptionKeys: { current: ENCRYPTION_KEY, previous: undefined },
+        isStatementRead: true,
+        ...more,
+      }),
+  }
+}
+
+/** The balances of a close, without those that are 0. */
+export function balancesOf(close: Answer['body'], which: 'openingCents' | 'closingCents'): Record<string, number> {
+  const named = close.accounts.map((row: Answer['body']) => [row.account, row[which]] as const)
+  return Object.fromEntries(named.filter(([, cents]: readonly [string, number]) => cents !== 0))
+}

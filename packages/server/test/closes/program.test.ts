@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { ROOT } from '../../../../scripts/check/repository.ts'
+import { administer } from '../support/database.ts'
+import { as, login } from '../support/logins.ts'
+import { ENCRYPTION_KEY } from '../support/world.ts'
+import { readCsv } from './csv-reading.ts'
+import { closeWorld } from './fixture.ts'
+
+const PROGRAMS = {
+  'npm run close': [join(ROOT, 'scripts/close.ts')],
+  'pixgate close': [join(ROOT, 'packages/server/bin/pixgate.mjs'), 'close'],
+}
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+for (const [name, program] of Object.entries(PROGRAMS)) {
+  const run = (env: Record<string, string>, ...parameters: string[]): Promise<Ended> =>
+    new Promise((resolve) => {
+      const options = { cwd: tmpdir(), env: { PATH: process.env.PATH, ...env } }
+      execFile(process.execPath, [...program, ...parameters], options, (error, stdout, stderr) =>
+        resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+      )
+    })
+
+  test(`[close.9] ${name} ends with 0 where the day balances, with 1 where it differs, with 2 where it could not look, and needs to read and nothing else`, async (t) => {
+    const pix = await closeWorld(t)
+    await pix.balance(10_00)
+    const day = await pix.endDay()
+    const reader = as(pix.databaseUrl, await login(t, 'IN ROLE pg_read_all_data'))
+    const env = { DATABASE_URL: reader, PIXGATE_ENCRYPTION_KEY: ENCRYPTION_KEY }
+    const text = await run(env, '--day', day)
+    assert.deepEqual([text.code, text.stderr], [0, ''])
+    assert.match(text.stdout, new RegExp(`^${day}, version 1, closed at .*: BALANCED\n`))
+    assert.match(text.stdout, /\nbank 10\.00, books 10\.00\n/)
+    const json = await run(env, '--day', day, '--format', 'json')
+    assert.deepEqual(JSON.parse(json.stdout), { ...(await pix.close(day)), isGenuine: true })
+    const csv = await run(env, '--day', day, '--format', 'csv')
+    assert.equal(readCsv(csv.stdout).find(({ line }) => line === 'BANK')?.amount, '10,00')
+    assert.match((await run(env, '--day', day, '--format', 'ofx')).stdout, /<BALAMT>10\.00<\/BALAMT>/)
+
+    for (const wrong of [['--day', '2020-01-01'], ['--day', 'today'], [], ['--day', day, '--format', 'xls']]) {
+      const { code, stderr } = await run(env, ...wrong)
+      assert.equal(code, 2, wrong.join(' '))
+      assert.match(stderr, /^close: /)
+    }
+    assert.equal((await run({ ...env, DATABASE_URL: 'postgres://127.0.0.1:9/none' }, '--day', day)).code, 2)
+
+    await administer(
+      pix.databaseUrl,
+      `INSERT INTO statement_entry (direction, id, kind, end_to_end_id, reference, value_cents, occurred_at, seen_at, outcome, settled_at)
+       VALUES ('in', 'E1', 'PAYMENT_RECEIVED', 'E1', 'somebody', 300, '${new Date(pix.clock.now()).toISOString()}', now(), 'MATCHED', now())`,
+    )
+    const differing = await pix.endDay()
+    assert.equal((await run(env, '--day', differing)).code, 1)
+    assert.equal((await run(env, '--day', day)).code, 0)
+    const forged = await run({ ...env, PIXGATE_ENCRYPTION_KEY: 'another-key-of-32-characters-or-more' }, '--day', day)
+    assert.deepEqual([forged.code, forged.stderr], [1, '✘ close 1 is signed by none of the keys at hand\n'])
+  })
+}

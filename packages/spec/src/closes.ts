@@ -1,0 +1,420 @@
+import { Type } from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { accounts } from './ledger.ts'
+import { limits } from './limits.ts'
+import { CURSOR, cents, cursorList, instant, int64, nullable, pageLimit, text, utcDay, uuid } from './shapes.ts'
+
+/**
+ * The daily close of America/Sao_Paulo, what a finance department takes of it, and the bank's statement as an operator brings it
+ * in a file.
+ */
+
+const DAY = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+
+const day = Type.String({ pattern: DAY, minLength: 10, maxLength: 10, description: 'A day of America/Sao_Paulo' })
+
+const hash = Type.String({ pattern: '^[0-9a-f]{64}$', minLength: 64, maxLength: 64 })
+
+const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], { title: 'LedgerAccount' })
+
+/** A close is known by its day. */
+const ofClose = Type.Object({
+  id: Type.String({ maxLength: 128, description: 'Id of the close', examples: ['2026-11-22'] }),
+})
+
+const version = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Left out: the last one', examples: [1] }),
+)
+
+const count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
+
+const tally = Type.Object({ count, cents: cents() }, { title: 'CloseTally' })
+
+const status = Type.Enum(['BALANCED', 'EXPLAINED', 'DIFFERS', 'UNCONFIRMED'], {
+  title: 'CloseStatus',
+  description:
+    '`BALANCED`: the bank had what our books say. `EXPLAINED`: it had not, and open cases say why. `DIFFERS`: they do not. `UNCONFIRMED`: nobody said what the bank had.',
+})
+
+const NAME_MAX = 300
+
+const head = {
+  id: day,
+  version: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'One more each time that the day is closed anew',
+  }),
+  seq: int64({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its place in the chain of closes' }),
+  supersedes: nullable(
+    int64({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'The place of the version before; `null`: this is the first',
+    }),
+  ),
+  status,
+  differenceCents: nullable(cents('What the bank had, less what our books say')),
+  unexplainedCents: nullable(cents('What of the difference no open case explains')),
+  madeAt: instant,
+  hash,
+}
+
+const summary = Type.Object(head, { title: 'CloseSummary' })
+
+const close = Type.Object(
+  {
+    ...head,
+    previousHash: hash,
+    auditHead: Type.String({ maxLength: 90, description: 'The head of the audit trail when it was made' }),
+    from: instant,
+    to: instant,
+    accounts: Type.Array(
+      Type.Object({ account, openingCents: cents(), closingCents: cents() }, { title: 'CloseAccount' }),
+      { maxItems: 50 },
+    ),
+    journals: Type.Array(
+      Type.Object(
+        {
+          journal: Type.String({ maxLength: 100 }),
+          count,
+          accounts: Type.Array(Type.Object({ account, cents: cents() }, { title: 'CloseMovement' }), { maxItems: 50 }),
+        },
+        { title: 'CloseJournal' },
+      ),
+      { maxItems: 200 },
+    ),
+    bank: nullable(
+      Type.Object(
+        { closingCents: cents('What the bank had'), source: Type.Enum(['statement', 'import']) },
+        { title: 'CloseBank' },
+      ),
+    ),
+    booksCents: cents('What our books say that the bank had: `settlement` with its sign changed'),
+    timing: tally,
+    kept: tally,
+    explained: Type.Object(
+      {
+        count,
+        cents: cents(),
+        cases: Type.Array(
+          Type.Object(
+            {
+              caseId: nullable(uuid),
+              kind: Type.String({ maxLength: 100 }),
+              reference: Type.String({ maxLength: NAME_MAX }),
+              cents: cents(),
+            },
+            { title: 'CloseExplanation' },
+          ),
+          { maxItems: 100 },
+        ),
+      },
+      { title: 'CloseExplained' },
+    ),
+    caseReference: nullable(Type.String({ maxLength: 40, description: 'Of the case `close_differs` about it' })),
+    openCases: Type.Object(
+      {
+        count,
+        cases: Type.Array(
+          Type.Object(
+            {
+              id: uuid,
+              kind: Type.String({ maxLength: 100 }),
+              operationId: nullable(uuid),
+              amountCents: nullable(cents()),
+            },
+            { title: 'CloseOpenCase' },
+          ),
+          { maxItems: 100 },
+        ),
+      },
+      { title: 'CloseOpenCases' },
+    ),
+    changed: Type.Array(Type.String({ maxLength: 40 }), {
+      maxItems: 10,
+      description: 'What is another than in the version before',
+    }),
+  },
+  {
+    title: 'Close',
+    description: 'A day of the books. Never rewritten: what becomes known later makes another version.',
+  },
+)
+
+const SUMMARY_EXAMPLE = {
+  id: '2026-11-22',
+  version: 1,
+  seq: 17,
+  supersedes: null,
+  status: 'BALANCED',
+  differenceCents: 0,
+  unexplainedCents: 0,
+  madeAt: '2026-11-23T03:11:02.000Z',
+  hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+} as const
+
+const NOTHING = { count: 0, cents: 0 }
+
+const CLOSE_EXAMPLE = {
+  ...SUMMARY_EXAMPLE,
+  previousHash: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
+  auditHead: '42:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  from: '2026-11-22T03:00:00.000Z',
+  to: '2026-11-23T03:00:00.000Z',
+  accounts: [
+    { account: 'available', openingCents: 0, closingCents: 15000 },
+    { account: 'settlement', openingCents: 0, closingCents: -15000 },
+  ],
+  journals: [
+    {
+      journal: 'cash_in_paid',
+      count: 1,
+      accounts: [
+        { account: 'available', cents: 15000 },
+        { account: 'settlement', cents: -15000 },
+      ],
+    },
+  ],
+  bank: { closingCents: 15000, source: 'statement' },
+  booksCents: 15000,
+  timing: NOTHING,
+  kept: NOTHING,
+  explained: { ...NOTHING, cases: [] },
+  caseReference: null,
+  openCases: { count: 0, cases: [] },
+  changed: [],
+} as const
+
+/** @source rules#close.8 */
+export const listCloses = endpoint({
+  id: 'listCloses',
+  method: 'GET',
+  path: '/operator/closes',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Operator',
+  summary: 'List the daily closes, newest first',
+  description: 'Every version of every day, in the order in which they were made.',
+  query: Type.Object(
+    {
+      cursor: Type.Optional(
+        Type.String({ pattern: CURSOR, description: '`nextCursor` of the page before', examples: ['djE6MTc'] }),
+      ),
+      limit: pageLimit,
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'A page of closes',
+      schema: cursorList(summary, 'ClosePage'),
+      example: { data: [SUMMARY_EXAMPLE], pagination: { limit: 20, hasMore: false, nextCursor: null } },
+    },
+  },
+  errors: [],
+})
+
+/** @source rules#close.8 */
+export const getClose = endpoint({
+  id: 'getClose',
+  method: 'GET',
+  path: '/operator/closes/{id}',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Operator',
+  summary: 'Read the close of a day',
+  description:
+    'Balances, movements by kind, what the bank had, and the open cases that explain a difference. The day of a booking is that on which we booked it.',
+  params: ofClose,
+  query: Type.Object({ version }, { additionalProperties: false }),
+  responses: { 200: { description: 'The close', schema: close, example: CLOSE_EXAMPLE } },
+  errors: ['not_found'],
+})
+
+/** @source rules#close.5, rules#close.6 */
+export const verifyClose = endpoint({
+  id: 'verifyClose',
+  method: 'GET',
+  path: '/operator/closes/{id}/verification',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Operator',
+  summary: 'Verify the close of a day, and the chain that it stands in',
+  description:
+    'Hashes, signatures, and that the audit trail tells of every close. Note `head` elsewhere and compare it.',
+  params: ofClose,
+  responses: {
+    200: {
+      description: 'What was found',
+      schema: Type.Object(
+        {
+          id: day,
+          isGenuine: Type.Boolean({ description: 'Nothing is wrong with this day, nor with what stands before it' }),
+          closes: count,
+          head: Type.String({ maxLength: 64, description: 'The hash over all closes that are as they were made' }),
+          faults: Type.Array(
+            Type.Object(
+              {
+                seq: int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+                day: nullable(day),
+                what: Type.String({ maxLength: 200 }),
+              },
+              { title: 'CloseFault' },
+            ),
+            { maxItems: 100 },
+          ),
+        },
+        { title: 'CloseVerification' },
+      ),
+      example: { id: '2026-11-22', isGenuine: true, closes: 17, head: SUMMARY_EXAMPLE.hash, faults: [] },
+    },
+  },
+  errors: ['not_found'],
+})
+
+/** @source rules#export.1 */
+export const exportCloseCsv = endpoint({
+  id: 'exportCloseCsv',
+  method: 'GET',
+  path: '/operator/closes/{id}/csv',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Operator',
+  summary: 'Export the close of a day as CSV',
+  description: '`;`, a decimal comma, UTF-8 with a byte order mark, CRLF: as spreadsheets of Brazil take it.',
+  params: ofClose,
+  query: Type.Object({ version }, { additionalProperties: false }),
+  responses: {
+    200: {
+      description: 'The file',
+      contentType: 'text/csv; charset=utf-8',
+      schema: Type.String({ title: 'CloseCsv' }),
+      example: 'day;version;line;name;account;count;amount;text\r\n2026-11-22;1;BANK;;;;150,00;statement\r\n',
+    },
+  },
+  errors: ['not_found'],
+})
+
+/** @source rules#export.4 */
+export const exportCloseOfx = endpoint({
+  id: 'exportCloseOfx',
+  method: 'GET',
+  path: '/operator/closes/{id}/ofx',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Operator',
+  summary: 'Export the day’s statement of the merchant’s account as OFX',
+  description: 'OFX 1.0.2. The id of a transaction is that of its ledger entry, and never changes.',
+  params: ofClose,
+  responses: {
+    200: {
+      description: 'The file',
+      contentType: 'application/x-ofx',
+      isStreamed: true,
+      schema: Type.String({ title: 'CloseOfx' }),
+      example: 'OFXHEADER:100\r\nDATA:OFXSGML\r\nVERSION:102\r\n',
+    },
+  },
+  errors: ['not_found'],
+})
+
+/** @source rules#export.3 */
+export const exportLedger = endpoint({
+  id: 'exportLedger',
+  method: 'GET',
+  path: '/operator/ledger/export',
+  auth: 'admin',
+  role: 'viewer',
+  tag: 'Operator',
+  summary: 'Export the ledger of a period as CSV',
+  description:
+    'Every account: the balance before, every entry, the balance after, all as they are at one moment. At most a year at once.',
+  query: Type.Object(
+    {
+      from: Type.Optional({
+        ...utcDay(''),
+        description: 'First day of America/Sao_Paulo, inclusive; left out: the first of the month of `to`',
+        examples: ['2026-11-01'],
+      }),
+      to: Type.Optional({
+        ...utcDay(''),
+        description: 'Last day of America/Sao_Paulo, inclusive; left out: that of `from`, or today',
+        examples: ['2026-11-30'],
+      }),
+      format: Type.Optional(Type.Enum(['csv'], { description: 'Left out: `csv`' })),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: {
+      description: 'The file',
+      contentType: 'text/csv; charset=utf-8',
+      isStreamed: true,
+      schema: Type.String({ title: 'LedgerCsv' }),
+      example:
+        'line;account;day;time;journal;debit;credit;balance\r\nOPENING;available;2026-11-22;00:00:00;;;;0,00\r\n',
+    },
+  },
+  errors: ['validation_error'],
+})
+
+const IMPORT_EXAMPLE = [
+  'day;time;kind;direction;value;end_to_end_id;return_id;reference',
+  '2026-01-22;00:00:00;OPENING_BALANCE;;1000,00;;;',
+  '2026-01-22;10:15:02;PAYMENT_RECEIVED;in;150,00;E9999901020260122131502aB3dE5fG7;;0198c0de-7a11-7000-8000-5f1d3c2b1a09',
+  '2026-01-22;23:59:59;CLOSING_BALANCE;;1150,00;;;',
+  '',
+].join('\n')
+
+/** @source rules#import.1 */
+export const importStatement = endpoint({
+  id: 'importStatement',
+  method: 'POST',
+  path: '/operator/statement-imports',
+  auth: 'admin',
+  role: 'operator',
+  tag: 'Operator',
+  summary: 'Compare a statement of the bank, as CSV, with the books',
+  description:
+    'Every row is checked, and one that is wrong refuses the file. Then each is matched with the ledger. A file is not the bank’s word: it books nothing; the bank is asked, and what it does not confirm is a case. The same file twice is one import.',
+  upload: { title: 'StatementFile', contentType: 'text/csv', maxBytes: limits.importMaxBytes },
+  example: IMPORT_EXAMPLE,
+  responses: {
+    200: {
+      description: 'What became of its rows so far',
+      schema: Type.Object(
+        {
+          id: uuid,
+          firstDay: day,
+          lastDay: day,
+          openingCents: cents(),
+          closingCents: cents(),
+          rows: count,
+          matched: { ...count, description: 'The ledger has them' },
+          different: { ...count, description: 'The ledger, or another statement, has them otherwise' },
+          onlyTheirs: { ...count, description: 'The ledger has them not, or not yet' },
+          onlyOurs: { ...count, description: 'The ledger has them in these days, and no statement has' },
+          importedAt: instant,
+          importedBy: text(limits.nameMaxLength),
+        },
+        { title: 'StatementImport' },
+      ),
+      example: {
+        id: '0198c0f0-3f00-7000-8000-1a2b3c4d5e6f',
+        firstDay: '2026-01-22',
+        lastDay: '2026-01-22',
+        openingCents: 100000,
+        closingCents: 115000,
+        rows: 1,
+        matched: 1,
+        different: 0,
+        onlyTheirs: 0,
+        onlyOurs: 0,
+        importedAt: '2026-01-23T13:00:00.000Z',
+        importedBy: 'Ana Souza',
+      },
+    },
+  },
+  errors: [],
+})
