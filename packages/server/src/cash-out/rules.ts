@@ -6,7 +6,8 @@ import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import { countedBy, type Limits, takenAgain } from '../operations/limits/limits.ts'
 import { isAtRest } from '../operations/schedule.ts'
 import { isEnabled } from '../operations/switch.ts'
-import { assertMaySay, auditOf, HoldersChanged } from './approval.ts'
+import { HoldersChanged } from '../operators/index.ts'
+import { assertMaySay, auditOf } from './approval.ts'
 import type { ApprovalInput } from './approval-input.ts'
 import {
   bookedMovement,
