@@ -12,13 +12,15 @@ import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
 import { createStandingLog, watchBank } from './banks/watch.ts'
-import { createCashInModule } from './cash-in/index.ts'
-import { createCashOutModule } from './cash-out/index.ts'
+import { cashInDecider, createCashInModule } from './cash-in/index.ts'
+import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
 import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
+import { createDeskHandlers } from './desk/index.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
+import { createRehearsal } from './engine/rehearsal.ts'
 import {
   createBacklogReader,
   createClockWatch,
@@ -50,7 +52,7 @@ import type { Logger } from './platform/log.ts'
 import { createPreviousSecretReports, type OnPreviousSecret } from './platform/previous-secrets.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
-import { createRefundInModule } from './refund-in/index.ts'
+import { createRefundInModule, refundInDecider } from './refund-in/index.ts'
 import { createIdentityStore } from './restored/store.ts'
 import { createIdentityWatch } from './restored/watch.ts'
 import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
@@ -348,7 +350,11 @@ function buildOperations(
       limits,
       approvalFromCents: config.approvalFromCents,
     },
-    holders: { people: operators.everybody, keysDeactivatedAt: apiKeys.deactivatedAt },
+    holders: {
+      people: operators.everybody,
+      version: operators.holdersVersion,
+      keysDeactivatedAt: apiKeys.deactivatedAt,
+    },
     refunds,
     onReserved: () => wake('cash-out'),
   })
@@ -452,17 +458,26 @@ function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () 
   return createHealthHandlers(sources, metrics)
 }
 
-function handlersOf({ databases }: Base, modules: Modules) {
+function handlersOf(base: Base, modules: Modules) {
   return {
     ...modules.apiKeys.handlers,
     ...modules.cashIns.handlers,
     ...modules.cashOuts.handlers,
     ...modules.refunds.handlers,
-    ...createBalanceHandlers(databases.api),
+    ...createBalanceHandlers(base.databases.api),
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
     ...modules.signingKeys.handlers,
     ...modules.operator.handlers,
+    ...createDeskHandlers({
+      ...base,
+      engine: modules.engine,
+      database: base.databases.api,
+      deciders: { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
+      holders: { people: modules.operators.everybody, version: modules.operators.holdersVersion },
+      approvalFromCents: base.config.deskApprovalFromCents,
+      rehearse: createRehearsal({ ...base, database: base.databases.api }),
+    }),
     ...modules.operators.handlers,
     ...modules.closes.handlers,
     ...modules.statements.handlers,
@@ -578,9 +593,9 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
 
 /** What bounds the money that leaves, and what is booked unverified. */
 function limitsOf(config: Config) {
-  const { limits, approvalFromCents, maxValueCents, credits } = config
+  const { limits, approvalFromCents, deskApprovalFromCents, maxValueCents, credits } = config
   const { caps, newRecipientMs } = limits
-  const named = { ...caps, newRecipientMs, approvalFromCents, maxValueCents, ...credits }
+  const named = { ...caps, newRecipientMs, approvalFromCents, deskApprovalFromCents, maxValueCents, ...credits }
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
 }
 

@@ -4,6 +4,7 @@
 import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { decideApproval, listApprovals } from './approvals.ts'
 import { getBalance } from './balance.ts'
+import { listCases } from './cases.ts'
 import {
   createCashIn,
   getCashIn,
@@ -21,6 +22,7 @@ import {
   listCloses,
   verifyClose,
 } from './closes.ts'
+import { decideCase, decideCaseProposal, getCase, withdrawCaseProposal } from './desk.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
@@ -45,9 +47,12 @@ export * from './approvals.ts'
 export * from './balance.ts'
 export * from './caps.ts'
 export * from './case-meanings.ts'
+export * from './cases.ts'
 export * from './cash-in/index.ts'
 export * from './cash-out/index.ts'
 export * from './closes.ts'
+export * from './decisions.ts'
+export * from './desk.ts'
 export * from './document.ts'
 export * from './endpoint.ts'
 export * from './error-help.ts'
@@ -110,6 +115,11 @@ const businessEndpoints = {
   retireSigningKey,
   listApprovals,
   decideApproval,
+  listCases,
+  getCase,
+  decideCase,
+  decideCaseProposal,
+  withdrawCaseProposal,
   createOperator,
   listOperators,
   deactivateOperator,

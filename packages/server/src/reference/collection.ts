@@ -17,12 +17,9 @@ export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string, op
     endpoints.filter(({ auth }) => auth !== 'partner').map((endpoint) => [endpoint.id, endpoint]),
   )
   const hasBank = callable.has('payCashIn')
-  const asked = new Set(collectionPlan.flatMap(({ steps }) => steps.map(({ id }): string => id)))
-  const ids = new Set(
-    [...callable.values()]
-      .filter(({ id }) => asked.has(id))
-      .flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable)),
-  )
+  const kept = new Set(Object.values(KEPT).map(({ variable }) => variable))
+  const named = [...callable.values()].flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable))
+  const ids = new Set(named.filter((variable) => kept.has(variable)))
   return {
     info: {
       name: apiInfo.title,
@@ -61,6 +58,7 @@ const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: 
   generateApiKey: { variable: 'apiKey', from: 'apiKey' },
   listApiKeys: { variable: 'apiKeyId', from: 'data[0]?.id' },
   createOperator: { variable: 'operatorId', from: 'id' },
+  listCases: { variable: 'caseId', from: 'data[0]?.id' },
   createCashIn: { variable: 'cashInId', from: 'id' },
   createCashOut: { variable: 'cashOutId', from: 'id' },
   createRefundIn: { variable: 'refundInId', from: 'id' },

@@ -14,6 +14,10 @@ const NEVER_BY_THE_WAY: readonly string[] = [
   'decideApproval',
   // They need a day that is closed, or a file.
   ...['getClose', 'verifyClose', 'exportCloseCsv', 'exportCloseOfx', 'importStatement'],
+  'getCase',
+  'decideCase',
+  'decideCaseProposal',
+  'withdrawCaseProposal',
 ]
 
 /** The collection as a tool reads it. */

@@ -18,7 +18,8 @@ type OperationId = keyof typeof endpoints
 interface Shell {
   readonly variables: Record<string, string>
   /** Runs the command of an operation and returns the body; fails unless the answer is the one without an error. */
-  run(id: OperationId): Promise<Answer['body']>
+  /** @param version of a case, in place of the example's: nobody can know it before */
+  run(id: OperationId, version?: string): Promise<Answer['body']>
   readonly used: Set<OperationId>
 }
 
@@ -28,11 +29,13 @@ async function shell(t: TestContext, { url }: World): Promise<Shell> {
   await writeFile(join(home, '.curlrc'), 'write-out = "\\n%{http_code}"')
   const variables: Record<string, string> = { PIXGATE_URL: url, PIXGATE_ADMIN_TOKEN: ADMIN_TOKEN }
   const used = new Set<OperationId>()
-  const run = async (id: OperationId) => {
+  const run = async (id: OperationId, version?: string) => {
     used.add(id)
     const endpoint: Endpoint = endpoints[id]
     const env = { ...process.env, ...variables, CURL_HOME: home }
-    const { stdout } = await promisify(execFile)('sh', ['-euc', curlOf(endpoint) ?? ''], { env })
+    const shown = curlOf(endpoint) ?? ''
+    const command = version === undefined ? shown : shown.replace(/"version":"\d+"/, `"version":"${version}"`)
+    const { stdout } = await promisify(execFile)('sh', ['-euc', command], { env })
     const [, body = '', status] = /^([\s\S]*)\n(\d+)$/.exec(stdout) ?? []
     assert.equal(status, Object.keys(endpoint.responses)[0], `${id}: ${stdout}`)
     return body.startsWith('{') || body.startsWith('[') ? JSON.parse(body) : body
@@ -124,6 +127,7 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
   await run('listApprovals')
+  await cases(sh, pix)
   variables.OPERATOR_ID = (await run('createOperator')).id
   await run('listOperators')
   await run('deactivateOperator')
@@ -146,6 +150,34 @@ async function closes({ run, variables }: Shell, pix: World): Promise<void> {
 /** When the bank's statement has been read past the end of a day. */
 const DAY_KNOWN_AFTER_MS = 15 * 60_000
 
+/** What is decided about cases: at once, or by two people from an amount on. */
+async function cases({ run, variables }: Shell, pix: World): Promise<void> {
+  const openCase = async (value: string) => {
+    const { id } = await pix.paid(value, { externalId: `paid-twice-${value}` })
+    await pix.bankAction(`charges/${id}/pay`)
+    for (;;) {
+      const { data } = await run('listCases')
+      if (data.length > 0) return data[0].id
+    }
+  }
+  variables.CASE_ID = await openCase('10.00')
+  await run('decideCase', (await run('getCase')).version)
+  variables.CASE_ID = await openCase(String(WAITING_REAIS))
+  const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
+  const path = `/operator/cases/${variables.CASE_ID}`
+  const propose = async () => {
+    const { version } = (await pix.call('GET', path, undefined, ana)).body
+    const body = { decision: 'credit', reason: 'the tests', version }
+    variables.PROPOSAL_ID = (await pix.call('POST', `${path}/decisions`, body, ana)).body.proposalId
+  }
+  await propose()
+  await run('withdrawCaseProposal')
+  await propose()
+  variables.PIXGATE_ADMIN_TOKEN = await makeOperator(pix, 'approver', 'Bia')
+  await run('decideCaseProposal')
+  variables.PIXGATE_ADMIN_TOKEN = ADMIN_TOKEN
+}
+
 /** What an approver does about a payout that waits. */
 async function approver({ run, variables }: Shell, pix: World): Promise<void> {
   const { id } = await pix.cashOut({ value: WAITING_REAIS, externalId: 'waits' })
@@ -159,7 +191,8 @@ async function approver({ run, variables }: Shell, pix: World): Promise<void> {
 const WAITING_REAIS = 90
 
 test('[reference.5] every command that the reference shows works at the sandbox as it stands there', async (t) => {
-  const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: String(WAITING_REAIS * 100) })
+  const cents = String(WAITING_REAIS * 100)
+  const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: cents, PIXGATE_DESK_APPROVAL_FROM_CENTS: cents })
   const sh = await shell(t, pix)
   await prepare(sh)
   await moneyIn(sh, pix)

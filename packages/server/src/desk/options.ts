@@ -1,0 +1,99 @@
+import { type getCase, Refusal } from '@pixgate/spec'
+import type { Static } from 'typebox'
+import type { Command, Operation, OperationKind } from '../engine/operation.ts'
+import { createReader } from '../engine/reader.ts'
+import type { Rehearsal, Rehearse } from '../engine/rehearsal.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Database } from '../platform/db/database.ts'
+import type { CaseDecider, DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
+import { effectsOf } from './effects.ts'
+import type { WholeCase } from './store.ts'
+
+/** What can be decided about a case here and now, and what each decision would do. */
+
+type View = Static<(typeof getCase)['responses'][200]['schema']>
+type OptionView = View['options'][number]
+
+/** Who decides the cases of each kind of operation. */
+export type Deciders = Partial<Readonly<Record<OperationKind, CaseDecider>>>
+
+/** What decisions are rehearsed with. */
+export interface OptionsNeeds {
+  readonly database: Database
+  readonly deciders: Deciders
+  readonly rehearse: Rehearse
+  readonly clock: Clock
+  /** From which amount on it takes two people, centavos. */
+  readonly approvalFromCents: number
+}
+
+/** The operation of a case as it stands, with its open cases; `undefined` where it has none. */
+export async function operationOf(
+  database: Database,
+  { operationId }: Pick<WholeCase, 'operationId'>,
+): Promise<Operation | undefined> {
+  return operationId === null ? undefined : (await createReader(database).operations([operationId]))[0]
+}
+
+/**
+ * The decisions that the table has for a case, each with what it would do to the money, and why one cannot be made now.
+ * @source rules#desk.34
+ */
+export async function optionsOf(
+  whole: WholeCase,
+  operation: Operation | undefined,
+  { deciders, rehearse, clock, approvalFromCents }: OptionsNeeds,
+): Promise<OptionView[]> {
+  const decider = operation && deciders[operation.kind]
+  if (!operation || !decider || whole.closedAt !== null) return []
+  const { id, kind, reference, facts } = whole
+  const openCase: DecidableCase = { id, kind, reference, facts: facts as DecidableCase['facts'] }
+  const views: OptionView[] = []
+  for (const option of decider.options(operation, openCase, clock.now())) {
+    const rehearsed = () => rehearse(commandOf(decider, operation, openCase, orderOf(option, id)))
+    views.push(await viewOf(option, rehearsed, approvalFromCents))
+  }
+  return views
+}
+
+async function viewOf(
+  option: DeskOption,
+  rehearsed: () => Promise<Rehearsal>,
+  approvalFromCents: number,
+): Promise<OptionView> {
+  const { decision, says: meaning, needs, isOffered, because } = option
+  const view = {
+    decision,
+    meaning,
+    needs: [...needs],
+    isOffered,
+    whyNot: [...because],
+    needsSecondPerson: null,
+    effects: null,
+  }
+  if (!isOffered || needs.length > 0) return view
+  try {
+    const effects = effectsOf(await rehearsed())
+    return { ...view, needsSecondPerson: effects.amountCents >= approvalFromCents, effects }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { ...view, isOffered: false, whyNot: [error.message] }
+  }
+}
+
+function orderOf({ decision }: DeskOption, caseId: string): DeskOrder {
+  return { decision, caseId, operator: '', approver: null, reason: '', evidence: {} }
+}
+
+/** What a decision is as a command. */
+export function commandOf(
+  decider: CaseDecider,
+  operation: Operation,
+  openCase: DecidableCase,
+  order: DeskOrder,
+): Command<DeskOutcome> {
+  return {
+    ...decider.looks(operation, openCase, order),
+    decide: (state, now) => decider.decide(state.operation(operation.id) ?? operation, openCase, order, state, now),
+  }
+}

@@ -1,0 +1,129 @@
+import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
+import { operatorOf } from '../audit/operator.ts'
+import { hashOf, identityOf } from '../operations/requests.ts'
+import type { Handlers, RequestContext } from '../platform/http/handler.ts'
+import { isUuid } from '../platform/ids.ts'
+import {
+  type Answered,
+  createDeskCommands,
+  type DecisionRequest,
+  type DeskNeeds,
+  type ProposalRequest,
+} from './commands.ts'
+import { type OptionsNeeds, operationOf, optionsOf } from './options.ts'
+import { evidenceOf, stepViews, versionOf } from './steps/rules.ts'
+import { readSteps } from './steps/store.ts'
+import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
+import { summaryOf } from './summary.ts'
+import { timelineOf } from './timeline.ts'
+
+/** The endpoints of the desk. */
+export type DeskHandlers = Handlers<
+  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal' | 'withdrawCaseProposal'>
+>
+
+/** Makes the handlers. */
+export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
+  const { database, holders } = needs
+  const commands = createDeskCommands(needs)
+  return {
+    listCases: async ({ query }) => {
+      const { limit = limits.pageLimitDefault } = query
+      // One more than asked for tells whether there are more.
+      const rows = await listCases(database, { ...filterOf(query), limit: limit + 1 })
+      const data = rows.slice(0, limit).map(summaryOf)
+      const hasMore = rows.length > limit
+      const nextCursor = hasMore ? (data.at(-1)?.id ?? null) : null
+      return { status: 200, body: { data, pagination: { limit, hasMore, nextCursor } } }
+    },
+    getCase: async ({ params }) => {
+      const { whole, operation } = await readTogether(needs, params.id)
+      const version = versionOf(whole)
+      const standing = { version, isClosed: whole.closedAt !== null, people: await holders.people() }
+      return {
+        status: 200,
+        body: {
+          ...summaryOf(whole),
+          version,
+          facts: whole.facts,
+          options: await optionsOf(whole, operation, needs),
+          steps: stepViews(await readSteps(database, whole.id), standing),
+          timeline: timelineOf(whole),
+        },
+      }
+    },
+    decideCase: async ({ params, body, context }) =>
+      answerOf(await commands.decide(decisionOf(params.id, body, context))),
+    decideCaseProposal: async ({ params, body: { approved, reason }, context }) => {
+      const said = saidOf(params, reason, context)
+      return { status: 200, body: await (approved ? commands.approve(said) : commands.withdraw(said)) }
+    },
+    withdrawCaseProposal: async ({ params, body: { reason }, context }) => ({
+      status: 200,
+      body: await commands.withdraw(saidOf(params, reason, context)),
+    }),
+  }
+}
+
+/** What an operator orders. What is empty is left out. */
+function decisionOf(
+  caseId: string,
+  body: EndpointInput<typeof endpoints.decideCase>['body'],
+  context: RequestContext,
+): DecisionRequest {
+  const { decision, reason, version, evidence, attributeTo, dryRun } = body
+  const other = attributeTo ? { attributeTo: attributeTo.toLowerCase() } : {}
+  const ordered = { decision, reason, evidence: evidenceOf(evidence ?? {}), ...other }
+  const { idempotencyKey } = identityOf('decideCase', context)
+  return {
+    caseId,
+    ordered,
+    version,
+    isDryRun: dryRun === true,
+    operator: operatorOf(context),
+    idempotencyKey,
+    bodyHash: hashOf({ caseId, version, ...ordered }),
+    live: context.live,
+  }
+}
+
+function saidOf(
+  { id: caseId, proposalId }: { readonly id: string; readonly proposalId: string },
+  reason: string,
+  context: RequestContext,
+): ProposalRequest {
+  const { live } = context
+  return { caseId, proposalId, reason, operator: operatorOf(context), bodyHash: hashOf({ proposalId, reason }), live }
+}
+
+function answerOf({ answer, isReplayed }: Answered) {
+  return { status: 200, body: answer, ...(isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}) } as const
+}
+
+/**
+ * A case, and its operation as it was when the case was read.
+ * @throws not_found (404)
+ */
+async function readTogether({ database }: OptionsNeeds, id: string) {
+  for (;;) {
+    const whole: WholeCase | undefined = isUuid(id) ? await readCase(database, id) : undefined
+    if (!whole) throw new Refusal('not_found')
+    const operation = await operationOf(database, whole)
+    if (operation === undefined || operation.version === whole.version) return { whole, operation }
+  }
+}
+
+function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Omit<CaseFilter, 'limit'> {
+  const { state = 'open', kind = null, operation_id = null, min_cents = null, max_cents = null, cursor = null } = query
+  const { opened_from, opened_before } = query
+  return {
+    isOpen: state === 'open',
+    kind,
+    operationId: operation_id,
+    openedFrom: opened_from === undefined ? null : Date.parse(opened_from),
+    openedBefore: opened_before === undefined ? null : Date.parse(opened_before),
+    minCents: min_cents,
+    maxCents: max_cents,
+    after: cursor,
+  }
+}
