@@ -504,16 +504,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
       cents: BigInt(values.PIXGATE_FEE_CASH_OUT_CENTS),
       basisPoints: BigInt(values.PIXGATE_FEE_CASH_OUT_BPS),
     },
-    limits: {
-      caps: {
-        paymentCents: capOf(values.PIXGATE_PAYMENT_MAX_CENTS),
-        hourCents: capOf(values.PIXGATE_HOUR_MAX_CENTS),
-        dayCents: capOf(values.PIXGATE_DAY_MAX_CENTS),
-        nightCents: capOf(values.PIXGATE_NIGHT_MAX_CENTS),
-        newRecipientCents: capOf(values.PIXGATE_NEW_RECIPIENT_MAX_CENTS),
-      },
-      newRecipientMs: values.PIXGATE_NEW_RECIPIENT_HOURS * 60 * 60 * 1_000,
-    },
+    limits: limitsOf(values),
     approvalFromCents: capOf(values.PIXGATE_APPROVAL_FROM_CENTS),
     deskApprovalFromCents: values.PIXGATE_DESK_APPROVAL_FROM_CENTS,
     maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
@@ -532,6 +523,19 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     },
     logLevel: values.PIXGATE_LOG_LEVEL,
   })
+}
+
+function limitsOf(values: ServiceValues): Config['limits'] {
+  return {
+    caps: {
+      paymentCents: capOf(values.PIXGATE_PAYMENT_MAX_CENTS),
+      hourCents: capOf(values.PIXGATE_HOUR_MAX_CENTS),
+      dayCents: capOf(values.PIXGATE_DAY_MAX_CENTS),
+      nightCents: capOf(values.PIXGATE_NIGHT_MAX_CENTS),
+      newRecipientCents: capOf(values.PIXGATE_NEW_RECIPIENT_MAX_CENTS),
+    },
+    newRecipientMs: values.PIXGATE_NEW_RECIPIENT_HOURS * 60 * 60 * 1_000,
+  }
 }
 
 function capOf(value: number | 'none'): bigint | null {
