@@ -16,6 +16,7 @@ import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
+import { createDriftCases, createLooseDesk } from './desk/loose/index.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
 import {
@@ -249,6 +250,8 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   const access = buildAccess(base, onPreviousSecret)
   const operations = buildOperations(base, { engine, partner, access }, wake)
+  const drifts = createDriftCases({ engine, database: databases.work })
+  const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
   return {
     ...operations,
     signingKeys,
@@ -257,30 +260,43 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     bank,
     bankStanding: standing,
     partner,
-    inbox: createPartnerInboxModule({
-      ...base,
-      ...operations,
-      engine,
-      database: databases.inbox,
-      inbound: bank.inbound,
-      observer: { ...metrics.inbox, onPreviousSecret },
-    }),
-    statements: createStatementModule({
-      ...base,
-      ...operations,
-      engine,
-      partner,
-      database: databases.work,
-      isAccountShared: config.isBankAccountShared,
-      onTrip: metrics.onTrip,
-    }),
+    ...evidence,
     ...access,
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
-    verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
+    verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl, onVerified: drifts.report }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     identityWatch: createIdentityWatch({ ...base, engine, store: createIdentityStore(databases.work) }),
   }
+}
+
+/** What reads the bank's own word is built on. */
+interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
+  readonly engine: Engine
+  readonly bank: Bank
+  readonly partner: ReturnType<typeof openPartner>['partner']
+  readonly onPreviousSecret: OnPreviousSecret
+}
+
+/** The bank's events and its statement, and what an operator decides of those that are of no operation. */
+function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: EvidenceNeeds) {
+  const { config, databases, metrics } = base
+  const inbox = createPartnerInboxModule({
+    ...base,
+    ...needs,
+    database: databases.inbox,
+    inbound: bank.inbound,
+    observer: { ...metrics.inbox, onPreviousSecret },
+  })
+  const statements = createStatementModule({
+    ...base,
+    ...needs,
+    database: databases.work,
+    isAccountShared: config.isBankAccountShared,
+    onTrip: metrics.onTrip,
+  })
+  const desk = { ...base, ...needs, database: databases.api, events: inbox.setAside, statement: statements.desk }
+  return { inbox, statements, looseDesk: createLooseDesk(desk) }
 }
 
 /** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */

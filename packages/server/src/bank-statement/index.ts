@@ -6,6 +6,8 @@ import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { type CreditQuestions, createCreditQuestions } from './credit-questions/questions.ts'
 import { createCreditQuestionStore } from './credit-questions/store.ts'
+import { createEntryDesk, type EntryDesk } from './desk/desk.ts'
+import { createEntryStore } from './desk/store.ts'
 import { createDifferences } from './differences.ts'
 import { createStatementJobs, type StatementJobs } from './jobs.ts'
 import { createReceivers, type Subjects } from './receivers.ts'
@@ -19,6 +21,8 @@ import { createUnaccounted } from './unaccounted.ts'
 export interface StatementModule extends StatementJobs {
   /** Asks the bank about credits of which only events told: one look. @source rules#trip-wire.9 */
   readonly askAboutCredits: CreditQuestions['processNext']
+  /** What an operator decides of entries that the books do not have. */
+  readonly desk: EntryDesk
 }
 
 /** What the module needs. */
@@ -55,6 +59,7 @@ export function createStatementModule(options: StatementOptions): StatementModul
     processNext: partner.capabilities.has('statement')
       ? createReading(options, wireStore, tripWire).processNext
       : nothingDue,
+    desk: createEntryDesk({ ...options, store: createEntryStore(database), receivers: createReceivers(options) }),
     askAboutCredits: partner.capabilities.has('query-charge') ? questions.processNext : nothingDue,
   }
 }

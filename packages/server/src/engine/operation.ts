@@ -27,7 +27,7 @@ export interface Statuses {
 export type OperationKind = keyof Statuses
 
 /** A row that decisions look at besides operations and accounts. */
-export type ControlName = 'cash_out_switch' | 'holders'
+export type ControlName = 'cash_out_switch' | 'holders' | 'loose_cases'
 
 /** Which way money moved at the bank, seen from the merchant's account. */
 export type MovementDirection = 'in' | 'out'

@@ -9,7 +9,7 @@ import { isUuid } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { type Meaning, NOTHING } from './meaning.ts'
 import { PARKING_DELAYS_MS, POISON_FAILURES } from './rules.ts'
-import type { InboxEvent, InboxResult } from './store.ts'
+import type { InboxEvent, InboxResult, InboxStore } from './store.ts'
 
 /** How an event can end, or why it waits. Nothing of it is noted here. */
 export interface Outcomes {
@@ -34,6 +34,7 @@ export interface Outcomes {
 
 /** What is needed for them. */
 export interface OutcomesOptions {
+  readonly store: Pick<InboxStore, 'hasOpenCase'>
   readonly cashIns: Pick<CashInModule, 'atPartner'>
   readonly engine: Engine
   readonly clock: Clock
@@ -44,7 +45,7 @@ export interface OutcomesOptions {
 const RETRY_MS = 1_000
 
 /** Makes them. */
-export function createOutcomes({ cashIns, engine, clock, logger }: OutcomesOptions): Outcomes {
+export function createOutcomes({ store, cashIns, engine, clock, logger }: OutcomesOptions): Outcomes {
   async function park(
     row: InboxEvent,
     event: ReadableEvent,
@@ -69,6 +70,8 @@ export function createOutcomes({ cashIns, engine, clock, logger }: OutcomesOptio
     const told = event.kind === 'unreadable' ? {} : { event: event.evidence }
     const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...told, ...more }
     const reference = row.contentHash.toString('hex')
+    // What an operator attributed and the bank does not confirm is the case that it was.
+    if (row.attributedTo !== null && (await store.hasOpenCase(reference))) return
     await engine.execute({
       reads: [],
       decide: () => ({ cases: [{ operationId: null, kind, reference, facts }], outcome: undefined }),

@@ -1,0 +1,122 @@
+import type { AdjustmentStatus, LooseDecision } from '@pixgate/spec'
+import type { Operator } from '../../audit/operator.ts'
+import type { Decision, Document } from '../../engine/operation.ts'
+import type { LiveRequest } from '../../platform/live-request.ts'
+
+/** A case of no operation as it is stored. */
+export interface StoredCase {
+  readonly id: string
+  readonly kind: string
+  readonly reference: string
+  readonly facts: Document
+  /** Epoch milliseconds. */
+  readonly openedAt: number
+  readonly closedAt: number | null
+}
+
+/** An entry of the bank's statement that the books do not have, as a case is about it. */
+export interface LooseMovement {
+  readonly is: 'movement'
+  /** Its kind in the statement, such as `PAYMENT_RECEIVED`. */
+  readonly entry: string
+  readonly direction: 'in' | 'out'
+  readonly movementId: string
+  readonly valueCents: bigint
+  /** The operation on which it was booked meanwhile. */
+  readonly bookedOn: string | null
+}
+
+/** An event of the bank that was set aside. */
+export interface LooseEvent {
+  readonly is: 'event'
+  readonly inboxId: string
+  readonly ordinal: number
+  readonly endpoint: string
+  /** As it came; `null`: erased. */
+  readonly body: Buffer | null
+  readonly receivedAt: number
+  readonly state: string
+  readonly outcome: string | null
+  /** When it was set aside; `null`: it is being applied. */
+  readonly setAsideAt: number | null
+  /** Whether the bank's connector can read it: only then it can be applied to anything. */
+  readonly isReadable: boolean
+}
+
+/**
+ * What a case is about. `difference`: what the bank has more than the books, negative: less. `clearing`: what is in clearing for it.
+ * `decided`: what was booked for it and is to be taken back.
+ */
+export type CaseSubject =
+  | LooseMovement
+  | LooseEvent
+  | { readonly is: 'difference' | 'clearing'; readonly cents: bigint }
+  | { readonly is: 'decided'; readonly booked: readonly BookedStep[] }
+  | { readonly is: 'nothing' }
+
+/** An adjustment that was booked for a case. */
+export interface BookedStep {
+  readonly status: AdjustmentStatus
+  readonly valueCents: bigint
+}
+
+/** A case with all that is known of what it is about. */
+export interface ReadCase extends StoredCase {
+  readonly subject: CaseSubject
+  /** What adjustments booked for it have in common, also those of other cases about the same money. */
+  readonly about: string
+  /** What was booked for it before. */
+  readonly booked: readonly BookedStep[]
+  /** Of everything that a decision depends on: another one where anything of it changed. */
+  readonly version: string
+}
+
+/** An operator's decision, as it is ordered. */
+export interface LooseOrder {
+  readonly caseId: string
+  readonly decision: string
+  readonly version: string
+  readonly operator: Operator
+  /** Who approved it, where a second person is needed. */
+  readonly approver: string | null
+  readonly reason: string
+  readonly evidence: {
+    readonly endToEndId?: string
+    readonly returnId?: string
+    readonly reference?: string
+    readonly note?: string
+  }
+  /** The operation that the money or the event is of. */
+  readonly attributeTo?: string
+  readonly correlationId: string
+  readonly live?: LiveRequest
+}
+
+/** What is written with a decision, or not at all. */
+export type Beside = Partial<Omit<Decision<unknown>, 'outcome' | 'moves' | 'creates'>>
+
+/** What may be decided, with what it does. */
+export interface LooseOption {
+  readonly decision: LooseDecision
+  readonly says: string
+}
+
+/** What a decision does to an account, centavos; positive: it grows. */
+export interface Posting {
+  readonly account: string
+  readonly cents: bigint
+}
+
+/** What a decision does, or did. */
+export interface LooseOutcome {
+  readonly decision: LooseDecision
+  /** Each account once, those that change. What an operation books of it its own table says: not here. */
+  readonly postings: readonly Posting[]
+  /** The largest sum that it moves on any account. */
+  readonly amountCents: bigint
+  /** Adjustments that are booked, in their order. */
+  readonly adjustments: readonly BookedStep[]
+  /** Cases that close, and kinds of cases that open. */
+  readonly closes: readonly string[]
+  readonly opens: readonly string[]
+}

@@ -1,0 +1,25 @@
+import type { Engine } from '../../engine/engine.ts'
+import type { Database } from '../../platform/db/database.ts'
+import type { Ids } from '../../platform/ids.ts'
+import { LooseCommands, type LooseDesk } from './commands.ts'
+import type { EventDesk, StatementDesk } from './ports.ts'
+import { createLooseStore } from './store.ts'
+
+export { createDriftCases } from './drifts.ts'
+export type * from './case.ts'
+export type { LooseDesk } from './commands.ts'
+export type * from './ports.ts'
+
+/** What the desk of cases of no operation needs. */
+export interface LooseDeskOptions {
+  readonly engine: Pick<Engine, 'execute'>
+  readonly database: Database
+  readonly ids: Ids
+  readonly events: EventDesk
+  readonly statement: StatementDesk
+}
+
+/** Makes the desk. */
+export function createLooseDesk(options: LooseDeskOptions): LooseDesk {
+  return new LooseCommands({ ...options, store: createLooseStore(options.database) })
+}

@@ -1,0 +1,249 @@
+import {
+  type AdjustmentStatus,
+  adjustment,
+  type JournalKind,
+  type LooseDecision,
+  looseCaseKind,
+  min,
+  Refusal,
+} from '@pixgate/spec'
+import { type Create, type Decision, type Journal, mergeDecisions, type Operation, type State } from '../../engine/operation.ts'
+import { entriesOf } from '../../engine/postings.ts'
+import { sha256 } from '../../platform/crypto.ts'
+import type { Beside, BookedStep, LooseOption, LooseOrder, LooseOutcome, Posting, ReadCase } from './case.ts'
+import { clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
+
+/** What may be decided of a case of no operation, and what a decision does to the money. Pure. */
+
+/** What may be decided here and now. @source rules#desk.50 */
+export function optionsOf(read: ReadCase): readonly LooseOption[] {
+  const { decisions = {} } = looseCaseKind(read.kind) ?? {}
+  if (read.closedAt !== null) return []
+  return (Object.entries(decisions) as [LooseDecision, string][]).flatMap(([decision, says]) =>
+    isPossible(read, decision) ? [{ decision, says }] : [],
+  )
+}
+
+function isPossible({ subject }: ReadCase, decision: LooseDecision): boolean {
+  if (decision === 'close') return true
+  switch (subject.is) {
+    case 'event':
+      return decision === 'dismiss' || (subject.setAsideAt !== null && subject.body !== null && isApplicable(subject, decision))
+    case 'movement':
+      return subject.bookedOn === null && isOfSign(decision, subject.direction === 'in' ? 1n : -1n)
+    case 'difference':
+    case 'clearing':
+      return subject.cents !== 0n && isOfSign(decision, subject.cents)
+    case 'decided':
+      return subject.booked.length > 0
+    case 'nothing':
+      return false
+  }
+}
+
+function isApplicable({ isReadable }: { readonly isReadable: boolean }, decision: LooseDecision): boolean {
+  return decision === 'replay' || isReadable
+}
+
+function isOfSign(decision: LooseDecision, cents: bigint): boolean {
+  return decision === 'credit' ? cents > 0n : decision === 'debit' ? cents < 0n : true
+}
+
+/** An adjustment that a decision books. */
+interface Step extends BookedStep {
+  /** The bank's id of the movement that it books; `''`: it books none. */
+  readonly reference: string
+}
+
+/** What a decision books, in its order. @source rules#desk.53, rules#desk.54, rules#desk.55, rules#desk.56 */
+export function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
+  switch (subject.is) {
+    case 'movement': {
+      const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents
+      const first = step(cents, 'CLEARING_ARRIVED', 'CLEARING_LEFT', subject.movementId)
+      return decision === 'close' ? [] : [...first, ...settling(cents, decision)]
+    }
+    case 'difference':
+      if (decision === 'close') return []
+      return [...step(subject.cents, 'CLEARING_ADDED', 'CLEARING_REMOVED'), ...settling(subject.cents, decision)]
+    case 'clearing':
+      return settling(subject.cents, decision)
+    case 'decided':
+      return decision === 'revert' ? reverting(booked) : []
+    default:
+      return []
+  }
+}
+
+/** Whose what is in clearing is. */
+function settling(cents: bigint, decision: LooseDecision): readonly Step[] {
+  switch (decision) {
+    case 'credit':
+    case 'debit':
+    case 'undo':
+      return step(cents, 'CLEARING_CREDITED', 'CLEARING_DEBITED')
+    case 'write_off':
+      return step(cents, 'CLEARING_GAINED', 'CLEARING_LOST')
+    default:
+      return []
+  }
+}
+
+/** The opposite of all that was booked. */
+function reverting(booked: readonly BookedStep[]): readonly Step[] {
+  return [
+    ...step(-correctedCents(booked), 'CLEARING_ADDED', 'CLEARING_REMOVED'),
+    ...step(-merchantCents(booked), 'CLEARING_CREDITED', 'CLEARING_DEBITED'),
+    ...step(-gainedCents(booked), 'CLEARING_GAINED', 'CLEARING_LOST'),
+  ]
+}
+
+function step(cents: bigint, more: AdjustmentStatus, less: AdjustmentStatus, reference = ''): readonly Step[] {
+  if (cents === 0n) return []
+  return [{ status: cents > 0n ? more : less, valueCents: cents > 0n ? cents : -cents, reference }]
+}
+
+const JOURNALS: ReadonlyMap<AdjustmentStatus, JournalKind> = new Map(
+  adjustment.rows.flatMap(({ to, posts }) => (posts ? [[to, posts] as const] : [])),
+)
+
+/** Who decides, and by which ids what is booked is known. */
+export interface Deciding {
+  readonly read: ReadCase
+  readonly order: LooseOrder
+  /** Of the adjustments, in their order. */
+  readonly ids: readonly string[]
+}
+
+/**
+ * Decides a case: what is booked, which case closes, what is opened for what stays in clearing, and the row of the audit trail, all
+ * together or not at all.
+ * @throws version_conflict (409) the movement was booked meanwhile
+ * @source rules#desk.51, rules#desk.53, rules#desk.54, rules#desk.55
+ */
+export function decideLoose(
+  { read, order, ids }: Deciding,
+  state: Pick<State, 'balance' | 'movement'>,
+  decision: LooseDecision,
+  beside: Beside = {},
+): Decision<LooseOutcome> {
+  const { subject } = read
+  const steps = stepsOf(read, decision)
+  if (subject.is === 'movement' && steps.length > 0 && state.movement(keyOf(subject))) {
+    throw new Refusal('version_conflict')
+  }
+  const creates = steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read, order }))
+  const available = state.balance('available')
+  const journals = steps.map((one, index) => journalOf(one, ids[index] ?? '', available))
+  const left = clearingCents([...read.booked, ...steps])
+  const opens = left !== 0n && decision !== 'close' && read.kind !== 'in_clearing'
+  const outcome = outcomeOf(read, decision, steps, journals, opens)
+  return mergeDecisions(beside, {
+    creates,
+    journals,
+    cases: opens ? [clearingCase(read, left)] : [],
+    closes: [read.id],
+    exact: steps.some(({ status }) => status === 'CLEARING_DEBITED') ? ['available', 'receivable'] : [],
+    controls: { loose_cases: { decided: read.id } },
+    audits: [auditOf(read, order, outcome)],
+    outcome,
+  })
+}
+
+function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; readonly movementId: string }) {
+  return { direction, id: movementId }
+}
+
+/** What is kept of who decided what, and why. @source rules#desk.52 */
+export function auditOf(
+  { id, kind, reference }: ReadCase,
+  { operator, approver, reason, evidence, attributeTo }: LooseOrder,
+  { decision, amountCents }: Pick<LooseOutcome, 'decision' | 'amountCents'>,
+) {
+  const facts = {
+    kind,
+    reference,
+    decision,
+    reason,
+    approver,
+    evidence: { ...evidence },
+    ...(attributeTo === undefined ? {} : { attributeTo }),
+    amountCents: Number(amountCents),
+  }
+  return { ...operator, action: 'case.decided', subject: id, facts }
+}
+
+/** What the merchant reads beside an entry: the operator's own words are the trail's. */
+const SHOWN = 'A difference between the books and the bank was settled'
+
+function createOf(
+  { status, valueCents }: Step,
+  id: string,
+  index: number,
+  { read, order }: Pick<Deciding, 'read' | 'order'>,
+): Create<Operation<'adjustment'>> {
+  return {
+    operation: {
+      id,
+      kind: 'adjustment',
+      // The database refuses what was booked already.
+      externalId: `${read.about} ${read.booked.length + index + 1}`,
+      status,
+      valueCents,
+      feeCents: 0n,
+      correlationId: order.correlationId,
+      bodyHash: sha256(read.version),
+      idempotencyKey: null,
+      exclusiveKey: null,
+      expiresAt: null,
+      dueAt: null,
+      transactionId: null,
+      endToEndId: null,
+      detail: { reason: SHOWN, about: read.about, caseId: read.id },
+      facts: { madeBy: { caller: order.operator.actor, address: order.operator.address } },
+    },
+  }
+}
+
+function journalOf({ status, valueCents, reference }: Step, operationId: string, available: bigint): Journal {
+  const kind = JOURNALS.get(status)
+  if (!kind) throw new Error(`no journal books ${status}`)
+  const amounts = status === 'CLEARING_DEBITED' ? { v: valueCents, d: min(available, valueCents) } : { v: valueCents }
+  return { operationId, kind, reference, amounts }
+}
+
+function clearingCase({ about, id, kind }: ReadCase, cents: bigint) {
+  const facts = { decidedCase: id, of: kind, direction: cents > 0n ? 'in' : 'out', valueCents: Number(abs(cents)) }
+  return { operationId: null, kind: 'in_clearing', reference: about, facts }
+}
+
+function outcomeOf(
+  { id }: ReadCase,
+  decision: LooseDecision,
+  steps: readonly Step[],
+  journals: readonly Journal[],
+  opens: boolean,
+): LooseOutcome {
+  const postings = postingsOf(journals)
+  return {
+    decision,
+    postings,
+    amountCents: postings.reduce((most, { cents }) => (abs(cents) > most ? abs(cents) : most), 0n),
+    adjustments: steps.map(({ status, valueCents }) => ({ status, valueCents })),
+    closes: [id],
+    opens: opens ? ['in_clearing'] : [],
+  }
+}
+
+/** What journals do to each account together. */
+function postingsOf(journals: readonly Journal[]): readonly Posting[] {
+  const sums = new Map<string, bigint>()
+  for (const { account, amountCents } of journals.flatMap(entriesOf)) {
+    sums.set(account, (sums.get(account) ?? 0n) + amountCents)
+  }
+  return [...sums].flatMap(([account, cents]) => (cents === 0n ? [] : [{ account, cents }]))
+}
+
+function abs(cents: bigint): bigint {
+  return cents < 0n ? -cents : cents
+}
