@@ -58,11 +58,13 @@ export const looseCases = {
     decisions: LACKING,
   },
   credit_denied: {
-    meaning: 'A payment was credited on the word of an event, and the bank, asked twice, does not have it. It stays booked.',
+    meaning:
+      'A payment was credited on the word of an event, and the bank, asked twice, does not have it. It stays booked.',
     decisions: LACKING,
   },
   statement_differs: {
-    meaning: 'The bank’s statement has a movement otherwise than the books, or told it otherwise before. The books stay as they were.',
+    meaning:
+      'The bank’s statement has a movement otherwise than the books, or told it otherwise before. The books stay as they were.',
     decisions: {
       clear: 'Book the difference to clearing until it is known whose it is. Another case keeps it open.',
       credit: 'Book what the bank has more and credit it to the merchant.',
@@ -81,14 +83,16 @@ export const looseCases = {
     },
   },
   statement_corrected: {
-    meaning: 'The bank’s statement has a movement after all that an operator had decided it lacked. What was decided stays booked.',
+    meaning:
+      'The bank’s statement has a movement after all that an operator had decided it lacked. What was decided stays booked.',
     decisions: {
       revert: 'Take back what was decided: the books are as they were before.',
       close: CLOSE,
     },
   },
   statement_unaccounted: {
-    meaning: 'The entries of a window of the bank’s statement do not account for the change of its balance. Nothing was booked.',
+    meaning:
+      'The entries of a window of the bank’s statement do not account for the change of its balance. Nothing was booked.',
     decisions: { close: CLOSE },
   },
   statement_short: {
@@ -104,7 +108,8 @@ export const looseCases = {
     decisions: EVENT,
   },
   disputed_event: {
-    meaning: 'The references of an event of the bank contradict each other, or the bank does not confirm it. It was applied to nothing.',
+    meaning:
+      'The references of an event of the bank contradict each other, or the bank does not confirm it. It was applied to nothing.',
     decisions: EVENT,
   },
   quarantined_event: {

@@ -66,7 +66,8 @@ export function createStatementModule(options: StatementOptions): StatementModul
 
 function createReading(options: StatementOptions, wireStore: TripWireStore, tripWire: TripWire): StatementJobs {
   const store = createStatementStore(options.database)
-  const differences = createDifferences({ ...options, store, tripWire, receivers: createReceivers(options) })
+  const entries = createEntryStore(options.database)
+  const differences = createDifferences({ ...options, store, entries, tripWire, receivers: createReceivers(options) })
   const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire })
   const { confirmCredits } = wireStore
   const unaccounted = createUnaccounted({ tripWire })

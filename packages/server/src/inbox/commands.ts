@@ -87,7 +87,17 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
       const callback = { ...given, id: ids.uuid() }
       const events = inbound.parse(given.endpoint, given.body).map((event, ordinal): InboxEvent => {
         const known = { dedupeKey: dedupeKeyOf(callback, event), contentHash: contentHashOf(event) }
-        return { callback, ordinal, ...known, event, state: 'NEW', attempts: 1, failures: 0, parkings: 0, attributedTo: null }
+        return {
+          callback,
+          ordinal,
+          ...known,
+          event,
+          state: 'NEW',
+          attempts: 1,
+          failures: 0,
+          parkings: 0,
+          attributedTo: null,
+        }
       })
       if (events.length > 0) await batcher.submit(events)
     },

@@ -36,7 +36,8 @@ export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
 export type Applied = 'APPLIED' | 'IGNORED' | 'IN_PROGRESS' | 'EARLY' | 'IMPLAUSIBLE' | 'UNEXPECTED' | 'DISPUTED'
 
 /** Every subject of an event has its receiver. */
-export interface Receivers extends Readonly<Record<EventSubject, Pick<Receiver, 'match' | 'ask' | 'hasBooked' | 'exists' | 'canAsk'>>> {
+export interface Receivers
+  extends Readonly<Record<EventSubject, Pick<Receiver, 'match' | 'ask' | 'hasBooked' | 'exists' | 'canAsk'>>> {
   readonly charge: Receiver<ChargeEvent>
   readonly payout: Receiver<PayoutEvent>
   readonly refund: Receiver<RefundEvent>

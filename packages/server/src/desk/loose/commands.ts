@@ -239,6 +239,8 @@ function movementsOf({ subject }: ReadCase) {
 function versionOf(stored: StoredCase, subject: CaseSubject, bookings: number): string {
   const { facts: _, ...rest } = stored
   const known = subject.is === 'event' ? { ...subject, body: subject.body !== null } : subject
-  const text = JSON.stringify([rest, known, bookings], (_key, value) => (typeof value === 'bigint' ? `${value}` : value))
+  const text = JSON.stringify([rest, known, bookings], (_key, value) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  )
   return sha256(text).toString('hex').slice(0, 32)
 }

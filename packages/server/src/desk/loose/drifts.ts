@@ -38,7 +38,9 @@ export function createDriftCases({ engine, database }: DriftOptions): DriftCases
       const found = verification.drifts.flatMap(casesOf)
       const known = await driftCases(database)
       if (found.length + known.length === 0) return
-      const standing = new Set(known.filter(({ isOpen, isDecided }) => isOpen || isDecided).map(({ reference }) => reference))
+      const standing = new Set(
+        known.filter(({ isOpen, isDecided }) => isOpen || isDecided).map(({ reference }) => reference),
+      )
       const cases = found.filter(({ reference }) => !standing.has(reference))
       // Of a check with more faults than are told, those that are not told may be there still.
       const untold = verification.drifts.filter(({ count, examples }) => count > examples.length)

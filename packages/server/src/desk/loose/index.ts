@@ -5,9 +5,9 @@ import { LooseCommands, type LooseDesk } from './commands.ts'
 import type { EventDesk, StatementDesk } from './ports.ts'
 import { createLooseStore } from './store.ts'
 
-export { createDriftCases } from './drifts.ts'
 export type * from './case.ts'
 export type { LooseDesk } from './commands.ts'
+export { createDriftCases } from './drifts.ts'
 export type * from './ports.ts'
 
 /** What the desk of cases of no operation needs. */

@@ -7,7 +7,14 @@ import {
   min,
   Refusal,
 } from '@pixgate/spec'
-import { type Create, type Decision, type Journal, mergeDecisions, type Operation, type State } from '../../engine/operation.ts'
+import {
+  type Create,
+  type Decision,
+  type Journal,
+  mergeDecisions,
+  type Operation,
+  type State,
+} from '../../engine/operation.ts'
 import { entriesOf } from '../../engine/postings.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import type { Beside, BookedStep, LooseOption, LooseOrder, LooseOutcome, Posting, ReadCase } from './case.ts'
@@ -28,7 +35,10 @@ function isPossible({ subject }: ReadCase, decision: LooseDecision): boolean {
   if (decision === 'close') return true
   switch (subject.is) {
     case 'event':
-      return decision === 'dismiss' || (subject.setAsideAt !== null && subject.body !== null && isApplicable(subject, decision))
+      return (
+        decision === 'dismiss' ||
+        (subject.setAsideAt !== null && subject.body !== null && isApplicable(subject, decision))
+      )
     case 'movement':
       return subject.bookedOn === null && isOfSign(decision, subject.direction === 'in' ? 1n : -1n)
     case 'difference':

@@ -30,7 +30,7 @@ export function aboutOf({ kind, reference }: Pick<StoredCase, 'kind' | 'referenc
     case 'credit_denied':
       return `missing ${reference}`
     case 'statement_differs':
-      return `difference ${reference}`
+      return `difference ${reference.replace(/ again \d+$/, '')}`
     default:
       return reference
   }
