@@ -40,11 +40,11 @@ const table: readonly Unit[] = [
   { unit: 'server/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/restored', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/operator', level: '4', mayImport: ['0', '1', '2', '3'] },
-  { unit: 'server/desk', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/webhooks', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/refund-in', level: '4b', mayImport: ['0', '1', '2', '3', 'server/cash-in'] },
 
   { unit: 'server/inbox', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
+  { unit: 'server/desk', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
   { unit: 'server/bank-statement', level: '5', mayImport: ['0', '1', '2', '3', '4', '4b'] },
 
   // config.ts, process.ts and what else stands beside main.ts.

@@ -16,6 +16,7 @@ import { createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
+import { createDeskHandlers } from './desk/index.ts'
 import { createDriftCases, createLooseDesk } from './desk/loose/index.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
@@ -465,6 +466,7 @@ function handlersOf({ databases }: Base, modules: Modules) {
     ...modules.webhooks.handlers,
     ...modules.signingKeys.handlers,
     ...modules.operator.handlers,
+    ...createDeskHandlers(databases.api),
     ...modules.operators.handlers,
   }
 }

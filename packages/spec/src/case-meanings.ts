@@ -1,5 +1,6 @@
 import { cashIn } from './cash-in/index.ts'
 import { cashOut } from './cash-out/index.ts'
+import { looseCaseKind } from './loose-cases.ts'
 import { refundIn } from './refund-in/index.ts'
 
 const MEANINGS: ReadonlyMap<string, string> = new Map(
@@ -15,6 +16,14 @@ const MEANINGS: ReadonlyMap<string, string> = new Map(
  */
 export function caseMeaning(operationKind: string, caseKind: string): string | undefined {
   return MEANINGS.get(nameOf(operationKind, caseKind))
+}
+
+/**
+ * What a case that is about no operation means.
+ * @returns `undefined` for a kind that this version does not open
+ */
+export function looseCaseMeaning(kind: string): string | undefined {
+  return looseCaseKind(kind)?.meaning
 }
 
 function nameOf(resource: string, kind: string): string {

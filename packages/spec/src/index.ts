@@ -4,6 +4,7 @@
 import { deactivateAllApiKeys, deactivateApiKey, generateApiKey, listApiKeys } from './api-key.ts'
 import { decideApproval, listApprovals } from './approvals.ts'
 import { getBalance } from './balance.ts'
+import { listCases } from './cases.ts'
 import {
   createCashIn,
   getCashIn,
@@ -12,6 +13,7 @@ import {
   listIncomingTransactionsShort,
 } from './cash-in/index.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
+import { getCase } from './desk.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
@@ -36,8 +38,10 @@ export * from './approvals.ts'
 export * from './balance.ts'
 export * from './caps.ts'
 export * from './case-meanings.ts'
+export * from './cases.ts'
 export * from './cash-in/index.ts'
 export * from './cash-out/index.ts'
+export * from './desk.ts'
 export * from './document.ts'
 export * from './endpoint.ts'
 export * from './error-help.ts'
@@ -101,6 +105,8 @@ const businessEndpoints = {
   retireSigningKey,
   listApprovals,
   decideApproval,
+  listCases,
+  getCase,
   createOperator,
   listOperators,
   deactivateOperator,

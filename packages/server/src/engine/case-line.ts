@@ -29,3 +29,9 @@ function centsIn(facts: unknown): number | undefined {
   const { valueCents } = (facts ?? {}) as { readonly valueCents?: unknown }
   return typeof valueCents === 'number' ? valueCents : undefined
 }
+
+/** The amount that a case is about, centavos: what was reported, or else the value of its operation. @source rules#desk.30 */
+export function caseCents(facts: Document, operation: Pick<Operation, 'valueCents'> | undefined): bigint | null {
+  const reported = centsIn(facts) ?? centsIn(facts.event)
+  return reported === undefined || !Number.isSafeInteger(reported) ? (operation?.valueCents ?? null) : BigInt(reported)
+}

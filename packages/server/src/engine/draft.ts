@@ -17,6 +17,7 @@ import { type Account, type Control, type LoadedState, movementKey } from './loa
 import type {
   Audit,
   BookedMovement,
+  CaseStep,
   Command,
   ControlName,
   Decision,
@@ -79,6 +80,7 @@ export class Draft implements State {
   /** How much may have been paid before the batch to each Pix key, and what the batch pays to it, centavos. */
   readonly recipients = new Map<string, { paidCents: bigint; headroomCents: bigint }>()
   readonly audits: Audit[] = []
+  readonly caseSteps: CaseStep[] = []
   /** The requests that it carries out. */
   readonly requests: LiveRequest[] = []
   /** When the batch is decided, epoch milliseconds. */
@@ -183,6 +185,7 @@ export class Draft implements State {
     for (const change of decision.allowances ?? []) this.allowances.add(change)
     for (const bound of decision.recipients ?? []) this.#bindRecipient(bound)
     this.audits.push(...(decision.audits ?? []))
+    this.caseSteps.push(...(decision.caseSteps ?? []))
     if (command.request) this.requests.push(command.request)
   }
 

@@ -165,6 +165,25 @@ export interface Audit {
   readonly facts: Document
 }
 
+/** A step towards the decision of a case by operators, as the desk keeps it. */
+export interface CaseStep {
+  readonly id: string
+  readonly caseId: string
+  readonly step: 'decided' | 'approved'
+  /** The proposal that is approved. It ends once. */
+  readonly proposalId: string | null
+  readonly operatorId: string
+  readonly operatorName: string | null
+  readonly content: Document
+  readonly caseVersion: string
+  readonly amountCents: bigint
+  /** With its scope; `null` where the client sent none. */
+  readonly idempotencyKey: string | null
+  readonly bodyHash: Buffer
+  /** What is answered. */
+  readonly answer: Document
+}
+
 /** Everything one input changes, decided before anything is written. */
 export interface Decision<Outcome> {
   readonly creates?: readonly Create[]
@@ -188,6 +207,8 @@ export interface Decision<Outcome> {
   readonly recipients?: readonly RecipientBound[]
   /** What the audit trail is told of it, written with it or not at all. */
   readonly audits?: readonly Audit[]
+  /** What is kept of an operator's decision, written with it or not at all. @source rules#desk.38 */
+  readonly caseSteps?: readonly CaseStep[]
   /** What the caller is told once all of it is committed. */
   readonly outcome: Outcome
 }
@@ -295,6 +316,7 @@ export function mergeDecisions<Outcome>(
     allowances: [...(first.allowances ?? []), ...(then.allowances ?? [])],
     recipients: [...(first.recipients ?? []), ...(then.recipients ?? [])],
     audits: [...(first.audits ?? []), ...(then.audits ?? [])],
+    caseSteps: [...(first.caseSteps ?? []), ...(then.caseSteps ?? [])],
     outcome: then.outcome,
   }
 }

@@ -27,6 +27,9 @@ const UNIQUE_VIOLATION = '23505'
 /** A movement was booked by somebody else since it was looked up: what follows is decided again. @source rules#engine.14 */
 const MOVEMENT_TAKEN = 'movement_pkey'
 
+/** A proposal was withdrawn, or approved, after it was read. */
+const PROPOSAL_ENDED = 'case_step_ends_proposal'
+
 /** What a violated constraint means, by its name; any other is a broken invariant. */
 const TAKEN = new Map<string, Duplicate>([
   ['operation_external_id_key', 'external id taken'],
@@ -163,7 +166,7 @@ export class Writer {
     if (isRetryableConflict(error) || error instanceof NoLongerWanted) return 'stale'
     const known = databaseError(error)
     const constraint = known?.code === UNIQUE_VIOLATION ? known.constraint : undefined
-    if (constraint === MOVEMENT_TAKEN) return 'stale'
+    if (constraint === MOVEMENT_TAKEN || constraint === PROPOSAL_ENDED) return 'stale'
     const taken = TAKEN.get(constraint ?? '')
     if (taken) return taken
     this.#options.observer?.onWrite(error)

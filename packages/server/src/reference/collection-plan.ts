@@ -168,6 +168,7 @@ export const collectionPlan: readonly Folder[] = [
         body: { valueCents: -TOP_UP_CENTS, reason: 'Opening balance, taken back' },
       },
       { id: 'listApprovals' },
+      { id: 'listCases' },
       { id: 'createSigningKey' },
       { id: 'listSigningKeys' },
       { id: 'retireSigningKey' },

@@ -119,6 +119,8 @@ const MAY: Readonly<Record<string, readonly OperatorRole[]>> = {
   createAdjustment: ['operator', 'admin'],
   listApprovals: ['viewer', 'operator', 'approver', 'admin'],
   decideApproval: ['approver'],
+  listCases: ['viewer', 'operator', 'approver', 'admin'],
+  getCase: ['viewer', 'operator', 'approver', 'admin'],
   createOperator: ['admin'],
   listOperators: ['viewer', 'operator', 'approver', 'admin'],
   deactivateOperator: ['admin'],

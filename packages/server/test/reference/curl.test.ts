@@ -123,6 +123,7 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
   await run('listApprovals')
+  await run('listCases')
   variables.OPERATOR_ID = (await run('createOperator')).id
   await run('listOperators')
   await run('deactivateOperator')

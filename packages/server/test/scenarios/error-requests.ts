@@ -324,6 +324,7 @@ const PARTICULAR: readonly Row[] = [
     },
   },
 
+  { operation: 'getCase', code: 'not_found', request: (pix) => send(pix, 'getCase') },
   { operation: 'decideApproval', code: 'not_found', request: (pix) => send(pix, 'decideApproval') },
   {
     operation: 'decideApproval',

@@ -89,3 +89,20 @@ export const MANY_OPERATIONS = statement<[]>(
           '', '{}', '{}', n::text, n::text, now(), now()
      FROM generate_series(1, 2000) n`,
 )
+
+/** Steps of operators towards decisions, in their order, and what tells the cases apart. */
+export async function caseStepsOf(database: Database) {
+  const steps = await database.rows(selectCaseSteps, [])
+  const cases = (await database.rows(selectCaseReferences, [])).map(({ reference }) => reference)
+  return { steps, cases }
+}
+
+const selectCaseSteps = statement<[], { id: string; step: string; amount_cents: bigint }>(
+  'test.case_steps',
+  'SELECT id, step, amount_cents FROM case_step ORDER BY id',
+)
+
+const selectCaseReferences = statement<[], { reference: string }>(
+  'test.case_references',
+  'SELECT reference FROM "case" ORDER BY opened_at, id',
+)

@@ -1,3 +1,4 @@
+import { caseCents } from '../case-line.ts'
 import { instantOrNull } from './parameters.ts'
 import type { Part } from './part.ts'
 
@@ -5,9 +6,9 @@ import type { Part } from './part.ts'
 export const openedCases: Part = {
   name: 'cas',
   isWanted: ({ cases }) => cases.opened.length > 0,
-  sql: ({ draft: { cases, now } }, p) => `
+  sql: ({ draft, draft: { cases, now } }, p) => `
   inserted_case AS (
-    INSERT INTO "case" (id, operation_id, kind, reference, facts, closed_at, opened_at)
+    INSERT INTO "case" (id, operation_id, kind, reference, facts, closed_at, amount_cents, opened_at)
     SELECT c.*, ${p.one('timestamptz', instantOrNull(now))}
       FROM ${p.rows('c', {
         id: ['uuid', cases.opened.map(({ id }) => id)],
@@ -16,6 +17,10 @@ export const openedCases: Part = {
         reference: ['text', cases.opened.map(({ reference }) => reference)],
         facts: ['jsonb', cases.opened.map(({ facts }) => JSON.stringify(facts))],
         closed_at: ['timestamptz', cases.opened.map(({ isClosed }) => (isClosed ? instantOrNull(now) : null))],
+        amount_cents: [
+          'bigint',
+          cases.opened.map(({ facts, operationId }) => caseCents(facts, draft.operation(operationId ?? ''))),
+        ],
       })}
      WHERE (SELECT yes FROM go)
     ON CONFLICT ON CONSTRAINT case_once DO UPDATE SET closed_at = NULL

@@ -5,6 +5,7 @@ import type { ControlName, Document } from '../operation.ts'
 import { allowances } from './allowances.ts'
 import { audits } from './audits.ts'
 import { boundsOf } from './bounds.ts'
+import { caseSteps } from './case-steps.ts'
 import { closedCases, openedCases } from './cases.ts'
 import { controls } from './controls.ts'
 import { entries } from './entries.ts'
@@ -36,6 +37,7 @@ const parts: readonly Part[] = [
   openedCases,
   audits,
   closedCases,
+  caseSteps,
 ]
 
 /** A locked account, as the reply tells it: numbers in text, so that none is rounded. */

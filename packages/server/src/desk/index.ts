@@ -1,0 +1,1 @@
+export { createDeskHandlers } from './routes.ts'

@@ -1,0 +1,54 @@
+import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
+import type { Database } from '../platform/db/database.ts'
+import type { Handlers } from '../platform/http/handler.ts'
+import { isUuid } from '../platform/ids.ts'
+import { type CaseFilter, listCases, readCase } from './store.ts'
+import { summaryOf } from './summary.ts'
+import { timelineOf } from './timeline.ts'
+
+/** The endpoints of the desk. */
+export type DeskHandlers = Handlers<Pick<typeof endpoints, 'listCases' | 'getCase'>>
+
+/** Makes the handlers. */
+export function createDeskHandlers(database: Database): DeskHandlers {
+  return {
+    listCases: async ({ query }) => {
+      const { limit = limits.pageLimitDefault } = query
+      // One more than asked for tells whether there are more.
+      const rows = await listCases(database, { ...filterOf(query), limit: limit + 1 })
+      const data = rows.slice(0, limit).map(summaryOf)
+      const hasMore = rows.length > limit
+      const nextCursor = hasMore ? (data.at(-1)?.id ?? null) : null
+      return { status: 200, body: { data, pagination: { limit, hasMore, nextCursor } } }
+    },
+    getCase: async ({ params }) => {
+      const whole = isUuid(params.id) ? await readCase(database, params.id) : undefined
+      if (!whole) throw new Refusal('not_found')
+      const { version, facts, closedAt } = whole
+      return {
+        status: 200,
+        body: {
+          ...summaryOf(whole),
+          version: String(version ?? (closedAt === null ? 'open' : 'closed')),
+          facts,
+          timeline: timelineOf(whole),
+        },
+      }
+    },
+  }
+}
+
+function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Omit<CaseFilter, 'limit'> {
+  const { state = 'open', kind = null, operation_id = null, min_cents = null, max_cents = null, cursor = null } = query
+  const { opened_from, opened_before } = query
+  return {
+    isOpen: state === 'open',
+    kind,
+    operationId: operation_id,
+    openedFrom: opened_from === undefined ? null : Date.parse(opened_from),
+    openedBefore: opened_before === undefined ? null : Date.parse(opened_before),
+    minCents: min_cents,
+    maxCents: max_cents,
+    after: cursor,
+  }
+}

@@ -1,0 +1,205 @@
+import { instantParameter, type Queries, statement } from '../platform/db/database.ts'
+
+/** All SQL of the desk. */
+
+/** A case with the operation that it is about. Amounts are centavos, instants epoch milliseconds. */
+export interface CaseRow {
+  readonly id: string
+  readonly kind: string
+  readonly reference: string
+  readonly amountCents: bigint | null
+  readonly openedAt: number
+  readonly closedAt: number | null
+  readonly operationId: string | null
+  /** Of the operation: all `null` where it is about none. */
+  readonly operationKind: string | null
+  readonly status: string | null
+  readonly externalId: string | null
+}
+
+/** What a list of cases can be narrowed to; what is `null` narrows nothing. */
+export interface CaseFilter {
+  readonly isOpen: boolean
+  readonly kind: string | null
+  readonly operationId: string | null
+  readonly openedFrom: number | null
+  readonly openedBefore: number | null
+  readonly minCents: number | null
+  readonly maxCents: number | null
+  /** The last one of the page before. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+const CASE = `c.id, c.kind, c.reference, c.amount_cents AS "amountCents", c.opened_at AS "openedAt", c.closed_at AS "closedAt",
+          c.operation_id AS "operationId", o.kind AS "operationKind", o.status, o.external_id AS "externalId"
+     FROM "case" c LEFT JOIN operation o ON o.id = c.operation_id`
+
+type ListParameters = [
+  kind: string | null,
+  operationId: string | null,
+  openedFrom: string | null,
+  openedBefore: string | null,
+  minCents: string | null,
+  maxCents: string | null,
+  after: string | null,
+  limit: number,
+]
+
+const NARROWED = `($1::text IS NULL OR c.kind = $1) AND ($2::uuid IS NULL OR c.operation_id = $2)
+      AND ($3::timestamptz IS NULL OR c.opened_at >= $3) AND ($4::timestamptz IS NULL OR c.opened_at < $4)
+      AND ($5::bigint IS NULL OR c.amount_cents >= $5) AND ($6::bigint IS NULL OR c.amount_cents <= $6)`
+
+/** Along `case_list_open`, or that of its kind. */
+const listOpen = statement<ListParameters, CaseRow>(
+  'desk.open_cases',
+  `SELECT ${CASE}
+    WHERE c.closed_at IS NULL AND ${NARROWED}
+      AND ($7::uuid IS NULL OR (c.opened_at, c.id) > (SELECT a.opened_at, a.id FROM "case" a WHERE a.id = $7))
+    ORDER BY c.opened_at, c.id LIMIT $8`,
+)
+
+/** Along `case_list_closed`, or that of its kind. One that was opened again since has no place among them: the page is empty. */
+const listClosed = statement<ListParameters, CaseRow>(
+  'desk.closed_cases',
+  `SELECT ${CASE}
+    WHERE c.closed_at IS NOT NULL AND ${NARROWED}
+      AND ($7::uuid IS NULL OR (c.closed_at, c.id) < (SELECT a.closed_at, a.id FROM "case" a WHERE a.id = $7))
+    ORDER BY c.closed_at DESC, c.id DESC LIMIT $8`,
+)
+
+/** Open cases, the oldest first, or closed ones, last closed first. @source rules#desk.30, rules#desk.31 */
+export function listCases(queries: Queries, filter: CaseFilter): Promise<CaseRow[]> {
+  const { isOpen, kind, operationId, openedFrom, openedBefore, minCents, maxCents, after, limit } = filter
+  return queries.rows(isOpen ? listOpen : listClosed, [
+    kind,
+    operationId,
+    openedFrom === null ? null : instantParameter(openedFrom),
+    openedBefore === null ? null : instantParameter(openedBefore),
+    minCents === null ? null : String(minCents),
+    maxCents === null ? null : String(maxCents),
+    after,
+    limit,
+  ])
+}
+
+/** How many of each list of a timeline are shown at most. @source rules#desk.33 */
+export const SHOWN_MAX = 500
+
+/** A case with all that is known of its operation, of one snapshot. */
+export interface WholeCase extends CaseRow {
+  readonly facts: object
+  /** How many moves its operation has had; `null` where it has none. */
+  readonly version: number | null
+  readonly valueCents: bigint | null
+  readonly feeCents: bigint | null
+  readonly correlationId: string | null
+  readonly detail: object | null
+  readonly madeBy: { readonly caller?: string; readonly address?: string } | null
+  readonly createdAt: number | null
+  readonly moves: readonly MoveRow[]
+  readonly events: readonly EventRow[]
+  readonly entries: readonly EntryRow[]
+  readonly notifications: readonly NotificationRow[]
+  readonly others: readonly OtherCase[]
+}
+
+/** A move as JSON has it: instants are text. */
+export interface MoveRow {
+  readonly version: number
+  readonly trigger: string
+  readonly from: string | null
+  readonly to: string
+  readonly facts: object
+  readonly evidence: object | null
+  readonly at: string
+}
+
+/** What the bank told, `body` in Base64. */
+export interface EventRow {
+  readonly id: string
+  readonly ordinal: number
+  readonly endpoint: string
+  readonly state: string
+  readonly outcome: string | null
+  readonly isProven: boolean
+  readonly body: string
+  readonly receivedAt: string
+}
+
+/** A posting that was made, with the journal it is of. */
+export interface EntryRow {
+  readonly account: string
+  readonly journal: string
+  readonly reference: string
+  readonly amountCents: number
+  readonly balanceAfterCents: number
+  readonly at: string
+}
+
+/** A notification, and what became of it at each receiver. */
+export interface NotificationRow {
+  readonly id: string
+  readonly eventType: string
+  readonly status: string
+  readonly createdAt: string
+  readonly deliveries: readonly {
+    readonly url: string
+    readonly state: string
+    readonly attempts: number
+    readonly lastOutcome: string | null
+    readonly finishedAt: string | null
+  }[]
+}
+
+/** Another case of the same operation. */
+export interface OtherCase extends Omit<CaseRow, 'amountCents' | 'openedAt' | 'closedAt'> {
+  readonly amountCents: number | null
+  readonly openedAt: string
+  readonly closedAt: string | null
+}
+
+/** One more than is shown, as a list of JSON. */
+function some(rows: string): string {
+  return `(SELECT coalesce(json_agg(to_json(r)), '[]') FROM (${rows} LIMIT ${SHOWN_MAX + 1}) r)`
+}
+
+const MOVES = `SELECT m.version, m.trigger, m.from_status AS "from", m.to_status AS "to", m.facts, m.evidence, m.at
+       FROM move m WHERE m.operation_id = c.operation_id ORDER BY m.version`
+
+const EVENTS = `SELECT i.id, e.ordinal, i.endpoint, e.state, e.outcome, i.is_proven AS "isProven",
+            translate(encode(i.body, 'base64'), E'\\n', '') AS body, i.received_at AS "receivedAt"
+       FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id
+      WHERE e.operation_id = c.operation_id ORDER BY i.received_at, i.id, e.ordinal`
+
+const ENTRIES = `SELECT a.code AS account, n.journal, n.reference, n.amount_cents AS "amountCents",
+            n.balance_after_cents AS "balanceAfterCents", n.at
+       FROM entry n JOIN account a ON a.id = n.account_id
+      WHERE n.operation_id = c.operation_id ORDER BY n.at, n.journal, n.reference, n.posting`
+
+const NOTIFICATIONS = `SELECT n.id, n.event_type AS "eventType", n.status, n.created_at AS "createdAt",
+            (SELECT coalesce(json_agg(json_build_object(
+                      'url', s.url, 'state', d.state, 'attempts', d.attempts, 'lastOutcome', d.last_outcome,
+                      'finishedAt', d.finished_at) ORDER BY d.created_at, d.id), '[]')
+               FROM delivery d JOIN subscription s ON s.id = d.subscription_id
+              WHERE d.notification_id = n.id) AS deliveries
+       FROM notification n WHERE n.operation_id = c.operation_id ORDER BY n.created_at, n.id`
+
+const OTHERS = `SELECT x.id, x.kind, x.reference, x.amount_cents AS "amountCents", x.opened_at AS "openedAt",
+            x.closed_at AS "closedAt", x.operation_id AS "operationId", o.kind AS "operationKind", o.status,
+            o.external_id AS "externalId"
+       FROM "case" x WHERE x.operation_id = c.operation_id AND x.id <> c.id ORDER BY x.opened_at, x.id`
+
+const selectWhole = statement<[id: string], WholeCase>(
+  'desk.case',
+  `SELECT c.facts, o.version, o.value_cents AS "valueCents", o.fee_cents AS "feeCents", o.correlation_id AS "correlationId",
+          o.detail, o.facts -> 'madeBy' AS "madeBy", o.created_at AS "createdAt",
+          ${some(MOVES)} AS moves, ${some(EVENTS)} AS events, ${some(ENTRIES)} AS entries,
+          ${some(NOTIFICATIONS)} AS notifications, ${some(OTHERS)} AS others, ${CASE}
+    WHERE c.id = $1`,
+)
+
+/** A case with all that is known; `undefined` where there is none. @source rules#desk.32 */
+export async function readCase(queries: Queries, id: string): Promise<WholeCase | undefined> {
+  return (await queries.rows(selectWhole, [id]))[0]
+}

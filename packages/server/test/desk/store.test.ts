@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { statement } from '../../src/platform/db/database.ts'
+import { makeOperator } from '../support/operators.ts'
+import { type Answer, world } from '../support/world.ts'
+
+/** A stepped world, and a viewer who reads its cases. */
+async function desk(t: TestContext) {
+  const pix = await world(t, {}, { isStepped: true })
+  const headers = { authorization: `Bearer ${await makeOperator(pix, 'viewer')}` }
+  const read = async (path: string): Promise<Answer['body']> => {
+    const { status, body } = await pix.call('GET', `/operator/cases${path}`, undefined, headers)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body
+  }
+  /** Pays a charge once more, until that is a case. */
+  const paidAgain = async ({ id }: Answer['body']) => {
+    const count = async () => (await read(`?operation_id=${id}`)).data.length
+    const before = await count()
+    await pix.bankAction(`charges/${id}/pay`)
+    while ((await count()) === before) await pix.work()
+  }
+  /** A charge that was paid twice. */
+  const paidTwice = async (value: string) => {
+    const charge = await pix.paid(value)
+    pix.clock.advance(1_000)
+    await paidAgain(charge)
+    return charge
+  }
+  return { ...pix, read, paidTwice, paidAgain }
+}
+
+const idsOf = ({ data }: Answer['body']) => data.map(({ id }: Answer['body']) => id)
+
+test('[desk.30] [desk.31] cases are listed with what they mean, oldest first, by what they are narrowed to', async (t) => {
+  const pix = await desk(t)
+  const first = await pix.paidTwice('10.00')
+  await pix.later(60_000)
+  const second = await pix.paidTwice('25.00')
+  const { data, pagination } = await pix.read('')
+  assert.deepEqual(
+    data.map(({ kind, state, amountCents, operation }: Answer['body']) => [kind, state, amountCents, operation.id]),
+    [
+      ['second_payment', 'open', 1000, first.id],
+      ['second_payment', 'open', 2500, second.id],
+    ],
+  )
+  assert.equal(data[0].meaning, 'The charge was paid a second time. The second payment is in suspense.')
+  assert.deepEqual([data[0].operation.kind, data[0].operation.status], ['cash_in', 'PAID'])
+  assert.deepEqual(pagination, { limit: 20, hasMore: false, nextCursor: null })
+
+  const [one, two] = idsOf({ data })
+  for (const [query, expected] of [
+    ['?kind=second_payment', [one, two]],
+    ['?kind=amount_differs', []],
+    ['?state=closed', []],
+    [`?operation_id=${second.id}`, [two]],
+    ['?min_cents=1001', [two]],
+    ['?max_cents=1000', [one]],
+    ['?min_cents=1000&max_cents=2500', [one, two]],
+    [`?opened_from=${data[1].openedAt}`, [two]],
+    [`?opened_before=${data[1].openedAt}`, [one]],
+  ] as const) {
+    assert.deepEqual(idsOf(await pix.read(query)), expected, query)
+  }
+  const page = await pix.read('?limit=1')
+  assert.deepEqual([idsOf(page), page.pagination.hasMore], [[one], true])
+  const rest = await pix.read(`?limit=1&cursor=${page.pagination.nextCursor}`)
+  assert.deepEqual([idsOf(rest), rest.pagination], [[two], { limit: 1, hasMore: false, nextCursor: null }])
+})
+
+test('[desk.31] closed cases are listed apart, last closed first, in pages', async (t) => {
+  const pix = await desk(t)
+  await pix.paidTwice('10.00')
+  await pix.paidTwice('25.00')
+  const [one, two] = idsOf(await pix.read(''))
+  const close = statement<[id: string, seconds: number]>(
+    'test.close',
+    `UPDATE "case" SET closed_at = now() + $2 * interval '1 second' WHERE id = $1`,
+  )
+  await pix.database.rows(close, [two, 1])
+  await pix.database.rows(close, [one, 2])
+  assert.deepEqual(idsOf(await pix.read('')), [])
+  const page = await pix.read('?state=closed&limit=1')
+  assert.deepEqual([idsOf(page), page.data[0].state], [[one], 'closed'])
+  assert.deepEqual(idsOf(await pix.read(`?state=closed&limit=1&cursor=${page.pagination.nextCursor}`)), [two])
+})
+
+test('[desk.30] a page of open cases is one walk along an index, whatever is closed', async (t) => {
+  const pix = await desk(t)
+  const fill = statement(
+    'test.fill',
+    `INSERT INTO "case" (id, kind, reference, facts, opened_at, closed_at)
+     SELECT gen_random_uuid(), 'unmatched_event', n::text, '{"valueCents": 5}', now(), CASE WHEN n % 100 > 0 THEN now() END
+       FROM generate_series(1, 20000) n`,
+  )
+  await pix.database.rows(fill, [])
+  await pix.database.rows(statement('test.analyze', 'ANALYZE "case"'), [])
+  const plan = statement<[], { 'QUERY PLAN': string }>(
+    'test.plan',
+    `EXPLAIN (COSTS off) SELECT c.* FROM "case" c
+      WHERE c.closed_at IS NULL AND c.kind = 'unmatched_event' ORDER BY c.opened_at, c.id LIMIT 21`,
+  )
+  const text = (await pix.database.rows(plan, [])).map((row) => row['QUERY PLAN']).join('\n')
+  assert.match(text, /Index Scan using case_list_open/)
+  assert.doesNotMatch(text, /Sort|Seq Scan/)
+  const { data } = await pix.read('?kind=unmatched_event&limit=1')
+  assert.deepEqual(
+    [data[0].operation, data[0].amountCents, data[0].meaning],
+    [null, 5, 'An event of the bank names nothing that we know. It was not applied.'],
+  )
+})
+
+test('[desk.32] [desk.33] a case is read with the whole timeline of its operation', async (t) => {
+  const pix = await desk(t)
+  const charge = await pix.paidTwice('10.00')
+  const [id] = idsOf(await pix.read(''))
+  const before = await pix.read(`/${id}`)
+  const { timeline, version, facts, reference } = before
+  assert.equal(facts.valueCents, 1000)
+  assert.equal(version, String(timeline.moves.length))
+  assert.deepEqual(
+    [timeline.request.valueCents, timeline.request.detail.description, timeline.truncated],
+    [1000, null, []],
+  )
+  assert.match(timeline.request.apiKeyId, /^[0-9a-f-]{36}$/)
+  assert.deepEqual(
+    timeline.moves.map(({ trigger }: Answer['body']) => trigger).filter((on: string) => /^(create|partner)/.test(on)),
+    ['create', 'partner.confirmed', 'partner.confirmed'],
+  )
+  assert.equal(timeline.calls.stated.length, 2)
+  assert.ok(timeline.calls.counted.some(({ trigger }: Answer['body']) => trigger === 'charge.accepted'))
+
+  assert.deepEqual(
+    timeline.events.map(({ body }: Answer['body']) => JSON.parse(Buffer.from(body, 'base64').toString()).valueCents),
+    [1000, 1000],
+  )
+  assert.deepEqual(
+    timeline.journals.map(({ journal, reference: of }: Answer['body']) => [journal, of === reference]),
+    [
+      ['cash_in_paid', false],
+      ['arrived_unattributed', true],
+    ],
+  )
+  for (const { entries } of timeline.journals) {
+    assert.equal(
+      entries.reduce((sum: number, { amountCents }: Answer['body']) => sum + amountCents, 0),
+      0,
+    )
+  }
+  assert.deepEqual(
+    timeline.notifications.map(({ status, deliveries }: Answer['body']) => [status, Array.isArray(deliveries)]),
+    [['PAID', true]],
+  )
+  assert.deepEqual(timeline.otherCases, [])
+
+  await pix.paidAgain(charge)
+  const after = await pix.read(`/${id}`)
+  assert.equal(after.timeline.otherCases.length, 1)
+  assert.notEqual(after.version, version, 'something became known')
+})
+
+test('[desk.32] what is not there is 404, a case about no operation has no timeline', async (t) => {
+  const pix = await desk(t)
+  const headers = { authorization: `Bearer ${await makeOperator(pix, 'approver')}` }
+  for (const id of ['nothing', '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f']) {
+    const { status, body } = await pix.call('GET', `/operator/cases/${id}`, undefined, headers)
+    assert.deepEqual([status, body.code], [404, 'not_found'])
+  }
+  const insert = statement(
+    'test.loose',
+    `INSERT INTO "case" (id, kind, reference, facts, opened_at)
+     VALUES ('0198c0f2-3f00-7000-8000-7a8b9c0d1e2f', 'statement_short', 'x', '{"valueCents": 7}', now())`,
+  )
+  await pix.database.rows(insert, [])
+  const found = await pix.read('/0198c0f2-3f00-7000-8000-7a8b9c0d1e2f')
+  assert.deepEqual([found.timeline, found.operation, found.amountCents, found.version], [null, null, 7, 'open'])
+})
