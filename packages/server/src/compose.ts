@@ -17,7 +17,7 @@ import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
 import { createDeskHandlers } from './desk/index.ts'
-import { createDriftCases, createLooseDesk } from './desk/loose/index.ts'
+import { createDriftCases, createLooseDesk, type LooseDesk } from './desk/loose/index.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
 import {
@@ -68,6 +68,8 @@ export interface Service {
   /** Where the operator's endpoints are answered, if not there. */
   readonly operatorHttp: HttpServer | undefined
   readonly engine: Engine
+  /** Decides cases of no operation, for whoever does so without HTTP. */
+  readonly looseDesk: LooseDesk
   /** Starts the workers. */
   startWorkers(): void
   /** Starts looking, each minute, at what no request shows: work that no worker takes up, and this machine's clock. */
@@ -156,6 +158,7 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
   return {
     ...servers,
     engine: modules.engine,
+    looseDesk: modules.looseDesk,
     startWorkers: () => startWorkers(base, modules, workers),
     startWatch: () => startWatch(base, modules, workers),
     processNext: () => processNext(modules),

@@ -1,7 +1,7 @@
 import { type LooseDecision, Refusal } from '@pixgate/spec'
 import type { Engine } from '../../engine/engine.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import type { Ids } from '../../platform/ids.ts'
+import { type Ids, isUuid } from '../../platform/ids.ts'
 import type {
   Beside,
   CaseSubject,
@@ -208,7 +208,7 @@ function assertEvidence({ kind }: ReadCase, { decision, evidence }: LooseOrder):
 }
 
 function attributeTo({ attributeTo: operationId }: LooseOrder): string {
-  if (operationId === undefined) throw invalid('attributeTo', 'attributeTo must name an operation')
+  if (operationId === undefined || !isUuid(operationId)) throw invalid('attributeTo', 'attributeTo must name an operation')
   return operationId
 }
 
