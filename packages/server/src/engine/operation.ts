@@ -5,6 +5,7 @@ import type {
   CashOutStatus,
   EventType,
   JournalKind,
+  LooseCase,
   RefundInStatus,
   Variable,
 } from '@pixgate/spec'
@@ -148,9 +149,11 @@ export interface Notification {
 }
 
 /** A case for an operator: unique per (operation, kind, reference). One of an operation opens with a move of it. */
-export interface Case {
-  readonly operationId: string | null
-  readonly kind: string
+export type Case = (
+  | { readonly operationId: string; readonly kind: string }
+  // Each of these has its decisions. @source rules#desk.50
+  | { readonly operationId: null; readonly kind: LooseCase }
+) & {
   readonly reference: string
   readonly facts: Document
 }

@@ -20,7 +20,7 @@ export interface Outcomes {
    * It waits for the operation to appear, or for the bank's answers; in the end an operator is told.
    * @source rules#partner-inbox.8
    */
-  park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, kind?: string): Promise<InboxResult>
+  park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, kind?: EventCase): Promise<InboxResult>
   /** It is tried again soon, as it is. */
   again(row: InboxEvent): InboxResult
   /** Applied to nothing, ever, and never in silence. @source rules#partner-inbox.13, failure-modes#EV-36 */
@@ -31,6 +31,9 @@ export interface Outcomes {
    */
   failed(row: InboxEvent, error: unknown): Promise<InboxResult>
 }
+
+/** The kinds of cases about events. */
+type EventCase = 'unmatched_event' | 'disputed_event' | 'quarantined_event'
 
 /** What is needed for them. */
 export interface OutcomesOptions {
@@ -51,7 +54,7 @@ export function createOutcomes({ store, cashIns, engine, clock, logger }: Outcom
     event: ReadableEvent,
     outcome: string,
     { among }: Meaning,
-    kind = 'unmatched_event',
+    kind: EventCase = 'unmatched_event',
   ): Promise<InboxResult> {
     if (row.parkings < PARKING_DELAYS_MS.length) return parked(row, outcome)
     await openCase(row, kind, { outcome, operations: [...among], bank: await atBank(event) })
@@ -65,7 +68,7 @@ export function createOutcomes({ store, cashIns, engine, clock, logger }: Outcom
   }
 
   /** Operator action is required. The same report, repeated, is the same case. @source rules#partner-inbox.13 */
-  async function openCase(row: InboxEvent, kind: string, more: Document): Promise<void> {
+  async function openCase(row: InboxEvent, kind: EventCase, more: Document): Promise<void> {
     const { event, callback, ordinal } = row
     const told = event.kind === 'unreadable' ? {} : { event: event.evidence }
     const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...told, ...more }

@@ -208,7 +208,8 @@ function assertEvidence({ kind }: ReadCase, { decision, evidence }: LooseOrder):
 }
 
 function attributeTo({ attributeTo: operationId }: LooseOrder): string {
-  if (operationId === undefined || !isUuid(operationId)) throw invalid('attributeTo', 'attributeTo must name an operation')
+  if (operationId === undefined || !isUuid(operationId))
+    throw invalid('attributeTo', 'attributeTo must name an operation')
   return operationId
 }
 

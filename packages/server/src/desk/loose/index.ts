@@ -7,7 +7,7 @@ import { createLooseStore } from './store.ts'
 
 export type * from './case.ts'
 export type { LooseDesk } from './commands.ts'
-export { createDriftCases } from './drifts.ts'
+export { createDriftCases, type Verified } from './drifts.ts'
 export type * from './ports.ts'
 
 /** What the desk of cases of no operation needs. */

@@ -8,6 +8,7 @@ import {
   Refusal,
 } from '@pixgate/spec'
 import {
+  type Case,
   type Create,
   type Decision,
   type Journal,
@@ -222,7 +223,7 @@ function journalOf({ status, valueCents, reference }: Step, operationId: string,
   return { operationId, kind, reference, amounts }
 }
 
-function clearingCase({ about, id, kind }: ReadCase, cents: bigint) {
+function clearingCase({ about, id, kind }: ReadCase, cents: bigint): Case {
   const facts = { decidedCase: id, of: kind, direction: cents > 0n ? 'in' : 'out', valueCents: Number(abs(cents)) }
   return { operationId: null, kind: 'in_clearing', reference: about, facts }
 }

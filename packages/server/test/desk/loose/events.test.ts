@@ -164,7 +164,10 @@ test('[desk.59] the case of an event closes by itself when the same event comes 
 test('[desk.57] what cannot be read is dismissed, or read again by a later version, and attributed to nothing', async (t) => {
   const pix = await world(t, {}, { isStepped: true })
   const { id } = await pix.charge('10.00')
-  assert.equal(await postEvent(pix, { ...paidEvent({ id, valueCents: 1000, providerTransactionId: 'x' }), valueCents: -1 }), 200)
+  assert.equal(
+    await postEvent(pix, { ...paidEvent({ id, valueCents: 1000, providerTransactionId: 'x' }), valueCents: -1 }),
+    200,
+  )
   await pix.later(0)
   const { offered, decide } = decidingAt(pix.service.looseDesk)
   assert.deepEqual(await offered('quarantined_event'), ['replay', 'dismiss'])
@@ -173,4 +176,18 @@ test('[desk.57] what cannot be read is dismissed, or read again by a later versi
   assert.deepEqual(await cases(pix.database), ['quarantined_event'])
   await decide('quarantined_event', 'dismiss')
   assert.deepEqual(await cases(pix.database), ['quarantined_event (closed)'])
+})
+
+test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is applied to the one that the operator names', async (t) => {
+  const pix = await world(t, {}, { isStepped: true, ...BELIEVED })
+  const [one, other] = [await pix.charge('10.00'), await pix.charge('10.00')]
+  assert.equal(await postEvent(pix, paidEvent({ ...one, valueCents: 1000 }, { externalId: other.id })), 200)
+  for (const wait of PARKED) await pix.later(wait)
+  assert.deepEqual(await cases(pix.database), ['disputed_event'])
+  assert.deepEqual(await balances(pix.database), {})
+  await decidingAt(pix.service.looseDesk).decide('disputed_event', 'attribute', { attributeTo: other.id })
+  await pix.later(0)
+  assert.deepEqual([(await pix.read(one.id)).status, (await pix.read(other.id)).status], ['PENDING', 'PAID'])
+  assert.deepEqual(await cases(pix.database), ['disputed_event (closed)'])
+  await assertBooks(pix.database)
 })
