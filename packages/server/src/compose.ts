@@ -12,7 +12,7 @@ import { createEventQueryBudget } from './banks/event-query-budget.ts'
 import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
 import { createStandingLog, watchBank } from './banks/watch.ts'
-import { createCashInModule } from './cash-in/index.ts'
+import { cashInDecider, createCashInModule } from './cash-in/index.ts'
 import { createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
@@ -20,6 +20,7 @@ import { createDeskHandlers } from './desk/index.ts'
 import { createDriftCases, createLooseDesk, type LooseDesk } from './desk/loose/index.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
+import { createRehearsal } from './engine/rehearsal.ts'
 import {
   createBacklogReader,
   createClockWatch,
@@ -458,18 +459,23 @@ function healthHandlersOf(base: Base, { bankStanding }: Modules, isDraining: () 
   return createHealthHandlers(sources, metrics)
 }
 
-function handlersOf({ databases }: Base, modules: Modules) {
+function handlersOf(base: Base, modules: Modules) {
   return {
     ...modules.apiKeys.handlers,
     ...modules.cashIns.handlers,
     ...modules.cashOuts.handlers,
     ...modules.refunds.handlers,
-    ...createBalanceHandlers(databases.api),
+    ...createBalanceHandlers(base.databases.api),
     ...modules.ledger.handlers,
     ...modules.webhooks.handlers,
     ...modules.signingKeys.handlers,
     ...modules.operator.handlers,
-    ...createDeskHandlers(databases.api),
+    ...createDeskHandlers({
+      ...base,
+      database: base.databases.api,
+      deciders: { cash_in: cashInDecider },
+      rehearse: createRehearsal({ ...base, database: base.databases.api }),
+    }),
     ...modules.operators.handlers,
   }
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { CASE_EXAMPLE, CASE_ID, caseFields } from './cases.ts'
+import { deskDecisionNames, evidenceFields } from './decisions.ts'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
 import { cents, idText, instant, nullable, uuid } from './shapes.ts'
@@ -9,6 +10,47 @@ import { cents, idText, instant, nullable, uuid } from './shapes.ts'
 const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], {
   description: 'An account of the ledger',
 })
+
+const effects = Type.Object(
+  {
+    amountCents: cents('The largest sum that it moves on any account'),
+    accounts: Type.Array(Type.Object({ account, changeCents: cents('With its sign') }), {
+      description: 'What it does to each account, all journals together, repaid debts included',
+    }),
+    journals: Type.Array(
+      Type.Object({
+        operationId: uuid,
+        journal: Type.String({ maxLength: 64 }),
+        meaning: Type.String(),
+        reference: Type.String(),
+        postings: Type.Array(Type.Object({ account, amountCents: cents() })),
+      }),
+    ),
+    operations: Type.Array(
+      Type.Object({ id: uuid, statusBefore: nullable(Type.String()), statusAfter: Type.String() }),
+      { description: 'What it does to the status of each operation that it moves' },
+    ),
+    notifications: Type.Array(Type.Object({ operationId: uuid, eventType: Type.String(), status: Type.String() })),
+    closes: Type.Array(uuid, { description: 'The cases that close' }),
+    opens: Type.Array(Type.Object({ kind: Type.String(), reference: Type.String() })),
+  },
+  { title: 'CaseEffects', description: 'What a decision does, to the centavo' },
+)
+
+const option = Type.Object(
+  {
+    decision: Type.Enum(deskDecisionNames),
+    meaning: Type.String({ description: 'What it is, in a sentence' }),
+    needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
+    isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
+    whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
+    effects: nullable({
+      ...effects,
+      description: 'What it would do; `null`: it is not offered, or needs something named',
+    }),
+  },
+  { title: 'CaseOption' },
+)
 
 const json = Type.Unknown()
 
@@ -98,6 +140,7 @@ const caseWhole = Type.Object(
       description: 'It changes with everything that becomes known of its operation',
     }),
     facts: { ...json, description: 'What was reported when the case opened' },
+    options: Type.Array(option, { description: 'What the table has for this case, and what each would do' }),
     timeline: nullable({ ...timeline, description: 'All that is known of its operation; `null`: it has none' }),
   },
   { title: 'Case' },
@@ -105,7 +148,7 @@ const caseWhole = Type.Object(
 
 const CASE_PARAMS = Type.Object({ id: idText('case', CASE_ID) })
 
-/** @source rules#desk.32, rules#desk.33 */
+/** @source rules#desk.32, rules#desk.33, rules#desk.34 */
 export const getCase = endpoint({
   id: 'getCase',
   method: 'GET',
@@ -115,13 +158,13 @@ export const getCase = endpoint({
   tag: 'Operator',
   summary: 'Read a case: what is known, and what is missing or contradicts',
   description:
-    'With the whole timeline of its operation: the request and its API key, every move with its cause, what the bank told with its raw bytes, journals, notifications and deliveries.',
+    'With the whole timeline of its operation: the request and its API key, every move with its cause, what the bank told with its raw bytes, journals, notifications and deliveries. Each decision that the table has is shown with what it would do; nothing is changed by reading.',
   params: CASE_PARAMS,
   responses: {
     200: {
       description: 'The case',
       schema: caseWhole,
-      example: { ...CASE_EXAMPLE, version: '3', facts: { valueCents: 15000 }, timeline: null },
+      example: { ...CASE_EXAMPLE, version: '3', facts: { valueCents: 15000 }, options: [], timeline: null },
     },
   },
   errors: ['not_found'],

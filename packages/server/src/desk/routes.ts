@@ -1,8 +1,8 @@
 import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
-import type { Database } from '../platform/db/database.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { isUuid } from '../platform/ids.ts'
-import { type CaseFilter, listCases, readCase } from './store.ts'
+import { type OptionsNeeds, operationOf, optionsOf } from './options.ts'
+import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
 import { summaryOf } from './summary.ts'
 import { timelineOf } from './timeline.ts'
 
@@ -10,7 +10,8 @@ import { timelineOf } from './timeline.ts'
 export type DeskHandlers = Handlers<Pick<typeof endpoints, 'listCases' | 'getCase'>>
 
 /** Makes the handlers. */
-export function createDeskHandlers(database: Database): DeskHandlers {
+export function createDeskHandlers(needs: OptionsNeeds): DeskHandlers {
+  const { database } = needs
   return {
     listCases: async ({ query }) => {
       const { limit = limits.pageLimitDefault } = query
@@ -22,8 +23,7 @@ export function createDeskHandlers(database: Database): DeskHandlers {
       return { status: 200, body: { data, pagination: { limit, hasMore, nextCursor } } }
     },
     getCase: async ({ params }) => {
-      const whole = isUuid(params.id) ? await readCase(database, params.id) : undefined
-      if (!whole) throw new Refusal('not_found')
+      const { whole, operation } = await readTogether(needs, params.id)
       const { version, facts, closedAt } = whole
       return {
         status: 200,
@@ -31,10 +31,24 @@ export function createDeskHandlers(database: Database): DeskHandlers {
           ...summaryOf(whole),
           version: String(version ?? (closedAt === null ? 'open' : 'closed')),
           facts,
+          options: await optionsOf(whole, operation, needs),
           timeline: timelineOf(whole),
         },
       }
     },
+  }
+}
+
+/**
+ * A case, and its operation as it was when the case was read.
+ * @throws not_found (404)
+ */
+async function readTogether({ database }: OptionsNeeds, id: string) {
+  for (;;) {
+    const whole: WholeCase | undefined = isUuid(id) ? await readCase(database, id) : undefined
+    if (!whole) throw new Refusal('not_found')
+    const operation = await operationOf(database, whole)
+    if (operation === undefined || operation.version === whole.version) return { whole, operation }
   }
 }
 

@@ -58,6 +58,7 @@ const KEPT: Readonly<Record<string, { readonly variable: string; readonly from: 
   generateApiKey: { variable: 'apiKey', from: 'apiKey' },
   listApiKeys: { variable: 'apiKeyId', from: 'data[0]?.id' },
   createOperator: { variable: 'operatorId', from: 'id' },
+  listCases: { variable: 'caseId', from: 'data[0]?.id' },
   createCashIn: { variable: 'cashInId', from: 'id' },
   createCashOut: { variable: 'cashOutId', from: 'id' },
   createRefundIn: { variable: 'refundInId', from: 'id' },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { statement } from '../../src/platform/db/database.ts'
+import { balances } from '../support/books.ts'
 import { makeOperator } from '../support/operators.ts'
 import { type Answer, world } from '../support/world.ts'
 
@@ -175,4 +176,31 @@ test('[desk.32] what is not there is 404, a case about no operation has no timel
   await pix.database.rows(insert, [])
   const found = await pix.read('/0198c0f2-3f00-7000-8000-7a8b9c0d1e2f')
   assert.deepEqual([found.timeline, found.operation, found.amountCents, found.version], [null, null, 7, 'open'])
+})
+
+test('[desk.34] each decision is shown with what it would do, and reading changes nothing', async (t) => {
+  const pix = await desk(t)
+  await pix.paidTwice('10.00')
+  const [id] = idsOf(await pix.read(''))
+  const before = await balances(pix.database)
+  const { options, operation, version } = await pix.read(`/${id}`)
+  const byName = new Map(options.map((option: Answer['body']) => [option.decision, option]))
+  const credit = byName.get('credit') as Answer['body']
+  assert.deepEqual([credit.isOffered, credit.needs, credit.whyNot], [true, [], []])
+  assert.equal(credit.effects.amountCents, 1000)
+  const changes = credit.effects.accounts.map(({ account, changeCents }: Answer['body']) => [account, changeCents])
+  assert.deepEqual(Object.fromEntries(changes).suspense_in, -1000)
+  assert.equal(
+    changes.reduce((sum: number, [, cents]: [string, number]) => sum + cents, 0),
+    0,
+  )
+  assert.deepEqual(credit.effects.closes, [id])
+  assert.deepEqual(credit.effects.operations, [{ id: operation.id, statusBefore: 'PAID', statusAfter: 'PAID' }])
+  const returned = byName.get('return') as Answer['body']
+  assert.deepEqual([returned.needs, returned.effects], [['returnId'], null])
+
+  assert.deepEqual(await balances(pix.database), before)
+  assert.equal((await pix.read(`/${id}`)).version, version)
+  assert.equal((await pix.read('')).data.length, 1)
+  await pix.assertBooksAgree()
 })

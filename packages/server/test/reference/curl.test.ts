@@ -123,13 +123,24 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
   await run('listApprovals')
-  await run('listCases')
+  variables.CASE_ID = await openCase(sh, pix)
+  await run('getCase')
   variables.OPERATOR_ID = (await run('createOperator')).id
   await run('listOperators')
   await run('deactivateOperator')
   variables.API_KEY_ID = (await run('listApiKeys')).data[0].id
   await run('deactivateApiKey')
   await run('deactivateAllApiKeys')
+}
+
+/** The id of a case that is open: a charge was paid twice. */
+async function openCase({ run }: Shell, pix: World): Promise<string> {
+  const { id } = await pix.paid('10.00', { externalId: 'paid-twice' })
+  await pix.bankAction(`charges/${id}/pay`)
+  for (;;) {
+    const { data } = await run('listCases')
+    if (data.length > 0) return data[0].id
+  }
 }
 
 /** What an approver does about a payout that waits. */
