@@ -473,6 +473,7 @@ function handlersOf(base: Base, modules: Modules) {
     ...createDeskHandlers({
       ...base,
       database: base.databases.api,
+      looseDesk: modules.looseDesk,
       deciders: { cash_in: cashInDecider },
       rehearse: createRehearsal({ ...base, database: base.databases.api }),
     }),

@@ -3,6 +3,7 @@ import { CASE_EXAMPLE, CASE_ID, caseFields } from './cases.ts'
 import { deskDecisionNames, evidenceFields } from './decisions.ts'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
+import { looseDecisionNames } from './loose-cases.ts'
 import { cents, idText, instant, nullable, uuid } from './shapes.ts'
 
 /** Reading a case whole. */
@@ -39,14 +40,15 @@ const effects = Type.Object(
 
 const option = Type.Object(
   {
-    decision: Type.Enum(deskDecisionNames),
+    decision: Type.Enum([...new Set([...deskDecisionNames, ...looseDecisionNames])]),
     meaning: Type.String({ description: 'What it is, in a sentence' }),
     needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
     effects: nullable({
       ...effects,
-      description: 'What it would do; `null`: it is not offered, or needs something named',
+      description:
+        'What it would do; `null`: it is not offered, needs something named, or an operation will say by its own table',
     }),
   },
   { title: 'CaseOption' },
@@ -132,15 +134,29 @@ const timeline = Type.Object(
   { title: 'CaseTimeline' },
 )
 
+const event = Type.Object(
+  {
+    id: uuid,
+    ordinal: Type.Integer({ description: 'Its place in the callback, from 0' }),
+    endpoint: Type.String(),
+    state: Type.String(),
+    outcome: nullable(Type.String()),
+    body: nullable(Type.String({ description: 'The bytes of the callback as they came, Base64; `null`: erased' })),
+    receivedAt: instant,
+  },
+  { title: 'CaseEvent' },
+)
+
 const caseWhole = Type.Object(
   {
     ...caseFields,
     version: Type.String({
       maxLength: 128,
-      description: 'It changes with everything that becomes known of its operation',
+      description: 'It changes with everything that becomes known of its operation, or of what it is about',
     }),
     facts: { ...json, description: 'What was reported when the case opened' },
     options: Type.Array(option, { description: 'What the table has for this case, and what each would do' }),
+    event: nullable({ ...event, description: 'The event of the bank that was set aside; `null`: it is about none' }),
     timeline: nullable({ ...timeline, description: 'All that is known of its operation; `null`: it has none' }),
   },
   { title: 'Case' },
@@ -164,7 +180,14 @@ export const getCase = endpoint({
     200: {
       description: 'The case',
       schema: caseWhole,
-      example: { ...CASE_EXAMPLE, version: '3', facts: { valueCents: 15000 }, options: [], timeline: null },
+      example: {
+        ...CASE_EXAMPLE,
+        version: '3',
+        facts: { valueCents: 15000 },
+        options: [],
+        event: null,
+        timeline: null,
+      },
     },
   },
   errors: ['not_found'],

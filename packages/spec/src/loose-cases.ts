@@ -16,6 +16,20 @@ export type LooseDecision =
   | 'dismiss'
   | 'close'
 
+/** Every decision about a case of no operation. */
+export const looseDecisionNames: readonly LooseDecision[] = [
+  'attribute',
+  'clear',
+  'credit',
+  'debit',
+  'write_off',
+  'undo',
+  'revert',
+  'replay',
+  'dismiss',
+  'close',
+]
+
 /** A kind of case: what it tells, and what may be decided, each with what it does. */
 export interface LooseCaseKind {
   readonly meaning: string

@@ -1,4 +1,4 @@
-import { type getCase, type JournalKind, journals, Refusal } from '@pixgate/spec'
+import { type DeskDecision, type getCase, type JournalKind, journals, type LooseDecision, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
 import type { Command, Operation, OperationKind } from '../engine/operation.ts'
 import type { Entry } from '../engine/postings.ts'
@@ -7,6 +7,7 @@ import { changesOf, type Rehearsal, type Rehearse } from '../engine/rehearsal.ts
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { CaseDecider, DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
+import type { LooseDesk, ReadCase } from './loose/index.ts'
 import type { WholeCase } from './store.ts'
 
 /** What can be decided about a case here and now, and what each decision would do. */
@@ -24,6 +25,7 @@ export interface OptionsNeeds {
   readonly deciders: Deciders
   readonly rehearse: Rehearse
   readonly clock: Clock
+  readonly looseDesk: LooseDesk
 }
 
 /** The operation of a case as it stands, with its open cases; `undefined` where it has none. */
@@ -51,10 +53,29 @@ export async function optionsOf(
   return views
 }
 
-async function viewOf(option: DeskOption, rehearsed: () => Promise<Rehearsal>): Promise<OptionView> {
+/** The same for a case of no operation. @source rules#desk.50 */
+export async function looseOptionsOf(
+  read: ReadCase,
+  { looseDesk, rehearse }: Pick<OptionsNeeds, 'looseDesk' | 'rehearse'>,
+): Promise<OptionView[]> {
+  const views: OptionView[] = []
+  for (const { decision, says } of looseDesk.options(read)) {
+    const needs = decision === 'attribute' ? (['attributeTo'] as const) : []
+    const option = { decision, says, needs, isOffered: true, because: [] }
+    const command = looseDesk.command(read, decision)
+    views.push(await viewOf(option, command && (() => rehearse(command))))
+  }
+  return views
+}
+
+/** A decision, whatever the case is of. */
+type Option = Omit<DeskOption, 'decision'> & { readonly decision: DeskDecision | LooseDecision }
+
+/** @param rehearsed what it would do; absent: nobody knows before it is done */
+async function viewOf(option: Option, rehearsed: (() => Promise<Rehearsal>) | undefined): Promise<OptionView> {
   const { decision, says: meaning, needs, isOffered, because } = option
   const view = { decision, meaning, needs: [...needs], isOffered, whyNot: [...because], effects: null }
-  if (!isOffered || needs.length > 0) return view
+  if (!isOffered || needs.length > 0 || !rehearsed) return view
   try {
     return { ...view, effects: effectsOf(await rehearsed()) }
   } catch (error) {

@@ -1,7 +1,8 @@
 import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
 import type { Handlers } from '../platform/http/handler.ts'
 import { isUuid } from '../platform/ids.ts'
-import { type OptionsNeeds, operationOf, optionsOf } from './options.ts'
+import type { ReadCase } from './loose/index.ts'
+import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf } from './options.ts'
 import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
 import { summaryOf } from './summary.ts'
 import { timelineOf } from './timeline.ts'
@@ -25,13 +26,15 @@ export function createDeskHandlers(needs: OptionsNeeds): DeskHandlers {
     getCase: async ({ params }) => {
       const { whole, operation } = await readTogether(needs, params.id)
       const { version, facts, closedAt } = whole
+      const loose = operation ? undefined : await needs.looseDesk.read(whole.id)
       return {
         status: 200,
         body: {
           ...summaryOf(whole),
-          version: String(version ?? (closedAt === null ? 'open' : 'closed')),
+          version: loose?.version ?? String(version ?? (closedAt === null ? 'open' : 'closed')),
           facts,
-          options: await optionsOf(whole, operation, needs),
+          options: loose ? await looseOptionsOf(loose, needs) : await optionsOf(whole, operation, needs),
+          event: loose ? eventOf(loose) : null,
           timeline: timelineOf(whole),
         },
       }
@@ -50,6 +53,14 @@ async function readTogether({ database }: OptionsNeeds, id: string) {
     const operation = await operationOf(database, whole)
     if (operation === undefined || operation.version === whole.version) return { whole, operation }
   }
+}
+
+/** The event that a case is about, with its bytes. @source rules#desk.57 */
+function eventOf({ subject }: ReadCase) {
+  if (subject.is !== 'event') return null
+  const { inboxId: id, ordinal, endpoint, state, outcome, body, receivedAt } = subject
+  const bytes = body === null ? null : body.toString('base64')
+  return { id, ordinal, endpoint, state, outcome, body: bytes, receivedAt: new Date(receivedAt).toISOString() }
 }
 
 function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Omit<CaseFilter, 'limit'> {

@@ -1,5 +1,6 @@
 import { type LooseDecision, Refusal } from '@pixgate/spec'
 import type { Engine } from '../../engine/engine.ts'
+import type { Command } from '../../engine/operation.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import { type Ids, isUuid } from '../../platform/ids.ts'
 import type {
@@ -26,6 +27,8 @@ export interface LooseDesk {
   read(caseId: string): Promise<ReadCase | undefined>
   /** What may be decided of it here and now. @source rules#desk.50 */
   options(read: ReadCase): readonly LooseOption[]
+  /** What books a decision, to be rehearsed; `undefined`: an operation books it by its own table. */
+  command(read: ReadCase, decision: LooseDecision): Command<unknown> | undefined
   /**
    * What a decision would do to the money. Nothing is written.
    * @throws not_found (404) · version_conflict (409) · validation_error (400) it is not offered
@@ -48,6 +51,19 @@ export interface LooseDependencies {
   readonly events: EventDesk
   readonly statement: StatementDesk
 }
+
+/** A decision to be booked. */
+interface Booking {
+  readonly read: ReadCase
+  readonly order: LooseOrder
+  readonly decision: LooseDecision
+  /** How often such a case was decided when it was read; absent: whatever was decided since. */
+  readonly seen?: bigint
+  readonly beside?: Beside
+}
+
+/** Who rehearses a decision decides nothing. */
+const NOBODY = { operator: { actor: '', address: '' }, approver: null, reason: '', evidence: {}, correlationId: '' }
 
 /** A decision books at most so many adjustments. */
 const STEPS_MAX = 3
@@ -78,6 +94,12 @@ export class LooseCommands implements LooseDesk {
     return optionsOf(read)
   }
 
+  command(read: ReadCase, decision: LooseDecision): Command<unknown> | undefined {
+    if (isHandedOver(decision)) return undefined
+    const order = { ...NOBODY, caseId: read.id, decision, version: read.version }
+    return this.#commandOf({ read, order, decision })
+  }
+
   async dryRun(order: LooseOrder): Promise<LooseOutcome> {
     const { read, decision } = await this.#offered(order)
     const available = await this.#needs.store.balance('available')
@@ -96,22 +118,26 @@ export class LooseCommands implements LooseDesk {
 
   /** Whoever decided any case meanwhile is seen: it is read again, and refused only where this one changed. */
   async #book(order: LooseOrder, beside: Beside = {}): Promise<LooseOutcome> {
-    const { engine, store, ids } = this.#needs
+    const { engine, store } = this.#needs
     for (;;) {
       const seen = await store.version()
       const { read, decision } = await this.#offered(order)
-      const named = Array.from({ length: STEPS_MAX }, () => ids.uuid())
-      const outcome = await engine.execute<LooseOutcome | undefined>({
-        reads: [],
-        controls: ['loose_cases'],
-        movements: movementsOf(read),
-        request: order.live,
-        decide: (state) =>
-          state.versionOf('loose_cases') === seen
-            ? decideLoose({ read, order, ids: named }, state, decision, beside)
-            : { outcome: undefined },
-      })
+      const outcome = await engine.execute(this.#commandOf({ read, order, decision, seen, beside }))
       if (outcome) return outcome
+    }
+  }
+
+  #commandOf({ read, order, decision, seen, beside }: Booking): Command<LooseOutcome | undefined> {
+    const ids = Array.from({ length: STEPS_MAX }, () => this.#needs.ids.uuid())
+    return {
+      reads: [],
+      controls: ['loose_cases'],
+      movements: movementsOf(read),
+      request: order.live,
+      decide: (state) =>
+        seen === undefined || state.versionOf('loose_cases') === seen
+          ? decideLoose({ read, order, ids }, state, decision, beside)
+          : { outcome: undefined },
     }
   }
 

@@ -67,7 +67,7 @@ interface Step extends BookedStep {
 }
 
 /** What a decision books, in its order. @source rules#desk.53, rules#desk.54, rules#desk.55, rules#desk.56 */
-export function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
+function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
   switch (subject.is) {
     case 'movement': {
       const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents

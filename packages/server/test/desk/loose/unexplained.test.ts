@@ -173,7 +173,7 @@ test('[desk.55] what another movement cancels in clearing is closed as explained
   await assertSettled(fixture, { settlement: -100_00n, clearing: 100_00n })
 })
 
-test('[desk.56] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
+test('[desk.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
   const fixture = await unexplained(t)
   await fixture.decide('statement_unexplained', 'credit')
   const charge = await fixture.charge()
