@@ -355,7 +355,11 @@ function buildOperations(
       limits,
       approvalFromCents: config.approvalFromCents,
     },
-    holders: { people: operators.everybody, keysDeactivatedAt: apiKeys.deactivatedAt },
+    holders: {
+      people: operators.everybody,
+      version: operators.holdersVersion,
+      keysDeactivatedAt: apiKeys.deactivatedAt,
+    },
     refunds,
     onReserved: () => wake('cash-out'),
   })

@@ -31,14 +31,19 @@ export const evidenceFields = ['endToEndId', 'returnId', 'attributeTo'] as const
 export type EvidenceField = (typeof evidenceFields)[number]
 
 /** Conditions of decisions, whatever the case is of. Each with the sentence that explains it. */
-export const deskGuards = {
+export const leftGuards = {
   'another case is open': 'another case that keeps it in doubt is open',
-  'money that arrived is in suspense':
-    'of the payment or return that the case is about, money that arrived is in suspense now',
   'money that left is in suspense':
     'of the payment or return that the case is about, money that left is in suspense now',
   'its movement is known':
     'the end-to-end id, or return id, that the operator names was booked before, here or elsewhere',
+} as const
+
+/** The same where money may arrive, too. */
+export const deskGuards = {
+  ...leftGuards,
+  'money that arrived is in suspense':
+    'of the payment or return that the case is about, money that arrived is in suspense now',
 } as const
 
 /** See {@link deskGuards}. */

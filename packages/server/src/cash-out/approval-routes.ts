@@ -3,12 +3,12 @@ import type { Static } from 'typebox'
 import type { DeactivatedAt } from '../api-keys/index.ts'
 import { operatorOf } from '../audit/operator.ts'
 import type { OperatorRefusal } from '../operations/refusal.ts'
-import type { Person } from '../operators/index.ts'
+import { HoldersChanged, type Person } from '../operators/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Handlers } from '../platform/http/handler.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { LiveRequest } from '../platform/live-request.ts'
-import { approvalDeadline, countedApprovers, HoldersChanged } from './approval.ts'
+import { approvalDeadline, countedApprovers } from './approval.ts'
 import type { ApprovalInput } from './approval-input.ts'
 import type { CashOut } from './cash-out.ts'
 import type { CashOutCommands } from './commands.ts'
@@ -23,6 +23,8 @@ export type ApprovalHandlers = Handlers<Pick<typeof endpoints, 'listApprovals' |
 export interface Holders {
   /** All operators there ever were. */
   readonly people: () => Promise<readonly Person[]>
+  /** How often keys and operators were deactivated: to be read before who holds them. */
+  readonly version: () => Promise<bigint>
   readonly keysDeactivatedAt: DeactivatedAt
 }
 
@@ -82,13 +84,13 @@ export function createApprovalHandlers(options: ApprovalRoutesOptions): Approval
  * @source rules#cash-out.approval.12
  */
 async function saidAmong(
-  { commands, store, holders }: ApprovalRoutesOptions,
+  { commands, holders }: ApprovalRoutesOptions,
   cashOut: CashOut,
   live: LiveRequest,
   inputOf: (now: HoldersNow & { readonly holdersVersion: bigint }) => ApprovalInput,
 ): Promise<{ readonly after: CashOut | undefined; readonly now: HoldersNow }> {
   for (;;) {
-    const holdersVersion = await store.holdersVersion()
+    const holdersVersion = await holders.version()
     const now = await holdersNow([cashOut], holders)
     try {
       return { after: await commands.approve(cashOut, inputOf({ ...now, holdersVersion }), live), now }

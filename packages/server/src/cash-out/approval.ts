@@ -1,7 +1,7 @@
 import { limits, Refusal } from '@pixgate/spec'
 import type { Audit } from '../engine/operation.ts'
 import { sendableSince } from '../operations/attempts.ts'
-import type { Person } from '../operators/index.ts'
+import { isApprover, isSamePerson, type Person } from '../operators/index.ts'
 import type { Approval, ApprovalInput } from './approval-input.ts'
 import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
 
@@ -11,18 +11,11 @@ import type { CashOut, CashOutFacts, CashOutInput } from './cash-out.ts'
  * @source rules#cash-out.approval
  */
 
-/** Somebody was deactivated since it was read who holds keys and tokens: they are to be read again. */
-export class HoldersChanged extends Error {}
-
 type Approved = Extract<ApprovalInput, { on: 'operator.approved' }>
 
 /** Those who have approved it and are approvers still. @source rules#cash-out.approval.10 */
 export function countedApprovers({ by }: Approval, people: readonly Person[]): string[] {
   return by.filter((id) => people.some((person) => person.id === id && isApprover(person)))
-}
-
-function isApprover({ role, isActive }: Person): boolean {
-  return isActive && role === 'approver'
 }
 
 /** The approval that a payout of this amount needs, if any. @source rules#cash-out.approval.1, rules#cash-out.approval.2 */
@@ -95,27 +88,6 @@ function assertMayApprove(cashOut: CashOut, { approver, people, isKeyDeactivated
   if (person === undefined || !isApprover(person)) throw new Refusal('insufficient_role')
   const others = [...(approval.keyMadeBy === null ? [] : [approval.keyMadeBy]), ...countedApprovers(approval, people)]
   if (others.some((id) => isSamePerson(person, id, people))) throw new Refusal('approver_not_independent')
-}
-
-/**
- * Whether two operators are one person: a token is exchanged by making the person again, under the same name.
- * @source rules#cash-out.approval.2
- */
-function isSamePerson(person: Person, id: string, people: readonly Person[]): boolean {
-  return people.some((other) => other.id === id && foldedName(other.name) === foldedName(person.name))
-}
-
-/**
- * A name without its case, its needless spaces and what nobody sees; letters that differ in form only are one. Each step down
- * and up folds letters that the one before leaves apart: `ẞ` and `SS`, `Σ` and `ς`, `İ` and `I`.
- */
-function foldedName(name: string): string {
-  const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '')
-  const folded = visible.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i')
-  return folded
-    .normalize('NFKC')
-    .replace(/[\s\u2800]+/g, ' ')
-    .trim()
 }
 
 /** What the audit trail is told of it. @source rules#cash-out.approval.6 */

@@ -6,7 +6,8 @@ import { endsOverdue, isBookedElsewhere } from '../operations/facts.ts'
 import { countedBy, type Limits, takenAgain } from '../operations/limits/limits.ts'
 import { isAtRest } from '../operations/schedule.ts'
 import { isEnabled } from '../operations/switch.ts'
-import { assertMaySay, auditOf, HoldersChanged } from './approval.ts'
+import { HoldersChanged } from '../operators/index.ts'
+import { assertMaySay, auditOf } from './approval.ts'
 import type { ApprovalInput } from './approval-input.ts'
 import {
   bookedMovement,
@@ -22,7 +23,7 @@ import {
   type ReturnedInput,
 } from './cash-out.ts'
 import { changesOf } from './facts.ts'
-import { GUARDS } from './guards.ts'
+import { holdsFor } from './guards.ts'
 import { cashOutNotification, evidenceOf } from './notification.ts'
 import { repeatedReturn } from './repeated-returns.ts'
 import { isOpen, restingDueAt } from './schedule.ts'
@@ -91,7 +92,7 @@ function decideOne(cashOut: CashOut, told: CashOutInput, state: State, nowMs: nu
     cashOut,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](given),
+      holds: (guard) => holdsFor(given, guard),
       changes: (row) => changesOf(cashOut, input, row, nowMs, heldCents),
       amounts: { v: cashOut.valueCents, f: cashOut.feeCents, h: heldCents, p: movedCents, w: movedCents },
       reference: referenceOf(input),

@@ -8,8 +8,6 @@ import { planOf } from './schedule.ts'
 export interface CashOutStore extends OrderStore<CashOut> {
   /** Those that wait for an approval, made after the one with an id, or all, oldest first. */
   awaitingApproval(after: string | undefined, limit: number): Promise<CashOut[]>
-  /** How often keys and operators were deactivated: to be read before who holds them. */
-  holdersVersion(): Promise<bigint>
 }
 
 // The ids are UUIDv7, which sort by the time they were made.
@@ -21,21 +19,11 @@ const selectAwaiting = statement<[after: string | null, limit: number], Operatio
     ORDER BY id LIMIT $2`,
 )
 
-const selectHoldersVersion = statement<[], { version: bigint }>(
-  'cash_out.holders_version',
-  `SELECT version FROM control WHERE name = 'holders'`,
-)
-
 /** Makes the store of a database. */
 export function createCashOutStore(database: Database): CashOutStore {
   return {
     ...createOrderStore(database, 'cash_out', isCashOut, planOf),
     awaitingApproval: async (after, limit) =>
       operationsOf(await database.rows(selectAwaiting, [after ?? null, limit]), isCashOut),
-    holdersVersion: async () => {
-      const [row] = await database.rows(selectHoldersVersion, [])
-      if (!row) throw new Error('the control of holders is missing')
-      return row.version
-    },
   }
 }

@@ -7,7 +7,7 @@ import {
   Refusal,
   type Row,
 } from '@pixgate/spec'
-import type { Document, Operation } from '../engine/operation.ts'
+import type { Document, MovementDirection, MovementId, Operation } from '../engine/operation.ts'
 import { reasonOf } from '../engine/reason.ts'
 import type { DecidableCase, DeskOption, DeskOrder } from './decider.ts'
 
@@ -92,6 +92,17 @@ export function assertNamed(order: DeskOrder, needs: readonly EvidenceField[]): 
 
 function namedIn({ attributeTo, evidence }: DeskOrder, field: EvidenceField): string | undefined {
   return field === 'attributeTo' ? attributeTo : evidence[field]
+}
+
+/** The movements that an operator names, each with the way in which it went. */
+export function movementsNamed(
+  { evidence }: DeskOrder,
+  ways: { readonly endToEndId: MovementDirection; readonly returnId: MovementDirection },
+): MovementId[] {
+  return (['endToEndId', 'returnId'] as const).flatMap((field): MovementId[] => {
+    const id = evidence[field]
+    return id === undefined ? [] : [{ direction: ways[field], id }]
+  })
 }
 
 /** What the move keeps of who decided what, and why. @source rules#desk.4 */

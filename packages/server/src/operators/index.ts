@@ -14,8 +14,9 @@ import {
 import type { ConfiguredTokens } from './configured-tokens.ts'
 import { createRoster } from './roster.ts'
 import { createOperatorsHandlers, type OperatorsHandlers } from './routes.ts'
-import { everybody, markUsed, type Person } from './store.ts'
+import { everybody, holdersVersion, markUsed, type Person } from './store.ts'
 
+export { HoldersChanged, isApprover, isSamePerson } from './person.ts'
 export type { Person } from './store.ts'
 
 /** Who operates the service: how operators are made and deactivated, who they are, and what they may do. */
@@ -27,6 +28,8 @@ export interface OperatorsModule {
   readonly admit: AdmitOperator
   /** All operators there ever were, as they are now: of the database. @throws DatabaseUnavailable */
   readonly everybody: () => Promise<readonly Person[]>
+  /** How often keys and operators were deactivated: to be read before who holds them. @throws DatabaseUnavailable */
+  readonly holdersVersion: () => Promise<bigint>
   /** Writes when operators used their tokens. @source rules#operators.4 */
   readonly writeLastUsed: () => Promise<void>
 }
@@ -54,6 +57,7 @@ export function createOperatorsModule(options: OperatorsOptions): OperatorsModul
     authenticate: createOperatorAuthenticator({ ...options, roster, lastUsed }),
     admit: createOperatorAdmission(reports),
     everybody: () => everybody(database),
+    holdersVersion: () => holdersVersion(database),
     writeLastUsed: lastUsed.flush,
   }
 }

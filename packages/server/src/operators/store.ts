@@ -63,6 +63,18 @@ export function everybody(queries: Queries): Promise<Person[]> {
   return queries.rows(everybodyStatement, [])
 }
 
+const holdersVersionStatement = statement<[], { version: bigint }>(
+  'operators.holders_version',
+  `SELECT version FROM control WHERE name = 'holders'`,
+)
+
+/** How often keys and operators were deactivated: to be read before who holds them. */
+export async function holdersVersion(queries: Queries): Promise<bigint> {
+  const [row] = await queries.rows(holdersVersionStatement, [])
+  if (!row) throw new Error('the control of holders is missing')
+  return row.version
+}
+
 /** An operator as it is shown. */
 export interface ListedOperator extends Omit<StoredOperator, 'hash'> {
   /** Epoch milliseconds. */

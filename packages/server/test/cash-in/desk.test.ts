@@ -177,6 +177,8 @@ for (const status of CREDITED_STATES) {
       const { facts } = decision.outcome.operation
       assert.deepEqual(facts.returns, { D9: 30_00 }, 'it counts against what may be refunded')
       assert.deepEqual(facts.namedReturns, { D10: 30_00 }, 'told again by its own id it is nothing new')
+      const gone = { ...before, facts: { ...LEFT_FACTS, decidedReturns: { D9: 30_00 } } }
+      assert.throws(() => decide(status, 'return', kind, { before: gone, reference: 'D9', evidence }), Refusal)
       const uncredited = { ...before, endToEndId: null }
       assert.throws(() => decide(status, 'return', kind, { before: uncredited, reference: 'D9', evidence }), Refusal)
     })

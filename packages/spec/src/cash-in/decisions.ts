@@ -47,7 +47,7 @@ const ASKABLE = [
 /** See above. */
 // biome-ignore format: one line of the table is one line
 export const cashInDecisions = [
-  { from: DOUBT, on: 'operator.credited', when: ['money that arrived is in suspense', 'it pays the charge'], to: 'same', posts: 'suspense_credited', emits: 'pix_cash_in', decides: ARRIVED, rule: 'cash-in.desk.1', says: 'An operator credits the merchant with the payment of the exact value that was in suspense, as no other was credited: the charge is paid by it, and the merchant is notified.' },
+  { from: DOUBT, on: 'operator.credited', when: 'it pays the charge', to: 'same', posts: 'suspense_credited', emits: 'pix_cash_in', decides: ARRIVED, rule: 'cash-in.desk.1', says: 'An operator credits the merchant with the payment of the exact value that was in suspense, as no other was credited: the charge is paid by it, and the merchant is notified.' },
   { from: CREDITED, on: 'operator.credited', when: 'money that arrived is in suspense', to: 'same', posts: 'suspense_credited', decides: ARRIVED, rule: 'cash-in.desk.2', says: 'Any other payment in suspense is credited beside the charge: what is there of it, less the fee. It makes nothing `PAID`.' },
   { from: CREDITED, on: 'operator.returned', when: 'money that arrived is in suspense', unless: 'its movement is known', to: 'same', posts: 'arrival_returned', decides: ARRIVED, rule: 'cash-in.desk.3', says: 'The bank gave the payment back to its payer, whole, as the return id proves that the operator names.' },
   { from: CREDITED, on: 'operator.written_off', when: 'money that arrived is in suspense', to: 'same', posts: 'arrival_written_off', decides: ARRIVED, rule: 'cash-in.desk.4', says: 'What nobody claims is a gain.' },
