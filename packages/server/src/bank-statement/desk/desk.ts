@@ -35,8 +35,11 @@ export function createEntryDesk({ store, receivers, clock }: EntryDeskOptions): 
     handOver: async ({ kind, ...key }, operationId) => {
       const entry = isEntryKind(kind) ? await store.entry({ kind, ...key }) : undefined
       if (!entry) return 'the statement has no such entry'
+      // Of two operations that are named at the same time one gets it.
+      if (!(await store.claim(entry, operationId))) return 'it is handed over to another operation'
       const result = await receivers[entry.kind].take(operationId, entry)
       const isBooked = await store.settleBooked(entry, clock.now())
+      if (!isBooked) await store.giveUp(entry, operationId)
       return isBooked ? 'APPLIED' : result === 'APPLIED' ? 'it books no money of it yet' : result
     },
   }

@@ -13,6 +13,10 @@ export interface EntryStore {
   /** What the case told that was closed last of those about each of these entries, by their references. */
   decided(references: readonly string[]): Promise<Map<string, Document>>
   kindOf(operationId: string): Promise<OperationKind | undefined>
+  /** Keeps an entry for an operation. @returns whether it is kept for no other */
+  claim(key: EntryKey, operationId: string): Promise<boolean>
+  /** Gives it free again, where it was not booked. */
+  giveUp(key: EntryKey, operationId: string): Promise<void>
   /** Notes that an entry is in the books, where it is, and closes its case. @returns whether it is */
   settleBooked(key: EntryKey, nowMs: number): Promise<boolean>
 }
@@ -69,6 +73,21 @@ const selectKind = statement<[id: string], { kind: OperationKind }>(
   'SELECT kind FROM operation WHERE id = $1',
 )
 
+type Claim = [direction: string, id: string, kind: string, operationId: string]
+
+const claim = statement<Claim, { id: string }>(
+  'statement.desk_claim',
+  `UPDATE statement_entry SET operation_id = $4
+    WHERE direction = $1 AND id = $2 AND kind = $3 AND settled_at IS NULL AND (operation_id IS NULL OR operation_id = $4)
+   RETURNING id`,
+)
+
+const giveUp = statement<Claim>(
+  'statement.desk_give_up',
+  `UPDATE statement_entry SET operation_id = NULL
+    WHERE direction = $1 AND id = $2 AND kind = $3 AND settled_at IS NULL AND operation_id = $4`,
+)
+
 const settleBooked = statement<[direction: string, id: string, kind: string, now: string], { is_booked: boolean }>(
   'statement.desk_settle',
   `WITH booked AS (
@@ -100,6 +119,11 @@ export function createEntryStore(database: Database): EntryStore {
       return new Map(rows.map(({ reference, facts }) => [reference, facts]))
     },
     kindOf: async (id) => (await database.rows(selectKind, [id]))[0]?.kind,
+    claim: async ({ direction, movementId, kind }, operationId) =>
+      (await database.rows(claim, [direction, movementId, kind, operationId])).length > 0,
+    giveUp: async ({ direction, movementId, kind }, operationId) => {
+      await database.rows(giveUp, [direction, movementId, kind, operationId])
+    },
     settleBooked: async ({ direction, movementId, kind }, nowMs) => {
       const [row] = await database.rows(settleBooked, [direction, movementId, kind, instantParameter(nowMs)])
       return row?.is_booked ?? false

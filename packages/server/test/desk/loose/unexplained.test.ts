@@ -137,6 +137,18 @@ test('[desk.53] [EV-7] a payment that is dated before the charge that the operat
   await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['paid_before_charge'])
 })
 
+test('[desk.51] of two operations that are named at the same time one gets the movement, and nothing is booked twice', async (t) => {
+  const fixture = await unexplained(t)
+  const charges = [await oldestCashIn(fixture.database), (await fixture.charge()).id]
+  const order = await fixture.order('statement_unexplained', 'attribute')
+  const results = await Promise.allSettled(
+    charges.map((attributeTo = '') => fixture.desk.decide({ ...order, attributeTo })),
+  )
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  assert.equal((await balances(fixture.database)).settlement, -100_00n)
+  await assertBooks(fixture.database)
+})
+
 test('[desk.53] an operation that does not exist, or is of another kind, is refused and the case stays', async (t) => {
   const fixture = await unexplained(t, LEFT)
   const charge = await fixture.charge()
