@@ -13,11 +13,11 @@ import { BANK_CALLS, withinCapabilities } from './banks/lacking.ts'
 import { breakerStateOf, withBreakerLog, withReporting } from './banks/reporting.ts'
 import { createStandingLog, watchBank } from './banks/watch.ts'
 import { cashInDecider, createCashInModule } from './cash-in/index.ts'
-import { createCashOutModule } from './cash-out/index.ts'
+import { cashOutDecider, createCashOutModule } from './cash-out/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
 import { createDeskHandlers } from './desk/index.ts'
-import { createDriftCases, createLooseDesk, type LooseDesk } from './desk/loose/index.ts'
+import { createDriftCases, createLooseDesk } from './desk/loose/index.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
 import { createRehearsal } from './engine/rehearsal.ts'
@@ -52,7 +52,7 @@ import type { Logger } from './platform/log.ts'
 import { createPreviousSecretReports, type OnPreviousSecret } from './platform/previous-secrets.ts'
 import type { ProcessDependencies } from './process.ts'
 import { createReferenceRoutes } from './reference/index.ts'
-import { createRefundInModule } from './refund-in/index.ts'
+import { createRefundInModule, refundInDecider } from './refund-in/index.ts'
 import { createIdentityStore } from './restored/store.ts'
 import { createIdentityWatch } from './restored/watch.ts'
 import { createErasing, ERASE_EVERY_MS } from './retention/index.ts'
@@ -69,8 +69,6 @@ export interface Service {
   /** Where the operator's endpoints are answered, if not there. */
   readonly operatorHttp: HttpServer | undefined
   readonly engine: Engine
-  /** Decides cases of no operation, for whoever does so without HTTP. */
-  readonly looseDesk: LooseDesk
   /** Starts the workers. */
   startWorkers(): void
   /** Starts looking, each minute, at what no request shows: work that no worker takes up, and this machine's clock. */
@@ -159,7 +157,6 @@ async function composeOn(base: Base, addEndpoints: AddEndpoints | undefined, ans
   return {
     ...servers,
     engine: modules.engine,
-    looseDesk: modules.looseDesk,
     startWorkers: () => startWorkers(base, modules, workers),
     startWatch: () => startWatch(base, modules, workers),
     processNext: () => processNext(modules),
@@ -476,9 +473,12 @@ function handlersOf(base: Base, modules: Modules) {
     ...modules.operator.handlers,
     ...createDeskHandlers({
       ...base,
+      engine: modules.engine,
       database: base.databases.api,
       looseDesk: modules.looseDesk,
-      deciders: { cash_in: cashInDecider },
+      deciders: { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
+      holders: { people: modules.operators.everybody, version: modules.operators.holdersVersion },
+      approvalFromCents: base.config.deskApprovalFromCents,
       rehearse: createRehearsal({ ...base, database: base.databases.api }),
     }),
     ...modules.operators.handlers,
@@ -589,9 +589,9 @@ async function close({ databases, logger }: Base, modules: Modules): Promise<voi
 
 /** What bounds the money that leaves, and what is booked unverified. */
 function limitsOf(config: Config) {
-  const { limits, approvalFromCents, maxValueCents, credits } = config
+  const { limits, approvalFromCents, deskApprovalFromCents, maxValueCents, credits } = config
   const { caps, newRecipientMs } = limits
-  const named = { ...caps, newRecipientMs, approvalFromCents, maxValueCents, ...credits }
+  const named = { ...caps, newRecipientMs, approvalFromCents, deskApprovalFromCents, maxValueCents, ...credits }
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, value === null ? null : String(value)]))
 }
 

@@ -206,6 +206,12 @@ export const serviceVariables = variables({
     description:
       'A payout of at least this waits, reserved, until an operator who did not make the API key approves it.',
   },
+  PIXGATE_DESK_APPROVAL_FROM_CENTS: {
+    shape: integer(0, VALUE_MAX_CENTS, 'centavos'),
+    default: '100000',
+    description:
+      'What an operator decides about a case, and moves at least this on any account, waits until another person approves it; 0: each decision.',
+  },
   PIXGATE_NEW_RECIPIENT_HOURS: {
     shape: integer(0, 8_760, 'hours'),
     default: '24',
@@ -316,6 +322,8 @@ export interface Config {
   readonly limits: { readonly caps: Caps; readonly newRecipientMs: number }
   /** From which amount on operators must approve a payout; `null`: none. */
   readonly approvalFromCents: bigint | null
+  /** From which amount on it takes two people to decide a case. */
+  readonly deskApprovalFromCents: number
   readonly maxValueCents: bigint
   /** From when on credits that events tell are verified. */
   readonly credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
@@ -507,6 +515,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
       newRecipientMs: values.PIXGATE_NEW_RECIPIENT_HOURS * 60 * 60 * 1_000,
     },
     approvalFromCents: capOf(values.PIXGATE_APPROVAL_FROM_CENTS),
+    deskApprovalFromCents: values.PIXGATE_DESK_APPROVAL_FROM_CENTS,
     maxValueCents: BigInt(values.PIXGATE_MAX_VALUE_CENTS),
     credits: {
       verifyFromCents,

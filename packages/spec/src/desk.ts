@@ -3,10 +3,11 @@ import { CASE_EXAMPLE, CASE_ID, caseFields } from './cases.ts'
 import { deskDecisionNames, evidenceFields } from './decisions.ts'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
+import { limits } from './limits.ts'
 import { looseDecisionNames } from './loose-cases.ts'
-import { cents, idText, instant, nullable, uuid } from './shapes.ts'
+import { cents, FREE_TEXT, idempotencyKey, idText, instant, nullable, optional, optionalText, uuid } from './shapes.ts'
 
-/** Reading a case whole. */
+/** Reading a case whole, and deciding it. */
 
 const account = Type.Enum(Object.keys(accounts) as (keyof typeof accounts)[], {
   description: 'An account of the ledger',
@@ -35,26 +36,56 @@ const effects = Type.Object(
     closes: Type.Array(uuid, { description: 'The cases that close' }),
     opens: Type.Array(Type.Object({ kind: Type.String(), reference: Type.String() })),
   },
-  { title: 'CaseEffects', description: 'What a decision does, to the centavo' },
+  {
+    title: 'CaseEffects',
+    description:
+      'What a decision does, or would do, to the centavo. `null`: nothing; of an option: it is not offered, or needs something named.',
+  },
 )
+
+const everyDecision = [...new Set([...deskDecisionNames, ...looseDecisionNames])]
 
 const option = Type.Object(
   {
-    decision: Type.Enum([...new Set([...deskDecisionNames, ...looseDecisionNames])]),
+    decision: Type.Enum(everyDecision),
     meaning: Type.String({ description: 'What it is, in a sentence' }),
     needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
     whyNot: Type.Array(Type.String(), { description: 'Why not: what holds and must not, or must hold and does not' }),
-    effects: nullable({
-      ...effects,
-      description:
-        'What it would do; `null`: it is not offered, needs something named, or an operation will say by its own table',
-    }),
+    needsSecondPerson: nullable(
+      Type.Boolean({ description: 'Whether another person has to approve it; `null`: a dry run tells' }),
+    ),
+    effects: nullable(effects),
   },
   { title: 'CaseOption' },
 )
 
 const json = Type.Unknown()
+
+const person = Type.Object({
+  id: Type.String({ maxLength: 64, description: '`admin`: the administrative token' }),
+  name: nullable(Type.String({ maxLength: limits.nameMaxLength })),
+})
+
+const step = Type.Object(
+  {
+    id: uuid,
+    step: Type.Enum(['decided', 'proposed', 'approved', 'withdrawn']),
+    proposalId: nullable({ ...uuid, description: 'The proposal that was approved or withdrawn' }),
+    by: person,
+    order: {
+      ...json,
+      description: 'The decision with its reason and evidence; of an approval or a withdrawal the reason',
+    },
+    amountCents: cents('The largest sum that it moves on any account'),
+    isOpen: Type.Boolean({ description: 'It is a proposal that can still be approved' }),
+    whyVoid: nullable(
+      Type.String({ description: 'Why a proposal that nobody approved or withdrew cannot be approved any more' }),
+    ),
+    at: instant,
+  },
+  { title: 'CaseStep' },
+)
 
 const timeline = Type.Object(
   {
@@ -157,6 +188,9 @@ const caseWhole = Type.Object(
     facts: { ...json, description: 'What was reported when the case opened' },
     options: Type.Array(option, { description: 'What the table has for this case, and what each would do' }),
     event: nullable({ ...event, description: 'The event of the bank that was set aside; `null`: it is about none' }),
+    steps: Type.Array(step, {
+      description: 'What operators have decided, proposed, approved and withdrawn, in their order',
+    }),
     timeline: nullable({ ...timeline, description: 'All that is known of its operation; `null`: it has none' }),
   },
   { title: 'Case' },
@@ -186,9 +220,177 @@ export const getCase = endpoint({
         facts: { valueCents: 15000 },
         options: [],
         event: null,
+        steps: [],
         timeline: null,
       },
     },
   },
   errors: ['not_found'],
+})
+
+const REASON_MIN = 3
+
+const reason = Type.String({
+  minLength: REASON_MIN,
+  maxLength: limits.deskReasonMaxLength,
+  pattern: FREE_TEXT,
+  description: 'Why, for whoever reads the audit trail',
+})
+
+const evidence = optional(
+  Type.Object(
+    {
+      endToEndId: optionalText(limits.bankIdMaxLength, 'The end-to-end id of the payment, as the bank has it'),
+      returnId: optionalText(limits.bankIdMaxLength, 'The return id, as the bank has it'),
+      reference: optionalText(limits.bankIdMaxLength, 'Where the bank says it: a ticket, a statement, a letter'),
+      note: optionalText(limits.deskReasonMaxLength, 'What the bank says'),
+    },
+    {
+      title: 'CaseEvidence',
+      description: 'What the bank says, where the decision rests on it',
+      additionalProperties: false,
+    },
+  ),
+)
+
+const decision = Type.Enum(everyDecision, { description: 'One of those that the case offers' })
+
+const decided = Type.Object(
+  {
+    outcome: Type.Enum(['decided', 'proposed', 'approved', 'withdrawn', 'dry_run'], {
+      description: '`proposed`: another person is to approve it; `dry_run`: nothing was changed',
+    }),
+    caseId: uuid,
+    decision,
+    proposalId: nullable({ ...uuid, description: 'To be approved or withdrawn' }),
+    needsSecondPerson: Type.Boolean({ description: 'Its amount is such that another person has to approve it' }),
+    effects: nullable(effects),
+  },
+  { title: 'CaseDecided' },
+)
+
+const DECIDED_EXAMPLE = {
+  outcome: 'decided',
+  caseId: CASE_ID,
+  decision: 'credit',
+  proposalId: null,
+  needsSecondPerson: false,
+  effects: {
+    amountCents: 15000,
+    accounts: [
+      { account: 'suspense_in', changeCents: -15000 },
+      { account: 'available', changeCents: 15000 },
+    ],
+    journals: [],
+    operations: [{ id: CASE_EXAMPLE.operation.id, statusBefore: 'PAID', statusAfter: 'PAID' }],
+    notifications: [],
+    closes: [CASE_ID],
+    opens: [],
+  },
+} as const
+
+/** @source rules#desk.35, rules#desk.36, rules#desk.37, rules#desk.39 */
+export const decideCase = endpoint({
+  id: 'decideCase',
+  method: 'POST',
+  path: '/operator/cases/{id}/decisions',
+  auth: 'admin',
+  role: 'operator',
+  tag: 'Operator',
+  summary: 'Decide a case, propose its decision, or see what that would do',
+  description:
+    'Only what the case offers, and only where nothing changed since it was read. From `PIXGATE_DESK_APPROVAL_FROM_CENTS` on it becomes a proposal, which another person approves. Send an `Idempotency-Key`, so that a lost answer is not decided twice.',
+  params: CASE_PARAMS,
+  headers: {
+    'Idempotency-Key': { ...idempotencyKey, description: 'Replays the 200 of the same request within 24 hours' },
+  },
+  body: Type.Object(
+    {
+      decision,
+      reason,
+      version: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        pattern: '^[!-~]+$',
+        description: '`version` of the case as it was read',
+      }),
+      evidence,
+      attributeTo: optional({ ...uuid, description: 'Of `attribute`: the operation that the money was meant for' }),
+      dryRun: optional(Type.Boolean({ description: 'Tell what it would do, and change nothing' })),
+    },
+    { title: 'CaseDecisionRequest', additionalProperties: false },
+  ),
+  example: { decision: 'credit', reason: 'The customer paid for two boxes', version: '3' },
+  responses: {
+    200: {
+      description: 'What was done or proposed, or would be done',
+      headers: ['Idempotent-Replayed'],
+      schema: decided,
+      example: DECIDED_EXAMPLE,
+    },
+  },
+  errors: ['not_found', 'case_changed', 'not_possible_in_state', 'idempotency_key_reused'],
+})
+
+const PROPOSAL_ID = '0198c0f3-3f00-7000-8000-8b9c0d1e2f3a'
+
+const PROPOSAL_PARAMS = Type.Object({
+  id: idText('case', CASE_ID),
+  proposalId: idText('proposal', PROPOSAL_ID),
+})
+
+/** @source rules#desk.40, rules#desk.41, rules#desk.42 */
+export const decideCaseProposal = endpoint({
+  id: 'decideCaseProposal',
+  method: 'PUT',
+  path: '/operator/cases/{id}/proposals/{proposalId}',
+  auth: 'admin',
+  role: 'approver',
+  tag: 'Operator',
+  summary: 'Approve a decision that another person proposed, or refuse it',
+  description:
+    'Approved, exactly what was proposed is done at once. Where the case changed since, or whoever proposed it was deactivated, the proposal is void. Refused, it is withdrawn.',
+  params: PROPOSAL_PARAMS,
+  body: Type.Object(
+    { approved: Type.Boolean(), reason },
+    { title: 'CaseApprovalRequest', additionalProperties: false },
+  ),
+  example: { approved: true, reason: 'Checked with the bank' },
+  responses: {
+    200: {
+      description: 'What was done',
+      schema: decided,
+      example: { ...DECIDED_EXAMPLE, outcome: 'approved', proposalId: PROPOSAL_ID, needsSecondPerson: true },
+    },
+  },
+  errors: ['not_found', 'approver_not_independent', 'proposal_void', 'not_possible_in_state'],
+})
+
+/** @source rules#desk.43 */
+export const withdrawCaseProposal = endpoint({
+  id: 'withdrawCaseProposal',
+  method: 'POST',
+  path: '/operator/cases/{id}/proposals/{proposalId}/withdrawal',
+  auth: 'admin',
+  role: 'operator',
+  tag: 'Operator',
+  summary: 'Withdraw a decision that was proposed',
+  description: 'Any operator may. It cannot be approved any more.',
+  params: PROPOSAL_PARAMS,
+  body: Type.Object({ reason }, { title: 'CaseWithdrawalRequest', additionalProperties: false }),
+  example: { reason: 'The bank wrote again' },
+  responses: {
+    200: {
+      description: 'It is withdrawn',
+      schema: decided,
+      example: {
+        ...DECIDED_EXAMPLE,
+        outcome: 'withdrawn',
+        proposalId: PROPOSAL_ID,
+        needsSecondPerson: true,
+        effects: null,
+      },
+    },
+  },
+  errors: ['not_found', 'proposal_void'],
 })

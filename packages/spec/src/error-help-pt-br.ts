@@ -73,12 +73,22 @@ export const errorHelpPtBr: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   approver_not_independent: {
     cause:
-      'Você criou a chave de API que pediu este pagamento, ou já o aprovou, com este token ou com outro em seu nome. É preciso outra pessoa.',
+      'Você criou a chave de API que pediu este pagamento, propôs esta decisão, ou já a aprovou, com este token ou com outro em seu nome. É preciso outra pessoa.',
     cure: 'Peça a outro operador com o papel `approver` que o aprove.',
   },
   api_key_deactivated: {
     cause: 'A chave de API que pediu este pagamento foi desativada enquanto ele esperava: pode ter sido roubada.',
     cure: 'Recuse o pagamento. Se ele é mesmo desejado, peça-o de novo com uma chave ativa.',
+  },
+  case_changed: {
+    cause:
+      'Algo novo ficou conhecido sobre o caso ou sua operação depois que você o leu, ou outra pessoa já o decidiu.',
+    cure: 'Leia o caso de novo, decida de novo e envie o `version` que você viu.',
+  },
+  proposal_void: {
+    cause:
+      'A proposta já foi aprovada ou retirada, o caso mudou depois que ela foi feita, ou quem a fez foi desativado.',
+    cure: 'Leia o caso de novo; se a decisão ainda for certa, proponha-a de novo.',
   },
   version_conflict: {
     cause: 'Outra pessoa alterou o registro depois que você o leu.',

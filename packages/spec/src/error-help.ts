@@ -78,12 +78,21 @@ export const errorHelp: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   approver_not_independent: {
     cause:
-      'You made the API key that asked for this payout, or you have approved it already, with this token or with another one under your name. It takes somebody else.',
+      'You made the API key that asked for this payout, proposed this decision, or have approved it already, with this token or with another one under your name. It takes somebody else.',
     cure: 'Have another operator with the role `approver` approve it.',
   },
   api_key_deactivated: {
     cause: 'The API key that asked for this payout was deactivated while it waited: it may have been stolen.',
     cure: 'Refuse the payout. If it is wanted, have it asked for again with an active key.',
+  },
+  case_changed: {
+    cause: 'Something became known of the case or its operation after you had read it, or somebody else decided it.',
+    cure: 'Read the case again, decide anew, and send the `version` that you saw.',
+  },
+  proposal_void: {
+    cause:
+      'The proposal was approved or withdrawn before, the case changed after it was made, or whoever made it was deactivated.',
+    cure: 'Read the case again; if the decision is still right, propose it anew.',
   },
   version_conflict: {
     cause: 'Somebody else changed it after you had read it.',

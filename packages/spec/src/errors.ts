@@ -56,12 +56,23 @@ export const errors = {
   approver_not_independent: {
     status: 403,
     title: 'Approver not independent',
-    message: 'whoever made the API key, or approved this before, cannot approve it, whichever their token',
+    message:
+      'whoever asked for this, made the API key that did, or approved it before, cannot approve it, whichever their token',
   },
   api_key_deactivated: {
     status: 409,
     title: 'API key deactivated',
     message: 'the API key that asked for this payout was deactivated; refuse it, and have it asked for anew',
+  },
+  case_changed: {
+    status: 409,
+    title: 'Case changed',
+    message: 'the case changed after it was read; nothing was done. Read it again and send the version that you saw',
+  },
+  proposal_void: {
+    status: 409,
+    title: 'Proposal void',
+    message: 'the proposal cannot be approved or withdrawn any more',
   },
   version_conflict: {
     status: 409,

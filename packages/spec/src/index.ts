@@ -13,7 +13,7 @@ import {
   listIncomingTransactionsShort,
 } from './cash-in/index.ts'
 import { createCashOut, createCashOutFromQrCode, getCashOut, listCashOuts } from './cash-out/index.ts'
-import { getCase } from './desk.ts'
+import { decideCase, decideCaseProposal, getCase, withdrawCaseProposal } from './desk.ts'
 import { getHealth, getMetrics, getReadiness } from './health.ts'
 import { getLedgerEntry, listLedgerEntries } from './ledger.ts'
 import { createAdjustment, getCashOutSwitch, setCashOutSwitch } from './operator.ts'
@@ -108,6 +108,9 @@ const businessEndpoints = {
   decideApproval,
   listCases,
   getCase,
+  decideCase,
+  decideCaseProposal,
+  withdrawCaseProposal,
   createOperator,
   listOperators,
   deactivateOperator,

@@ -10,6 +10,10 @@ export const limits = {
   expirationMaxSeconds: 2_592_000,
   descriptionMaxLength: 140,
   reasonMaxLength: 140,
+  /** Of a reason for a decision about a case, and of what the bank says. */
+  deskReasonMaxLength: 500,
+  /** Of an id or a reference that an operator has from the bank. */
+  bankIdMaxLength: 128,
   nameMaxLength: 200,
   externalIdMaxLength: 128,
   correlationIdMaxLength: 256,

@@ -1,12 +1,12 @@
-import { type DeskDecision, type getCase, type JournalKind, journals, type LooseDecision, Refusal } from '@pixgate/spec'
+import { type DeskDecision, type getCase, type LooseDecision, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import type { Command, Operation, OperationKind } from '../engine/operation.ts'
-import type { Entry } from '../engine/postings.ts'
+import type { Command, Operation, OperationKind, State } from '../engine/operation.ts'
 import { createReader } from '../engine/reader.ts'
-import { changesOf, type Rehearsal, type Rehearse } from '../engine/rehearsal.ts'
+import type { Rehearsal, Rehearse } from '../engine/rehearsal.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { CaseDecider, DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
+import { effectsOf } from './effects.ts'
 import type { LooseDesk, ReadCase } from './loose/index.ts'
 import type { WholeCase } from './store.ts'
 
@@ -14,7 +14,6 @@ import type { WholeCase } from './store.ts'
 
 type View = Static<(typeof getCase)['responses'][200]['schema']>
 type OptionView = View['options'][number]
-type Effects = NonNullable<OptionView['effects']>
 
 /** Who decides the cases of each kind of operation. */
 export type Deciders = Partial<Readonly<Record<OperationKind, CaseDecider>>>
@@ -26,10 +25,15 @@ export interface OptionsNeeds {
   readonly rehearse: Rehearse
   readonly clock: Clock
   readonly looseDesk: LooseDesk
+  /** From which amount on it takes two people, centavos. */
+  readonly approvalFromCents: number
 }
 
 /** The operation of a case as it stands, with its open cases; `undefined` where it has none. */
-export async function operationOf(database: Database, { operationId }: WholeCase): Promise<Operation | undefined> {
+export async function operationOf(
+  database: Database,
+  { operationId }: Pick<WholeCase, 'operationId'>,
+): Promise<Operation | undefined> {
   return operationId === null ? undefined : (await createReader(database).operations([operationId]))[0]
 }
 
@@ -40,7 +44,7 @@ export async function operationOf(database: Database, { operationId }: WholeCase
 export async function optionsOf(
   whole: WholeCase,
   operation: Operation | undefined,
-  { deciders, rehearse, clock }: OptionsNeeds,
+  { deciders, rehearse, clock, approvalFromCents }: OptionsNeeds,
 ): Promise<OptionView[]> {
   const decider = operation && deciders[operation.kind]
   if (!operation || !decider || whole.closedAt !== null) return []
@@ -48,7 +52,8 @@ export async function optionsOf(
   const openCase: DecidableCase = { id, kind, reference, facts: facts as DecidableCase['facts'] }
   const views: OptionView[] = []
   for (const option of decider.options(operation, openCase, clock.now())) {
-    views.push(await viewOf(option, () => rehearse(commandOf(decider, operation, openCase, orderOf(option, id)))))
+    const rehearsed = () => rehearse(commandOf(decider, operation, openCase, orderOf(option, id)))
+    views.push(await viewOf(option, rehearsed, approvalFromCents))
   }
   return views
 }
@@ -56,14 +61,17 @@ export async function optionsOf(
 /** The same for a case of no operation. @source rules#desk.50 */
 export async function looseOptionsOf(
   read: ReadCase,
-  { looseDesk, rehearse }: Pick<OptionsNeeds, 'looseDesk' | 'rehearse'>,
+  { looseDesk, rehearse, approvalFromCents }: Pick<OptionsNeeds, 'looseDesk' | 'rehearse' | 'approvalFromCents'>,
 ): Promise<OptionView[]> {
   const views: OptionView[] = []
   for (const { decision, says } of looseDesk.options(read)) {
     const needs = decision === 'attribute' ? (['attributeTo'] as const) : []
     const option = { decision, says, needs, isOffered: true, because: [] }
-    const command = looseDesk.command(read, decision)
-    views.push(await viewOf(option, command && (() => rehearse(command))))
+    const order = { decision, operator: '', evidence: {} }
+    const decide = (state: State) => looseDesk.decide(read, order, state, looseDesk.ids())
+    const isHandedOver = decision === 'attribute' || decision === 'replay'
+    const rehearsed = isHandedOver ? undefined : () => rehearse({ ...looseDesk.looks(read), decide })
+    views.push(await viewOf(option, rehearsed, approvalFromCents))
   }
   return views
 }
@@ -72,12 +80,25 @@ export async function looseOptionsOf(
 type Option = Omit<DeskOption, 'decision'> & { readonly decision: DeskDecision | LooseDecision }
 
 /** @param rehearsed what it would do; absent: nobody knows before it is done */
-async function viewOf(option: Option, rehearsed: (() => Promise<Rehearsal>) | undefined): Promise<OptionView> {
+async function viewOf(
+  option: Option,
+  rehearsed: (() => Promise<Rehearsal>) | undefined,
+  approvalFromCents: number,
+): Promise<OptionView> {
   const { decision, says: meaning, needs, isOffered, because } = option
-  const view = { decision, meaning, needs: [...needs], isOffered, whyNot: [...because], effects: null }
+  const view = {
+    decision,
+    meaning,
+    needs: [...needs],
+    isOffered,
+    whyNot: [...because],
+    needsSecondPerson: null,
+    effects: null,
+  }
   if (!isOffered || needs.length > 0 || !rehearsed) return view
   try {
-    return { ...view, effects: effectsOf(await rehearsed()) }
+    const effects = effectsOf(await rehearsed())
+    return { ...view, needsSecondPerson: effects.amountCents >= approvalFromCents, effects }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return { ...view, isOffered: false, whyNot: [error.message] }
@@ -88,7 +109,8 @@ function orderOf({ decision }: DeskOption, caseId: string): DeskOrder {
   return { decision, caseId, operator: '', approver: null, reason: '', evidence: {} }
 }
 
-function commandOf(
+/** What a decision is as a command. */
+export function commandOf(
   decider: CaseDecider,
   operation: Operation,
   openCase: DecidableCase,
@@ -98,40 +120,4 @@ function commandOf(
     ...decider.looks(operation, openCase, order),
     decide: (state, now) => decider.decide(state.operation(operation.id) ?? operation, openCase, order, state, now),
   }
-}
-
-/** What a decision does, as its operator reads it. The debts that it repays are no part of its amount. */
-function effectsOf({ entries, moves, notifications, opens, closes }: Rehearsal): Effects {
-  const own = entries.filter(({ journal }) => journal !== 'debt_recovered')
-  const magnitudes = [...changesOf(own).values()].map((cents) => (cents < 0n ? -cents : cents))
-  const changed = [...changesOf(entries)].filter(([, cents]) => cents !== 0n)
-  return {
-    amountCents: Number(magnitudes.reduce((most, cents) => (cents > most ? cents : most), 0n)),
-    accounts: changed.map(([account, cents]) => ({ account, changeCents: Number(cents) })),
-    journals: journalsOf(entries),
-    operations: moves.map(({ id, from, to }) => ({ id, statusBefore: from, statusAfter: to })),
-    notifications: notifications.map(({ operationId, eventType, status }) => ({ operationId, eventType, status })),
-    closes: [...closes],
-    opens: opens.map(({ kind, reference }) => ({ kind, reference })),
-  }
-}
-
-function journalsOf(entries: readonly Entry[]): Effects['journals'] {
-  const grouped = Map.groupBy(
-    entries,
-    ({ operationId, journal, reference }) => `${operationId} ${journal} ${reference}`,
-  )
-  return [...grouped.values()].flatMap((postings) => {
-    const [first] = postings
-    if (!first) return []
-    const { operationId, journal, reference } = first
-    const ordered = postings.toSorted((one, other) => one.posting - other.posting)
-    return {
-      operationId,
-      journal,
-      meaning: journals[journal as JournalKind].meaning,
-      reference,
-      postings: ordered.map(({ account, amountCents }) => ({ account, amountCents: Number(amountCents) })),
-    }
-  })
 }

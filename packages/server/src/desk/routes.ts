@@ -1,18 +1,32 @@
 import { type EndpointInput, type endpoints, limits, Refusal } from '@pixgate/spec'
-import type { Handlers } from '../platform/http/handler.ts'
+import { operatorOf } from '../audit/operator.ts'
+import { hashOf, identityOf } from '../operations/requests.ts'
+import type { Handlers, RequestContext } from '../platform/http/handler.ts'
 import { isUuid } from '../platform/ids.ts'
+import {
+  type Answered,
+  createDeskCommands,
+  type DecisionRequest,
+  type DeskNeeds,
+  type ProposalRequest,
+} from './commands.ts'
 import type { ReadCase } from './loose/index.ts'
 import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf } from './options.ts'
+import { evidenceOf, stepViews, versionOf } from './steps/rules.ts'
+import { readSteps } from './steps/store.ts'
 import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
 import { summaryOf } from './summary.ts'
 import { timelineOf } from './timeline.ts'
 
 /** The endpoints of the desk. */
-export type DeskHandlers = Handlers<Pick<typeof endpoints, 'listCases' | 'getCase'>>
+export type DeskHandlers = Handlers<
+  Pick<typeof endpoints, 'listCases' | 'getCase' | 'decideCase' | 'decideCaseProposal' | 'withdrawCaseProposal'>
+>
 
 /** Makes the handlers. */
-export function createDeskHandlers(needs: OptionsNeeds): DeskHandlers {
-  const { database } = needs
+export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
+  const { database, holders } = needs
+  const commands = createDeskCommands(needs)
   return {
     listCases: async ({ query }) => {
       const { limit = limits.pageLimitDefault } = query
@@ -25,21 +39,68 @@ export function createDeskHandlers(needs: OptionsNeeds): DeskHandlers {
     },
     getCase: async ({ params }) => {
       const { whole, operation } = await readTogether(needs, params.id)
-      const { version, facts, closedAt } = whole
       const loose = operation ? undefined : await needs.looseDesk.read(whole.id)
+      const version = loose?.version ?? versionOf(whole)
+      const standing = { version, isClosed: whole.closedAt !== null, people: await holders.people() }
       return {
         status: 200,
         body: {
           ...summaryOf(whole),
-          version: loose?.version ?? String(version ?? (closedAt === null ? 'open' : 'closed')),
-          facts,
+          version,
+          facts: whole.facts,
           options: loose ? await looseOptionsOf(loose, needs) : await optionsOf(whole, operation, needs),
           event: loose ? eventOf(loose) : null,
+          steps: stepViews(await readSteps(database, whole.id), standing),
           timeline: timelineOf(whole),
         },
       }
     },
+    decideCase: async ({ params, body, context }) =>
+      answerOf(await commands.decide(decisionOf(params.id, body, context))),
+    decideCaseProposal: async ({ params, body: { approved, reason }, context }) => {
+      const said = saidOf(params, reason, context)
+      return { status: 200, body: await (approved ? commands.approve(said) : commands.withdraw(said)) }
+    },
+    withdrawCaseProposal: async ({ params, body: { reason }, context }) => ({
+      status: 200,
+      body: await commands.withdraw(saidOf(params, reason, context)),
+    }),
   }
+}
+
+/** What an operator orders. What is empty is left out. */
+function decisionOf(
+  caseId: string,
+  body: EndpointInput<typeof endpoints.decideCase>['body'],
+  context: RequestContext,
+): DecisionRequest {
+  const { decision, reason, version, evidence, attributeTo, dryRun } = body
+  const other = attributeTo ? { attributeTo: attributeTo.toLowerCase() } : {}
+  const ordered = { decision, reason, evidence: evidenceOf(evidence ?? {}), ...other }
+  const { idempotencyKey } = identityOf('decideCase', context)
+  return {
+    caseId,
+    ordered,
+    version,
+    isDryRun: dryRun === true,
+    operator: operatorOf(context),
+    idempotencyKey,
+    bodyHash: hashOf({ caseId, version, ...ordered }),
+    live: context.live,
+  }
+}
+
+function saidOf(
+  { id: caseId, proposalId }: { readonly id: string; readonly proposalId: string },
+  reason: string,
+  context: RequestContext,
+): ProposalRequest {
+  const { live } = context
+  return { caseId, proposalId, reason, operator: operatorOf(context), bodyHash: hashOf({ proposalId, reason }), live }
+}
+
+function answerOf({ answer, isReplayed }: Answered) {
+  return { status: 200, body: answer, ...(isReplayed ? { headers: { 'idempotent-replayed': 'true' } } : {}) } as const
 }
 
 /**

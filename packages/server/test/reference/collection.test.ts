@@ -9,7 +9,14 @@ import { type Collection, requestsOf, runCollection } from './collection-runner.
 const all: readonly Endpoint[] = Object.values(endpoints)
 
 /** What no run of the collection may do by the way: it would lock every client out; or can, as nothing waits for it. */
-const NEVER_BY_THE_WAY: readonly string[] = ['deactivateAllApiKeys', 'decideApproval', 'getCase']
+const NEVER_BY_THE_WAY: readonly string[] = [
+  'deactivateAllApiKeys',
+  'decideApproval',
+  'getCase',
+  'decideCase',
+  'decideCaseProposal',
+  'withdrawCaseProposal',
+]
 
 /** The collection as a tool reads it. */
 function collectionFor(endpoints: readonly Endpoint[]): Collection {

@@ -123,8 +123,7 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await run('getCashOutSwitch')
   await run('setCashOutSwitch')
   await run('listApprovals')
-  variables.CASE_ID = await openCase(sh, pix)
-  await run('getCase')
+  await cases(sh, pix)
   variables.OPERATOR_ID = (await run('createOperator')).id
   await run('listOperators')
   await run('deactivateOperator')
@@ -133,14 +132,33 @@ async function operator(sh: Shell, pix: World): Promise<void> {
   await run('deactivateAllApiKeys')
 }
 
-/** The id of a case that is open: a charge was paid twice. */
-async function openCase({ run }: Shell, pix: World): Promise<string> {
-  const { id } = await pix.paid('10.00', { externalId: 'paid-twice' })
-  await pix.bankAction(`charges/${id}/pay`)
-  for (;;) {
-    const { data } = await run('listCases')
-    if (data.length > 0) return data[0].id
+/** What is decided about cases: at once, or by two people from an amount on. */
+async function cases({ run, variables }: Shell, pix: World): Promise<void> {
+  const openCase = async (value: string) => {
+    const { id } = await pix.paid(value, { externalId: `paid-twice-${value}` })
+    await pix.bankAction(`charges/${id}/pay`)
+    for (;;) {
+      const { data } = await run('listCases')
+      if (data.length > 0) return data[0].id
+    }
   }
+  variables.CASE_ID = await openCase('10.00')
+  await run('getCase')
+  await run('decideCase')
+  variables.CASE_ID = await openCase(String(WAITING_REAIS))
+  const ana = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
+  const path = `/operator/cases/${variables.CASE_ID}`
+  const propose = async () => {
+    const { version } = (await pix.call('GET', path, undefined, ana)).body
+    const body = { decision: 'credit', reason: 'the tests', version }
+    variables.PROPOSAL_ID = (await pix.call('POST', `${path}/decisions`, body, ana)).body.proposalId
+  }
+  await propose()
+  await run('withdrawCaseProposal')
+  await propose()
+  variables.PIXGATE_ADMIN_TOKEN = await makeOperator(pix, 'approver', 'Bia')
+  await run('decideCaseProposal')
+  variables.PIXGATE_ADMIN_TOKEN = ADMIN_TOKEN
 }
 
 /** What an approver does about a payout that waits. */
@@ -156,7 +174,8 @@ async function approver({ run, variables }: Shell, pix: World): Promise<void> {
 const WAITING_REAIS = 90
 
 test('[reference.5] every command that the reference shows works at the sandbox as it stands there', async (t) => {
-  const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: String(WAITING_REAIS * 100) })
+  const cents = String(WAITING_REAIS * 100)
+  const pix = await world(t, { PIXGATE_APPROVAL_FROM_CENTS: cents, PIXGATE_DESK_APPROVAL_FROM_CENTS: cents })
   const sh = await shell(t, pix)
   await prepare(sh)
   await moneyIn(sh, pix)

@@ -325,6 +325,66 @@ const PARTICULAR: readonly Row[] = [
   },
 
   { operation: 'getCase', code: 'not_found', request: (pix) => send(pix, 'getCase') },
+  { operation: 'decideCase', code: 'not_found', request: (pix) => send(pix, 'decideCase') },
+  {
+    operation: 'decideCase',
+    code: 'case_changed',
+    request: async (pix) => decideCase(pix, await openCase(pix), { version: '1' }),
+  },
+  {
+    operation: 'decideCase',
+    code: 'not_possible_in_state',
+    request: async (pix) => decideCase(pix, await openCase(pix), { decision: 'fail' }),
+  },
+  {
+    operation: 'decideCase',
+    code: 'idempotency_key_reused',
+    request: async (pix) => {
+      const id = await openCase(pix)
+      await decideCase(pix, id, {}, KEY)
+      return decideCase(pix, id, { reason: 'another one' }, KEY)
+    },
+  },
+  { operation: 'decideCaseProposal', code: 'not_found', request: (pix) => send(pix, 'decideCaseProposal') },
+  {
+    operation: 'decideCaseProposal',
+    code: 'approver_not_independent',
+    request: async (pix) => {
+      const made = await proposal(pix, 'Ana')
+      return sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'ana'))
+    },
+  },
+  {
+    operation: 'decideCaseProposal',
+    code: 'proposal_void',
+    request: async (pix) => {
+      const made = await proposal(pix, 'Bruno')
+      await sayToProposal(pix, 'withdrawCaseProposal', made, ADMIN_TOKEN)
+      return sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'Bia'))
+    },
+  },
+  {
+    operation: 'decideCaseProposal',
+    code: 'not_possible_in_state',
+    request: async (pix) => {
+      // The same return cannot prove both.
+      const given = { decision: 'return', evidence: { returnId: 'D-1' } }
+      const made = [await proposal(pix, 'Enzo', given), await proposal(pix, 'Fabi', given)] as const
+      const token = await makeOperator(pix, 'approver', 'Gil')
+      await sayToProposal(pix, 'decideCaseProposal', made[0], token)
+      return sayToProposal(pix, 'decideCaseProposal', made[1], token)
+    },
+  },
+  { operation: 'withdrawCaseProposal', code: 'not_found', request: (pix) => send(pix, 'withdrawCaseProposal') },
+  {
+    operation: 'withdrawCaseProposal',
+    code: 'proposal_void',
+    request: async (pix) => {
+      const made = await proposal(pix, 'Caio')
+      await sayToProposal(pix, 'decideCaseProposal', made, await makeOperator(pix, 'approver', 'Davi'))
+      return sayToProposal(pix, 'withdrawCaseProposal', made, ADMIN_TOKEN)
+    },
+  },
   { operation: 'decideApproval', code: 'not_found', request: (pix) => send(pix, 'decideApproval') },
   {
     operation: 'decideApproval',
@@ -487,6 +547,47 @@ async function sendToTwoHosts(pix: World, operation: OperationId): Promise<Answe
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   const received = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string])
   return { status: response.statusCode ?? 0, headers: new Headers(received), body: await json(response) }
+}
+
+async function asAdmin(pix: World, path: string): Promise<Answer['body']> {
+  return (await pix.call('GET', path, undefined, { authorization: `Bearer ${ADMIN_TOKEN}` })).body
+}
+
+/** A charge that was paid twice: its case. */
+async function openCase(pix: World): Promise<string> {
+  const { id } = await pix.paid('1')
+  await pix.bankAction(`charges/${id}/pay`)
+  for (;;) {
+    const { data } = await asAdmin(pix, `/operator/cases?operation_id=${id}`)
+    if (data.length > 0) return data[0].id
+    await pix.work()
+  }
+}
+
+/** Decides a case as it stands, or as is said here. */
+async function decideCase(pix: World, id: string, given: object = {}, headers = {}): Promise<Answer> {
+  const { version } = await asAdmin(pix, `/operator/cases/${id}`)
+  const body = { decision: 'credit', reason: 'the tests', version, ...given }
+  return operate(pix, 'POST', `/operator/cases/${id}/decisions`, body, headers)
+}
+
+/** A decision that somebody proposed, where each takes two people. */
+async function proposal(pix: World, name: string, given: object = {}) {
+  const id = await openCase(pix)
+  const authorization = `Bearer ${await makeOperator(pix, 'operator', name)}`
+  const { body } = await decideCase(pix, id, given, { authorization })
+  return { id, proposalId: body.proposalId }
+}
+
+function sayToProposal(
+  pix: World,
+  operation: 'decideCaseProposal' | 'withdrawCaseProposal',
+  { id, proposalId }: { readonly id: string; readonly proposalId: string },
+  token: string,
+): Promise<Answer> {
+  const { method, path, example } = endpoints[operation]
+  const url = path.replace('{id}', id).replace('{proposalId}', proposalId)
+  return pix.call(method, url, example, { authorization: `Bearer ${token}` })
 }
 
 /** Asks for a charge; it is always the same one unless something is said here. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { decidingAt } from '../desk/loose/fixture.ts'
+import { decidingOver } from '../desk/loose/fixture.ts'
 import { balances } from '../support/books.ts'
 import { cases } from '../support/evidence.ts'
 import { paidEvent, postEvent } from '../support/partner-events.ts'
@@ -14,7 +14,7 @@ async function setUp(t: TestContext) {
   const pix = await world(t, {}, { isStepped: true })
   return {
     ...pix,
-    ...decidingAt(pix.service.looseDesk),
+    decide: decidingOver(pix).decide,
     open: async () => (await cases(pix.database)).filter((kind) => !kind.endsWith('(closed)')),
     minutes: async (count: number) => {
       for (let minute = 0; minute < count; minute += 1) await pix.later(60_000)

@@ -1,7 +1,5 @@
 import type { AdjustmentStatus, LooseDecision } from '@pixgate/spec'
-import type { Operator } from '../../audit/operator.ts'
-import type { Decision, Document } from '../../engine/operation.ts'
-import type { LiveRequest } from '../../platform/live-request.ts'
+import type { Document } from '../../engine/operation.ts'
 
 /** A case of no operation as it is stored. */
 export interface StoredCase {
@@ -41,6 +39,8 @@ export interface LooseEvent {
   readonly setAsideAt: number | null
   /** Whether the bank's connector can read it: only then it can be applied to anything. */
   readonly isReadable: boolean
+  /** The money that it tells of, centavos. */
+  readonly valueCents: bigint
 }
 
 /**
@@ -73,50 +73,16 @@ export interface ReadCase extends StoredCase {
 
 /** An operator's decision, as it is ordered. */
 export interface LooseOrder {
-  readonly caseId: string
   readonly decision: string
-  readonly version: string
-  readonly operator: Operator
-  /** Who approved it, where a second person is needed. */
-  readonly approver: string | null
-  readonly reason: string
-  readonly evidence: {
-    readonly endToEndId?: string
-    readonly returnId?: string
-    readonly reference?: string
-    readonly note?: string
-  }
+  /** Who decides. */
+  readonly operator: string
+  readonly evidence: { readonly endToEndId?: string; readonly returnId?: string; readonly reference?: string }
   /** The operation that the money or the event is of. */
   readonly attributeTo?: string
-  readonly correlationId: string
-  readonly live?: LiveRequest
 }
-
-/** What is written with a decision, or not at all. */
-export type Beside = Partial<Omit<Decision<unknown>, 'outcome' | 'moves' | 'creates'>>
 
 /** What may be decided, with what it does. */
 export interface LooseOption {
   readonly decision: LooseDecision
   readonly says: string
-}
-
-/** What a decision does to an account, centavos; positive: it grows. */
-export interface Posting {
-  readonly account: string
-  readonly cents: bigint
-}
-
-/** What a decision does, or did. */
-export interface LooseOutcome {
-  readonly decision: LooseDecision
-  /** Each account once, those that change. What an operation books of it its own table says: not here. */
-  readonly postings: readonly Posting[]
-  /** The largest sum that it moves on any account. */
-  readonly amountCents: bigint
-  /** Adjustments that are booked, in their order. */
-  readonly adjustments: readonly BookedStep[]
-  /** Cases that close, and kinds of cases that open. */
-  readonly closes: readonly string[]
-  readonly opens: readonly string[]
 }

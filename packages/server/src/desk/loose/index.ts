@@ -1,4 +1,3 @@
-import type { Engine } from '../../engine/engine.ts'
 import type { Database } from '../../platform/db/database.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { LooseCommands, type LooseDesk } from './commands.ts'
@@ -6,13 +5,12 @@ import type { EventDesk, StatementDesk } from './ports.ts'
 import { createLooseStore } from './store.ts'
 
 export type * from './case.ts'
-export type { LooseDesk } from './commands.ts'
+export { CasesMoved, type LooseDesk } from './commands.ts'
 export { createDriftCases, type Verified } from './drifts.ts'
 export type * from './ports.ts'
 
 /** What the desk of cases of no operation needs. */
 export interface LooseDeskOptions {
-  readonly engine: Pick<Engine, 'execute'>
   readonly database: Database
   readonly ids: Ids
   readonly events: EventDesk

@@ -1,4 +1,3 @@
-import type { AuditRow } from '../../audit/store.ts'
 import type { LooseEvent } from './case.ts'
 
 /** What the desk asks of the inbox: events that were set aside. */
@@ -6,7 +5,7 @@ export interface EventDesk {
   /** An event with its bytes as they came; `undefined` where there is none. */
   read(event: EventKey): Promise<LooseEvent | undefined>
   /**
-   * Has an event applied again, with the row of the audit trail or not at all.
+   * Has an event applied again.
    * @returns whether it was: not where it, or its case, is no longer as it was read
    */
   applyAgain(order: AppliedAgain): Promise<boolean>
@@ -27,7 +26,6 @@ export interface AppliedAgain extends EventKey {
   readonly setAsideAt: number
   /** The operation that the operator names; `null`: what it names itself. */
   readonly attributedTo: string | null
-  readonly audit: Omit<AuditRow, 'id' | 'at'>
 }
 
 /** What the desk asks of the bank's statement. */

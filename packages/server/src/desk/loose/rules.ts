@@ -7,18 +7,9 @@ import {
   min,
   Refusal,
 } from '@pixgate/spec'
-import {
-  type Case,
-  type Create,
-  type Decision,
-  type Journal,
-  mergeDecisions,
-  type Operation,
-  type State,
-} from '../../engine/operation.ts'
-import { entriesOf } from '../../engine/postings.ts'
+import type { Case, Create, Decision, Journal, Operation, State } from '../../engine/operation.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import type { Beside, BookedStep, LooseOption, LooseOrder, LooseOutcome, Posting, ReadCase } from './case.ts'
+import type { BookedStep, LooseOption, LooseOrder, ReadCase } from './case.ts'
 import { clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
 
 /** What may be decided of a case of no operation, and what a decision does to the money. Pure. */
@@ -72,7 +63,7 @@ function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readon
     case 'movement': {
       const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents
       const first = step(cents, 'CLEARING_ARRIVED', 'CLEARING_LEFT', subject.movementId)
-      return decision === 'close' ? [] : [...first, ...settling(cents, decision)]
+      return decision === 'close' || isHandedOver(decision) ? [] : [...first, ...settling(cents, decision)]
     }
     case 'difference':
       if (decision === 'close') return []
@@ -127,61 +118,45 @@ export interface Deciding {
 }
 
 /**
- * Decides a case: what is booked, which case closes, what is opened for what stays in clearing, and the row of the audit trail, all
- * together or not at all.
- * @throws version_conflict (409) the movement was booked meanwhile
+ * Decides a case: what is booked, which case closes, and what is opened for what stays in clearing, all together or not at all. The case of
+ * what is handed over closes when that was done.
+ * @throws case_changed (409) the movement was booked meanwhile
  * @source rules#desk.51, rules#desk.53, rules#desk.54, rules#desk.55
  */
 export function decideLoose(
   { read, order, ids }: Deciding,
   state: Pick<State, 'balance' | 'movement'>,
   decision: LooseDecision,
-  beside: Beside = {},
-): Decision<LooseOutcome> {
+): Decision<undefined> {
   const { subject } = read
   const steps = stepsOf(read, decision)
-  if (subject.is === 'movement' && steps.length > 0 && state.movement(keyOf(subject))) {
-    throw new Refusal('version_conflict')
-  }
-  const creates = steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read, order }))
+  if (subject.is === 'movement' && steps.length > 0 && state.movement(keyOf(subject))) throw new Refusal('case_changed')
   const available = state.balance('available')
-  const journals = steps.map((one, index) => journalOf(one, ids[index] ?? '', available))
   const left = clearingCents([...read.booked, ...steps])
   const opens = left !== 0n && decision !== 'close' && read.kind !== 'in_clearing'
-  const outcome = outcomeOf(read, decision, steps, journals, opens)
-  return mergeDecisions(beside, {
-    creates,
-    journals,
+  return {
+    creates: steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read, order })),
+    journals: steps.map((one, index) => journalOf(one, ids[index] ?? '', available)),
     cases: opens ? [clearingCase(read, left)] : [],
-    closes: [read.id],
+    closes: isHandedOver(decision) ? [] : [read.id],
     exact: steps.some(({ status }) => status === 'CLEARING_DEBITED') ? ['available', 'receivable'] : [],
     controls: { loose_cases: { decided: read.id } },
-    audits: [auditOf(read, order, outcome)],
-    outcome,
-  })
+    outcome: undefined,
+  }
+}
+
+/** Whether an operation books what is decided, by its own table. */
+function isHandedOver(decision: LooseDecision): boolean {
+  return decision === 'attribute' || decision === 'replay'
+}
+
+/** The money that a case is about. */
+export function movedCents({ subject }: ReadCase): bigint {
+  return subject.is === 'movement' || subject.is === 'event' ? subject.valueCents : 0n
 }
 
 function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; readonly movementId: string }) {
   return { direction, id: movementId }
-}
-
-/** What is kept of who decided what, and why. @source rules#desk.52 */
-export function auditOf(
-  { id, kind, reference }: ReadCase,
-  { operator, approver, reason, evidence, attributeTo }: LooseOrder,
-  { decision, amountCents }: Pick<LooseOutcome, 'decision' | 'amountCents'>,
-) {
-  const facts = {
-    kind,
-    reference,
-    decision,
-    reason,
-    approver,
-    evidence: { ...evidence },
-    ...(attributeTo === undefined ? {} : { attributeTo }),
-    amountCents: Number(amountCents),
-  }
-  return { ...operator, action: 'case.decided', subject: id, facts }
 }
 
 /** What the merchant reads beside an entry: the operator's own words are the trail's. */
@@ -202,7 +177,7 @@ function createOf(
       status,
       valueCents,
       feeCents: 0n,
-      correlationId: order.correlationId,
+      correlationId: read.id,
       bodyHash: sha256(read.version),
       idempotencyKey: null,
       exclusiveKey: null,
@@ -211,7 +186,7 @@ function createOf(
       transactionId: null,
       endToEndId: null,
       detail: { reason: SHOWN, about: read.about, caseId: read.id },
-      facts: { madeBy: { caller: order.operator.actor, address: order.operator.address } },
+      facts: { madeBy: { caller: order.operator, address: '' } },
     },
   }
 }
@@ -226,33 +201,6 @@ function journalOf({ status, valueCents, reference }: Step, operationId: string,
 function clearingCase({ about, id, kind }: ReadCase, cents: bigint): Case {
   const facts = { decidedCase: id, of: kind, direction: cents > 0n ? 'in' : 'out', valueCents: Number(abs(cents)) }
   return { operationId: null, kind: 'in_clearing', reference: about, facts }
-}
-
-function outcomeOf(
-  { id }: ReadCase,
-  decision: LooseDecision,
-  steps: readonly Step[],
-  journals: readonly Journal[],
-  opens: boolean,
-): LooseOutcome {
-  const postings = postingsOf(journals)
-  return {
-    decision,
-    postings,
-    amountCents: postings.reduce((most, { cents }) => (abs(cents) > most ? abs(cents) : most), 0n),
-    adjustments: steps.map(({ status, valueCents }) => ({ status, valueCents })),
-    closes: [id],
-    opens: opens ? ['in_clearing'] : [],
-  }
-}
-
-/** What journals do to each account together. */
-function postingsOf(journals: readonly Journal[]): readonly Posting[] {
-  const sums = new Map<string, bigint>()
-  for (const { account, amountCents } of journals.flatMap(entriesOf)) {
-    sums.set(account, (sums.get(account) ?? 0n) + amountCents)
-  }
-  return [...sums].flatMap(([account, cents]) => (cents === 0n ? [] : [{ account, cents }]))
 }
 
 function abs(cents: bigint): bigint {

@@ -1,4 +1,4 @@
-import type { AccountCode, AdjustmentStatus } from '@pixgate/spec'
+import type { AdjustmentStatus } from '@pixgate/spec'
 import type { Document } from '../../engine/operation.ts'
 import { type Database, statement } from '../../platform/db/database.ts'
 import type { BookedStep, StoredCase } from './case.ts'
@@ -6,8 +6,6 @@ import type { KnownMoney } from './subject.ts'
 
 /** All SQL of cases of no operation. */
 export interface LooseStore {
-  /** Open cases, the oldest first, after the one given. */
-  list(after: string | null, limit: number): Promise<StoredCase[]>
   get(id: string): Promise<StoredCase | undefined>
   /** What adjustments booked for what a case is about, in their order. */
   booked(about: string): Promise<BookedStep[]>
@@ -15,7 +13,8 @@ export interface LooseStore {
   known(stored: StoredCase): Promise<KnownMoney>
   /** How often a case of no operation was decided. */
   version(): Promise<bigint>
-  balance(code: AccountCode): Promise<bigint>
+  /** How often a case was decided, proposals aside. */
+  decisions(caseId: string): Promise<number>
 }
 
 interface CaseRow {
@@ -28,14 +27,6 @@ interface CaseRow {
 }
 
 const COLUMNS = 'id, kind, reference, facts, opened_at, closed_at'
-
-const selectOpen = statement<[after: string | null, limit: number], CaseRow>(
-  'loose.list',
-  `SELECT ${COLUMNS} FROM "case" c
-    WHERE operation_id IS NULL AND closed_at IS NULL
-      AND ($1::uuid IS NULL OR (opened_at, id) > (SELECT a.opened_at, a.id FROM "case" a WHERE a.id = $1::uuid))
-    ORDER BY opened_at, id LIMIT $2`,
-)
 
 const selectCase = statement<[id: string], CaseRow>(
   'loose.get',
@@ -73,16 +64,16 @@ const selectVersion = statement<[], { version: bigint }>(
   `SELECT version FROM control WHERE name = 'loose_cases'`,
 )
 
-const selectBalance = statement<[code: string], { balance_cents: bigint }>(
-  'loose.balance',
-  'SELECT balance_cents FROM account WHERE code = $1',
+const countDecisions = statement<[caseId: string], { decisions: bigint }>(
+  'loose.decisions',
+  `SELECT count(*) AS decisions FROM case_step WHERE case_id = $1 AND step IN ('decided', 'approved')`,
 )
 
 /** Cases of drifts that are there: those that an operator closed are decided of. */
 const selectDrifts = statement<[], { id: string; reference: string; is_open: boolean; is_decided: boolean }>(
   'loose.drifts',
   `SELECT c.id, c.reference, c.closed_at IS NULL AS is_open,
-          EXISTS (SELECT FROM audit a WHERE a.action = 'case.decided' AND a.subject = c.id::text) AS is_decided
+          EXISTS (SELECT FROM audit a WHERE a.action IN ('case.decided', 'case.approved') AND a.subject = c.id::text) AS is_decided
      FROM "case" c WHERE c.operation_id IS NULL AND c.kind = 'ledger_drift'`,
 )
 
@@ -103,7 +94,6 @@ export async function driftCases(database: Database): Promise<DriftCase[]> {
 /** Makes the store of a database. */
 export function createLooseStore(database: Database): LooseStore {
   return {
-    list: async (after, limit) => (await database.rows(selectOpen, [after, limit])).map(caseOf),
     get: async (id) => (await database.rows(selectCase, [id])).map(caseOf)[0],
     booked: async (about) =>
       (await database.rows(selectBooked, [about])).map(({ status, value_cents }) => ({
@@ -120,7 +110,7 @@ export function createLooseStore(database: Database): LooseStore {
       if (!row) throw new Error('the control of cases is missing')
       return row.version
     },
-    balance: async (code) => (await database.rows(selectBalance, [code]))[0]?.balance_cents ?? 0n,
+    decisions: async (caseId) => Number((await database.rows(countDecisions, [caseId]))[0]?.decisions ?? 0),
   }
 }
 

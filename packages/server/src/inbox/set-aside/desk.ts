@@ -1,9 +1,7 @@
-import type { AuditRow } from '../../audit/store.ts'
 import type { Inbound } from '../../banks/inbound.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Ids } from '../../platform/ids.ts'
 import type { Receivers } from '../receivers.ts'
-import { namingOf } from '../rules.ts'
+import { movementOf, namingOf } from '../rules.ts'
 import type { SetAsideRow, SetAsideStore } from './store.ts'
 
 /** What an operator reads of events that were set aside, and orders of them. */
@@ -11,7 +9,7 @@ export interface SetAsideDesk {
   /** An event with its bytes as they came. */
   read(key: SetAsideKey): Promise<SetAsideEvent | undefined>
   /**
-   * Has an event applied again, as it stands or to the operation that the operator names, with the row of the audit trail or not at all.
+   * Has an event applied again, as it stands or to the operation that the operator names.
    * @returns whether it will be: not where it, or its case, is no longer as it was read
    * @source rules#desk.57, rules#desk.58
    */
@@ -39,6 +37,8 @@ export interface SetAsideEvent extends SetAsideKey {
   /** `null`: it is being applied. */
   readonly setAsideAt: number | null
   readonly isReadable: boolean
+  /** The money that it tells of, centavos. */
+  readonly valueCents: bigint
 }
 
 /** What is ordered of an event. */
@@ -48,7 +48,6 @@ export interface ApplyAgain extends SetAsideKey {
   readonly setAsideAt: number
   /** The operation that the operator names; `null`: what the event names. */
   readonly attributedTo: string | null
-  readonly audit: Omit<AuditRow, 'id' | 'at'>
 }
 
 /** What the desk works with. */
@@ -57,11 +56,10 @@ export interface SetAsideOptions {
   readonly inbound: Pick<Inbound, 'parse'>
   readonly receivers: Receivers
   readonly clock: Clock
-  readonly ids: Ids
 }
 
 /** Makes the desk. */
-export function createSetAsideDesk({ store, inbound, receivers, clock, ids }: SetAsideOptions): SetAsideDesk {
+export function createSetAsideDesk({ store, inbound, receivers, clock }: SetAsideOptions): SetAsideDesk {
   const eventOf = ({ endpoint, body, is_erased }: SetAsideRow, ordinal: number) =>
     is_erased ? undefined : inbound.parse(endpoint, body)[ordinal]
 
@@ -80,12 +78,10 @@ export function createSetAsideDesk({ store, inbound, receivers, clock, ids }: Se
         outcome: row.outcome,
         setAsideAt: row.processed_at,
         isReadable: event !== undefined && event.kind !== 'unreadable',
+        valueCents: (event && event.kind !== 'unreadable' && movementOf(event)?.valueCents) || 0n,
       }
     },
-    applyAgain: async ({ audit, ...order }) => {
-      const nowMs = clock.now()
-      return store.applyAgain({ ...order, nowMs, audit: { ...audit, id: ids.uuid(), at: nowMs } })
-    },
+    applyAgain: (order) => store.applyAgain({ ...order, nowMs: clock.now() }),
     accepts: async (key, operationId) => {
       const row = await store.get(key.inboxId, key.ordinal)
       const event = row && eventOf(row, key.ordinal)

@@ -1,4 +1,3 @@
-import { insertAudit } from '../../audit/store.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
 
 /** All SQL of events that were set aside and that an operator decides of. */
@@ -30,19 +29,12 @@ export interface StoredOrder {
   readonly setAsideAt: number
   readonly attributedTo: string | null
   readonly nowMs: number
-  readonly audit: Parameters<typeof insertAudit>[1]
 }
 
 const selectEvent = statement<[inboxId: string, ordinal: number], SetAsideRow>(
   'set_aside.get',
   `SELECT i.endpoint, i.body, i.erased_at IS NOT NULL AS is_erased, i.received_at, e.state, e.outcome, e.processed_at
      FROM inbox_event e JOIN inbox i ON i.id = e.inbox_id WHERE e.inbox_id = $1 AND e.ordinal = $2`,
-)
-
-/** First: whoever decides of any such case waits here, and sees what was decided. */
-const countDecision = statement<[caseId: string]>(
-  'set_aside.count',
-  `UPDATE control SET version = version + 1, value = jsonb_build_object('decided', $1::text) WHERE name = 'loose_cases'`,
 )
 
 const holdCase = statement<[caseId: string], { id: string }>(
@@ -70,14 +62,12 @@ class Changed extends Error {}
 export function createSetAsideStore(database: Database): SetAsideStore {
   return {
     get: async (inboxId, ordinal) => (await database.rows(selectEvent, [inboxId, ordinal]))[0],
-    applyAgain: async ({ inboxId, ordinal, caseId, setAsideAt, attributedTo, nowMs, audit }) => {
+    applyAgain: async ({ inboxId, ordinal, caseId, setAsideAt, attributedTo, nowMs }) => {
       const order = [inboxId, ordinal, instantParameter(setAsideAt), instantParameter(nowMs), attributedTo] as const
       try {
         await database.transaction(async (queries) => {
-          await queries.rows(countDecision, [caseId])
           if ((await queries.rows(holdCase, [caseId])).length === 0) throw new Changed()
           if ((await queries.rows(applyAgain, [...order])).length === 0) throw new Changed()
-          await insertAudit(queries, audit)
         })
         return true
       } catch (error) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createDriftCases, createLooseDesk, type Verified } from '../../../src/desk/loose/index.ts'
+import { createDriftCases, type Verified } from '../../../src/desk/loose/index.ts'
 import { testDatabase } from '../../support/database.ts'
 import { testEngine } from '../../support/engine.ts'
 import { cases } from '../../support/evidence.ts'
@@ -10,11 +10,10 @@ import { decidingAt } from './fixture.ts'
 
 async function desk(t: TestContext) {
   const { url, database } = await testDatabase(t)
-  const { engine, ids } = testEngine(t, url)
-  const nobody = { read: async () => undefined, accepts: async () => false, applyAgain: async () => false }
+  const { engine, ids, clock } = testEngine(t, url)
   const statement = { accepts: async () => false, handOver: async () => '' }
   const { report } = createDriftCases({ engine, database })
-  const { decide } = decidingAt(createLooseDesk({ engine, database, ids, events: nobody, statement }))
+  const { decide } = decidingAt({ engine, database, ids, clock, statements: { desk: statement } })
   const found = (...examples: string[]): Promise<void> => report(verified(examples, examples.length))
   return { found, report, decide, cases: () => cases(database) }
 }

@@ -5,7 +5,7 @@ import { assertBooks, balances } from '../../support/books.ts'
 import { audit, cases, inbox } from '../../support/evidence.ts'
 import { paidEvent, postEvent } from '../../support/partner-events.ts'
 import { type WorldOptions, world } from '../../support/world.ts'
-import { decidingAt } from './fixture.ts'
+import { decidingOver } from './fixture.ts'
 
 /** Events of the bank that were set aside, and what an operator decides of them. */
 
@@ -23,11 +23,19 @@ async function setAside(t: TestContext, options: WorldOptions = {}) {
   const waits = async () => {
     for (const wait of PARKED) await pix.later(wait)
   }
-  const desk = decidingAt(pix.service.looseDesk)
+  const { read: readCase, ...desk } = decidingOver(pix)
   assert.equal(await postEvent(pix, body), 200)
   await waits()
   assert.deepEqual(await cases(pix.database), ['unmatched_event'])
-  return { ...pix, made, body, waits, ...desk, outcomes: async () => (await inbox(pix.database)).map(wordsOf) }
+  return {
+    ...pix,
+    made,
+    body,
+    waits,
+    ...desk,
+    readCase,
+    outcomes: async () => (await inbox(pix.database)).map(wordsOf),
+  }
 }
 
 function wordsOf({ state, outcome }: { readonly state: string; readonly outcome: string | null }): string {
@@ -36,26 +44,24 @@ function wordsOf({ state, outcome }: { readonly state: string; readonly outcome:
 
 test('[desk.57] a set-aside event is read with its bytes as they came, and what may be decided of it', async (t) => {
   const pix = await setAside(t)
-  const [open] = await pix.service.looseDesk.list(null, 10)
-  const read = await pix.service.looseDesk.read(open?.id ?? '')
-  assert.ok(read?.subject.is === 'event')
-  assert.equal(read.subject.body?.toString(), pix.body)
+  const { event } = await pix.readCase('unmatched_event')
+  assert.equal(Buffer.from(event.body, 'base64').toString(), pix.body)
   assert.deepEqual(await pix.offered('unmatched_event'), ['attribute', 'replay', 'dismiss'])
 })
 
 test('[desk.58] [EV-7] an event is applied to the charge that the operator names, and its case closes by itself', async (t) => {
   const pix = await setAside(t, BELIEVED)
   const order = await pix.order('unmatched_event', 'attribute', { attributeTo: pix.made.id })
-  await pix.service.looseDesk.decide(order)
+  await pix.send(order)
   await pix.later(0)
   assert.equal((await pix.read(pix.made.id)).status, 'PAID')
   assert.deepEqual(await pix.outcomes(), ['DONE APPLIED'])
   assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)'])
-  await assert.rejects(pix.service.looseDesk.decide(order), { code: 'version_conflict' })
+  await assert.rejects(pix.send(order), { code: 'case_changed' })
   const decided = (await audit(pix.database)).filter(({ action }) => action === 'case.decided')
   assert.deepEqual(
-    decided.map(({ subject, facts }) => [subject, facts.decision, facts.attributeTo]),
-    [[order.caseId, 'attribute', pix.made.id]],
+    decided.map(({ subject, facts }) => [subject, facts.decision, facts.valueCents]),
+    [[order.caseId, 'attribute', 1000]],
   )
   await assertBooks(pix.database)
 })
@@ -76,28 +82,14 @@ test('[desk.58] what the bank confirms of the charge that was named is booked by
   await pix.behave({ eventDelayMs: 3_600_000 })
   const { endToEndId } = await pix.bankAction(`charges/${pix.made.id}/pay`)
   const event = paidEvent({ ...pix.made, id: 'nobody', providerTransactionId: 'y' }, { endToEndId, valueCents: 1000 })
+  await pix.decide('unmatched_event', 'dismiss')
   assert.equal(await postEvent(pix, event), 200)
   await pix.waits()
   assert.equal((await pix.read(pix.made.id)).status, 'PAID', 'the statement had it')
-  const [, second] = await pix.service.looseDesk.list(null, 10)
-  const read = await pix.service.looseDesk.read(second?.id ?? '')
-  assert.ok(read)
-  const order = await pix.order('unmatched_event', 'dismiss').catch(() => undefined)
-  assert.equal(order, undefined, 'two are open')
-  await pix.service.looseDesk.decide({
-    caseId: read.id,
-    decision: 'attribute',
-    version: read.version,
-    operator: { actor: 'admin', address: '' },
-    approver: null,
-    reason: 'The bank says so',
-    evidence: {},
-    correlationId: 'test',
-    attributeTo: pix.made.id,
-  })
+  await pix.decide('unmatched_event', 'attribute', { attributeTo: pix.made.id })
   await pix.later(0)
   assert.deepEqual((await pix.outcomes()).at(-1), 'DONE KNOWN')
-  assert.deepEqual(await cases(pix.database), ['unmatched_event', 'unmatched_event (closed)'])
+  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'unmatched_event (closed)'])
   await pix.assertBooksAgree()
 })
 
@@ -132,20 +124,18 @@ test('[desk.57] an event that is replayed and matches nothing is given up again,
 test('[desk.57] an event that is dismissed is applied to nothing and kept', async (t) => {
   const pix = await setAside(t)
   const order = await pix.order('unmatched_event', 'dismiss')
-  await pix.service.looseDesk.decide(order)
+  await pix.send(order)
   await pix.waits()
   assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
   assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)'])
-  await assert.rejects(pix.service.looseDesk.decide(order), { code: 'version_conflict' })
+  await assert.rejects(pix.send(order), { code: 'case_changed' })
   await assertBooks(pix.database)
 })
 
 test('[desk.51] of an event replayed, attributed and dismissed at once, one decision counts', async (t) => {
   const pix = await setAside(t)
   const order = await pix.order('unmatched_event', 'replay', { attributeTo: pix.made.id })
-  const decisions = ['replay', 'attribute', 'dismiss'].map((decision) =>
-    pix.service.looseDesk.decide({ ...order, decision }),
-  )
+  const decisions = (['replay', 'attribute', 'dismiss'] as const).map((decision) => pix.send({ ...order, decision }))
   const results = await Promise.allSettled(decisions)
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
   const decided = (await audit(pix.database)).filter(({ action }) => action === 'case.decided')
@@ -169,7 +159,7 @@ test('[desk.57] what cannot be read is dismissed, or read again by a later versi
     200,
   )
   await pix.later(0)
-  const { offered, decide } = decidingAt(pix.service.looseDesk)
+  const { offered, decide } = decidingOver(pix)
   assert.deepEqual(await offered('quarantined_event'), ['replay', 'dismiss'])
   await decide('quarantined_event', 'replay')
   await pix.later(0)
@@ -185,7 +175,7 @@ test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is ap
   for (const wait of PARKED) await pix.later(wait)
   assert.deepEqual(await cases(pix.database), ['disputed_event'])
   assert.deepEqual(await balances(pix.database), {})
-  await decidingAt(pix.service.looseDesk).decide('disputed_event', 'attribute', { attributeTo: other.id })
+  await decidingOver(pix).decide('disputed_event', 'attribute', { attributeTo: other.id })
   await pix.later(0)
   assert.deepEqual([(await pix.read(one.id)).status, (await pix.read(other.id)).status], ['PENDING', 'PAID'])
   assert.deepEqual(await cases(pix.database), ['disputed_event (closed)'])

@@ -17,6 +17,7 @@ const EVENT: CaseSubject = {
   outcome: 'CASE_OPENED',
   setAsideAt: 1,
   isReadable: true,
+  valueCents: 1n,
 }
 const MOVEMENT: CaseSubject = {
   is: 'movement',

@@ -4,7 +4,7 @@ import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { assertBooks, balances } from '../../support/books.ts'
 import { payment } from '../../support/engine.ts'
 import { cases } from '../../support/evidence.ts'
-import { type DeskFixture, deskFixture } from './fixture.ts'
+import { type DeskFixture, deskFixture, shapeOf } from './fixture.ts'
 
 /** Money that the books have and the bank does not, or has otherwise. */
 
@@ -40,9 +40,9 @@ for (const [decision, expected] of DECISIONS) {
     const fixture = await missing(t)
     assert.deepEqual(await fixture.offered('statement_missing'), ['undo', 'write_off', 'close'])
     const order = await fixture.order('statement_missing', decision)
-    const dry = await fixture.desk.dryRun(order)
-    assert.deepEqual(await fixture.desk.decide(order), dry)
-    assert.equal(dry.amountCents, 100_00n)
+    const dry = await fixture.send({ ...order, dryRun: true })
+    assert.deepEqual(shapeOf((await fixture.send(order)).effects), shapeOf(dry.effects))
+    assert.equal(dry.effects?.amountCents, 100_00)
     assert.deepEqual(await balances(fixture.database), expected)
     await fixture.minutes(10)
     assert.deepEqual(await balances(fixture.database), expected)
@@ -89,7 +89,7 @@ test('[desk.51] a decision about a movement that the statement has by then is re
   const order = await fixture.order('statement_missing', 'write_off')
   fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
   await fixture.minutes(2)
-  await assert.rejects(fixture.desk.decide(order), { code: 'version_conflict' })
+  await assert.rejects(fixture.send(order), { code: 'case_changed' })
   assert.deepEqual(await balances(fixture.database), BOOKED)
 })
 

@@ -4,7 +4,7 @@ import type { StatementEntry } from '../../../src/banks/port.ts'
 import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
 import { assertBooks, balances, oldestCashIn } from '../../support/books.ts'
 import { audit, bookedMovements, cases, statementEntries } from '../../support/evidence.ts'
-import { type DeskFixture, deskFixture, MARIA } from './fixture.ts'
+import { type DeskFixture, deskFixture, MARIA, shapeOf } from './fixture.ts'
 
 /** Money that the bank has and the books do not. */
 
@@ -53,13 +53,14 @@ for (const [decision, given, expected, left] of DECISIONS) {
   test(`[desk.53] [PL-3] money that ${way} by the statement alone: ${decision} makes the books equal, once`, async (t) => {
     const fixture = await unexplained(t, given)
     const order = await fixture.order('statement_unexplained', decision)
-    const dry = await fixture.desk.dryRun(order)
+    const dry = await fixture.send({ ...order, dryRun: true })
     assert.deepEqual(await balances(fixture.database), {}, 'a dry run books nothing')
-    const outcome = await fixture.desk.decide(order)
-    assert.deepEqual(outcome, dry)
-    assert.deepEqual(Object.fromEntries(outcome.postings.map(({ account, cents }) => [account, cents])), expected)
+    const { effects } = await fixture.send(order)
+    assert.deepEqual(shapeOf(effects), shapeOf(dry.effects))
+    const accounts = effects?.accounts.map(({ account, changeCents }) => [account, BigInt(changeCents)]) ?? []
+    assert.deepEqual(Object.fromEntries(accounts), expected)
     await assertSettled(fixture, expected, left)
-    await assert.rejects(fixture.desk.decide(order), { code: 'version_conflict' })
+    await assert.rejects(fixture.send(order), { code: 'case_changed' })
   })
 }
 
@@ -77,9 +78,9 @@ test('[desk.51] two decisions at once: one counts, the other is refused and book
   const fixture = await unexplained(t)
   const credit = await fixture.order('statement_unexplained', 'credit')
   const results = await Promise.allSettled([
-    fixture.desk.decide(credit),
-    fixture.desk.decide({ ...credit, decision: 'write_off' }),
-    fixture.desk.decide({ ...credit, decision: 'close' }),
+    fixture.send(credit),
+    fixture.send({ ...credit, decision: 'write_off' }),
+    fixture.send({ ...credit, decision: 'close' }),
   ])
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
   const decided = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
@@ -99,25 +100,18 @@ test('[desk.51] a decision about money that an event booked meanwhile is refused
     payer: { name: undefined, document: undefined, ispb: undefined },
   }
   await fixture.apply(charge.id, { on: 'partner.confirmed', payment, transactionId: null })
-  await assert.rejects(fixture.desk.decide(order), { code: 'version_conflict' })
+  await assert.rejects(fixture.send(order), { code: 'case_changed' })
   assert.deepEqual(await bookedMovements(fixture.database), ['E1'])
 })
 
 test('[desk.52] who decided what, and why, is in the audit trail with the money', async (t) => {
   const fixture = await unexplained(t)
-  const evidence = { reference: 'letter 7' }
-  await fixture.decide('statement_unexplained', 'write_off', { evidence, approver: 'João' })
+  const order = await fixture.order('statement_unexplained', 'write_off', { evidence: { reference: 'letter 7' } })
+  await fixture.send(order)
   const [row] = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
-  assert.deepEqual([row?.actor, row?.address], [MARIA.actor, MARIA.address])
-  assert.deepEqual(row?.facts, {
-    kind: 'statement_unexplained',
-    reference: 'PAYMENT_RECEIVED E1',
-    decision: 'write_off',
-    reason: 'The bank says so',
-    approver: 'João',
-    evidence,
-    amountCents: 100_00,
-  })
+  assert.deepEqual([row?.actor, row?.address, row?.subject], [MARIA.actor, MARIA.address, order.caseId])
+  const { decision, reason, valueCents } = row?.facts ?? {}
+  assert.deepEqual([decision, reason, valueCents], ['write_off', 'The bank says so', 100_00])
 })
 
 test('[desk.53] [EV-7] a payment that no charge explains is handed over to the charge that the operator names', async (t) => {
@@ -141,9 +135,7 @@ test('[desk.51] of two operations that are named at the same time one gets the m
   const fixture = await unexplained(t)
   const charges = [await oldestCashIn(fixture.database), (await fixture.charge()).id]
   const order = await fixture.order('statement_unexplained', 'attribute')
-  const results = await Promise.allSettled(
-    charges.map((attributeTo = '') => fixture.desk.decide({ ...order, attributeTo })),
-  )
+  const results = await Promise.allSettled(charges.map((attributeTo = '') => fixture.send({ ...order, attributeTo })))
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   assert.equal((await balances(fixture.database)).settlement, -100_00n)
   await assertBooks(fixture.database)
@@ -154,7 +146,7 @@ test('[desk.53] an operation that does not exist, or is of another kind, is refu
   const charge = await fixture.charge()
   for (const attributeTo of [STRANGER, charge.id, undefined]) {
     const order = await fixture.order('statement_unexplained', 'attribute', attributeTo ? { attributeTo } : {})
-    await assert.rejects(fixture.desk.decide(order), { code: 'validation_error' })
+    await assert.rejects(fixture.send(order), { code: 'validation_error' })
   }
   assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
 })

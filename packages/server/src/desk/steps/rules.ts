@@ -1,0 +1,145 @@
+import { type decideCase, type getCase, Refusal } from '@pixgate/spec'
+import type { Static } from 'typebox'
+import type { Operator } from '../../audit/operator.ts'
+import type { Audit, Document } from '../../engine/operation.ts'
+import { isApprover, isSamePerson, type Person } from '../../operators/index.ts'
+import type { AnyOrder } from '../decidable.ts'
+import type { DeskEvidence } from '../decider.ts'
+import type { Effects } from '../effects.ts'
+import type { StoredCase, StoredStep } from './store.ts'
+
+/** Who may decide a case, and what is kept of it. Pure. */
+
+/** What is answered to a decision. */
+export type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
+
+type StepView = Static<(typeof getCase)['responses'][200]['schema']>['steps'][number]
+
+/** What is ordered, as it is kept with a proposal. */
+export type Ordered = Pick<AnyOrder, 'decision' | 'reason' | 'evidence' | 'attributeTo'>
+
+/** The `version` of a case: it changes with everything that becomes known of its operation. @source rules#desk.33 */
+export function versionOf({ version, closedAt }: Pick<StoredCase, 'version' | 'closedAt'>): string {
+  return String(version ?? (closedAt === null ? 'open' : 'closed'))
+}
+
+/** What was ordered, as JSON. */
+export function contentOf({ decision, reason, evidence, attributeTo }: Ordered): Document {
+  return { decision, reason, evidence: { ...evidence }, ...(attributeTo !== undefined && { attributeTo }) }
+}
+
+/** What a proposal orders. */
+export function orderedBy({ content }: Pick<StoredStep, 'content'>): Ordered {
+  const { decision, reason, evidence, attributeTo } = content as unknown as Ordered
+  return { decision, reason, evidence, ...(attributeTo !== undefined && { attributeTo }) }
+}
+
+/** What an operator names of the bank's; what is empty is not named. */
+export function evidenceOf(
+  named: { readonly [field in keyof DeskEvidence]?: string | null | undefined },
+): DeskEvidence {
+  return Object.fromEntries(Object.entries(named).filter(([, text]) => text))
+}
+
+/** What the audit trail is told of a step. @source rules#desk.37 */
+export function auditOf(
+  operator: Operator,
+  step: StoredStep['step'],
+  { id, operationId }: Pick<StoredCase, 'id' | 'operationId'>,
+  facts: {
+    readonly ordered: Ordered
+    readonly reason: string
+    readonly amountCents: number
+    readonly proposalId?: string
+  },
+): Audit {
+  const { ordered, reason, amountCents, proposalId } = facts
+  return {
+    ...operator,
+    action: `case.${step}`,
+    subject: id,
+    facts: {
+      decision: ordered.decision,
+      valueCents: amountCents,
+      reason,
+      operationId,
+      ...(proposalId !== undefined && { proposalId }),
+    },
+  }
+}
+
+/** What is answered where nobody else has to approve it, or has approved it. */
+export function decidedAnswer(
+  outcome: Decided['outcome'],
+  { caseId, decision }: Pick<AnyOrder, 'caseId' | 'decision'>,
+  effects: Effects | null,
+  proposal: { readonly needsSecondPerson: boolean; readonly proposalId?: string },
+): Decided {
+  const { needsSecondPerson, proposalId = null } = proposal
+  return { outcome, caseId, decision, proposalId, needsSecondPerson, effects }
+}
+
+/** Whether a case is as it was when something was proposed about it, and who proposed it an operator still. */
+export interface Standing {
+  readonly version: string
+  readonly isClosed: boolean
+  /** All operators there ever were, as they are now. */
+  readonly people: readonly Person[]
+}
+
+/** Why a proposal that nobody has ended cannot be approved any more; `null`: it can. @source rules#desk.42 */
+export function whyVoid(
+  { caseVersion, operatorId }: Pick<StoredStep, 'caseVersion' | 'operatorId'>,
+  { version, isClosed, people }: Standing,
+): string | null {
+  if (isClosed) return 'the case is closed'
+  if (caseVersion !== version) return 'the case changed after it was proposed'
+  const isActive = people.some((person) => person.id === operatorId && person.isActive)
+  return isActive ? null : 'whoever proposed it was deactivated'
+}
+
+/**
+ * A second person approves it, who is known by name.
+ * @throws insufficient_role · approver_not_independent (403)
+ * @source rules#desk.41
+ */
+export function assertMayApprove(
+  { actor }: Operator,
+  { operatorId }: Pick<StoredStep, 'operatorId'>,
+  people: readonly Person[],
+): void {
+  const approver = people.find(({ id }) => id === actor)
+  if (approver === undefined || !isApprover(approver)) throw new Refusal('insufficient_role')
+  if (actor === operatorId || isSamePerson(approver, operatorId, people)) throw new Refusal('approver_not_independent')
+}
+
+/** A proposal that cannot be approved or withdrawn any more. */
+export function isVoid(message: string): Refusal {
+  return new Refusal('proposal_void', { message })
+}
+
+/** The proposals that can be approved as things are. */
+export function openProposals(steps: readonly StoredStep[], standing: Standing): StoredStep[] {
+  const ended = new Set(steps.map(({ proposalId }) => proposalId))
+  return steps.filter((step) => step.step === 'proposed' && !ended.has(step.id) && whyVoid(step, standing) === null)
+}
+
+/** What operators have said of a case, as it is shown. @source rules#desk.38, rules#desk.42 */
+export function stepViews(steps: readonly StoredStep[], standing: Standing): StepView[] {
+  const ended = new Set(steps.map(({ proposalId }) => proposalId))
+  return steps.map((step) => {
+    const isPending = step.step === 'proposed' && !ended.has(step.id)
+    const because = isPending ? whyVoid(step, standing) : null
+    return {
+      id: step.id,
+      step: step.step,
+      proposalId: step.proposalId,
+      by: { id: step.operatorId, name: step.operatorName },
+      order: step.content,
+      amountCents: Number(step.amountCents),
+      isOpen: isPending && because === null,
+      whyVoid: because,
+      at: new Date(step.at).toISOString(),
+    }
+  })
+}

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { balances } from '../support/books.ts'
+import { ADMIN_TOKEN } from '../support/world.ts'
+import { desk } from './fixture.ts'
+
+const KEY = { 'idempotency-key': 'decided-once' }
+
+test('[desk.35] a case is decided over HTTP, and what was decided is booked at once', async (t) => {
+  const pix = await desk(t)
+  const { id, chargeId } = await pix.paidTwice('10.00')
+  const before = await balances(pix.database)
+  const { status, body } = await pix.decide(id, 'credit')
+  assert.equal(status, 200, JSON.stringify(body))
+  assert.deepEqual([body.outcome, body.caseId, body.decision, body.needsSecondPerson], ['decided', id, 'credit', false])
+  assert.deepEqual([body.effects.amountCents, body.effects.closes], [1000, [id]])
+  const after = await balances(pix.database)
+  assert.equal((after.suspense_in ?? 0n) - (before.suspense_in ?? 0n), -1000n)
+  for (const { account, changeCents } of body.effects.accounts) {
+    const [from, to] = [before, after].map((all) => all[account as keyof typeof all] ?? 0n)
+    assert.equal(Number((to ?? 0n) - (from ?? 0n)), changeCents, account)
+  }
+  const { state, steps, options, timeline } = await pix.read(`/${id}`)
+  assert.deepEqual([state, options], ['closed', []])
+  assert.deepEqual(
+    steps.map(({ step, by, order }: { step: string; by: { name: string }; order: object }) => [step, by.name, order]),
+    [['decided', 'Ana', { decision: 'credit', reason: 'the tests', evidence: {} }]],
+  )
+  assert.equal(timeline.moves.at(-1).trigger, 'operator.credited')
+  assert.equal(timeline.moves.at(-1).evidence.reason, 'the tests')
+  assert.deepEqual(await pix.audited(id), [
+    ['case.decided', 'Ana', { decision: 'credit', reason: 'the tests', valueCents: 1000, operationId: chargeId }],
+  ])
+  await pix.assertBooksAgree()
+})
+
+test('[desk.36] what changed after it was read is not decided, and nothing changes', async (t) => {
+  const pix = await desk(t)
+  const { id } = await pix.paidTwice('10.00')
+  const before = await balances(pix.database)
+  const { version } = await pix.read(`/${id}`)
+  const stale = await pix.decide(id, 'credit', { version: String(Number(version) - 1) })
+  assert.deepEqual([stale.status, stale.body.code], [409, 'case_changed'])
+  assert.deepEqual(await balances(pix.database), before)
+
+  const both = await Promise.all([
+    pix.decide(id, 'credit', { version }),
+    pix.decide(id, 'write_off', { version }),
+    pix.decide(id, 'credit', { version }),
+  ])
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409, 409])
+  for (const { status, body } of both) if (status === 409) assert.equal(body.code, 'case_changed')
+  const late = await pix.decide(id, 'credit')
+  assert.deepEqual([late.status, late.body.code], [409, 'not_possible_in_state'])
+  assert.equal((await pix.audited(id)).length, 1)
+  assert.equal((await pix.read(`/${id}`)).steps.length, 1)
+})
+
+test('[desk.35] only what the table has is decided, with what it needs, and a dry run changes nothing', async (t) => {
+  const pix = await desk(t)
+  const { id } = await pix.paidTwice('10.00')
+  const before = await balances(pix.database)
+  for (const [decision, given, status, code] of [
+    ['fail', {}, 409, 'not_possible_in_state'],
+    ['return', {}, 400, 'validation_error'],
+    ['return', { evidence: { returnId: '' } }, 400, 'validation_error'],
+    ['credit', { reason: 'no' }, 400, 'validation_error'],
+    ['credit', { reason: 'x'.repeat(501) }, 400, 'validation_error'],
+    ['nothing', {}, 400, 'validation_error'],
+  ] as const) {
+    const { status: answered, body } = await pix.decide(id, decision, given)
+    assert.deepEqual([answered, body.code], [status, code], decision)
+  }
+  const { status, body } = await pix.decide(
+    id,
+    'return',
+    { dryRun: true, evidence: { returnId: 'D1' } },
+    { ...pix.ana, ...KEY },
+  )
+  assert.deepEqual([status, body.outcome, body.effects.amountCents], [200, 'dry_run', 1000])
+  assert.deepEqual(await balances(pix.database), before)
+  const { steps, state } = await pix.read(`/${id}`)
+  assert.deepEqual([steps, state, await pix.audited(id)], [[], 'open', []])
+
+  const viewer = await pix.make('viewer', 'Caio')
+  for (const headers of [viewer, pix.bia]) {
+    const refused = await pix.decide(id, 'credit', {}, headers)
+    assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])
+  }
+})
+
+test('[desk.37] the same Idempotency-Key gets the same answer, and decides once', async (t) => {
+  const pix = await desk(t)
+  const { id } = await pix.paidTwice('10.00')
+  const { version } = await pix.read(`/${id}`)
+  const headers = { ...pix.ana, ...KEY }
+  const all = await Promise.all([1, 2, 3].map(() => pix.decide(id, 'credit', { version }, headers)))
+  const again = await pix.decide(id, 'credit', { version }, headers)
+  for (const { status, body } of all) assert.deepEqual([status, body], [200, again.body])
+  assert.equal(again.headers.get('idempotent-replayed'), 'true')
+  assert.equal(all.filter((answer) => answer.headers.get('idempotent-replayed') === null).length, 1)
+  const other = await pix.decide(id, 'write_off', { version }, headers)
+  assert.deepEqual([other.status, other.body.code], [422, 'idempotency_key_reused'])
+  assert.equal((await pix.audited(id)).length, 1)
+})
+
+test('[desk.35] a case of no operation, or that is not there, is not decided', async (t) => {
+  const pix = await desk(t)
+  const body = { decision: 'close', reason: 'the tests', version: 'open' }
+  for (const id of ['nothing', '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f']) {
+    const { status, body: problem } = await pix.call('POST', `/operator/cases/${id}/decisions`, body, pix.ana)
+    assert.deepEqual([status, problem.code], [404, 'not_found'])
+  }
+})
+
+test('[desk.39] from the amount on another person approves what was proposed, and exactly that is done', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const small = await pix.paidTwice('9.99')
+  assert.equal((await pix.decide(small.id, 'credit')).body.outcome, 'decided')
+
+  const { id, chargeId } = await pix.paidTwice('10.00')
+  const before = await balances(pix.database)
+  const credit = (await pix.read(`/${id}`)).options.find(({ decision }: { decision: string }) => decision === 'credit')
+  assert.equal(credit.needsSecondPerson, true)
+  const proposed = await pix.decide(id, 'credit', {}, { ...pix.ana, ...KEY })
+  assert.deepEqual([proposed.status, proposed.body.outcome, proposed.body.needsSecondPerson], [200, 'proposed', true])
+  assert.deepEqual(await balances(pix.database), before)
+  const { proposalId } = proposed.body
+  const again = await pix.decide(id, 'credit', {}, { ...pix.ana, ...KEY })
+  assert.deepEqual([again.body, again.headers.get('idempotent-replayed')], [proposed.body, 'true'])
+  const [step] = (await pix.read(`/${id}`)).steps
+  assert.deepEqual(
+    [step.id, step.step, step.isOpen, step.whyVoid, step.amountCents],
+    [proposalId, 'proposed', true, null, 1000],
+  )
+
+  const approved = await pix.say(id, proposalId, true)
+  assert.deepEqual([approved.status, approved.body.outcome, approved.body.proposalId], [200, 'approved', proposalId])
+  assert.deepEqual(approved.body.effects.closes, [id])
+  assert.deepEqual((await pix.say(id, proposalId, true)).body, approved.body, 'whoever says it again is answered alike')
+  const { state, steps, timeline } = await pix.read(`/${id}`)
+  assert.deepEqual([state, steps.map((one: { step: string }) => one.step)], ['closed', ['proposed', 'approved']])
+  const { evidence } = timeline.moves.at(-1)
+  assert.deepEqual([evidence.operator, evidence.approver], [steps[0].by.id, steps[1].by.id])
+  const facts = { decision: 'credit', valueCents: 1000, operationId: chargeId, proposalId }
+  assert.deepEqual(await pix.audited(id), [
+    ['case.proposed', 'Ana', { ...facts, reason: 'the tests' }],
+    ['case.approved', 'Bia', { ...facts, reason: 'looked at it' }],
+  ])
+  await pix.assertBooksAgree()
+})
+
+test('[desk.39] the amount 0 sends each decision to a second person', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '0' })
+  const { id } = await pix.paidTwice('0.01')
+  assert.equal((await pix.decide(id, 'credit')).body.outcome, 'proposed')
+})
+
+test('[desk.40] a proposal names a person, and one waits at a time', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const { id } = await pix.paidTwice('10.00')
+  const nobody = await pix.decide(id, 'credit', {}, { authorization: `Bearer ${ADMIN_TOKEN}` })
+  assert.deepEqual([nobody.status, nobody.body.code], [403, 'insufficient_role'])
+  assert.deepEqual((await pix.read(`/${id}`)).steps, [])
+  const { version } = await pix.read(`/${id}`)
+  const both = await Promise.all([1, 2].map(() => pix.decide(id, 'credit', { version })))
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
+  const proposal = both.find(({ status }) => status === 200)?.body.proposalId
+  const second = await pix.decide(id, 'write_off')
+  assert.deepEqual([second.status, second.body.code], [409, 'not_possible_in_state'])
+  assert.equal((await pix.withdraw(id, proposal)).body.outcome, 'withdrawn')
+  assert.equal((await pix.decide(id, 'write_off')).body.outcome, 'proposed')
+})
+
+test('[desk.41] who proposed it does not approve it, under no other token of theirs either', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const { id } = await pix.paidTwice('10.00')
+  const { proposalId } = (await pix.decide(id, 'credit')).body
+  const anaAgain = await pix.make('approver', 'ANA')
+  const same = await pix.say(id, proposalId, true, anaAgain)
+  assert.deepEqual([same.status, same.body.code], [403, 'approver_not_independent'])
+  const operator = await pix.make('operator', 'Caio')
+  for (const headers of [operator, { authorization: `Bearer ${ADMIN_TOKEN}` }]) {
+    const refused = await pix.say(id, proposalId, true, headers)
+    assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_role'])
+  }
+  assert.equal((await pix.read(`/${id}`)).state, 'open')
+  assert.equal((await pix.say(id, proposalId, true)).status, 200)
+})
+
+test('[desk.42] where the case changed, or its operator was deactivated, a proposal is void, as it is read too', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const voidOf = async (id: string, proposalId: string) => {
+    const { steps } = await pix.read(`/${id}`)
+    const { isOpen, whyVoid } = steps.find((step: { id: string }) => step.id === proposalId)
+    const { status, body } = await pix.say(id, proposalId, true)
+    assert.deepEqual([isOpen, status, body.code], [false, 409, 'proposal_void'])
+    assert.equal(body.detail, whyVoid)
+    return whyVoid
+  }
+  const changed = await pix.paidTwice('10.00')
+  const first = (await pix.decide(changed.id, 'credit')).body.proposalId
+  await pix.bankAction(`charges/${changed.chargeId}/pay`)
+  while ((await pix.read(`?operation_id=${changed.chargeId}`)).data.length < 2) await pix.work()
+  const before = await balances(pix.database)
+  assert.equal(await voidOf(changed.id, first), 'the case changed after it was proposed')
+  const second = await pix.decide(changed.id, 'credit')
+  assert.equal(second.body.outcome, 'proposed', 'a void one is in nobody’s way')
+
+  const gone = await pix.paidTwice('20.00')
+  const eva = await pix.make('operator', 'Eva')
+  const third = (await pix.decide(gone.id, 'credit', {}, eva)).body.proposalId
+  const admin = { authorization: `Bearer ${ADMIN_TOKEN}` }
+  const { data } = (await pix.call('GET', '/operator/operators', undefined, admin)).body
+  const { id: evaId } = data.find(({ name }: { name: string }) => name === 'Eva')
+  assert.equal((await pix.call('DELETE', `/operator/operators/${evaId}`, undefined, admin)).status, 204)
+  assert.equal(await voidOf(gone.id, third), 'whoever proposed it was deactivated')
+  assert.equal((await balances(pix.database)).losses, before.losses)
+})
+
+test('[desk.43] a proposal that was withdrawn or refused is not approved, and ends once', async (t) => {
+  const pix = await desk(t, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const { id } = await pix.paidTwice('10.00')
+  const proposal = async () => (await pix.decide(id, 'credit')).body.proposalId
+  const first = await proposal()
+  const gone = await pix.withdraw(id, first)
+  assert.deepEqual([gone.status, gone.body.outcome, gone.body.effects], [200, 'withdrawn', null])
+  assert.deepEqual((await pix.withdraw(id, first)).body, gone.body)
+  const late = await pix.say(id, first, true)
+  assert.deepEqual([late.status, late.body.code], [409, 'proposal_void'])
+
+  const second = await proposal()
+  const refused = await pix.say(id, second, false)
+  assert.deepEqual([refused.status, refused.body.outcome], [200, 'withdrawn'])
+  const withdrawn = await pix.withdraw(id, second)
+  assert.deepEqual([withdrawn.status, withdrawn.body.code], [409, 'proposal_void'])
+
+  const third = await proposal()
+  const [yes, no] = await Promise.all([pix.say(id, third, true), pix.withdraw(id, third)])
+  assert.deepEqual([yes.status, no.status].toSorted(), [200, 409])
+  const { state, steps } = await pix.read(`/${id}`)
+  assert.equal(state, yes.status === 200 ? 'closed' : 'open')
+  assert.equal(steps.filter((step: { proposalId: string | null }) => step.proposalId === third).length, 1)
+  for (const other of [NOTHING, 'nothing']) {
+    assert.equal((await pix.withdraw(id, other)).status, 404)
+    assert.equal((await pix.say(id, other, true)).status, 404)
+  }
+})
+
+const NOTHING = '0198c0f2-3f00-7000-8000-7a8b9c0d1e2f'

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { OperatorRole } from '@pixgate/spec'
+import { statement } from '../../src/platform/db/database.ts'
+import { makeOperator } from '../support/operators.ts'
+import { type Answer, world } from '../support/world.ts'
+
+/** A stepped world with operators: Ana orders, Bia approves. */
+export async function desk(t: TestContext, environment: Readonly<Record<string, string>> = {}) {
+  const pix = await world(t, environment, { isStepped: true })
+  const make = async (role: OperatorRole, name: string) => ({
+    authorization: `Bearer ${await makeOperator(pix, role, name)}`,
+  })
+  const [ana, bia] = [await make('operator', 'Ana'), await make('approver', 'Bia')]
+  const read = async (path: string): Promise<Answer['body']> => {
+    const { status, body } = await pix.call('GET', `/operator/cases${path}`, undefined, ana)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body
+  }
+  /** Decides a case as it stands, unless another version is given. */
+  const decide = async (id: string, decision: string, given: object = {}, headers: Record<string, string> = ana) => {
+    const { version } = await read(`/${id}`)
+    const body = { decision, reason: 'the tests', version, ...given }
+    return pix.call('POST', `/operator/cases/${id}/decisions`, body, headers)
+  }
+  const say = (id: string, proposalId: string, approved: boolean, headers: Record<string, string> = bia) =>
+    pix.call('PUT', `/operator/cases/${id}/proposals/${proposalId}`, { approved, reason: 'looked at it' }, headers)
+  const withdraw = (id: string, proposalId: string, headers: Record<string, string> = ana) =>
+    pix.call('POST', `/operator/cases/${id}/proposals/${proposalId}/withdrawal`, { reason: 'a mistake' }, headers)
+  /** The open case of a charge that was paid twice. */
+  const paidTwice = async (value: string): Promise<{ readonly id: string; readonly chargeId: string }> => {
+    const charge = await pix.paid(value)
+    pix.clock.advance(1_000)
+    await pix.bankAction(`charges/${charge.id}/pay`)
+    for (;;) {
+      const { data } = await read(`?operation_id=${charge.id}`)
+      if (data.length > 0) return { id: data[0].id, chargeId: charge.id }
+      await pix.work()
+    }
+  }
+  /** What the audit trail has of a case. */
+  const audited = async (id: string) =>
+    (await pix.database.rows(selectAudit, [id])).map(({ action, name, facts }) => [action, name, facts])
+  return { ...pix, ana, bia, make, read, decide, say, withdraw, paidTwice, audited }
+}
+
+const selectAudit = statement<[subject: string], { action: string; name: string | null; facts: Answer['body'] }>(
+  'test.audit_of_case',
+  'SELECT action, actor_name AS name, facts FROM audit WHERE subject = $1 ORDER BY at, id',
+)
