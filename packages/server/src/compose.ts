@@ -18,6 +18,7 @@ import { CLOSE_EVERY_MS, createClosesModule } from './closes/index.ts'
 import type { Config } from './config.ts'
 import { createRefusalReports } from './credentials/reports.ts'
 import { createDeskHandlers } from './desk/index.ts'
+import { createDriftCases, createLooseDesk } from './desk/loose/index.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { FORGET_EVERY_MS, forgetPast } from './engine/forget-past.ts'
 import { createRehearsal } from './engine/rehearsal.ts'
@@ -258,6 +259,8 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
   const onPreviousSecret = createPreviousSecretReports(base.logger, metrics.onPreviousSecret)
   const access = buildAccess(base, onPreviousSecret)
   const operations = buildOperations(base, { engine, partner, access }, wake)
+  const drifts = createDriftCases({ engine, database: databases.work })
+  const evidence = buildEvidence(base, { ...operations, engine, bank, partner, onPreviousSecret })
   return {
     ...operations,
     signingKeys,
@@ -266,28 +269,12 @@ async function buildModules(base: Base, wake: (worker: string) => void) {
     bank,
     bankStanding: standing,
     partner,
-    inbox: createPartnerInboxModule({
-      ...base,
-      ...operations,
-      engine,
-      database: databases.inbox,
-      inbound: bank.inbound,
-      observer: { ...metrics.inbox, onPreviousSecret },
-    }),
-    statements: createStatementModule({
-      ...base,
-      ...operations,
-      engine,
-      partner,
-      database: databases.work,
-      isAccountShared: config.isBankAccountShared,
-      onTrip: metrics.onTrip,
-    }),
+    ...evidence,
     ...access,
     closes: buildCloses(base, engine, partner),
     operator: createOperatorModule({ ...base, engine, database: databases.api }),
     ledger: await createLedgerModule(databases.api),
-    verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl }),
+    verifier: createLedgerVerifier({ ...base, databaseUrl: config.databaseUrl, onVerified: drifts.report }),
     auditKeeper: createAuditKeeper({ ...base, ...config, database: databases.work }),
     identityWatch: createIdentityWatch({ ...base, engine, store: createIdentityStore(databases.work) }),
   }
@@ -297,6 +284,35 @@ function buildCloses(base: Base, engine: Engine, { capabilities }: Pick<Bank, 'c
   const { config, databases } = base
   const isStatementRead = capabilities.has('statement')
   return createClosesModule({ ...base, ...config, engine, database: databases.work, isStatementRead })
+}
+
+/** What reads the bank's own word is built on. */
+interface EvidenceNeeds extends ReturnType<typeof buildOperations> {
+  readonly engine: Engine
+  readonly bank: Bank
+  readonly partner: ReturnType<typeof openPartner>['partner']
+  readonly onPreviousSecret: OnPreviousSecret
+}
+
+/** The bank's events and its statement, and what an operator decides of those that are of no operation. */
+function buildEvidence(base: Base, { bank, onPreviousSecret, ...needs }: EvidenceNeeds) {
+  const { config, databases, metrics } = base
+  const inbox = createPartnerInboxModule({
+    ...base,
+    ...needs,
+    database: databases.inbox,
+    inbound: bank.inbound,
+    observer: { ...metrics.inbox, onPreviousSecret },
+  })
+  const statements = createStatementModule({
+    ...base,
+    ...needs,
+    database: databases.work,
+    isAccountShared: config.isBankAccountShared,
+    onTrip: metrics.onTrip,
+  })
+  const desk = { ...base, ...needs, database: databases.api, events: inbox.setAside, statement: statements.desk }
+  return { inbox, statements, looseDesk: createLooseDesk(desk) }
 }
 
 /** Who is let in: programs by their keys, people by their tokens, and what the audit trail is told of the latter. */
@@ -473,6 +489,7 @@ function handlersOf(base: Base, modules: Modules) {
       ...base,
       engine: modules.engine,
       database: base.databases.api,
+      looseDesk: modules.looseDesk,
       deciders: { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider },
       holders: { people: modules.operators.everybody, version: modules.operators.holdersVersion },
       approvalFromCents: base.config.deskApprovalFromCents,

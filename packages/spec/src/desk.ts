@@ -4,6 +4,7 @@ import { deskDecisionNames, evidenceFields } from './decisions.ts'
 import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
 import { limits } from './limits.ts'
+import { looseDecisionNames } from './loose-cases.ts'
 import { cents, FREE_TEXT, idempotencyKey, idText, instant, nullable, optional, optionalText, uuid } from './shapes.ts'
 
 /** Reading a case whole, and deciding it. */
@@ -42,9 +43,11 @@ const effects = Type.Object(
   },
 )
 
+const everyDecision = [...new Set([...deskDecisionNames, ...looseDecisionNames])]
+
 const option = Type.Object(
   {
-    decision: Type.Enum(deskDecisionNames),
+    decision: Type.Enum(everyDecision),
     meaning: Type.String({ description: 'What it is, in a sentence' }),
     needs: Type.Array(Type.Enum([...evidenceFields]), { description: 'What must be named with it' }),
     isOffered: Type.Boolean({ description: 'Whether the table has it now' }),
@@ -162,15 +165,29 @@ const timeline = Type.Object(
   { title: 'CaseTimeline' },
 )
 
+const event = Type.Object(
+  {
+    id: uuid,
+    ordinal: Type.Integer({ description: 'Its place in the callback, from 0' }),
+    endpoint: Type.String(),
+    state: Type.String(),
+    outcome: nullable(Type.String()),
+    body: nullable(Type.String({ description: 'The bytes of the callback as they came, Base64; `null`: erased' })),
+    receivedAt: instant,
+  },
+  { title: 'CaseEvent' },
+)
+
 const caseWhole = Type.Object(
   {
     ...caseFields,
     version: Type.String({
       maxLength: 128,
-      description: 'It changes with everything that becomes known of its operation',
+      description: 'It changes with everything that becomes known of its operation, or of what it is about',
     }),
     facts: { ...json, description: 'What was reported when the case opened' },
     options: Type.Array(option, { description: 'What the table has for this case, and what each would do' }),
+    event: nullable({ ...event, description: 'The event of the bank that was set aside; `null`: it is about none' }),
     steps: Type.Array(step, {
       description: 'What operators have decided, proposed, approved and withdrawn, in their order',
     }),
@@ -197,7 +214,15 @@ export const getCase = endpoint({
     200: {
       description: 'The case',
       schema: caseWhole,
-      example: { ...CASE_EXAMPLE, version: '3', facts: { valueCents: 15000 }, options: [], steps: [], timeline: null },
+      example: {
+        ...CASE_EXAMPLE,
+        version: '3',
+        facts: { valueCents: 15000 },
+        options: [],
+        event: null,
+        steps: [],
+        timeline: null,
+      },
     },
   },
   errors: ['not_found'],
@@ -228,7 +253,7 @@ const evidence = optional(
   ),
 )
 
-const decision = Type.Enum(deskDecisionNames, { description: 'One of those that the case offers' })
+const decision = Type.Enum(everyDecision, { description: 'One of those that the case offers' })
 
 const decided = Type.Object(
   {

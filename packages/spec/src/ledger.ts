@@ -33,6 +33,7 @@ export const accounts = {
   receivable: { symbol: 'RV', bound: 'not positive', meaning: 'what the merchant owes' },
   partner_fees: { symbol: 'PF', bound: 'none', meaning: 'tariffs the bank deducted' },
   losses: { symbol: 'LO', bound: 'none', meaning: 'what operators wrote off; negative = a loss, positive = a gain' },
+  clearing: { symbol: 'CL', bound: 'none', meaning: 'what the bank moved and an operator has not yet explained' },
 } as const
 
 /** The code of an account. */
@@ -376,6 +377,73 @@ export const journals = {
     postings: [
       { account: 'available', amount: { v: -1 }, shown: 'ADJUSTMENT' },
       { account: 'settlement', amount: { v: 1 } },
+    ],
+  },
+  clearing_arrived: {
+    symbol: 'JC1',
+    meaning: 'money of the bank’s statement that came in and that the books did not have',
+    movement: 'in',
+    postings: [
+      { account: 'settlement', amount: { v: -1 } },
+      { account: 'clearing', amount: { v: 1 } },
+    ],
+  },
+  clearing_left: {
+    symbol: 'JC2',
+    meaning: 'money of the bank’s statement that left and that the books did not have',
+    movement: 'out',
+    postings: [
+      { account: 'settlement', amount: { v: 1 } },
+      { account: 'clearing', amount: { v: -1 } },
+    ],
+  },
+  clearing_added: {
+    symbol: 'JC3',
+    meaning: 'the bank has more than the books have of a movement',
+    postings: [
+      { account: 'settlement', amount: { v: -1 } },
+      { account: 'clearing', amount: { v: 1 } },
+    ],
+  },
+  clearing_removed: {
+    symbol: 'JC4',
+    meaning: 'the bank has less than the books have of a movement',
+    postings: [
+      { account: 'settlement', amount: { v: 1 } },
+      { account: 'clearing', amount: { v: -1 } },
+    ],
+  },
+  clearing_credited: {
+    symbol: 'JC5',
+    meaning: 'what was in clearing is the merchant’s',
+    postings: [
+      { account: 'clearing', amount: { v: -1 } },
+      { account: 'available', amount: { v: 1 }, shown: 'ADJUSTMENT' },
+    ],
+  },
+  clearing_debited: {
+    symbol: 'JC6',
+    meaning: 'the merchant bears what clearing lacks; what is not there is owed',
+    postings: [
+      { account: 'clearing', amount: { v: 1 } },
+      { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
+      { account: 'receivable', amount: { v: -1, d: 1 } },
+    ],
+  },
+  clearing_gained: {
+    symbol: 'JC7',
+    meaning: 'what was in clearing is nobody’s',
+    postings: [
+      { account: 'clearing', amount: { v: -1 } },
+      { account: 'losses', amount: { v: 1 } },
+    ],
+  },
+  clearing_lost: {
+    symbol: 'JC8',
+    meaning: 'what clearing lacks is lost',
+    postings: [
+      { account: 'clearing', amount: { v: 1 } },
+      { account: 'losses', amount: { v: -1 } },
     ],
   },
 } as const satisfies Readonly<Record<string, JournalTemplate>>

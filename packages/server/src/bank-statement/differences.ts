@@ -3,6 +3,7 @@ import pLimit from 'p-limit'
 import type { StatementEntry } from '../banks/port.ts'
 import type { Document } from '../engine/operation.ts'
 import type { Logger } from '../platform/log.ts'
+import type { Contradicted, EntryStore } from './desk/store.ts'
 import type { Receivers } from './receivers.ts'
 import { judge, keyOf, type OpenEntry, type Verdict } from './rules.ts'
 import {
@@ -37,6 +38,7 @@ export interface Differences {
 /** What it needs. */
 export interface DifferencesOptions {
   readonly store: StatementStore
+  readonly entries: Pick<EntryStore, 'contradicted' | 'decided'>
   readonly receivers: Receivers
   readonly tripWire: TripWire
   readonly logger: Logger
@@ -63,6 +65,7 @@ export function createDifferences(options: DifferencesOptions): Differences {
 
 class StatementDifferences implements Differences {
   readonly #store: StatementStore
+  readonly #entries: DifferencesOptions['entries']
   readonly #receivers: Receivers
   readonly #tripWire: TripWire
   readonly #logger: Logger
@@ -71,8 +74,9 @@ class StatementDifferences implements Differences {
   /** The case that was looked at last: the next reading goes on from there. */
   #lastReported: EntryKey | undefined
 
-  constructor({ store, receivers, tripWire, logger, isAccountShared }: DifferencesOptions) {
+  constructor({ store, entries, receivers, tripWire, logger, isAccountShared }: DifferencesOptions) {
     this.#store = store
+    this.#entries = entries
     this.#receivers = receivers
     this.#tripWire = tripWire
     this.#logger = logger
@@ -80,17 +84,10 @@ class StatementDifferences implements Differences {
   }
 
   async keep(told: readonly StatementEntry[], nowMs: number): Promise<StatementEntry[]> {
-    const reason = 'the statement said otherwise before'
     const entries = withTariffNames(told, await this.#store.keptTariffs(told))
-    await this.#tripWire.report(
-      (await this.#store.keep(entries, nowMs)).map(({ entry, before }) => ({
-        kind: DIFFERS,
-        reference: keyOf(entry),
-        facts: { reason, ...retoldFacts(entry, before) },
-        // Where money is gone by it, the whole statement lacks it too.
-        isDanger: false,
-      })),
-    )
+    const retold = await this.#store.keep(entries, nowMs)
+    const decided = await this.#entries.decided(retold.map(({ entry }) => keyOf(entry)))
+    await this.#tripWire.report(retold.flatMap((one) => retoldDifference(one, decided.get(keyOf(one.entry)))))
     return entries
   }
 
@@ -190,6 +187,7 @@ class StatementDifferences implements Differences {
 
   async findGaps(nowMs: number, readFrom: number): Promise<void> {
     await this.#store.fillGaps(nowMs)
+    await this.#tripWire.report((await this.#entries.contradicted()).map(contradictedBy))
     // Missed by an earlier reading and not filled by this one.
     const gaps = await this.#store.gapsToReport(nowMs, BATCH)
     await this.#tripWire.report(gaps.map(missing))
@@ -243,6 +241,28 @@ function otherwiseBooked(entry: OpenEntry, reason: string): Difference {
 function missing(gap: Gap): Difference {
   const { direction, id } = gap
   return { kind: MISSING, reference: `${direction} ${id}`, facts: gapFacts(gap), isDanger: direction === 'in' }
+}
+
+/**
+ * What was told again as it was decided of is no difference any more; told otherwise than that it is another one.
+ * @source rules#desk.56
+ */
+function retoldDifference({ entry, before }: Retold, decided: Document | undefined): Difference[] {
+  const reason = 'the statement said otherwise before'
+  const facts: Document = { reason, ...retoldFacts(entry, before) }
+  const isSame = (name: string) => decided !== undefined && decided[name] === facts[name]
+  if (['valueCents', 'endToEndId', 'reference'].every(isSame)) return []
+  const reference = decided ? `${keyOf(entry)} again ${entry.valueCents}` : keyOf(entry)
+  // Where money is gone by it, the whole statement lacks it too.
+  return [{ kind: DIFFERS, reference, facts, isDanger: false }]
+}
+
+/** What an operator decided is undone by an operator, never in silence. @source rules#desk.56 */
+function contradictedBy({ about, cents }: Contradicted): Difference {
+  const reason = 'the statement has what was decided to be missing'
+  const direction = cents < 0n ? 'in' : 'out'
+  const facts = { reason, direction, valueCents: Number(cents < 0n ? -cents : cents) }
+  return { kind: 'statement_corrected', reference: about, facts, isDanger: false }
 }
 
 function settledBy(entry: OpenEntry, verdict: Verdict): Settled[] {

@@ -6,6 +6,8 @@ import type { Ids } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { type CreditQuestions, createCreditQuestions } from './credit-questions/questions.ts'
 import { createCreditQuestionStore } from './credit-questions/store.ts'
+import { createEntryDesk, type EntryDesk } from './desk/desk.ts'
+import { createEntryStore } from './desk/store.ts'
 import { createDifferences } from './differences.ts'
 import { createStatementImports, MATCH_EVERY_MS, type StatementImports } from './import/imports.ts'
 import { createImportHandlers, type ImportHandlers } from './import/routes.ts'
@@ -27,6 +29,8 @@ export interface StatementModule extends StatementJobs {
   /** Judges what operators imported and nothing has settled: one look. @source rules#import.3 */
   readonly matchImports: StatementImports['processNext']
   readonly handlers: ImportHandlers
+  /** What an operator decides of entries that the books do not have. */
+  readonly desk: EntryDesk
 }
 
 /** What the module needs. */
@@ -65,6 +69,7 @@ export function createStatementModule(options: StatementOptions): StatementModul
     processNext: partner.capabilities.has('statement')
       ? createReading(options, wireStore, tripWire).processNext
       : nothingDue,
+    desk: createEntryDesk({ ...options, store: createEntryStore(database), receivers: createReceivers(options) }),
     askAboutCredits: partner.capabilities.has('query-charge') ? questions.processNext : nothingDue,
     matchImports: imports.processNext,
     handlers: createImportHandlers(imports),
@@ -73,7 +78,8 @@ export function createStatementModule(options: StatementOptions): StatementModul
 
 function createReading(options: StatementOptions, wireStore: TripWireStore, tripWire: TripWire): StatementJobs {
   const store = createStatementStore(options.database)
-  const differences = createDifferences({ ...options, store, tripWire, receivers: createReceivers(options) })
+  const entries = createEntryStore(options.database)
+  const differences = createDifferences({ ...options, store, entries, tripWire, receivers: createReceivers(options) })
   const shortfalls = createShortfalls({ ...options, store: wireStore, tripWire })
   const { confirmCredits } = wireStore
   const unaccounted = createUnaccounted({ tripWire })

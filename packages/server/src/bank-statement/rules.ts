@@ -90,7 +90,14 @@ export interface OpenEntry extends StatementEntry {
   readonly askedAt: number | null
   readonly reportedAt: number | null
   /** The movement of our books that has its direction and id. */
-  readonly booked: { readonly operationId: string; readonly valueCents: bigint } | undefined
+  readonly booked:
+    | {
+        readonly operationId: string
+        readonly valueCents: bigint
+        /** An operator booked it to clearing: whatever it names. */
+        readonly isByOperator?: boolean
+      }
+    | undefined
   /** The operation whose id the bank names as what the money moved for. */
   readonly named: Subject | undefined
   /** Operations of the right kind that were paid, or paid, by its end-to-end id. */
@@ -162,6 +169,7 @@ function judgeBooked(entry: OpenEntry, booked: NonNullable<OpenEntry['booked']>,
 
 function differenceOf({ kind, valueCents, named }: OpenEntry, booked: NonNullable<OpenEntry['booked']>) {
   if (booked.valueCents !== valueCents) return 'our books have another amount'
+  if (booked.isByOperator) return undefined
   // What the bank takes by itself is a refund of its own here, and names the charge there.
   const isComparable = named !== undefined && named.kind === SUBJECT_KINDS[kind] && kind !== 'PAYMENT_TAKEN_BACK'
   return isComparable && named.id !== booked.operationId ? 'our books have it as another operation’s' : undefined

@@ -217,6 +217,7 @@ export interface OpenRow {
   readonly reported_at: number | null
   readonly booked_operation_id: string | null
   readonly booked_cents: bigint | null
+  readonly is_by_operator: boolean | null
   readonly named_id: string | null
   readonly named_kind: OperationKind | null
   readonly named_end_to_end_id: string | null
@@ -245,7 +246,8 @@ export function openEntries(picked: string, table = 'statement_entry'): string {
       GROUP BY t.end_to_end_id
    )
    SELECT s.direction, s.id, s.kind, s.end_to_end_id, s.reference, s.value_cents, s.occurred_at, s.seen_at, s.asked_at,
-          s.reported_at, m.operation_id AS booked_operation_id, m.value_cents AS booked_cents, n.id AS named_id,
+          s.reported_at, m.operation_id AS booked_operation_id, m.value_cents AS booked_cents,
+          (SELECT o.kind = 'adjustment' FROM operation o WHERE o.id = m.operation_id) AS is_by_operator, n.id AS named_id,
           n.kind AS named_kind, n.end_to_end_id AS named_end_to_end_id, paid.ids AS paid_by,
           (SELECT p.operation_id FROM movement p JOIN operation c ON c.id = p.operation_id AND c.kind = 'cash_in'
             WHERE s.kind = 'PAYMENT_TAKEN_BACK' AND p.direction = 'in' AND p.id = s.end_to_end_id) AS arrived_on,
@@ -569,7 +571,11 @@ export function openEntryOf(row: OpenRow): OpenEntry {
     booked:
       row.booked_operation_id === null || row.booked_cents === null
         ? undefined
-        : { operationId: row.booked_operation_id, valueCents: row.booked_cents },
+        : {
+            operationId: row.booked_operation_id,
+            valueCents: row.booked_cents,
+            ...(row.is_by_operator ? { isByOperator: true } : {}),
+          },
     named:
       row.named_id === null || row.named_kind === null
         ? undefined

@@ -1,5 +1,6 @@
 import { limits } from '@pixgate/spec'
 import type { Engine } from '../engine/engine.ts'
+import type { Case } from '../engine/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queries } from '../platform/db/database.ts'
 import { workAsApplication } from '../platform/db/login.ts'
@@ -127,10 +128,9 @@ async function makeClose(options: CloserOptions, day: string, signal: AbortSigna
   const { close, content } = made
   // First: whoever dies in between opens it again, under the same reference.
   if (content.caseReference !== null) {
-    const cases = [
-      { operationId: null, kind: CLOSE_DIFFERS, reference: content.caseReference, facts: factsOf(content) },
-    ]
-    await engine.execute({ reads: [], decide: () => ({ cases, outcome: undefined }) })
+    const reference = content.caseReference
+    const opened: Case = { operationId: null, kind: CLOSE_DIFFERS, reference, facts: factsOf(content) }
+    await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
   }
   const [key] = closeKeys(encryptionKeys)
   const signature = { keyId: key.id, mac: key.sign(close.hash) }

@@ -69,7 +69,10 @@ export function assertOpen({ openCases = [] }: Operation, { id }: Pick<Decidable
 }
 
 /** What a decision that the table does not have now is refused with. */
-export function notDecidable({ decision }: DeskOrder, { kind }: DecidableCase): Refusal {
+export function notDecidable(
+  { decision }: { readonly decision: string },
+  { kind }: Pick<DecidableCase, 'kind'>,
+): Refusal {
   const message = `${decision} is no decision for a case ${kind} as things are`
   return new Refusal('not_possible_in_state', { message })
 }

@@ -2,14 +2,15 @@ import { Refusal } from '@pixgate/spec'
 import type { Operator } from '../audit/operator.ts'
 import { insertAudit } from '../audit/store.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { CaseStep, Document, Operation, State } from '../engine/operation.ts'
+import type { CaseStep, Document, State } from '../engine/operation.ts'
 import { HoldersChanged, type Person } from '../operators/index.ts'
 import { type Queries, refusableTransaction } from '../platform/db/database.ts'
 import { type Ids, isUuid } from '../platform/ids.ts'
 import { type LiveRequest, refuseLapsed } from '../platform/live-request.ts'
-import type { CaseDecider, DeskOrder } from './decider.ts'
-import { effectsOf, effectsOfDecision } from './effects.ts'
-import { commandOf, type OptionsNeeds, operationOf } from './options.ts'
+import { type AnyOrder, CaseMoved, currentVersion, type Decidable, decidableOf } from './decidable.ts'
+import { type Effects, effectsOf, effectsOfDecision } from './effects.ts'
+import { CasesMoved } from './loose/index.ts'
+import type { OptionsNeeds } from './options.ts'
 import {
   assertMayApprove,
   auditOf,
@@ -93,16 +94,9 @@ export interface DeskCommands {
 /** For how long the same `Idempotency-Key` gets the same answer. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1_000
 
-/** A case with the operation that it is about, and who decides it. */
-interface Decidable {
-  readonly stored: StoredCase
-  readonly operation: Operation
-  readonly decider: CaseDecider
-}
-
 /** A decision that is carried out, or approved. */
 interface Executed extends Pick<DecisionRequest, 'operator' | 'idempotencyKey' | 'bodyHash' | 'live'> {
-  readonly order: DeskOrder
+  readonly order: AnyOrder
   readonly version: string
   /** The proposal that is approved, and how often operators had been deactivated before it was read who they are. */
   readonly approval?: { readonly proposal: StoredStep; readonly reason: string; readonly holdersVersion: bigint }
@@ -129,18 +123,21 @@ async function decide(needs: DeskNeeds, request: DecisionRequest): Promise<Answe
     // The same request came twice at once and the other one was first, or what it was decided by is gone.
     const now = await answered(needs, asked)
     if (now) return now
-    const stored = isUuid(caseId) ? await readStoredCase(needs.database, caseId) : undefined
-    throw stored && versionOf(stored) !== version ? new Refusal('case_changed') : error
+    const current = await currentVersion(needs, caseId)
+    throw current !== undefined && current !== version ? new Refusal('case_changed') : error
   }
 }
 
 async function decideAnew(needs: DeskNeeds, request: DecisionRequest): Promise<Answered> {
   const { caseId, ordered, version, isDryRun, operator } = request
   const decidable = await decidableOf(needs, caseId)
-  if (versionOf(decidable.stored) !== version) throw new Refusal('case_changed')
-  const order: DeskOrder = { ...ordered, caseId: decidable.stored.id, operator: operator.actor, approver: null }
-  const { decider, operation, stored } = decidable
-  const effects = effectsOf(await needs.rehearse(commandOf(decider, operation, stored, order)))
+  if (decidable.version !== version) throw new Refusal('case_changed')
+  const { stored } = decidable
+  const order: AnyOrder = { ...ordered, caseId: stored.id, operator: operator.actor, approver: null }
+  await decidable.check(order)
+  const decide = (state: State, now: number) => decidable.decide(order, state, now, undefined)
+  const rehearsed = await needs.rehearse({ ...decidable.looks(order), decide })
+  const effects = withHanded(effectsOf(rehearsed), decidable.handedCents(order))
   const needsSecondPerson = effects.amountCents >= needs.approvalFromCents
   const answer = decidedAnswer(isDryRun ? 'dry_run' : 'proposed', order, effects, { needsSecondPerson })
   if (isDryRun) return { answer, isReplayed: false }
@@ -164,38 +161,40 @@ function replayed({ answer }: Pick<StoredStep, 'answer'>): Answered {
   return { answer: answer as unknown as Decided, isReplayed: true }
 }
 
-/** @throws not_found (404) · not_possible_in_state (409) nobody decides it here */
-async function decidableOf({ database, deciders }: DeskNeeds, caseId: string): Promise<Decidable> {
-  for (;;) {
-    const stored = isUuid(caseId) ? await readStoredCase(database, caseId) : undefined
-    if (!stored) throw new Refusal('not_found')
-    const operation = await operationOf(database, stored)
-    const decider = operation && deciders[operation.kind]
-    if (!operation || !decider) throw notHere()
-    if (operation.version === stored.version) return { stored, operation, decider }
+/**
+ * Carries a decision out where the case is as it was read, and the amount is one that may be decided so. What is handed over is handed
+ * over when it is committed.
+ * @throws case_changed · proposal_void (409) · HoldersChanged, and what the decider refuses
+ */
+async function execute(needs: DeskNeeds, decidable: Decidable, executed: Executed): Promise<Decided> {
+  try {
+    const answer = await executeOnce(needs, decidable, executed)
+    await decidable.carryOut(executed.order)
+    return answer
+  } catch (error) {
+    const changed = () =>
+      executed.approval ? isVoid('the case changed after it was proposed') : new Refusal('case_changed')
+    if (error instanceof CaseMoved) throw changed()
+    if (!(error instanceof CasesMoved)) throw error
+    const now = await decidableOf(needs, decidable.stored.id)
+    if (now.version !== executed.version) throw changed()
+    return execute(needs, now, executed)
   }
 }
 
-function notHere(): Refusal {
-  return new Refusal('not_possible_in_state', { message: 'a case of no operation has no decision' })
-}
-
-/**
- * Carries a decision out where the case is as it was read, and the amount is one that may be decided so.
- * @throws case_changed · proposal_void (409) · HoldersChanged, and what the decider refuses
- */
-function execute(needs: DeskNeeds, { stored, operation, decider }: Decidable, executed: Executed): Promise<Decided> {
+function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Executed): Promise<Decided> {
+  const { stored } = decidable
   const { order, version, approval, live } = executed
   const id = needs.ids.uuid()
+  const looks = decidable.looks(order)
   return needs.engine.execute({
-    ...decider.looks(operation, stored, order),
-    controls: approval ? ['holders'] : [],
+    ...looks,
+    controls: [...(looks.controls ?? []), ...(approval ? (['holders'] as const) : [])],
     request: live,
     decide: (state, now) => {
       if (approval && state.versionOf('holders') !== approval.holdersVersion) throw new HoldersChanged()
-      const current = currentOf(state, operation, version, approval !== undefined)
-      const decision = decider.decide(current, stored, order, state, now)
-      const effects = effectsOfDecision(decision, state)
+      const decision = decidable.decide(order, state, now, version)
+      const effects = withHanded(effectsOfDecision(decision, state), decidable.handedCents(order))
       assertAmount(effects.amountCents, needs, approval?.proposal)
       const answer = answerOf(executed, effects)
       return {
@@ -208,10 +207,9 @@ function execute(needs: DeskNeeds, { stored, operation, decider }: Decidable, ex
   })
 }
 
-function currentOf(state: State, { id }: Operation, version: string, isApproval: boolean): Operation {
-  const current = state.operation(id)
-  if (current && String(current.version) === version) return current
-  throw isApproval ? isVoid('the case changed after it was proposed') : new Refusal('case_changed')
+/** What an operation books of it by its own table counts in the amount. @source rules#desk.39 */
+function withHanded(effects: Effects, handedCents: bigint): Effects {
+  return { ...effects, amountCents: Math.max(effects.amountCents, Number(handedCents)) }
 }
 
 /** As things are when it is written. @source rules#desk.39 */
@@ -276,7 +274,7 @@ async function propose(
     const stored = await holdCase(queries, caseId)
     const before = await answered({ database: queries, clock }, request)
     if (before) return before
-    if (!stored || versionOf(stored) !== version) throw new Refusal('case_changed')
+    if (!stored || !isAsRead(stored, version)) throw new Refusal('case_changed')
     const isClosed = stored.closedAt !== null
     if (openProposals(await readSteps(queries, caseId), { version, isClosed, people }).length > 0) throw isProposed()
     const at = clock.now()
@@ -308,6 +306,11 @@ async function propose(
   })
 }
 
+/** What a case of no operation is about was read just before; whoever decides it closes it, or is seen when it is approved. */
+function isAsRead(stored: StoredCase, version: string): boolean {
+  return stored.operationId === null ? stored.closedAt === null : versionOf(stored) === version
+}
+
 function nobodyNamed(): Refusal {
   const message =
     'a decision of this amount is proposed by an operator with a name: the administrative token names nobody'
@@ -329,10 +332,10 @@ async function approve(needs: DeskNeeds, request: ProposalRequest): Promise<Deci
     const { proposal, end } = await proposalOf(needs, request)
     if (end) return ended(end, 'approved', operator)
     assertMayApprove(operator, proposal, people)
-    const because = whyVoid(proposal, standingOf(decidable.stored, people))
+    const because = whyVoid(proposal, standingOf(decidable, people))
     if (because !== null) throw isVoid(because)
     const ordered = orderedBy(proposal)
-    const order: DeskOrder = {
+    const order: AnyOrder = {
       ...ordered,
       caseId: decidable.stored.id,
       operator: proposal.operatorId,
@@ -351,8 +354,8 @@ async function approve(needs: DeskNeeds, request: ProposalRequest): Promise<Deci
   }
 }
 
-function standingOf(stored: StoredCase, people: readonly Person[]): Standing {
-  return { version: versionOf(stored), isClosed: stored.closedAt !== null, people }
+function standingOf({ stored, version }: Decidable, people: readonly Person[]): Standing {
+  return { version, isClosed: stored.closedAt !== null, people }
 }
 
 /** A proposal of a case, and how it ended. @throws not_found (404) */

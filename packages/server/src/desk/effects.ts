@@ -27,10 +27,12 @@ export function effectsOf({ entries, moves, notifications, opens, closes }: Rehe
 
 /** What a decision does that is about to be written; the debts that are repaid with it are the engine's. */
 export function effectsOfDecision(decision: Decision<unknown>, state: State): Effects {
-  const { journals: posted = [], moves = [], notifications = [], cases = [], closes = [] } = decision
+  const { creates = [], journals: posted = [], moves = [], notifications = [], cases = [], closes = [] } = decision
+  const made = creates.map(({ operation: { id, status } }) => ({ id, from: null, to: status }))
+  const moved = moves.map(({ operationId: id, to }) => ({ id, from: state.operation(id)?.status ?? null, to }))
   return effectsOf({
     entries: posted.flatMap(entriesOf),
-    moves: moves.map(({ operationId: id, to }) => ({ id, from: state.operation(id)?.status ?? null, to })),
+    moves: [...made, ...moved],
     notifications,
     opens: cases,
     closes,

@@ -1,12 +1,13 @@
-import { type getCase, Refusal } from '@pixgate/spec'
+import { type DeskDecision, type getCase, type LooseDecision, Refusal } from '@pixgate/spec'
 import type { Static } from 'typebox'
-import type { Command, Operation, OperationKind } from '../engine/operation.ts'
+import type { Command, Operation, OperationKind, State } from '../engine/operation.ts'
 import { createReader } from '../engine/reader.ts'
 import type { Rehearsal, Rehearse } from '../engine/rehearsal.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/db/database.ts'
 import type { CaseDecider, DecidableCase, DeskOption, DeskOrder, DeskOutcome } from './decider.ts'
 import { effectsOf } from './effects.ts'
+import type { LooseDesk, ReadCase } from './loose/index.ts'
 import type { WholeCase } from './store.ts'
 
 /** What can be decided about a case here and now, and what each decision would do. */
@@ -23,6 +24,7 @@ export interface OptionsNeeds {
   readonly deciders: Deciders
   readonly rehearse: Rehearse
   readonly clock: Clock
+  readonly looseDesk: LooseDesk
   /** From which amount on it takes two people, centavos. */
   readonly approvalFromCents: number
 }
@@ -56,9 +58,31 @@ export async function optionsOf(
   return views
 }
 
+/** The same for a case of no operation. @source rules#desk.50 */
+export async function looseOptionsOf(
+  read: ReadCase,
+  { looseDesk, rehearse, approvalFromCents }: Pick<OptionsNeeds, 'looseDesk' | 'rehearse' | 'approvalFromCents'>,
+): Promise<OptionView[]> {
+  const views: OptionView[] = []
+  for (const { decision, says } of looseDesk.options(read)) {
+    const needs = decision === 'attribute' ? (['attributeTo'] as const) : []
+    const option = { decision, says, needs, isOffered: true, because: [] }
+    const order = { decision, operator: '', evidence: {} }
+    const decide = (state: State) => looseDesk.decide(read, order, state, looseDesk.ids())
+    const isHandedOver = decision === 'attribute' || decision === 'replay'
+    const rehearsed = isHandedOver ? undefined : () => rehearse({ ...looseDesk.looks(read), decide })
+    views.push(await viewOf(option, rehearsed, approvalFromCents))
+  }
+  return views
+}
+
+/** A decision, whatever the case is of. */
+type Option = Omit<DeskOption, 'decision'> & { readonly decision: DeskDecision | LooseDecision }
+
+/** @param rehearsed what it would do; absent: nobody knows before it is done */
 async function viewOf(
-  option: DeskOption,
-  rehearsed: () => Promise<Rehearsal>,
+  option: Option,
+  rehearsed: (() => Promise<Rehearsal>) | undefined,
   approvalFromCents: number,
 ): Promise<OptionView> {
   const { decision, says: meaning, needs, isOffered, because } = option
@@ -71,7 +95,7 @@ async function viewOf(
     needsSecondPerson: null,
     effects: null,
   }
-  if (!isOffered || needs.length > 0) return view
+  if (!isOffered || needs.length > 0 || !rehearsed) return view
   try {
     const effects = effectsOf(await rehearsed())
     return { ...view, needsSecondPerson: effects.amountCents >= approvalFromCents, effects }

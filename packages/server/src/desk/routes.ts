@@ -10,7 +10,8 @@ import {
   type DeskNeeds,
   type ProposalRequest,
 } from './commands.ts'
-import { type OptionsNeeds, operationOf, optionsOf } from './options.ts'
+import type { ReadCase } from './loose/index.ts'
+import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf } from './options.ts'
 import { evidenceOf, stepViews, versionOf } from './steps/rules.ts'
 import { readSteps, readStoredCase } from './steps/store.ts'
 import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
@@ -39,7 +40,8 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
     },
     getCase: async ({ params }) => {
       const { whole, operation } = await readTogether(needs, params.id)
-      const version = versionOf(whole)
+      const loose = operation ? undefined : await needs.looseDesk.read(whole.id)
+      const version = loose?.version ?? versionOf(whole)
       const standing = { version, isClosed: whole.closedAt !== null, people: await holders.people() }
       return {
         status: 200,
@@ -47,7 +49,8 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
           ...summaryOf(whole),
           version,
           facts: whole.facts,
-          options: await optionsOf(whole, operation, needs),
+          options: loose ? await looseOptionsOf(loose, needs) : await optionsOf(whole, operation, needs),
+          event: loose ? eventOf(loose) : null,
           steps: stepViews(await readSteps(database, whole.id), standing),
           timeline: timelineOf(whole),
         },
@@ -124,6 +127,14 @@ async function assertClosed({ database }: DeskNeeds, cursor: string | undefined)
   if (last?.closedAt !== null) return
   const message = 'the case that cursor names is open again; begin the list anew'
   throw new Refusal('validation_error', { message, fields: [{ field: 'cursor', code: 'not_possible', message }] })
+}
+
+/** The event that a case is about, with its bytes. @source rules#desk.57 */
+function eventOf({ subject }: ReadCase) {
+  if (subject.is !== 'event') return null
+  const { inboxId: id, ordinal, endpoint, state, outcome, body, receivedAt } = subject
+  const bytes = body === null ? null : body.toString('base64')
+  return { id, ordinal, endpoint, state, outcome, body: bytes, receivedAt: new Date(receivedAt).toISOString() }
 }
 
 function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Omit<CaseFilter, 'limit'> {

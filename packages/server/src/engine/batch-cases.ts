@@ -2,7 +2,7 @@ import type { Ids } from '../platform/ids.ts'
 import type { Case, OpenCase, Operation } from './operation.ts'
 
 /** A case that was not open before the batch, and that the batch opens; it may close it again. */
-export interface WrittenCase extends Case {
+export type WrittenCase = Case & {
   readonly id: string
   isClosed: boolean
 }

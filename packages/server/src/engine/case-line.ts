@@ -1,4 +1,4 @@
-import { caseMeaning } from '@pixgate/spec'
+import { caseMeaning, looseCaseMeaning } from '@pixgate/spec'
 import type { Case, Document, Operation } from './operation.ts'
 
 /**
@@ -21,6 +21,7 @@ export function caseLine(
       ? {}
       : { reportedCents, ...(expectedCents === undefined ? {} : { expectedCents }) }),
     ...(operation ? { meaning: caseMeaning(operation.kind, kind) } : {}),
+    ...(operationId === null ? { meaning: looseCaseMeaning(kind) } : {}),
   }
 }
 

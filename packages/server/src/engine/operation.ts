@@ -5,6 +5,7 @@ import type {
   CashOutStatus,
   EventType,
   JournalKind,
+  LooseCase,
   RefundInStatus,
   Variable,
 } from '@pixgate/spec'
@@ -27,7 +28,7 @@ export interface Statuses {
 export type OperationKind = keyof Statuses
 
 /** A row that decisions look at besides operations and accounts. */
-export type ControlName = 'cash_out_switch' | 'holders'
+export type ControlName = 'cash_out_switch' | 'holders' | 'loose_cases'
 
 /** Which way money moved at the bank, seen from the merchant's account. */
 export type MovementDirection = 'in' | 'out'
@@ -148,9 +149,11 @@ export interface Notification {
 }
 
 /** A case for an operator: unique per (operation, kind, reference). One of an operation opens with a move of it. */
-export interface Case {
-  readonly operationId: string | null
-  readonly kind: string
+export type Case = (
+  | { readonly operationId: string; readonly kind: string }
+  // Each of these has its decisions. @source rules#desk.50
+  | { readonly operationId: null; readonly kind: LooseCase }
+) & {
   readonly reference: string
   readonly facts: Document
 }

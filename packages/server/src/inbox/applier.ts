@@ -25,6 +25,7 @@ export class Applier {
       if (event.named) await this.#askAbout(event.named, meaning)
       return this.#outcomes.quarantine(row, event.fault, meaning)
     }
+    if (row.attributedTo !== null) return this.#attributed(row, event, row.attributedTo)
     if (meaning.among.length === 0) return this.#outcomes.park(row, event, 'no such operation yet', meaning)
     if (row.state === 'CONFLICT' && !(await this.#store.isOriginalDone(row.dedupeKey))) return this.#outcomes.again(row)
     if (meaning.id === undefined) return this.#dispute(row, event, meaning)
@@ -45,6 +46,21 @@ export class Applier {
     return naming && parkings < PARKING_DELAYS_MS.length
       ? this.#outcomes.parked(row, 'no such operation yet')
       : this.#outcomes.done(row, 'UNPROVEN', null)
+  }
+
+  /**
+   * An operator's word alone makes no money of an event: where the bank can be asked, what it confirms of the operation that was
+   * named is booked by its own word, and nothing else.
+   * @source rules#desk.58
+   */
+  async #attributed(row: InboxEvent, event: ReadableEvent, id: string): Promise<InboxResult> {
+    const meaning = { id, among: [id] }
+    if (!this.#receivers[event.subject].canAsk || !saysMoneyMoved(event)) {
+      return this.#outcomeOf(row, event, await applyEvent(this.#receivers, id, event), meaning)
+    }
+    if ((await this.#bookedOn(event, meaning)) !== undefined) return this.#outcomes.done(row, 'KNOWN', id)
+    await this.#askAbout(event, meaning)
+    return this.#outcomes.park(row, event, 'the bank has not confirmed it', meaning, 'disputed_event')
   }
 
   async #outcomeOf(

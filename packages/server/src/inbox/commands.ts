@@ -28,6 +28,9 @@ export const LEASE_MS = 60_000
 /** An event that contradicts a stored one is looked at when that one must have been dealt with. */
 const CONFLICT_DELAY_MS = 1_000
 
+/** An event that nobody has looked at. */
+const BEGUN = { state: 'NEW', attempts: 1, failures: 0, parkings: 0, attributedTo: null } as const
+
 /** What the commands need. */
 export interface InboxCommandsOptions {
   readonly store: InboxStore
@@ -87,7 +90,7 @@ export function createInboxCommands(options: InboxCommandsOptions): InboxCommand
       const callback = { ...given, id: ids.uuid() }
       const events = inbound.parse(given.endpoint, given.body).map((event, ordinal): InboxEvent => {
         const known = { dedupeKey: dedupeKeyOf(callback, event), contentHash: contentHashOf(event) }
-        return { callback, ordinal, ...known, event, state: 'NEW', attempts: 1, failures: 0, parkings: 0 }
+        return { callback, ordinal, ...known, event, ...BEGUN }
       })
       if (events.length > 0) await batcher.submit(events)
     },

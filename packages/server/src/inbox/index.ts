@@ -16,6 +16,8 @@ import { createInboxJobs } from './jobs.ts'
 import { createReceivers } from './receivers.ts'
 import { createInboxReports, type InboxObserver } from './reporting.ts'
 import { createInboxRoutes } from './routes.ts'
+import { createSetAsideDesk, type SetAsideDesk } from './set-aside/desk.ts'
+import { createSetAsideStore } from './set-aside/store.ts'
 import { createInboxStore } from './store.ts'
 
 /** Events of the partner: taken in, then applied. */
@@ -25,6 +27,8 @@ export interface PartnerInboxModule {
   readonly authenticatePartner: Authenticators['partner']
   /** A callback could not be read. */
   readonly onUnread: (request: Pick<IncomingRequest, 'endpoint'>, error: unknown) => void
+  /** What an operator decides of events that were set aside. */
+  readonly setAside: SetAsideDesk
   /** Takes up what is due; see the worker that calls it. */
   processNext(): Promise<boolean>
   /** Resolves when what this process took in has been applied. */
@@ -72,6 +76,7 @@ export function createPartnerInboxModule(options: PartnerInboxOptions): PartnerI
     authenticatePartner: createBankAuthenticator(inbound, clock, reports, commands.askInstead),
     onUnread: ({ endpoint }, error) =>
       reports.unread(endpoint.path, error instanceof Refusal ? error.message : String(error)),
+    setAside: createSetAsideDesk({ ...options, store: createSetAsideStore(options.database), receivers }),
     processNext: jobs.processNext,
     drained: async () => {
       await Promise.all(applying)

@@ -9,7 +9,7 @@ import { isUuid } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import { type Meaning, NOTHING } from './meaning.ts'
 import { PARKING_DELAYS_MS, POISON_FAILURES } from './rules.ts'
-import type { InboxEvent, InboxResult } from './store.ts'
+import type { InboxEvent, InboxResult, InboxStore } from './store.ts'
 
 /** How an event can end, or why it waits. Nothing of it is noted here. */
 export interface Outcomes {
@@ -20,7 +20,7 @@ export interface Outcomes {
    * It waits for the operation to appear, or for the bank's answers; in the end an operator is told.
    * @source rules#partner-inbox.8
    */
-  park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, kind?: string): Promise<InboxResult>
+  park(row: InboxEvent, event: ReadableEvent, outcome: string, meaning: Meaning, kind?: EventCase): Promise<InboxResult>
   /** It is tried again soon, as it is. */
   again(row: InboxEvent): InboxResult
   /** Applied to nothing, ever, and never in silence. @source rules#partner-inbox.13, failure-modes#EV-36 */
@@ -32,8 +32,12 @@ export interface Outcomes {
   failed(row: InboxEvent, error: unknown): Promise<InboxResult>
 }
 
+/** The kinds of cases about events. */
+type EventCase = 'unmatched_event' | 'disputed_event' | 'quarantined_event'
+
 /** What is needed for them. */
 export interface OutcomesOptions {
+  readonly store: Pick<InboxStore, 'hasOpenCase'>
   readonly cashIns: Pick<CashInModule, 'atPartner'>
   readonly engine: Engine
   readonly clock: Clock
@@ -44,13 +48,13 @@ export interface OutcomesOptions {
 const RETRY_MS = 1_000
 
 /** Makes them. */
-export function createOutcomes({ cashIns, engine, clock, logger }: OutcomesOptions): Outcomes {
+export function createOutcomes({ store, cashIns, engine, clock, logger }: OutcomesOptions): Outcomes {
   async function park(
     row: InboxEvent,
     event: ReadableEvent,
     outcome: string,
     { among }: Meaning,
-    kind = 'unmatched_event',
+    kind: EventCase = 'unmatched_event',
   ): Promise<InboxResult> {
     if (row.parkings < PARKING_DELAYS_MS.length) return parked(row, outcome)
     await openCase(row, kind, { outcome, operations: [...among], bank: await atBank(event) })
@@ -64,11 +68,13 @@ export function createOutcomes({ cashIns, engine, clock, logger }: OutcomesOptio
   }
 
   /** Operator action is required. The same report, repeated, is the same case. @source rules#partner-inbox.13 */
-  async function openCase(row: InboxEvent, kind: string, more: Document): Promise<void> {
+  async function openCase(row: InboxEvent, kind: EventCase, more: Document): Promise<void> {
     const { event, callback, ordinal } = row
     const told = event.kind === 'unreadable' ? {} : { event: event.evidence }
     const facts = { inboxId: callback.id, ordinal, endpoint: callback.endpoint, ...told, ...more }
     const reference = row.contentHash.toString('hex')
+    // What an operator attributed and the bank does not confirm is the case that it was.
+    if (row.attributedTo !== null && (await store.hasOpenCase(reference))) return
     await engine.execute({
       reads: [],
       decide: () => ({ cases: [{ operationId: null, kind, reference, facts }], outcome: undefined }),

@@ -23,6 +23,10 @@ export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
   ask(id: string): Promise<void>
   /** Whether what an event tells was booked on an operation. */
   hasBooked(id: string, movement: ReportedMovement): Promise<boolean>
+  /** Whether there is such an operation. */
+  exists(id: string): Promise<boolean>
+  /** Whether the bank can be asked about one. */
+  readonly canAsk: boolean
 }
 
 /**
@@ -32,7 +36,8 @@ export interface Receiver<Event extends ReadableEvent = ReadableEvent> {
 export type Applied = 'APPLIED' | 'IGNORED' | 'IN_PROGRESS' | 'EARLY' | 'IMPLAUSIBLE' | 'UNEXPECTED' | 'DISPUTED'
 
 /** Every subject of an event has its receiver. */
-export interface Receivers extends Readonly<Record<EventSubject, Pick<Receiver, 'match' | 'ask' | 'hasBooked'>>> {
+export interface Receivers
+  extends Readonly<Record<EventSubject, Pick<Receiver, 'match' | 'ask' | 'hasBooked' | 'exists' | 'canAsk'>>> {
   readonly charge: Receiver<ChargeEvent>
   readonly payout: Receiver<PayoutEvent>
   readonly refund: Receiver<RefundEvent>
@@ -52,9 +57,12 @@ export function applyEvent(receivers: Receivers, id: string, event: ReadableEven
 
 /** The modules whose operations events mean. */
 export interface Subjects {
-  readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked'>
-  readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked'>
-  readonly refunds: Pick<RefundInModule, 'match' | 'apply' | 'applyReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked'>
+  readonly cashIns: Pick<CashInModule, 'match' | 'applyEvent' | 'canAsk' | 'hasBooked' | 'exists'>
+  readonly cashOuts: Pick<CashOutModule, 'match' | 'apply' | 'canAsk' | 'hasBooked' | 'exists'>
+  readonly refunds: Pick<
+    RefundInModule,
+    'match' | 'apply' | 'applyReturn' | 'askAboutOpen' | 'canAsk' | 'hasBooked' | 'exists'
+  >
 }
 
 /** Makes the receivers. */
@@ -70,7 +78,7 @@ type QueryRequested = { readonly on: 'work.requested' }
 
 /** Of operations that events name by their own references. */
 function createReceiver<Event extends ReadableEvent, Input>(
-  { match, canAsk, hasBooked }: Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked'>,
+  { match, canAsk, hasBooked, exists }: Pick<CashOutModule, 'match' | 'canAsk' | 'hasBooked' | 'exists'>,
   apply: (id: string, input: NoInfer<Input> | QueryRequested) => Promise<{ readonly result: Applied } | undefined>,
   inputOf: (event: Event, canAsk: boolean) => InputOf<Input>,
 ): Receiver<Event> {
@@ -85,6 +93,8 @@ function createReceiver<Event extends ReadableEvent, Input>(
       await apply(id, { on: 'work.requested' })
     },
     hasBooked,
+    exists,
+    canAsk,
   }
 }
 
@@ -126,5 +136,7 @@ function createRefundReceiver(cashIns: Subjects['cashIns'], refunds: Subjects['r
     },
     hasBooked: async (id, movement) =>
       (await refunds.hasBooked(id, movement)) || (await cashIns.hasBooked(id, movement)),
+    exists: async (id) => (await refunds.exists(id)) || (await cashIns.exists(id)),
+    canAsk: refunds.canAsk,
   }
 }

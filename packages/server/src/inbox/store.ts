@@ -18,8 +18,10 @@ export interface InboxStore {
   expedite(transactionIds: readonly string[], nowMs: number): Promise<void>
   /** Claims what is due and nobody holds. */
   claim(nowMs: number, until: number, limit: number): Promise<StoredEvent[]>
-  /** Notes what became of events. */
+  /** Notes what became of events, and closes the cases about what they assert where they were dealt with. @source rules#desk.59 */
   mark(results: readonly InboxResult[], nowMs: number): Promise<void>
+  /** Whether a case about what an event asserts is open. */
+  hasOpenCase(reference: string): Promise<boolean>
   /** Whether the event that this one contradicts has been dealt with, or set aside. */
   isOriginalDone(dedupeKey: string): Promise<boolean>
 }
@@ -53,6 +55,8 @@ export interface StoredEvent extends NewEvent {
   readonly failures: number
   /** How often it was parked. */
   readonly parkings: number
+  /** The operation that an operator named for it; `null`: nobody did. */
+  readonly attributedTo: string | null
 }
 
 /** The same with what it says. */
@@ -138,6 +142,7 @@ interface ClaimedRow extends Pick<StoredEvent, 'ordinal' | 'state' | 'attempts' 
   readonly is_proven: boolean
   readonly dedupe_key: string
   readonly content_hash: Buffer
+  readonly attributed_to: string | null
 }
 
 const claim = statement<[now: string, until: string, limit: number], ClaimedRow>(
@@ -149,7 +154,7 @@ const claim = statement<[now: string, until: string, limit: number], ClaimedRow>
      FROM due d JOIN inbox i ON i.id = d.inbox_id
     WHERE e.inbox_id = d.inbox_id AND e.ordinal = d.ordinal
    RETURNING e.inbox_id, e.ordinal, i.endpoint, i.body, i.is_proven, e.dedupe_key, e.content_hash, e.state, e.attempts,
-             e.failures, e.parkings`,
+             e.failures, e.parkings, e.attributed_to`,
 )
 
 const mark = statement<
@@ -166,19 +171,33 @@ const mark = statement<
   ]
 >(
   'inbox.mark',
-  `UPDATE inbox_event e
+  `WITH marked AS (
+   UPDATE inbox_event e
       SET state = r.state, outcome = r.outcome, operation_id = r.operation_id, failures = r.failures,
           parkings = r.parkings, due_at = r.due_at,
           processed_at = CASE WHEN r.due_at IS NULL THEN $9::timestamptz END
      FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[], $5::uuid[], $6::integer[], $7::integer[],
                  $8::timestamptz[])
        AS r (inbox_id, ordinal, state, outcome, operation_id, failures, parkings, due_at)
-    WHERE e.inbox_id = r.inbox_id AND e.ordinal = r.ordinal`,
+    WHERE e.inbox_id = r.inbox_id AND e.ordinal = r.ordinal
+   RETURNING e.content_hash, e.outcome)
+   UPDATE "case" c SET closed_at = $9
+     FROM marked m
+    WHERE m.outcome IN ('APPLIED', 'KNOWN', 'IGNORED', 'ASKED') AND c.operation_id IS NULL AND c.closed_at IS NULL
+      AND c.kind IN ('unmatched_event', 'disputed_event', 'quarantined_event')
+      AND c.reference = encode(m.content_hash, 'hex')`,
 )
 
 const selectOriginal = statement<[dedupeKey: string], { done: boolean }>(
   'inbox.original',
   `SELECT processed_at IS NOT NULL AS done FROM inbox_event WHERE dedupe_key = $1 AND state <> 'CONFLICT'`,
+)
+
+const selectOpenCase = statement<[reference: string], { id: string }>(
+  'inbox.open_case',
+  `SELECT id FROM "case"
+    WHERE operation_id IS NULL AND closed_at IS NULL AND reference = $1
+      AND kind IN ('unmatched_event', 'disputed_event', 'quarantined_event') LIMIT 1`,
 )
 
 /** Makes the store of a database. */
@@ -217,6 +236,7 @@ export function createInboxStore(database: Database): InboxStore {
         instantParameter(nowMs),
       ])
     },
+    hasOpenCase: async (reference) => (await database.rows(selectOpenCase, [reference])).length > 0,
     // One that was set aside gave up its key: nothing is to be waited for.
     isOriginalDone: async (dedupeKey) => (await database.rows(selectOriginal, [dedupeKey]))[0]?.done ?? true,
   }
@@ -229,10 +249,11 @@ function storedEvent({
   is_proven,
   dedupe_key,
   content_hash,
+  attributed_to,
   ...row
 }: ClaimedRow): StoredEvent {
   const callback = { id: inbox_id, endpoint, body, isProven: is_proven }
-  return { callback, dedupeKey: dedupe_key, contentHash: content_hash, ...row }
+  return { callback, dedupeKey: dedupe_key, contentHash: content_hash, attributedTo: attributed_to, ...row }
 }
 
 /** Sorted by key, so that two processes storing the same events never wait for each other in a circle. */

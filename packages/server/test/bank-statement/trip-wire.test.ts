@@ -188,7 +188,12 @@ test('[trip-wire.8] a bank that cannot be read suspends nothing', async (t) => {
 
 test('[trip-wire.5] [PL-50] two processes that found the same, and one that died before it noted it, suspend once', async (t) => {
   const fixture = await statementFixture(t)
-  const difference = { kind: 'statement_missing', reference: 'in E1', facts: { valueCents: 1 }, isDanger: true }
+  const difference = {
+    kind: 'statement_missing' as const,
+    reference: 'in E1',
+    facts: { valueCents: 1 },
+    isDanger: true,
+  }
   const silent = capturedLog().logger
   let isFirst = true
   // Whoever looks first is overtaken between looking and suspending.

@@ -181,6 +181,7 @@ export function stateOf(
 const CONTROLS: Readonly<Record<ControlName, Document>> = {
   cash_out_switch: { enabled: true },
   holders: {},
+  loose_cases: {},
 }
 
 /** Decides inputs for the merchant of the tests. */

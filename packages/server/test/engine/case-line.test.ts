@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cashIn } from '@pixgate/spec'
+import { cashIn, looseCases } from '@pixgate/spec'
 import { caseLine } from '../../src/engine/case-line.ts'
+import type { Case } from '../../src/engine/operation.ts'
 
 const CHARGE = { kind: 'cash_in', valueCents: 1_000n } as const
 
@@ -23,13 +24,20 @@ test('[logs.3] a case without money says no amount', () => {
 })
 
 test('[logs.3] a case of an event names it, and one of the statement both amounts', () => {
-  const ofEvent = { operationId: null, kind: 'quarantined_event', reference: 'hash', facts: { inboxId: 'inbox-1' } }
+  const ofEvent: Case = {
+    operationId: null,
+    kind: 'quarantined_event',
+    reference: 'hash',
+    facts: { inboxId: 'inbox-1' },
+  }
   assert.deepEqual(caseLine(ofEvent, undefined), {
     ...{ case: 'quarantined_event', operationId: null, reference: 'hash', inboxId: 'inbox-1' },
+    meaning: looseCases.quarantined_event.meaning,
   })
   const facts = { valueCents: 5, booked: { operationId: 'charge-1', valueCents: 7 } }
-  const ofStatement = { operationId: null, kind: 'statement_differs', reference: 'in E1', facts }
+  const ofStatement: Case = { operationId: null, kind: 'statement_differs', reference: 'in E1', facts }
   assert.deepEqual(caseLine(ofStatement, undefined), {
     ...{ case: 'statement_differs', operationId: null, reference: 'in E1', reportedCents: 5, expectedCents: 7 },
+    meaning: looseCases.statement_differs.meaning,
   })
 })

@@ -589,7 +589,7 @@ test('[engine.5] a batch that was decided on old rows closes no case', async (t)
 
 test('[engine.19] a case without an operation closes by its id, and one of an operation that was not compared does not', async (t) => {
   const { database, one, other, opening } = await oneCashIn(t)
-  const unmatched = { operationId: null, kind: 'unmatched_event', reference: 'hash', facts: {} }
+  const unmatched = { operationId: null, kind: 'unmatched_event', reference: 'hash', facts: {} } as const
   await one.execute({ reads: [], decide: () => ({ cases: [unmatched], outcome: undefined }) })
   await one.execute(opening('end_unknown'))
   const ids = (await database.rows(caseIds, [])).map(({ id }) => id)

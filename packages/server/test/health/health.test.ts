@@ -429,7 +429,7 @@ test('[health.4] [P8] a case is logged, and counted while it is open', async (t)
   const { engine } = testEngine(t, url, undefined, realPause, logger)
   const { cases } = createHealthStore(database)
   assert.deepEqual(await cases(), [])
-  const opened = { operationId: null, kind: 'unmatched_event', reference: 'event-1', facts: {} }
+  const opened = { operationId: null, kind: 'unmatched_event', reference: 'event-1', facts: {} } as const
   await engine.execute({ reads: [], decide: () => ({ cases: [opened], outcome: undefined }) })
   assert.deepEqual(
     (await cases()).map(({ kind, count }) => [kind, count]),

@@ -50,10 +50,13 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
     apply: async () => (isBroken ? Promise.reject(new Error('broken')) : taken),
     ask: async (id) => void asked.push(id),
     hasBooked: async (id) => id === booked,
+    exists: async () => true,
+    canAsk: true,
   }
-  const store: Pick<InboxStore, 'mark' | 'isOriginalDone'> = {
+  const store: Pick<InboxStore, 'mark' | 'isOriginalDone' | 'hasOpenCase'> = {
     mark: async (marked) => void results.push(...marked),
     isOriginalDone: async () => false,
+    hasOpenCase: async () => false,
   }
   const execute: Engine['execute'] = async ({ decide }) => {
     if (isBroken) throw new Error('broken')
@@ -72,7 +75,7 @@ async function applied({ event = {}, row = {}, meaning = ONE, taken = 'APPLIED',
     logger: pino({ level: 'silent' }),
   })
   const body = Buffer.from(JSON.stringify({ ...EVENT, ...event }))
-  const begun = { state: 'NEW', attempts: 1, failures: 0, parkings: 0 } as const
+  const begun = { state: 'NEW', attempts: 1, failures: 0, parkings: 0, attributedTo: null } as const
   const callback = { id: 'row-1', endpoint: 'cash-in', body, isProven }
   const key = { callback, ordinal: 0, dedupeKey: 'key', contentHash: sha256('content') }
   const [reading] = inbound.parse('cash-in', body)

@@ -45,6 +45,8 @@ async function inboxWith(t: TestContext, { isApplying = true } = {}) {
         return { id, among: [id] }
       }),
     hasBooked: async () => false,
+    exists: async () => true,
+    canAsk: true,
     apply: async (_id, { references, content }) => {
       if (references.transactionId === 'broken') throw new Error('broken')
       applied.push(`${references.transactionId}:${content}`)

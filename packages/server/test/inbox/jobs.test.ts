@@ -27,6 +27,8 @@ async function inboxWith(t: TestContext, apply: CashInModule['apply']) {
     match: async (references) =>
       references.map(({ externalId }) => ({ id: externalId ?? undefined, among: externalId ? [externalId] : [] })),
     hasBooked: async () => false,
+    exists: async () => true,
+    canAsk: true,
     apply: async (id, event) => {
       const input = event.subject === 'charge' ? cashInInput(event, true) : undefined
       return (await apply(id, typeof input === 'object' ? input : { on: 'work.requested' }))?.result

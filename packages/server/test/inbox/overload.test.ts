@@ -18,6 +18,8 @@ const NOBODY: Receiver = {
   apply: async () => undefined,
   ask: async () => undefined,
   hasBooked: async () => false,
+  exists: async () => false,
+  canAsk: true,
 }
 const partner: Caller = { credential: 'partner', id: 'partner' }
 
@@ -56,6 +58,7 @@ test('[partner-inbox.3] [EV-30] a flood that cannot be committed fills a bounded
       mark: async () => undefined,
       untilReplicated: async () => undefined,
       isOriginalDone: async () => false,
+      hasOpenCase: async () => false,
     },
     inbound,
     receivers: { charge: NOBODY, payout: NOBODY, refund: NOBODY },

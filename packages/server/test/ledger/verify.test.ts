@@ -207,6 +207,11 @@ const DAMAGES: readonly (readonly [sql: string, found: readonly string[]])[] = [
      SELECT gen_random_uuid(), operation_id, event_type, status, 'again', body, created_at FROM notification`,
     ['notifications'],
   ],
+  [
+    `INSERT INTO entry (account_id, version, amount_cents, balance_after_cents, operation_id, journal, reference, posting, at)
+     SELECT 10, 1, 5, 5, id, 'clearing_added', '', 1, now() FROM operation LIMIT 1`,
+    ['journal-sums', 'journal-amounts', 'account-balance', 'journals-explained', 'clearing'],
+  ],
   ['UPDATE "case" SET closed_at = now()', ['doubts', 'suspense']],
   [`UPDATE "case" SET closed_at = now() WHERE kind = 'return_unexplained'`, ['doubts', 'suspense']],
   ["UPDATE operation SET facts = facts - 'awaitedReturns' WHERE facts ? 'awaitedReturns'", ['holds']],

@@ -1,4 +1,4 @@
-import { type FieldError, limits, Refusal } from '@pixgate/spec'
+import { type FieldError, type LooseCase, limits, Refusal } from '@pixgate/spec'
 import pLimit from 'p-limit'
 import type { Operator } from '../../audit/operator.ts'
 import type { StatementEntry } from '../../banks/port.ts'
@@ -185,7 +185,7 @@ function differenceOf(entry: OpenEntry, verdict: Verdict): Difference[] {
 }
 
 /** No danger in itself: whoever forges a file shall not stop payouts by it either. */
-function difference(kind: string, entry: OpenEntry, reason: string, operationId: string | null): Difference {
+function difference(kind: LooseCase, entry: OpenEntry, reason: string, operationId: string | null): Difference {
   const { kind: moved, direction, movementId, endToEndId, reference, valueCents, occurredAt } = entry
   const told = {
     entry: moved,

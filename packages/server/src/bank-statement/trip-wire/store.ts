@@ -1,3 +1,4 @@
+import type { LooseCase } from '@pixgate/spec'
 import type { BankBalance } from '../../banks/port.ts'
 import { type Database, instantParameter, statement } from '../../platform/db/database.ts'
 import type { Shortfall } from './shortfall.ts'
@@ -73,7 +74,7 @@ export const TRIP_WIRE = 'trip-wire'
 export const CREDIT_DENIED = 'credit_denied'
 
 /** The cases of each. */
-export const SHORTFALL_CASES: Readonly<Record<ShortfallName, string>> = {
+export const SHORTFALL_CASES: Readonly<Record<ShortfallName, LooseCase>> = {
   statement: 'statement_short',
   balance: 'bank_balance_short',
 }

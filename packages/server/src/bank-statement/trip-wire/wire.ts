@@ -1,3 +1,4 @@
+import type { LooseCase } from '@pixgate/spec'
 import type { Engine } from '../../engine/engine.ts'
 import type { Case, Decision, Document, State } from '../../engine/operation.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -6,7 +7,7 @@ import { TRIP_WIRE, type TripWireStore } from './store.ts'
 /** A difference between the bank and our books that an operator is told. */
 export interface Difference {
   /** With the reference the case that tells of it: one, for ever. */
-  readonly kind: string
+  readonly kind: LooseCase
   readonly reference: string
   readonly facts: Document
   /** Whether money may be gone, or be made up: payouts and refunds are suspended for it, once. */

@@ -3,7 +3,8 @@ import type { Static } from 'typebox'
 import type { Operator } from '../../audit/operator.ts'
 import type { Audit, Document } from '../../engine/operation.ts'
 import { isApprover, isSamePerson, type Person } from '../../operators/index.ts'
-import type { DeskEvidence, DeskOrder } from '../decider.ts'
+import type { AnyOrder } from '../decidable.ts'
+import type { DeskEvidence } from '../decider.ts'
 import type { Effects } from '../effects.ts'
 import type { StoredCase, StoredStep } from './store.ts'
 
@@ -15,7 +16,7 @@ export type Decided = Static<(typeof decideCase)['responses'][200]['schema']>
 type StepView = Static<(typeof getCase)['responses'][200]['schema']>['steps'][number]
 
 /** What is ordered, as it is kept with a proposal. */
-export type Ordered = Pick<DeskOrder, 'decision' | 'reason' | 'evidence' | 'attributeTo'>
+export type Ordered = Pick<AnyOrder, 'decision' | 'reason' | 'evidence' | 'attributeTo'>
 
 /** The `version` of a case: it changes with everything that becomes known of its operation. @source rules#desk.33 */
 export function versionOf({ version, closedAt }: Pick<StoredCase, 'version' | 'closedAt'>): string {
@@ -70,7 +71,7 @@ export function auditOf(
 /** What is answered where nobody else has to approve it, or has approved it. */
 export function decidedAnswer(
   outcome: Decided['outcome'],
-  { caseId, decision }: Pick<DeskOrder, 'caseId' | 'decision'>,
+  { caseId, decision }: Pick<AnyOrder, 'caseId' | 'decision'>,
   effects: Effects | null,
   proposal: { readonly needsSecondPerson: boolean; readonly proposalId?: string },
 ): Decided {

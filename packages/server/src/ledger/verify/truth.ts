@@ -178,6 +178,19 @@ export const truthChecks: readonly Check[] = [
          AND NOT EXISTS (SELECT FROM "case" c WHERE c.operation_id = s.operation_id AND c.closed_at IS NULL)`,
   },
   {
+    name: 'clearing',
+    meaning: 'Every centavo in clearing has a case, which tells of it or was closed as explained.',
+    sql: `
+      SELECT concat_ws(' ', 'clearing', s.total, 'of', s.about) AS what
+        FROM (SELECT o.detail ->> 'about' AS about, sum(e.amount_cents) AS total
+                FROM entry e JOIN operation o ON o.id = e.operation_id
+               WHERE e.account_id = (SELECT id FROM account WHERE code = 'clearing')
+               GROUP BY 1) s
+       WHERE s.total <> 0
+         AND NOT EXISTS (SELECT FROM "case" c
+                          WHERE c.operation_id IS NULL AND c.kind = 'in_clearing' AND c.reference = s.about)`,
+  },
+  {
     name: 'idempotency-keys',
     meaning: 'No Idempotency-Key made two operations within 24 hours.',
     sql: `

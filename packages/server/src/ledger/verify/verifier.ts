@@ -36,6 +36,8 @@ export interface VerifierOptions {
   readonly logger: Logger
   readonly pause: Pause
   readonly clock: Clock
+  /** Told of each verification, before the next one. */
+  readonly onVerified?: (verification: Verification) => Promise<void>
 }
 
 /** Not while a process starts; its first verification does not wait for an hour either. */
@@ -51,7 +53,13 @@ const AGAIN_AFTER_MS = 60_000
  * Makes a verifier. It holds no connection between verifications and one, which is never the server's own, during one.
  * @source rules#ledger.verify.4
  */
-export function createLedgerVerifier({ databaseUrl, logger, pause, clock }: VerifierOptions): LedgerVerifier {
+export function createLedgerVerifier({
+  databaseUrl,
+  logger,
+  pause,
+  clock,
+  onVerified,
+}: VerifierOptions): LedgerVerifier {
   const stopping = new AbortController()
   const { signal } = stopping
   let last: Verification | undefined
@@ -67,6 +75,7 @@ export function createLedgerVerifier({ databaseUrl, logger, pause, clock }: Veri
       for (const what of examples) logger.error({ check: name, what }, `the ledger has drifted: ${meaning}`)
       if (count > examples.length) logger.error({ check: name, count }, 'there are more faults of this kind')
     }
+    await onVerified?.(last)
     return last
   }
 

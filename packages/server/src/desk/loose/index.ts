@@ -1,0 +1,23 @@
+import type { Database } from '../../platform/db/database.ts'
+import type { Ids } from '../../platform/ids.ts'
+import { LooseCommands, type LooseDesk } from './commands.ts'
+import type { EventDesk, StatementDesk } from './ports.ts'
+import { createLooseStore } from './store.ts'
+
+export type * from './case.ts'
+export { CasesMoved, type LooseDesk } from './commands.ts'
+export { createDriftCases, type Verified } from './drifts.ts'
+export type * from './ports.ts'
+
+/** What the desk of cases of no operation needs. */
+export interface LooseDeskOptions {
+  readonly database: Database
+  readonly ids: Ids
+  readonly events: EventDesk
+  readonly statement: StatementDesk
+}
+
+/** Makes the desk. */
+export function createLooseDesk(options: LooseDeskOptions): LooseDesk {
+  return new LooseCommands({ ...options, store: createLooseStore(options.database) })
+}

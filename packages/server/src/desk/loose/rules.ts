@@ -1,0 +1,208 @@
+import {
+  type AdjustmentStatus,
+  adjustment,
+  type JournalKind,
+  type LooseDecision,
+  looseCaseKind,
+  min,
+  Refusal,
+} from '@pixgate/spec'
+import type { Case, Create, Decision, Journal, Operation, State } from '../../engine/operation.ts'
+import { sha256 } from '../../platform/crypto.ts'
+import type { BookedStep, LooseOption, LooseOrder, ReadCase } from './case.ts'
+import { clearingCents, correctedCents, gainedCents, merchantCents } from './subject.ts'
+
+/** What may be decided of a case of no operation, and what a decision does to the money. Pure. */
+
+/** What may be decided here and now. @source rules#desk.50 */
+export function optionsOf(read: ReadCase): readonly LooseOption[] {
+  const { decisions = {} } = looseCaseKind(read.kind) ?? {}
+  if (read.closedAt !== null) return []
+  return (Object.entries(decisions) as [LooseDecision, string][]).flatMap(([decision, says]) =>
+    isPossible(read, decision) ? [{ decision, says }] : [],
+  )
+}
+
+function isPossible({ subject }: ReadCase, decision: LooseDecision): boolean {
+  if (decision === 'close') return true
+  switch (subject.is) {
+    case 'event':
+      return (
+        decision === 'dismiss' ||
+        (subject.setAsideAt !== null && subject.body !== null && isApplicable(subject, decision))
+      )
+    case 'movement':
+      return subject.bookedOn === null && isOfSign(decision, subject.direction === 'in' ? 1n : -1n)
+    case 'difference':
+    case 'clearing':
+      return subject.cents !== 0n && isOfSign(decision, subject.cents)
+    case 'decided':
+      return subject.booked.length > 0
+    case 'nothing':
+      return false
+  }
+}
+
+function isApplicable({ isReadable }: { readonly isReadable: boolean }, decision: LooseDecision): boolean {
+  return decision === 'replay' || isReadable
+}
+
+function isOfSign(decision: LooseDecision, cents: bigint): boolean {
+  return decision === 'credit' ? cents > 0n : decision === 'debit' ? cents < 0n : true
+}
+
+/** An adjustment that a decision books. */
+interface Step extends BookedStep {
+  /** The bank's id of the movement that it books; `''`: it books none. */
+  readonly reference: string
+}
+
+/** What a decision books, in its order. @source rules#desk.53, rules#desk.54, rules#desk.55, rules#desk.56 */
+function stepsOf({ subject, booked }: ReadCase, decision: LooseDecision): readonly Step[] {
+  switch (subject.is) {
+    case 'movement': {
+      const cents = subject.direction === 'in' ? subject.valueCents : -subject.valueCents
+      const first = step(cents, 'CLEARING_ARRIVED', 'CLEARING_LEFT', subject.movementId)
+      return decision === 'close' || isHandedOver(decision) ? [] : [...first, ...settling(cents, decision)]
+    }
+    case 'difference':
+      if (decision === 'close') return []
+      return [...step(subject.cents, 'CLEARING_ADDED', 'CLEARING_REMOVED'), ...settling(subject.cents, decision)]
+    case 'clearing':
+      return settling(subject.cents, decision)
+    case 'decided':
+      return decision === 'revert' ? reverting(booked) : []
+    default:
+      return []
+  }
+}
+
+/** Whose what is in clearing is. */
+function settling(cents: bigint, decision: LooseDecision): readonly Step[] {
+  switch (decision) {
+    case 'credit':
+    case 'debit':
+    case 'undo':
+      return step(cents, 'CLEARING_CREDITED', 'CLEARING_DEBITED')
+    case 'write_off':
+      return step(cents, 'CLEARING_GAINED', 'CLEARING_LOST')
+    default:
+      return []
+  }
+}
+
+/** The opposite of all that was booked. */
+function reverting(booked: readonly BookedStep[]): readonly Step[] {
+  return [
+    ...step(-correctedCents(booked), 'CLEARING_ADDED', 'CLEARING_REMOVED'),
+    ...step(-merchantCents(booked), 'CLEARING_CREDITED', 'CLEARING_DEBITED'),
+    ...step(-gainedCents(booked), 'CLEARING_GAINED', 'CLEARING_LOST'),
+  ]
+}
+
+function step(cents: bigint, more: AdjustmentStatus, less: AdjustmentStatus, reference = ''): readonly Step[] {
+  if (cents === 0n) return []
+  return [{ status: cents > 0n ? more : less, valueCents: cents > 0n ? cents : -cents, reference }]
+}
+
+const JOURNALS: ReadonlyMap<AdjustmentStatus, JournalKind> = new Map(
+  adjustment.rows.flatMap(({ to, posts }) => (posts ? [[to, posts] as const] : [])),
+)
+
+/** Who decides, and by which ids what is booked is known. */
+export interface Deciding {
+  readonly read: ReadCase
+  readonly order: LooseOrder
+  /** Of the adjustments, in their order. */
+  readonly ids: readonly string[]
+}
+
+/**
+ * Decides a case: what is booked, which case closes, and what is opened for what stays in clearing, all together or not at all. The case of
+ * what is handed over closes when that was done.
+ * @throws case_changed (409) the movement was booked meanwhile
+ * @source rules#desk.51, rules#desk.53, rules#desk.54, rules#desk.55
+ */
+export function decideLoose(
+  { read, order, ids }: Deciding,
+  state: Pick<State, 'balance' | 'movement'>,
+  decision: LooseDecision,
+): Decision<undefined> {
+  const { subject } = read
+  const steps = stepsOf(read, decision)
+  if (subject.is === 'movement' && steps.length > 0 && state.movement(keyOf(subject))) throw new Refusal('case_changed')
+  const available = state.balance('available')
+  const left = clearingCents([...read.booked, ...steps])
+  const opens = left !== 0n && decision !== 'close' && read.kind !== 'in_clearing'
+  return {
+    creates: steps.map((one, index) => createOf(one, ids[index] ?? '', index, { read, order })),
+    journals: steps.map((one, index) => journalOf(one, ids[index] ?? '', available)),
+    cases: opens ? [clearingCase(read, left)] : [],
+    closes: isHandedOver(decision) ? [] : [read.id],
+    exact: steps.some(({ status }) => status === 'CLEARING_DEBITED') ? ['available', 'receivable'] : [],
+    controls: { loose_cases: { decided: read.id } },
+    outcome: undefined,
+  }
+}
+
+/** Whether an operation books what is decided, by its own table. */
+function isHandedOver(decision: LooseDecision): boolean {
+  return decision === 'attribute' || decision === 'replay'
+}
+
+/** The money that a case is about. */
+export function movedCents({ subject }: ReadCase): bigint {
+  return subject.is === 'movement' || subject.is === 'event' ? subject.valueCents : 0n
+}
+
+function keyOf({ direction, movementId }: { readonly direction: 'in' | 'out'; readonly movementId: string }) {
+  return { direction, id: movementId }
+}
+
+/** What the merchant reads beside an entry: the operator's own words are the trail's. */
+const SHOWN = 'A difference between the books and the bank was settled'
+
+function createOf(
+  { status, valueCents }: Step,
+  id: string,
+  index: number,
+  { read, order }: Pick<Deciding, 'read' | 'order'>,
+): Create<Operation<'adjustment'>> {
+  return {
+    operation: {
+      id,
+      kind: 'adjustment',
+      // The database refuses what was booked already.
+      externalId: `${read.about} ${read.booked.length + index + 1}`,
+      status,
+      valueCents,
+      feeCents: 0n,
+      correlationId: read.id,
+      bodyHash: sha256(read.version),
+      idempotencyKey: null,
+      exclusiveKey: null,
+      expiresAt: null,
+      dueAt: null,
+      transactionId: null,
+      endToEndId: null,
+      detail: { reason: SHOWN, about: read.about, caseId: read.id },
+      facts: { madeBy: { caller: order.operator, address: '' } },
+    },
+  }
+}
+
+function journalOf({ status, valueCents, reference }: Step, operationId: string, available: bigint): Journal {
+  const kind = JOURNALS.get(status)
+  if (!kind) throw new Error(`no journal books ${status}`)
+  const amounts = status === 'CLEARING_DEBITED' ? { v: valueCents, d: min(available, valueCents) } : { v: valueCents }
+  return { operationId, kind, reference, amounts }
+}
+
+function clearingCase({ about, id, kind }: ReadCase, cents: bigint): Case {
+  const facts = { decidedCase: id, of: kind, direction: cents > 0n ? 'in' : 'out', valueCents: Number(abs(cents)) }
+  return { operationId: null, kind: 'in_clearing', reference: about, facts }
+}
+
+function abs(cents: bigint): bigint {
+  return cents < 0n ? -cents : cents
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { createDriftCases, type Verified } from '../../../src/desk/loose/index.ts'
+import { testDatabase } from '../../support/database.ts'
+import { testEngine } from '../../support/engine.ts'
+import { cases } from '../../support/evidence.ts'
+import { decidingAt } from './fixture.ts'
+
+/** Faults of the books are cases. */
+
+async function desk(t: TestContext) {
+  const { url, database } = await testDatabase(t)
+  const { engine, ids, clock } = testEngine(t, url)
+  const statement = { accepts: async () => false, handOver: async () => '' }
+  const { report } = createDriftCases({ engine, database })
+  const { decide } = decidingAt({ engine, database, ids, clock, statements: { desk: statement } })
+  const found = (...examples: string[]): Promise<void> => report(verified(examples, examples.length))
+  return { found, report, decide, cases: () => cases(database) }
+}
+
+function verified(examples: readonly string[], count: number): Verified {
+  const drift = { name: 'journal-sums', meaning: 'The entries of every journal sum to zero.', count, examples }
+  return { drifts: count === 0 ? [] : [drift] }
+}
+
+test('[desk.60] each fault is a case, once, which closes by itself when it is gone, and opens when it is back', async (t) => {
+  const { found, cases } = await desk(t)
+  await found('a', 'b')
+  await found('a', 'b')
+  assert.deepEqual(await cases(), ['ledger_drift', 'ledger_drift'])
+  await found()
+  assert.deepEqual(await cases(), ['ledger_drift (closed)', 'ledger_drift (closed)'])
+  await found('a')
+  assert.equal((await cases()).filter((kind) => kind === 'ledger_drift').length, 1)
+})
+
+test('[desk.60] a fault that an operator closed as explained opens no case again', async (t) => {
+  const { found, decide, cases } = await desk(t)
+  await found('a')
+  await decide('ledger_drift', 'close')
+  await found('a')
+  assert.deepEqual(await cases(), ['ledger_drift (closed)'])
+})
+
+test('[desk.60] a fault that is not told for want of room keeps its case', async (t) => {
+  const { report, cases } = await desk(t)
+  await report(verified(['a'], 1))
+  await report(verified(['b'], 2))
+  assert.deepEqual(await cases(), ['ledger_drift', 'ledger_drift'])
+})

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { bankWithout } from '../../support/bank-without.ts'
+import { assertBooks, balances } from '../../support/books.ts'
+import { audit, cases, inbox } from '../../support/evidence.ts'
+import { paidEvent, postEvent } from '../../support/partner-events.ts'
+import { type WorldOptions, world } from '../../support/world.ts'
+import { decidingOver } from './fixture.ts'
+
+/** Events of the bank that were set aside, and what an operator decides of them. */
+
+/** Each wait after which what is parked is tried again, until it is given up. */
+const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
+
+/** A bank that cannot be asked about charges: what its events tell of them is booked. */
+const BELIEVED = bankWithout('query-charge', 'statement')
+
+/** A charge, and an event that names none and is given up. */
+async function setAside(t: TestContext, options: WorldOptions = {}) {
+  const pix = await world(t, {}, { isStepped: true, ...options })
+  const made = await pix.charge('10.00')
+  const body = JSON.stringify(paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }))
+  const waits = async () => {
+    for (const wait of PARKED) await pix.later(wait)
+  }
+  const { read: readCase, ...desk } = decidingOver(pix)
+  assert.equal(await postEvent(pix, body), 200)
+  await waits()
+  assert.deepEqual(await cases(pix.database), ['unmatched_event'])
+  return {
+    ...pix,
+    made,
+    body,
+    waits,
+    ...desk,
+    readCase,
+    outcomes: async () => (await inbox(pix.database)).map(wordsOf),
+  }
+}
+
+function wordsOf({ state, outcome }: { readonly state: string; readonly outcome: string | null }): string {
+  return `${state} ${outcome}`
+}
+
+test('[desk.57] a set-aside event is read with its bytes as they came, and what may be decided of it', async (t) => {
+  const pix = await setAside(t)
+  const { event } = await pix.readCase('unmatched_event')
+  assert.equal(Buffer.from(event.body, 'base64').toString(), pix.body)
+  assert.deepEqual(await pix.offered('unmatched_event'), ['attribute', 'replay', 'dismiss'])
+})
+
+test('[desk.58] [EV-7] an event is applied to the charge that the operator names, and its case closes by itself', async (t) => {
+  const pix = await setAside(t, BELIEVED)
+  const order = await pix.order('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+  await pix.send(order)
+  await pix.later(0)
+  assert.equal((await pix.read(pix.made.id)).status, 'PAID')
+  assert.deepEqual(await pix.outcomes(), ['DONE APPLIED'])
+  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)'])
+  await assert.rejects(pix.send(order), { code: 'case_changed' })
+  const decided = (await audit(pix.database)).filter(({ action }) => action === 'case.decided')
+  assert.deepEqual(
+    decided.map(({ subject, facts }) => [subject, facts.decision, facts.valueCents]),
+    [[order.caseId, 'attribute', 1000]],
+  )
+  await assertBooks(pix.database)
+})
+
+test('[desk.58] an operator’s word alone makes no money: what the bank does not confirm stays a case', async (t) => {
+  const pix = await setAside(t)
+  await pix.decide('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+  await pix.waits()
+  assert.equal((await pix.read(pix.made.id)).status, 'PENDING')
+  assert.deepEqual(await balances(pix.database), {})
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
+  assert.deepEqual(await cases(pix.database), ['unmatched_event'])
+  assert.deepEqual(await pix.offered('unmatched_event'), ['attribute', 'replay', 'dismiss'])
+})
+
+test('[desk.58] what the bank confirms of the charge that was named is booked by its word, once', async (t) => {
+  const pix = await setAside(t)
+  await pix.behave({ eventDelayMs: 3_600_000 })
+  const { endToEndId } = await pix.bankAction(`charges/${pix.made.id}/pay`)
+  const event = paidEvent({ ...pix.made, id: 'nobody', providerTransactionId: 'y' }, { endToEndId, valueCents: 1000 })
+  await pix.decide('unmatched_event', 'dismiss')
+  assert.equal(await postEvent(pix, event), 200)
+  await pix.waits()
+  assert.equal((await pix.read(pix.made.id)).status, 'PAID', 'the statement had it')
+  await pix.decide('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+  await pix.later(0)
+  assert.deepEqual((await pix.outcomes()).at(-1), 'DONE KNOWN')
+  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'unmatched_event (closed)'])
+  await pix.assertBooksAgree()
+})
+
+test('[desk.58] an operation of another kind, or none, is refused and the event stays as it is', async (t) => {
+  const pix = await setAside(t)
+  for (const attributeTo of ['0198c0de-7a11-7000-8000-5f1d3c2b1a09', 'nobody', undefined]) {
+    const given = attributeTo === undefined ? {} : { attributeTo }
+    await assert.rejects(pix.decide('unmatched_event', 'attribute', given), { code: 'validation_error' })
+  }
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
+})
+
+test('[desk.57] an event that is replayed is matched again, as it stands', async (t) => {
+  const pix = await setAside(t, BELIEVED)
+  const { id } = await pix.charge('10.00', { externalId: 'nobody' })
+  await pix.decide('unmatched_event', 'replay')
+  await pix.later(0)
+  assert.deepEqual(await pix.outcomes(), ['DONE APPLIED'])
+  assert.equal((await pix.read(id)).status, 'RECONCILIATION_REQUIRED', 'it is dated before the charge')
+  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'paid_before_charge'])
+  await assertBooks(pix.database)
+})
+
+test('[desk.57] an event that is replayed and matches nothing is given up again, with the same case', async (t) => {
+  const pix = await setAside(t)
+  await pix.decide('unmatched_event', 'replay')
+  await pix.waits()
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
+  assert.deepEqual(await cases(pix.database), ['unmatched_event'])
+})
+
+test('[desk.57] an event that is dismissed is applied to nothing and kept', async (t) => {
+  const pix = await setAside(t)
+  const order = await pix.order('unmatched_event', 'dismiss')
+  await pix.send(order)
+  await pix.waits()
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
+  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)'])
+  await assert.rejects(pix.send(order), { code: 'case_changed' })
+  await assertBooks(pix.database)
+})
+
+test('[desk.51] of an event replayed, attributed and dismissed at once, one decision counts', async (t) => {
+  const pix = await setAside(t)
+  const order = await pix.order('unmatched_event', 'replay', { attributeTo: pix.made.id })
+  const decisions = (['replay', 'attribute', 'dismiss'] as const).map((decision) => pix.send({ ...order, decision }))
+  const results = await Promise.allSettled(decisions)
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
+  const decided = (await audit(pix.database)).filter(({ action }) => action === 'case.decided')
+  assert.equal(decided.length, 1)
+})
+
+test('[desk.59] the case of an event closes by itself when the same event comes again and is applied', async (t) => {
+  const pix = await setAside(t, BELIEVED)
+  await pix.charge('10.00', { externalId: 'nobody' })
+  assert.equal(await postEvent(pix, pix.body), 200)
+  await pix.later(0)
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED', 'DONE APPLIED'])
+  assert.deepEqual(await cases(pix.database), ['unmatched_event (closed)', 'paid_before_charge'])
+})
+
+test('[desk.57] what cannot be read is dismissed, or read again by a later version, and attributed to nothing', async (t) => {
+  const pix = await world(t, {}, { isStepped: true })
+  const { id } = await pix.charge('10.00')
+  assert.equal(
+    await postEvent(pix, { ...paidEvent({ id, valueCents: 1000, providerTransactionId: 'x' }), valueCents: -1 }),
+    200,
+  )
+  await pix.later(0)
+  const { offered, decide } = decidingOver(pix)
+  assert.deepEqual(await offered('quarantined_event'), ['replay', 'dismiss'])
+  await decide('quarantined_event', 'replay')
+  await pix.later(0)
+  assert.deepEqual(await cases(pix.database), ['quarantined_event'])
+  await decide('quarantined_event', 'dismiss')
+  assert.deepEqual(await cases(pix.database), ['quarantined_event (closed)'])
+})
+
+test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is applied to the one that the operator names', async (t) => {
+  const pix = await world(t, {}, { isStepped: true, ...BELIEVED })
+  const [one, other] = [await pix.charge('10.00'), await pix.charge('10.00')]
+  assert.equal(await postEvent(pix, paidEvent({ ...one, valueCents: 1000 }, { externalId: other.id })), 200)
+  for (const wait of PARKED) await pix.later(wait)
+  assert.deepEqual(await cases(pix.database), ['disputed_event'])
+  assert.deepEqual(await balances(pix.database), {})
+  await decidingOver(pix).decide('disputed_event', 'attribute', { attributeTo: other.id })
+  await pix.later(0)
+  assert.deepEqual([(await pix.read(one.id)).status, (await pix.read(other.id)).status], ['PENDING', 'PAID'])
+  assert.deepEqual(await cases(pix.database), ['disputed_event (closed)'])
+  await assertBooks(pix.database)
+})

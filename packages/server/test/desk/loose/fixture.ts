@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { DeskDecision, LooseDecision } from '@pixgate/spec'
+import { createDeskCommands, type DecisionRequest } from '../../../src/desk/commands.ts'
+import { createLooseDesk, type EventDesk } from '../../../src/desk/loose/index.ts'
+import { createRehearsal } from '../../../src/engine/rehearsal.ts'
+import { type Database, statement } from '../../../src/platform/db/database.ts'
+import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
+import { ALIVE } from '../../support/live-request.ts'
+import { ADMIN_TOKEN, type Answer, type World } from '../../support/world.ts'
+
+/** What is ordered of a case. */
+export interface Order {
+  readonly caseId: string
+  readonly decision: DeskDecision | LooseDecision
+  readonly version: string
+  readonly reason: string
+  readonly evidence: DecisionRequest['ordered']['evidence']
+  readonly attributeTo?: string
+  readonly dryRun?: boolean
+}
+
+/** What was answered to it. */
+export interface Decided {
+  readonly outcome: string
+  readonly effects: {
+    readonly amountCents: number
+    readonly accounts: readonly { readonly account: string; readonly changeCents: number }[]
+    readonly operations: readonly { readonly statusAfter: string }[]
+  } | null
+}
+
+/** What a decision does, whatever ids it books under. */
+export function shapeOf(effects: Decided['effects']) {
+  const { amountCents, accounts = [], operations = [] } = effects ?? {}
+  return { amountCents, accounts, statuses: operations.map(({ statusAfter }) => statusAfter) }
+}
+
+/** Decisions about the one open case of a kind. */
+export interface Deciding {
+  /** Decides it as it stands. */
+  decide(kind: string, decision: Order['decision'], given?: Partial<Order>): Promise<Decided>
+  /** The same by an order, which may be old. @throws what it is refused with, by its `code` */
+  send(order: Order): Promise<Decided>
+  order(kind: string, decision: Order['decision'], given?: Partial<Order>): Promise<Order>
+  /** What may be decided of it. */
+  offered(kind: string): Promise<string[]>
+}
+
+/** A statement by script with the desk of what it finds. */
+export interface DeskFixture extends StatementFixture, Deciding {}
+
+export const MARIA = { actor: '0198c0de-7a11-7000-8000-00000000000a', actorName: 'Maria', address: '203.0.113.7' }
+
+/** No event is set aside here. */
+export const NO_EVENTS: EventDesk = {
+  read: async () => undefined,
+  applyAgain: async () => assert.fail(),
+  accepts: async () => false,
+}
+
+const OPEN = statement<[kind: string], { id: string }>(
+  'test.open_loose',
+  'SELECT id FROM "case" WHERE kind = $1 AND closed_at IS NULL ORDER BY opened_at DESC, id DESC',
+)
+
+async function openOne(database: Database, kind: string): Promise<string> {
+  const [first, ...more] = await database.rows(OPEN, [kind])
+  assert.ok(first && more.length === 0, `${kind} is open once`)
+  return first.id
+}
+
+/** The desk of a process without HTTP. */
+export function decidingAt(
+  needs: Pick<StatementFixture, 'database' | 'engine' | 'ids' | 'clock'> & {
+    readonly statements: Pick<StatementFixture['statements'], 'desk'>
+  },
+): Deciding {
+  const looseDesk = createLooseDesk({ ...needs, events: NO_EVENTS, statement: needs.statements.desk })
+  const commands = createDeskCommands({
+    ...needs,
+    looseDesk,
+    deciders: {},
+    rehearse: createRehearsal(needs),
+    holders: { people: async () => [], version: async () => 1n },
+    approvalFromCents: Number.MAX_SAFE_INTEGER,
+  })
+  const read = async (kind: string) => {
+    const whole = await looseDesk.read(await openOne(needs.database, kind))
+    return whole ?? assert.fail()
+  }
+  const send: Deciding['send'] = async ({ caseId, version, dryRun = false, ...ordered }) => {
+    const request = { caseId, version, ordered, isDryRun: dryRun, operator: MARIA, idempotencyKey: null }
+    const { answer } = await commands.decide({ ...request, bodyHash: Buffer.alloc(32), live: ALIVE })
+    return answer
+  }
+  return decidingBy(send, async (kind) => {
+    const whole = await read(kind)
+    return { id: whole.id, version: whole.version, options: looseDesk.options(whole) }
+  })
+}
+
+interface Shown {
+  readonly id: string
+  readonly version: string
+  readonly options: readonly { readonly decision: string }[]
+}
+
+function decidingBy(send: Deciding['send'], read: (kind: string) => Promise<Shown>): Deciding {
+  const order: Deciding['order'] = async (kind, decision, given = {}) => {
+    const { id: caseId, version } = await read(kind)
+    return { caseId, decision, version, reason: 'The bank says so', evidence: {}, ...given }
+  }
+  return {
+    order,
+    send,
+    decide: async (kind, decision, given) => send(await order(kind, decision, given)),
+    offered: async (kind) => (await read(kind)).options.map(({ decision }) => decision),
+  }
+}
+
+/** The desk over HTTP, with the administrative token. */
+export function decidingOver(pix: World): Deciding & { readonly read: (kind: string) => Promise<Answer['body']> } {
+  const call = async (method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'idempotency-key': randomUUID() }
+    const answer = await pix.call(method, `/operator/cases/${path}`, body, headers)
+    if (answer.status >= 400) throw Object.assign(new Error(JSON.stringify(answer.body)), { code: answer.body.code })
+    return answer.body
+  }
+  const read = async (kind: string) => call('GET', await openOne(pix.database, kind))
+  const send: Deciding['send'] = ({ caseId, ...body }) => call('POST', `${caseId}/decisions`, body)
+  return { ...decidingBy(send, read), read }
+}
+
+/** Opens one. */
+export async function deskFixture(t: TestContext, options?: FixtureOptions): Promise<DeskFixture> {
+  const fixture = await statementFixture(t, undefined, options)
+  return { ...fixture, ...decidingAt(fixture) }
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type LooseCase, type LooseDecision, looseCases } from '@pixgate/spec'
+import type { CaseSubject, ReadCase } from '../../../src/desk/loose/index.ts'
+import { optionsOf } from '../../../src/desk/loose/rules.ts'
+
+/** No kind of case is without a way out, and none offers what is not declared of it. */
+
+const EVENT: CaseSubject = {
+  is: 'event',
+  inboxId: 'inbox',
+  ordinal: 0,
+  endpoint: 'cash-in',
+  body: Buffer.from('{}'),
+  receivedAt: 0,
+  state: 'PARKED',
+  outcome: 'CASE_OPENED',
+  setAsideAt: 1,
+  isReadable: true,
+  valueCents: 1n,
+}
+const MOVEMENT: CaseSubject = {
+  is: 'movement',
+  entry: 'PAYMENT_RECEIVED',
+  direction: 'in',
+  movementId: 'E1',
+  valueCents: 1n,
+  bookedOn: null,
+}
+const NOTHING: CaseSubject = { is: 'nothing' }
+const booked = [{ status: 'CLEARING_ADDED', valueCents: 1n }] as const
+
+/** What each kind is about, where there is something to decide, and where it is gone. */
+const SUBJECTS: Readonly<Record<LooseCase, readonly CaseSubject[]>> = {
+  statement_unexplained: [MOVEMENT, { ...MOVEMENT, direction: 'out' }, { ...MOVEMENT, bookedOn: 'charge' }, NOTHING],
+  statement_missing: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
+  credit_denied: [-1n, 0n].map((cents) => ({ is: 'difference', cents })),
+  statement_differs: [-1n, 1n, 0n].map((cents) => ({ is: 'difference', cents })),
+  in_clearing: [-1n, 1n, 0n].map((cents) => ({ is: 'clearing', cents })),
+  statement_corrected: [
+    { is: 'decided', booked },
+    { is: 'decided', booked: [] },
+  ],
+  statement_unaccounted: [NOTHING],
+  statement_short: [NOTHING],
+  bank_balance_short: [NOTHING],
+  unmatched_event: [EVENT, { ...EVENT, body: null }, { ...EVENT, setAsideAt: null }, { ...EVENT, isReadable: false }],
+  disputed_event: [EVENT],
+  quarantined_event: [EVENT, { ...EVENT, isReadable: false }],
+  ledger_drift: [NOTHING],
+  close_differs: [NOTHING],
+}
+
+function decisionsOf(kind: LooseCase, subject: CaseSubject): LooseDecision[] {
+  const read: ReadCase = {
+    ...{ id: 'case', kind, reference: 'in E1', facts: {}, openedAt: 0, closedAt: null },
+    ...{ subject, about: 'about', booked, version: '1' },
+  }
+  assert.deepEqual(optionsOf({ ...read, closedAt: 1 }), [], 'nothing is decided of a case that is closed')
+  return optionsOf(read).map(({ decision }) => decision)
+}
+
+for (const [kind, subjects] of Object.entries(SUBJECTS) as [LooseCase, readonly CaseSubject[]][]) {
+  test(`[desk.50] ${kind} has a way out, whatever became of what it is about`, () => {
+    const seen = new Set<string>()
+    for (const subject of subjects) {
+      const decisions = decisionsOf(kind, subject)
+      assert.ok(decisions.includes('close') || decisions.includes('dismiss'))
+      for (const decision of decisions) seen.add(decision)
+    }
+    assert.deepEqual([...seen].toSorted(), Object.keys(looseCases[kind].decisions).toSorted(), 'each can be reached')
+  })
+}
+
+test('[desk.50] every kind and every decision is explained in a whole sentence', () => {
+  for (const { meaning, decisions } of Object.values(looseCases)) {
+    for (const says of [meaning, ...Object.values(decisions)]) assert.match(says, /^[A-Z].*\.$/)
+  }
+})

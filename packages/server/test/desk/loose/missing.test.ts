@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
+import { assertBooks, balances } from '../../support/books.ts'
+import { payment } from '../../support/engine.ts'
+import { cases } from '../../support/evidence.ts'
+import { type DeskFixture, deskFixture, shapeOf } from './fixture.ts'
+
+/** Money that the books have and the bank does not, or has otherwise. */
+
+/** A charge that is paid here alone. */
+async function missing(t: TestContext) {
+  const fixture = await deskFixture(t)
+  const charge = await fixture.charge()
+  await fixture.sweep()
+  const entry = paymentOf(charge, 'E1', { occurredAt: fixture.clock.now() })
+  await fixture.apply(charge.id, {
+    on: 'partner.confirmed',
+    payment: payment({ endToEndId: 'E1', occurredAt: entry.occurredAt }),
+    transactionId: 'tx',
+  })
+  await fixture.minutes(10)
+  assert.deepEqual(await open(fixture), ['statement_missing'])
+  return { ...fixture, charge, entry }
+}
+
+async function open({ database }: Pick<DeskFixture, 'database'>): Promise<string[]> {
+  return (await cases(database)).filter((kind) => !kind.endsWith('(closed)'))
+}
+
+const BOOKED = { available: 99_00n, settlement: -100_00n, fees: 1_00n }
+
+const DECISIONS = [
+  ['undo', { fees: 1_00n, receivable: -1_00n }],
+  ['write_off', { available: 99_00n, fees: 1_00n, losses: -100_00n }],
+] as const
+
+for (const [decision, expected] of DECISIONS) {
+  test(`[desk.54] [PL-3] a credit that the bank does not have: ${decision} makes the books equal`, async (t) => {
+    const fixture = await missing(t)
+    assert.deepEqual(await fixture.offered('statement_missing'), ['undo', 'write_off', 'close'])
+    const order = await fixture.order('statement_missing', decision)
+    const dry = await fixture.send({ ...order, dryRun: true })
+    assert.deepEqual(shapeOf((await fixture.send(order)).effects), shapeOf(dry.effects))
+    assert.equal(dry.effects?.amountCents, 100_00)
+    assert.deepEqual(await balances(fixture.database), expected)
+    await fixture.minutes(10)
+    assert.deepEqual(await balances(fixture.database), expected)
+    assert.deepEqual(await open(fixture), [])
+    await assertBooks(fixture.database)
+  })
+
+  test(`[desk.56] [PL-16] a movement that the bank tells after ${decision} is a case, and reverting it makes the books equal again`, async (t) => {
+    const fixture = await missing(t)
+    await fixture.decide('statement_missing', decision)
+    fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
+    await fixture.minutes(2)
+    assert.deepEqual(await open(fixture), ['statement_corrected'])
+    assert.deepEqual(await balances(fixture.database), expected, 'nothing is undone in silence')
+    await fixture.decide('statement_corrected', 'revert')
+    await fixture.minutes(10)
+    assert.deepEqual(await balances(fixture.database), BOOKED)
+    assert.deepEqual(await open(fixture), [])
+    await assertBooks(fixture.database)
+  })
+}
+
+test('[desk.56] what was decided and is contradicted may be closed as explained, and is not opened again', async (t) => {
+  const fixture = await missing(t)
+  await fixture.decide('statement_missing', 'write_off')
+  fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
+  await fixture.minutes(2)
+  await fixture.decide('statement_corrected', 'close')
+  await fixture.minutes(10)
+  assert.deepEqual(await open(fixture), [])
+})
+
+test('[desk.54] a missing movement is closed as explained with the bank’s reference only', async (t) => {
+  const fixture = await missing(t)
+  await assert.rejects(fixture.decide('statement_missing', 'close'), { code: 'validation_error' })
+  await fixture.decide('statement_missing', 'close', { evidence: { reference: 'letter 7' } })
+  await fixture.minutes(10)
+  assert.deepEqual(await open(fixture), [])
+  assert.deepEqual(await balances(fixture.database), BOOKED)
+})
+
+test('[desk.51] a decision about a movement that the statement has by then is refused', async (t) => {
+  const fixture = await missing(t)
+  const order = await fixture.order('statement_missing', 'write_off')
+  fixture.bank.answer = () => pageOf([{ ...fixture.entry, occurredAt: fixture.clock.now() }])
+  await fixture.minutes(2)
+  await assert.rejects(fixture.send(order), { code: 'case_changed' })
+  assert.deepEqual(await balances(fixture.database), BOOKED)
+})
+
+const DIFFERENCES = [
+  [90_00n, 'debit', { available: 89_00n, settlement: -90_00n, fees: 1_00n }],
+  [90_00n, 'write_off', { available: 99_00n, settlement: -90_00n, fees: 1_00n, losses: -10_00n }],
+  [110_00n, 'credit', { available: 109_00n, settlement: -110_00n, fees: 1_00n }],
+  [110_00n, 'write_off', { available: 99_00n, settlement: -110_00n, fees: 1_00n, losses: 10_00n }],
+  [110_00n, 'clear', { available: 99_00n, settlement: -110_00n, fees: 1_00n, clearing: 10_00n }],
+] as const
+
+for (const [valueCents, decision, expected] of DIFFERENCES) {
+  test(`[desk.54] [PL-3] a payment of 10000 that the bank has as ${valueCents}: ${decision} books the difference`, async (t) => {
+    const fixture = await deskFixture(t)
+    const charge = await fixture.charge()
+    const entry = paymentOf(charge, 'E1', { valueCents })
+    await fixture.apply(charge.id, {
+      on: 'partner.confirmed',
+      payment: payment({ endToEndId: 'E1', occurredAt: entry.occurredAt }),
+      transactionId: 'tx',
+    })
+    fixture.bank.answer = () => pageOf([entry])
+    await fixture.sweep()
+    await fixture.minutes(6)
+    await fixture.decide('statement_differs', decision)
+    await fixture.minutes(10)
+    assert.deepEqual(await balances(fixture.database), expected)
+    assert.deepEqual(await open(fixture), decision === 'clear' ? ['in_clearing'] : [])
+    await assertBooks(fixture.database)
+  })
+}

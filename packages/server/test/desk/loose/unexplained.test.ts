@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { StatementEntry } from '../../../src/banks/port.ts'
+import { pageOf, paymentOf } from '../../bank-statement/fixture.ts'
+import { assertBooks, balances, oldestCashIn } from '../../support/books.ts'
+import { audit, bookedMovements, cases, statementEntries } from '../../support/evidence.ts'
+import { type DeskFixture, deskFixture, MARIA, shapeOf } from './fixture.ts'
+
+/** Money that the bank has and the books do not. */
+
+const STRANGER = '0198c0de-7a11-7000-8000-5f1d3c2b1a09'
+
+/** A case about an entry that names nobody. */
+async function unexplained(t: TestContext, given: Partial<StatementEntry> = {}): Promise<DeskFixture> {
+  const fixture = await deskFixture(t)
+  const charge = await fixture.charge()
+  const entry = paymentOf(charge, 'E1', { reference: STRANGER, ...given })
+  fixture.bank.answer = () => pageOf([entry])
+  await fixture.sweep()
+  await fixture.minutes(6)
+  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+  return fixture
+}
+
+const LEFT = { kind: 'PAYOUT_SENT', direction: 'out' } as const
+
+/** The books have of the bank what its statement has, are right, and stay so when it is read again. */
+async function assertSettled(fixture: DeskFixture, expected: Record<string, bigint>, left: readonly string[] = []) {
+  for (const minutes of [0, 10]) {
+    await fixture.minutes(minutes)
+    assert.deepEqual(await balances(fixture.database), expected)
+    assert.deepEqual(
+      (await cases(fixture.database)).filter((kind) => !kind.endsWith('(closed)')),
+      left,
+    )
+    await assertBooks(fixture.database)
+  }
+}
+
+const DECISIONS = [
+  ['clear', {}, { settlement: -100_00n, clearing: 100_00n }, ['in_clearing']],
+  ['credit', {}, { available: 100_00n, settlement: -100_00n }, []],
+  ['write_off', {}, { settlement: -100_00n, losses: 100_00n }, []],
+  ['close', {}, {}, []],
+  ['clear', LEFT, { settlement: 100_00n, clearing: -100_00n }, ['in_clearing']],
+  ['debit', LEFT, { settlement: 100_00n, receivable: -100_00n }, []],
+  ['write_off', LEFT, { settlement: 100_00n, losses: -100_00n }, []],
+  ['close', LEFT, {}, []],
+] as const
+
+for (const [decision, given, expected, left] of DECISIONS) {
+  const way = 'direction' in given ? 'left' : 'arrived'
+  test(`[desk.53] [PL-3] money that ${way} by the statement alone: ${decision} makes the books equal, once`, async (t) => {
+    const fixture = await unexplained(t, given)
+    const order = await fixture.order('statement_unexplained', decision)
+    const dry = await fixture.send({ ...order, dryRun: true })
+    assert.deepEqual(await balances(fixture.database), {}, 'a dry run books nothing')
+    const { effects } = await fixture.send(order)
+    assert.deepEqual(shapeOf(effects), shapeOf(dry.effects))
+    const accounts = effects?.accounts.map(({ account, changeCents }) => [account, BigInt(changeCents)]) ?? []
+    assert.deepEqual(Object.fromEntries(accounts), expected)
+    await assertSettled(fixture, expected, left)
+    await assert.rejects(fixture.send(order), { code: 'case_changed' })
+  })
+}
+
+test('[desk.53] what is offered of money that arrived, and that left', async (t) => {
+  const all = ['attribute', 'clear', 'credit', 'write_off', 'close']
+  assert.deepEqual(await (await unexplained(t)).offered('statement_unexplained'), all)
+  const left = await unexplained(t, LEFT)
+  assert.deepEqual(
+    await left.offered('statement_unexplained'),
+    all.map((decision) => (decision === 'credit' ? 'debit' : decision)),
+  )
+})
+
+test('[desk.51] two decisions at once: one counts, the other is refused and books nothing', async (t) => {
+  const fixture = await unexplained(t)
+  const credit = await fixture.order('statement_unexplained', 'credit')
+  const results = await Promise.allSettled([
+    fixture.send(credit),
+    fixture.send({ ...credit, decision: 'write_off' }),
+    fixture.send({ ...credit, decision: 'close' }),
+  ])
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
+  const decided = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
+  assert.equal(decided.length, 1)
+  await assertBooks(fixture.database)
+})
+
+test('[desk.51] a decision about money that an event booked meanwhile is refused', async (t) => {
+  const fixture = await unexplained(t)
+  const order = await fixture.order('statement_unexplained', 'credit')
+  const charge = await fixture.charge()
+  const occurredAt = fixture.clock.now()
+  const payment = {
+    endToEndId: 'E1',
+    valueCents: 100_00n,
+    occurredAt,
+    payer: { name: undefined, document: undefined, ispb: undefined },
+  }
+  await fixture.apply(charge.id, { on: 'partner.confirmed', payment, transactionId: null })
+  await assert.rejects(fixture.send(order), { code: 'case_changed' })
+  assert.deepEqual(await bookedMovements(fixture.database), ['E1'])
+})
+
+test('[desk.52] who decided what, and why, is in the audit trail with the money', async (t) => {
+  const fixture = await unexplained(t)
+  const order = await fixture.order('statement_unexplained', 'write_off', { evidence: { reference: 'letter 7' } })
+  await fixture.send(order)
+  const [row] = (await audit(fixture.database)).filter(({ action }) => action === 'case.decided')
+  assert.deepEqual([row?.actor, row?.address, row?.subject], [MARIA.actor, MARIA.address, order.caseId])
+  const { decision, reason, valueCents } = row?.facts ?? {}
+  assert.deepEqual([decision, reason, valueCents], ['write_off', 'The bank says so', 100_00])
+})
+
+test('[desk.53] [EV-7] a payment that no charge explains is handed over to the charge that the operator names', async (t) => {
+  const fixture = await unexplained(t)
+  const id = (await oldestCashIn(fixture.database)) ?? ''
+  await fixture.decide('statement_unexplained', 'attribute', { attributeTo: id })
+  assert.equal((await fixture.read(id))?.status, 'PAID')
+  assert.deepEqual(await statementEntries(fixture.database), ['PAYMENT_RECEIVED E1 MATCHED'])
+  await assertSettled(fixture, { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+})
+
+test('[desk.53] [EV-7] a payment that is dated before the charge that the operator names is in suspense there, with a case', async (t) => {
+  const fixture = await unexplained(t)
+  const charge = await fixture.charge()
+  await fixture.decide('statement_unexplained', 'attribute', { attributeTo: charge.id })
+  assert.equal((await fixture.read(charge.id))?.status, 'RECONCILIATION_REQUIRED')
+  await assertSettled(fixture, { settlement: -100_00n, suspense_in: 100_00n }, ['paid_before_charge'])
+})
+
+test('[desk.51] of two operations that are named at the same time one gets the movement, and nothing is booked twice', async (t) => {
+  const fixture = await unexplained(t)
+  const charges = [await oldestCashIn(fixture.database), (await fixture.charge()).id]
+  const order = await fixture.order('statement_unexplained', 'attribute')
+  const results = await Promise.allSettled(charges.map((attributeTo = '') => fixture.send({ ...order, attributeTo })))
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  assert.equal((await balances(fixture.database)).settlement, -100_00n)
+  await assertBooks(fixture.database)
+})
+
+test('[desk.53] an operation that does not exist, or is of another kind, is refused and the case stays', async (t) => {
+  const fixture = await unexplained(t, LEFT)
+  const charge = await fixture.charge()
+  for (const attributeTo of [STRANGER, charge.id, undefined]) {
+    const order = await fixture.order('statement_unexplained', 'attribute', attributeTo ? { attributeTo } : {})
+    await assert.rejects(fixture.send(order), { code: 'validation_error' })
+  }
+  assert.deepEqual(await cases(fixture.database), ['statement_unexplained'])
+})
+
+for (const [way, given, decision, expected] of [
+  ['arrived', {}, 'credit', { available: 100_00n, settlement: -100_00n }],
+  ['arrived', {}, 'write_off', { settlement: -100_00n, losses: 100_00n }],
+  ['left', LEFT, 'debit', { settlement: 100_00n, receivable: -100_00n }],
+  ['left', LEFT, 'write_off', { settlement: 100_00n, losses: -100_00n }],
+] as const) {
+  test(`[desk.55] money that ${way} leaves clearing by ${decision}`, async (t) => {
+    const fixture = await unexplained(t, given)
+    await fixture.decide('statement_unexplained', 'clear')
+    assert.deepEqual(await fixture.offered('in_clearing'), [
+      decision === 'write_off' ? (way === 'left' ? 'debit' : 'credit') : decision,
+      'write_off',
+      'close',
+    ])
+    await fixture.decide('in_clearing', decision)
+    await assertSettled(fixture, expected)
+  })
+}
+
+test('[desk.55] what another movement cancels in clearing is closed as explained', async (t) => {
+  const fixture = await unexplained(t)
+  await fixture.decide('statement_unexplained', 'clear')
+  await fixture.decide('in_clearing', 'close')
+  await assertSettled(fixture, { settlement: -100_00n, clearing: 100_00n })
+})
+
+test('[desk.56] [PL-16] what the statement tells otherwise after it was booked is a case with the difference, and each telling once', async (t) => {
+  const fixture = await unexplained(t)
+  await fixture.decide('statement_unexplained', 'credit')
+  const charge = await fixture.charge()
+  const tell = (valueCents: bigint) => {
+    fixture.bank.answer = () =>
+      pageOf([paymentOf(charge, 'E1', { reference: STRANGER, valueCents, occurredAt: fixture.clock.now() })])
+  }
+  tell(90_00n)
+  await fixture.minutes(1)
+  assert.deepEqual(await fixture.offered('statement_differs'), ['clear', 'debit', 'write_off', 'close'])
+  await fixture.decide('statement_differs', 'debit')
+  await assertSettled(fixture, { available: 90_00n, settlement: -90_00n })
+  tell(95_00n)
+  await fixture.minutes(1)
+  await fixture.decide('statement_differs', 'write_off')
+  await assertSettled(fixture, { available: 90_00n, settlement: -95_00n, losses: 5_00n })
+})

@@ -1,0 +1,149 @@
+/**
+ * Cases of no operation: what the bank’s statement, its events and the verification of the books found, and what an operator may
+ * decide of each. The desk offers nothing else.
+ */
+
+/** What an operator may decide of a case of no operation. */
+export type LooseDecision =
+  | 'attribute'
+  | 'clear'
+  | 'credit'
+  | 'debit'
+  | 'write_off'
+  | 'undo'
+  | 'revert'
+  | 'replay'
+  | 'dismiss'
+  | 'close'
+
+/** Every decision about a case of no operation. */
+export const looseDecisionNames: readonly LooseDecision[] = [
+  'attribute',
+  'clear',
+  'credit',
+  'debit',
+  'write_off',
+  'undo',
+  'revert',
+  'replay',
+  'dismiss',
+  'close',
+]
+
+/** A kind of case: what it tells, and what may be decided, each with what it does. */
+export interface LooseCaseKind {
+  readonly meaning: string
+  readonly decisions: Readonly<Partial<Record<LooseDecision, string>>>
+}
+
+const CLOSE = 'Close it as explained. No money is booked.'
+
+const EVENT: LooseCaseKind['decisions'] = {
+  attribute:
+    'Apply the event to the operation that you name, as if it had named it. Where the bank can be asked, it is asked first, and only what it confirms is booked.',
+  replay: 'Match and apply the event again, as it stands.',
+  dismiss: 'Close it: the event is applied to nothing. It is kept.',
+}
+
+const LACKING: LooseCaseKind['decisions'] = {
+  undo: 'Take the booking back: the merchant bears a credit that the bank does not have, or is given back what did not leave.',
+  write_off: 'Leave the merchant’s balance as it is: the difference is a loss, or a gain.',
+  close: CLOSE,
+}
+
+/**
+ * Every kind of case that has no operation.
+ * @source rules#desk.50
+ */
+export const looseCases = {
+  statement_unexplained: {
+    meaning: 'The bank’s statement has a movement that the books do not have. It is booked nowhere.',
+    decisions: {
+      attribute: 'Hand the movement over to the operation that you name, which books it by its own table.',
+      clear: 'Book it to clearing until it is known whose it is. Another case keeps it open.',
+      credit: 'Book it and credit it to the merchant.',
+      debit: 'Book it and let the merchant bear it; what the balance does not have is owed.',
+      write_off: 'Book it as a gain where it came in, as a loss where it left.',
+      close: 'Close it as explained: another movement of the bank cancels it. No money is booked.',
+    },
+  },
+  statement_missing: {
+    meaning: 'The books have a movement that the bank’s statement does not have. It stays booked.',
+    decisions: LACKING,
+  },
+  credit_denied: {
+    meaning:
+      'A payment was credited on the word of an event, and the bank, asked twice, does not have it. It stays booked.',
+    decisions: LACKING,
+  },
+  statement_differs: {
+    meaning:
+      'The bank’s statement has a movement otherwise than the books, or told it otherwise before. The books stay as they were.',
+    decisions: {
+      clear: 'Book the difference to clearing until it is known whose it is. Another case keeps it open.',
+      credit: 'Book what the bank has more and credit it to the merchant.',
+      debit: 'Book what the bank has less and let the merchant bear it; what the balance does not have is owed.',
+      write_off: 'Book the difference as a gain or as a loss.',
+      close: CLOSE,
+    },
+  },
+  in_clearing: {
+    meaning: 'An operator booked a movement or a difference to clearing. It is not yet known whose it is.',
+    decisions: {
+      credit: 'Credit what is in clearing to the merchant.',
+      debit: 'Let the merchant bear what clearing lacks; what the balance does not have is owed.',
+      write_off: 'Book it as a gain or as a loss.',
+      close: 'Close it as explained: another movement in clearing cancels it. No money is booked.',
+    },
+  },
+  statement_corrected: {
+    meaning:
+      'The bank’s statement has a movement after all that an operator had decided it lacked. What was decided stays booked.',
+    decisions: {
+      revert: 'Take back what was decided: the books are as they were before.',
+      close: CLOSE,
+    },
+  },
+  statement_unaccounted: {
+    meaning:
+      'The entries of a window of the bank’s statement do not account for the change of its balance. Nothing was booked.',
+    decisions: { close: CLOSE },
+  },
+  statement_short: {
+    meaning: 'The bank’s statement has less than all that it ever showed. Nothing was booked.',
+    decisions: { close: CLOSE },
+  },
+  bank_balance_short: {
+    meaning: 'The bank’s balance is less than its statement explains. Nothing was booked.',
+    decisions: { close: CLOSE },
+  },
+  unmatched_event: {
+    meaning: 'An event of the bank names nothing that is known here, after all its tries. It was applied to nothing.',
+    decisions: EVENT,
+  },
+  disputed_event: {
+    meaning:
+      'The references of an event of the bank contradict each other, or the bank does not confirm it. It was applied to nothing.',
+    decisions: EVENT,
+  },
+  quarantined_event: {
+    meaning: 'An event of the bank could not be read, or cannot be true. It was applied to nothing.',
+    decisions: EVENT,
+  },
+  ledger_drift: {
+    meaning: 'The verification of the books found a fault. Nothing was booked.',
+    decisions: { close: CLOSE },
+  },
+  close_differs: {
+    meaning: 'The close of a day differs from the bank’s balance by what no open case explains. Nothing was booked.',
+    decisions: { close: CLOSE },
+  },
+} as const satisfies Readonly<Record<string, LooseCaseKind>>
+
+/** A kind of case that has no operation. */
+export type LooseCase = keyof typeof looseCases
+
+/** A kind of case that has no operation; `undefined` for any other. */
+export function looseCaseKind(kind: string): LooseCaseKind | undefined {
+  return Object.hasOwn(looseCases, kind) ? looseCases[kind as LooseCase] : undefined
+}
