@@ -486,10 +486,7 @@ export function configOf(values: ServiceValues, bank: ConfiguredBank): Config {
     metricsToken: values.PIXGATE_METRICS_TOKEN,
     adminTokenPrevious: values.PIXGATE_ADMIN_TOKEN_PREVIOUS,
     metricsTokenPrevious: values.PIXGATE_METRICS_TOKEN_PREVIOUS,
-    encryptionKeys: {
-      current: values.PIXGATE_ENCRYPTION_KEY,
-      previous: values.PIXGATE_ENCRYPTION_KEY_PREVIOUS,
-    },
+    encryptionKeys: { current: values.PIXGATE_ENCRYPTION_KEY, previous: values.PIXGATE_ENCRYPTION_KEY_PREVIOUS },
     bank,
     merchant: {
       pixKey: values.PIXGATE_MERCHANT_PIX_KEY,

@@ -13,7 +13,7 @@ import {
 import type { ReadCase } from './loose/index.ts'
 import { looseOptionsOf, type OptionsNeeds, operationOf, optionsOf } from './options.ts'
 import { evidenceOf, stepViews, versionOf } from './steps/rules.ts'
-import { readSteps } from './steps/store.ts'
+import { readSteps, readStoredCase } from './steps/store.ts'
 import { type CaseFilter, listCases, readCase, type WholeCase } from './store.ts'
 import { summaryOf } from './summary.ts'
 import { timelineOf } from './timeline.ts'
@@ -32,6 +32,7 @@ export function createDeskHandlers(needs: DeskNeeds): DeskHandlers {
       const { limit = limits.pageLimitDefault } = query
       // One more than asked for tells whether there are more.
       const rows = await listCases(database, { ...filterOf(query), limit: limit + 1 })
+      if (rows.length === 0 && query.state === 'closed') await assertClosed(needs, query.cursor)
       const data = rows.slice(0, limit).map(summaryOf)
       const hasMore = rows.length > limit
       const nextCursor = hasMore ? (data.at(-1)?.id ?? null) : null
@@ -122,6 +123,18 @@ function eventOf({ subject }: ReadCase) {
   const { inboxId: id, ordinal, endpoint, state, outcome, body, receivedAt } = subject
   const bytes = body === null ? null : body.toString('base64')
   return { id, ordinal, endpoint, state, outcome, body: bytes, receivedAt: new Date(receivedAt).toISOString() }
+}
+
+/**
+ * The closed cases are listed by when they were closed: one that was opened again has no place among them.
+ * @throws validation_error (400)
+ * @source rules#desk.31
+ */
+async function assertClosed({ database }: DeskNeeds, cursor: string | undefined): Promise<void> {
+  const last = cursor === undefined ? undefined : await readStoredCase(database, cursor)
+  if (last?.closedAt !== null) return
+  const message = 'the case that cursor names is open again; begin the list anew'
+  throw new Refusal('validation_error', { message, fields: [{ field: 'cursor', code: 'not_possible', message }] })
 }
 
 function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Omit<CaseFilter, 'limit'> {

@@ -59,7 +59,7 @@ const listOpen = statement<ListParameters, CaseRow>(
     ORDER BY c.opened_at, c.id LIMIT $8`,
 )
 
-/** Along `case_list_closed`, or that of its kind. One that was opened again since has no place among them: the page is empty. */
+/** Along `case_list_closed`, or that of its kind. After one that was opened again since the page is empty. */
 const listClosed = statement<ListParameters, CaseRow>(
   'desk.closed_cases',
   `SELECT ${CASE}

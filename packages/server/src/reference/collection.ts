@@ -17,9 +17,9 @@ export function collectionOf(endpoints: readonly Endpoint[], baseUrl: string, op
     endpoints.filter(({ auth }) => auth !== 'partner').map((endpoint) => [endpoint.id, endpoint]),
   )
   const hasBank = callable.has('payCashIn')
-  const ids = new Set(
-    [...callable.values()].flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable)),
-  )
+  const kept = new Set(Object.values(KEPT).map(({ variable }) => variable))
+  const named = [...callable.values()].flatMap((endpoint) => pathVariables(endpoint).map(({ variable }) => variable))
+  const ids = new Set(named.filter((variable) => kept.has(variable)))
   return {
     info: {
       name: apiInfo.title,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { OperatorRole } from '@pixgate/spec'
-import { statement } from '../../src/platform/db/database.ts'
+import { audit } from '../support/evidence.ts'
 import { makeOperator } from '../support/operators.ts'
 import { type Answer, world } from '../support/world.ts'
 
@@ -40,11 +40,8 @@ export async function desk(t: TestContext, environment: Readonly<Record<string, 
   }
   /** What the audit trail has of a case. */
   const audited = async (id: string) =>
-    (await pix.database.rows(selectAudit, [id])).map(({ action, name, facts }) => [action, name, facts])
+    (await audit(pix.database))
+      .filter(({ subject }) => subject === id)
+      .map(({ action, actorName, facts }) => [action, actorName, facts])
   return { ...pix, ana, bia, make, read, decide, say, withdraw, paidTwice, audited }
 }
-
-const selectAudit = statement<[subject: string], { action: string; name: string | null; facts: Answer['body'] }>(
-  'test.audit_of_case',
-  'SELECT action, actor_name AS name, facts FROM audit WHERE subject = $1 ORDER BY at, id',
-)

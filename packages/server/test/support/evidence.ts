@@ -141,13 +141,14 @@ export async function openTransactions(
 
 const AUDIT = statement<[], AuditRow>(
   'test.audit',
-  'SELECT at, actor, action, subject, address, facts FROM audit ORDER BY at, id',
+  `SELECT at, actor, actor_name AS "actorName", action, subject, address, facts FROM audit ORDER BY at, id`,
 )
 
 /** A row of the audit trail. */
 export interface AuditRow {
   readonly at: number
   readonly actor: string
+  readonly actorName: string | null
   readonly action: string
   readonly subject: string
   readonly address: string
