@@ -207,7 +207,7 @@ function executeOnce(needs: DeskNeeds, decidable: Decidable, executed: Executed)
   })
 }
 
-/** What an operation books of it by its own table counts in the amount. @source rules#desk.39 */
+/** What an operation books of it by its own table counts in the amount. @source rules#desk.39, rules#desk.52 */
 function withHanded(effects: Effects, handedCents: bigint): Effects {
   return { ...effects, amountCents: Math.max(effects.amountCents, Number(handedCents)) }
 }

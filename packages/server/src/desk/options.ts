@@ -110,7 +110,7 @@ function orderOf({ decision }: DeskOption, caseId: string): DeskOrder {
 }
 
 /** What a decision is as a command. */
-export function commandOf(
+function commandOf(
   decider: CaseDecider,
   operation: Operation,
   openCase: DecidableCase,

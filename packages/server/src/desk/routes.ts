@@ -117,6 +117,14 @@ async function readTogether({ database }: OptionsNeeds, id: string) {
   }
 }
 
+/** The event that a case is about, with its bytes. @source rules#desk.57 */
+function eventOf({ subject }: ReadCase) {
+  if (subject.is !== 'event') return null
+  const { inboxId: id, ordinal, endpoint, state, outcome, body, receivedAt } = subject
+  const bytes = body === null ? null : body.toString('base64')
+  return { id, ordinal, endpoint, state, outcome, body: bytes, receivedAt: new Date(receivedAt).toISOString() }
+}
+
 /**
  * The closed cases are listed by when they were closed: one that was opened again has no place among them.
  * @throws validation_error (400)
@@ -127,14 +135,6 @@ async function assertClosed({ database }: DeskNeeds, cursor: string | undefined)
   if (last?.closedAt !== null) return
   const message = 'the case that cursor names is open again; begin the list anew'
   throw new Refusal('validation_error', { message, fields: [{ field: 'cursor', code: 'not_possible', message }] })
-}
-
-/** The event that a case is about, with its bytes. @source rules#desk.57 */
-function eventOf({ subject }: ReadCase) {
-  if (subject.is !== 'event') return null
-  const { inboxId: id, ordinal, endpoint, state, outcome, body, receivedAt } = subject
-  const bytes = body === null ? null : body.toString('base64')
-  return { id, ordinal, endpoint, state, outcome, body: bytes, receivedAt: new Date(receivedAt).toISOString() }
 }
 
 function filterOf(query: EndpointInput<typeof endpoints.listCases>['query']): Omit<CaseFilter, 'limit'> {

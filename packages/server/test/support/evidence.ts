@@ -23,6 +23,16 @@ export async function caseFacts(database: Database, kind: string): Promise<objec
   return (await database.rows(CASE_FACTS, [kind])).map(({ facts }) => facts)
 }
 
+const OPEN_OF_KIND = statement<[kind: string], { id: string }>(
+  'test.open_cases_of_kind',
+  'SELECT id FROM "case" WHERE kind = $1 AND closed_at IS NULL ORDER BY opened_at, id',
+)
+
+/** The ids of the open cases of a kind, oldest first. */
+export async function openCaseIdsOf(database: Database, kind: string): Promise<string[]> {
+  return (await database.rows(OPEN_OF_KIND, [kind])).map(({ id }) => id)
+}
+
 const CASH_INS = statement<[], { id: string; status: string; facts: CashInFacts }>(
   'test.cash_ins',
   'SELECT id, status, facts FROM cash_in ORDER BY id',

@@ -16,8 +16,8 @@ const PARKED = [0, 1_001, 5_001, 30_001, 60_001, 300_001, 900_001]
 const BELIEVED = bankWithout('query-charge', 'statement')
 
 /** A charge, and an event that names none and is given up. */
-async function setAside(t: TestContext, options: WorldOptions = {}) {
-  const pix = await world(t, {}, { isStepped: true, ...options })
+async function setAside(t: TestContext, options: WorldOptions = {}, environment: Record<string, string> = {}) {
+  const pix = await world(t, environment, { isStepped: true, ...options })
   const made = await pix.charge('10.00')
   const body = JSON.stringify(paidEvent({ ...made, id: 'nobody', valueCents: 1000, providerTransactionId: 'x' }))
   const waits = async () => {
@@ -180,4 +180,12 @@ test('[desk.58] [CI-10] [EV-34] an event whose references name two charges is ap
   assert.deepEqual([(await pix.read(one.id)).status, (await pix.read(other.id)).status], ['PENDING', 'PAID'])
   assert.deepEqual(await cases(pix.database), ['disputed_event (closed)'])
   await assertBooks(pix.database)
+})
+
+test('[desk.52] the money of an event that is attributed counts in the amount from which on it takes a second person', async (t) => {
+  const pix = await setAside(t, BELIEVED, { PIXGATE_DESK_APPROVAL_FROM_CENTS: '1000' })
+  const attributed = pix.decide('unmatched_event', 'attribute', { attributeTo: pix.made.id })
+  await assert.rejects(attributed, { code: 'insufficient_role' }, 'nobody is named who could propose it')
+  assert.deepEqual(await pix.outcomes(), ['PARKED CASE_OPENED'])
+  await pix.decide('unmatched_event', 'dismiss')
 })

@@ -5,8 +5,9 @@ import type { DeskDecision, LooseDecision } from '@pixgate/spec'
 import { createDeskCommands, type DecisionRequest } from '../../../src/desk/commands.ts'
 import { createLooseDesk, type EventDesk } from '../../../src/desk/loose/index.ts'
 import { createRehearsal } from '../../../src/engine/rehearsal.ts'
-import { type Database, statement } from '../../../src/platform/db/database.ts'
+import type { Database } from '../../../src/platform/db/database.ts'
 import { type FixtureOptions, type StatementFixture, statementFixture } from '../../bank-statement/fixture.ts'
+import { openCaseIdsOf } from '../../support/evidence.ts'
 import { ALIVE } from '../../support/live-request.ts'
 import { ADMIN_TOKEN, type Answer, type World } from '../../support/world.ts'
 
@@ -54,21 +55,16 @@ export interface DeskFixture extends StatementFixture, Deciding {}
 export const MARIA = { actor: '0198c0de-7a11-7000-8000-00000000000a', actorName: 'Maria', address: '203.0.113.7' }
 
 /** No event is set aside here. */
-export const NO_EVENTS: EventDesk = {
+const NO_EVENTS: EventDesk = {
   read: async () => undefined,
   applyAgain: async () => assert.fail(),
   accepts: async () => false,
 }
 
-const OPEN = statement<[kind: string], { id: string }>(
-  'test.open_loose',
-  'SELECT id FROM "case" WHERE kind = $1 AND closed_at IS NULL ORDER BY opened_at DESC, id DESC',
-)
-
 async function openOne(database: Database, kind: string): Promise<string> {
-  const [first, ...more] = await database.rows(OPEN, [kind])
+  const [first, ...more] = await openCaseIdsOf(database, kind)
   assert.ok(first && more.length === 0, `${kind} is open once`)
-  return first.id
+  return first
 }
 
 /** The desk of a process without HTTP. */
