@@ -35,7 +35,8 @@ export function effectsOfDecision(decision: Decision<unknown>, state: State): Ef
     moves: [...made, ...moved],
     notifications,
     opens: cases,
-    closes,
+    // One that is decided may end its doubt as well.
+    closes: [...new Set(closes)],
   })
 }
 
