@@ -2,19 +2,33 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type JournalTemplate, journals } from '../src/ledger.ts'
 import { limits } from '../src/limits.ts'
-import { adjustment, createAdjustment, setCashOutSwitch } from '../src/operator.ts'
+import { type AdjustmentStatus, adjustment, createAdjustment, setCashOutSwitch } from '../src/operator.ts'
 import { ajv } from './support/ajv.ts'
 import { rowsOf } from './support/rows.ts'
 
+/** What each does to the accounts, by its own words. */
+const POSTINGS: Readonly<Record<AdjustmentStatus, Readonly<Record<string, object>>>> = {
+  CREDITED: { available: { v: 1 }, settlement: { v: -1 } },
+  DEBITED: { available: { v: -1 }, settlement: { v: 1 } },
+  CLEARING_ARRIVED: { settlement: { v: -1 }, clearing: { v: 1 } },
+  CLEARING_LEFT: { settlement: { v: 1 }, clearing: { v: -1 } },
+  CLEARING_ADDED: { settlement: { v: -1 }, clearing: { v: 1 } },
+  CLEARING_REMOVED: { settlement: { v: 1 }, clearing: { v: -1 } },
+  CLEARING_CREDITED: { clearing: { v: -1 }, available: { v: 1 } },
+  CLEARING_DEBITED: { clearing: { v: 1 }, available: { d: -1 }, receivable: { v: -1, d: 1 } },
+  CLEARING_GAINED: { clearing: { v: -1 }, losses: { v: 1 } },
+  CLEARING_LOST: { clearing: { v: 1 }, losses: { v: -1 } },
+}
+
+/** What is booked under the bank's own id. */
+const MOVEMENTS: Readonly<Record<string, string>> = { CLEARING_ARRIVED: 'in', CLEARING_LEFT: 'out' }
+
 for (const { row, title } of rowsOf(adjustment)) {
-  test(`${title}: the available balance and settlement move by the same value, and no notification is sent`, () => {
+  test(`${title}: what it says of the accounts, and no notification is sent`, () => {
     assert.ok(row.posts)
-    const { postings }: JournalTemplate = journals[row.posts]
-    const sign = row.to === 'CREDITED' ? 1 : -1
-    assert.deepEqual(postings, [
-      { account: 'available', amount: { v: sign }, shown: 'ADJUSTMENT' },
-      { account: 'settlement', amount: { v: -sign } },
-    ])
+    const { postings, movement }: JournalTemplate = journals[row.posts]
+    assert.deepEqual(Object.fromEntries(postings.map(({ account, amount }) => [account, amount])), POSTINGS[row.to])
+    assert.equal(movement, MOVEMENTS[row.to])
     assert.equal(row.emits, undefined)
   })
 }
