@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { cents, cursorList, instant, nullable, pageLimit, uuid } from './shapes.ts'
+import { CASE_KIND, cents, cursorList, instant, nullable, pageLimit, uuid } from './shapes.ts'
 
 /** Cases: what an operator has to decide, and all that is known about it. */
 
@@ -19,7 +19,7 @@ export const CASE_EXAMPLE = {
   closedAt: null,
 } as const
 
-const kind = Type.String({ pattern: '^[a-z_]{1,64}$', description: 'The kind of case', examples: ['second_payment'] })
+const kind = Type.String({ pattern: CASE_KIND, description: 'The kind of case', examples: ['second_payment'] })
 
 const operation = Type.Object({
   id: uuid,

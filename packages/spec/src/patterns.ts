@@ -1,5 +1,5 @@
 import { PIX_KEY_TYPE, pixKeyTypes } from './pix-key.ts'
-import { CURSOR, EXTERNAL_ID, EXTERNAL_ID_PUBLISHED, FREE_TEXT, PLAIN_TEXT, TEXT_OF_LINES } from './shapes.ts'
+import { CASE_KIND, CURSOR, EXTERNAL_ID, EXTERNAL_ID_PUBLISHED, FREE_TEXT, PLAIN_TEXT, TEXT_OF_LINES } from './shapes.ts'
 
 const VISIBLE = 'must not have control characters, bidi overrides, line separators or half surrogates'
 const PRINTABLE =
@@ -12,6 +12,7 @@ export const patternFaults: Readonly<Record<string, string>> = {
   [TEXT_OF_LINES]: VISIBLE,
   [EXTERNAL_ID]: PRINTABLE,
   [PIX_KEY_TYPE]: `must be one of ${pixKeyTypes.join(', ')}`,
+  [CASE_KIND]: 'must be 1 to 64 small letters and underscores',
   [CURSOR]: 'must be the nextCursor of the page before',
 }
 

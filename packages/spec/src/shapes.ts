@@ -278,3 +278,6 @@ export function pageList<T extends TSchema>(item: T, title: string) {
     { title },
   )
 }
+
+/** The name of a kind of case. */
+export const CASE_KIND = '^[a-z_]{1,64}$'
