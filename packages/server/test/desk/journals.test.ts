@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type DeskDecision, Refusal } from '@pixgate/spec'
+import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createCashOutCommands } from '../../src/cash-out/commands.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
 import { createRefundInCommands } from '../../src/refund-in/commands.ts'
@@ -108,6 +109,13 @@ test('[desk.6] a second payment pays the charge that it was meant for; told agai
   )
   assert.deepEqual(await cases(database), ['second_payment (closed)'])
   assert.deepEqual(await notifiedStatuses(database), ['PAID', 'PAID'])
+  const named = { transactionId: null, externalId: null, endToEndId: 'E2' }
+  const [matches = []] = await createCashInStore(database).match([named])
+  assert.deepEqual(
+    new Set(matches.map((match) => match.id)),
+    new Set([other]),
+    'what is told of it is told of that charge',
+  )
   await assertBooks(database)
 })
 
