@@ -7,6 +7,7 @@ import { countedBy, type Limits, takenAgain } from '../operations/limits/limits.
 import { isAtRest } from '../operations/schedule.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { HoldersChanged } from '../operators/index.ts'
+import { own } from '../platform/own.ts'
 import { assertMaySay, auditOf } from './approval.ts'
 import type { ApprovalInput } from './approval-input.ts'
 import {
@@ -161,6 +162,7 @@ function isAcceptanceKnown({ status, facts, transactionId }: CashOut, told: stri
   return facts.isAccepted === true && transactionId === told && status !== 'PROVIDER_RESULT_UNKNOWN'
 }
 
+/** @source rules#desk.44 */
 function recogniseConfirmation(
   cashOut: CashOut,
   told: ConfirmedInput,
@@ -170,8 +172,9 @@ function recogniseConfirmation(
   const { endToEndId, valueCents, occurredAt, recipientDiffers = false } = input.movement
   if (occurredAt > nowMs + limits.occurredAtFutureMs) return 'IMPLAUSIBLE'
   const booked = bookedMovement(cashOut, endToEndId)
-  // In doubt that may be what was booked: nobody kept to whom it went.
-  const isToAnother = recipientDiffers && cashOut.status !== 'RECONCILIATION_REQUIRED'
+  // In doubt that may be what was booked: nobody kept to whom it went. What an operator decided is decided.
+  const isDecided = own(cashOut.facts.decidedMovements, endToEndId) !== undefined
+  const isToAnother = recipientDiffers && cashOut.status !== 'RECONCILIATION_REQUIRED' && !isDecided
   return booked === valueCents && !isToAnother ? 'IGNORED' : input
 }
 

@@ -33,7 +33,8 @@ export function effectsOfDecision(decision: Decision<unknown>, state: State): Ef
     moves: moves.map(({ operationId: id, to }) => ({ id, from: state.operation(id)?.status ?? null, to })),
     notifications,
     opens: cases,
-    closes,
+    // One that is decided may end its doubt as well.
+    closes: [...new Set(closes)],
   })
 }
 

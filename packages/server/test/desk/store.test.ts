@@ -86,7 +86,10 @@ test('[desk.31] closed cases are listed apart, last closed first, in pages', asy
   assert.deepEqual([idsOf(page), page.data[0].state], [[one], 'closed'])
   assert.deepEqual(idsOf(await pix.read(`?state=closed&limit=1&cursor=${page.pagination.nextCursor}`)), [two])
   assert.deepEqual(idsOf(await pix.read(`?state=closed&cursor=${two}`)), [])
-  await pix.database.rows(statement('test.reopen', `UPDATE "case" SET closed_at = NULL WHERE kind = 'second_payment'`), [])
+  await pix.database.rows(
+    statement('test.reopen', `UPDATE "case" SET closed_at = NULL WHERE kind = 'second_payment'`),
+    [],
+  )
   const headers = { authorization: `Bearer ${await makeOperator(pix, 'viewer', 'Eva')}` }
   const lost = await pix.call('GET', `/operator/cases?state=closed&cursor=${one}`, undefined, headers)
   assert.deepEqual([lost.status, lost.body.errors[0]?.field], [400, 'cursor'])

@@ -1,0 +1,276 @@
+import test from 'node:test'
+import { type BankBehaviorChange, deskDecisionNames } from '@pixgate/spec'
+import { bankWithout } from '../support/bank-without.ts'
+import { postEvent } from '../support/partner-events.ts'
+import { asItIs, decideAs, type Scenario, type Truth } from '../support/scripted-operator.ts'
+import { stepUntil } from '../support/stepping.ts'
+import type { World } from '../support/world.ts'
+
+/** Cases that the simulated bank can bring about, and each decision about them in a world of its own. */
+
+const HOUR = 3_600_000
+const SILENT = { eventDelayMs: HOUR }
+const IMPATIENT = { PIXGATE_PARTNER_TIMEOUT_MS: '200' }
+
+/** A merchant with R$ 100.00, and a payout of R$ 30.00. */
+async function payout(pix: World, behavior: BankBehaviorChange): Promise<string> {
+  await pix.paid('100')
+  await pix.behave(behavior)
+  return (await pix.cashOut()).id
+}
+
+/** The same with a refund. */
+async function refund(pix: World, behavior: BankBehaviorChange): Promise<string> {
+  const { id } = await pix.paid('100')
+  await pix.behave(behavior)
+  return (await pix.refundIn(id, 30)).id
+}
+
+const payoutIs = (pix: World, id: string, status: string, stepMs?: number) =>
+  stepUntil(pix, `/api/pix/cash-out/${id}`, status, stepMs)
+const refundIs = (pix: World, id: string, status: string, stepMs?: number) =>
+  stepUntil(pix, `/api/pix/refund/${id}`, status, stepMs)
+
+/** What the bank tells falsely of something that it confirmed. */
+async function falseFailure(pix: World, event: string, id: string, transactionId: string): Promise<void> {
+  await pix.bank('PUT', '/control/lies', { perThousand: { falseFailure: 1_000 } })
+  const occurredAt = new Date(pix.clock.now()).toISOString()
+  const told = {
+    event,
+    eventId: 'false',
+    status: 'FAILED',
+    valueCents: 3_000,
+    transactionId,
+    externalId: id,
+    occurredAt,
+  }
+  await postEvent(pix, told, { endpoint: event === 'CashOut' ? 'cash-out' : 'cash-in' })
+  for (let second = 0; second < 3; second++) await pix.later(1_000)
+}
+
+/** The bank gives no answer for a quarter of an hour. */
+async function unanswered(pix: World): Promise<void> {
+  await pix.later(1_000)
+  await pix.behave({ latencyMs: 400 })
+  for (let minute = 0; minute < 17; minute++) await pix.later(60_000)
+  await pix.behave({ latencyMs: 0 })
+}
+
+const quarters = async (pix: World) => {
+  for (let quarter = 0; quarter < 99; quarter++) await pix.later(15 * 60_000)
+}
+
+/** The bank gave a payment of a charge back, and has not told so. */
+const givenBack =
+  (valueCents: number): Truth =>
+  async (pix, id) => {
+    await pix.behave(SILENT)
+    const { returnId } = await pix.bankAction(`charges/${id}/return`, { valueCents })
+    return { evidence: { returnId } }
+  }
+
+const cameBack: Truth = async (pix, id) => {
+  await pix.behave(SILENT)
+  const { returnId } = await pix.bankAction(`payouts/${id}/reverse`)
+  return { evidence: { returnId } }
+}
+
+/** The return that the bank told without its id. */
+const named: Truth = async (pix) => {
+  const { entries } = (await pix.bank('GET', '/control/book')).body
+  return { evidence: { returnId: entries.at(-1).returnId } }
+}
+
+const meantFor =
+  (reais: string): Truth =>
+  async (pix) => ({ attributeTo: (await pix.charge(reais)).id })
+
+const CASH_INS: readonly Scenario[] = [
+  {
+    kind: 'second_payment',
+    arrange: async (pix) => {
+      const { id } = await pix.paid('100')
+      pix.clock.advance(1_000)
+      await pix.bankAction(`charges/${id}/pay`, { valueCents: 10_100 })
+      return id
+    },
+    decisions: { credit: asItIs, return: givenBack(10_100), attribute: meantFor('101'), write_off: asItIs },
+  },
+  {
+    kind: 'amount_differs',
+    arrange: async (pix) => {
+      const { id } = await pix.charge('100')
+      await pix.bankAction(`charges/${id}/pay`, { valueCents: 9_000 })
+      return id
+    },
+    decisions: { credit: asItIs, return: givenBack(9_000), attribute: meantFor('90'), write_off: asItIs },
+  },
+  {
+    kind: 'return_unnamed',
+    ...bankWithout('query-charge'),
+    arrange: async (pix) => {
+      const { id, providerTransactionId: transactionId, endToEndId } = await pix.paid('100')
+      await pix.behave(SILENT)
+      await pix.bankAction(`charges/${id}/return`, { valueCents: 4_000 })
+      const occurredAt = new Date(pix.clock.now()).toISOString()
+      const told = { event: 'CashInReversal', eventId: 'unnamed', status: 'CONFIRMED', valueCents: 4_000, occurredAt }
+      await postEvent(pix, { ...told, transactionId, endToEndId })
+      return id
+    },
+    decisions: { return: named, write_off: named },
+  },
+]
+
+const PAYOUTS: readonly Scenario[] = [
+  {
+    kind: 'result_missing',
+    environment: IMPATIENT,
+    arrange: async (pix) => {
+      const id = await payout(pix, { cashOut: 'lost-response', ...SILENT })
+      await unanswered(pix)
+      return id
+    },
+    decisions: {
+      confirm: async (pix, id) => {
+        const { endToEndId } = (await pix.bank('GET', `/payouts/${id}`)).body
+        return { evidence: { endToEndId } }
+      },
+      reopen: asItIs,
+    },
+  },
+  {
+    kind: 'outcome_overdue',
+    arrange: async (pix) => {
+      const id = await payout(pix, { cashOut: 'manual' })
+      await payoutIs(pix, id, 'DISPATCHED')
+      await quarters(pix)
+      await pix.behave(SILENT)
+      return id
+    },
+    decisions: {
+      confirm: async (pix, id) => {
+        const { endToEndId } = await pix.bankAction(`payouts/${id}/confirm`)
+        return { evidence: { endToEndId } }
+      },
+      fail: async (pix, id) => {
+        await pix.bankAction(`payouts/${id}/fail`)
+        return {}
+      },
+      reopen: asItIs,
+    },
+  },
+  {
+    kind: 'amount_differs',
+    arrange: async (pix) => {
+      const id = await payout(pix, { cashOut: 'manual' })
+      await payoutIs(pix, id, 'DISPATCHED')
+      await pix.bankAction(`payouts/${id}/confirm`, { valueCents: 2_999 })
+      return id
+    },
+    decisions: { return: cameBack, confirm: asItIs, write_off: asItIs },
+  },
+  {
+    kind: 'confirmed_after_release',
+    arrange: async (pix) => {
+      const id = await payout(pix, { cashOut: 'fail' })
+      await payoutIs(pix, id, 'FAILED')
+      await pix.bankAction(`payouts/${id}/confirm`, { despiteFailure: true })
+      return id
+    },
+    decisions: { return: cameBack, confirm: asItIs, write_off: asItIs },
+  },
+  {
+    kind: 'failed_after_confirmation',
+    arrange: async (pix) => {
+      const id = await payout(pix, {})
+      const { transactionId } = await payoutIs(pix, id, 'CONFIRMED')
+      await falseFailure(pix, 'CashOut', id, transactionId)
+      return id
+    },
+    decisions: { reopen: asItIs, close: asItIs },
+  },
+]
+
+const REFUNDS: readonly Scenario[] = [
+  {
+    kind: 'result_missing',
+    environment: IMPATIENT,
+    arrange: async (pix) => {
+      const id = await refund(pix, { refundIn: 'lost-response', ...SILENT })
+      await unanswered(pix)
+      return id
+    },
+    decisions: {
+      confirm: async (pix, id) => {
+        const { returnId } = (await pix.bank('GET', `/refunds/${id}`)).body
+        return { evidence: { returnId } }
+      },
+      reopen: asItIs,
+    },
+  },
+  {
+    kind: 'outcome_overdue',
+    arrange: async (pix) => {
+      const id = await refund(pix, { refundIn: 'manual' })
+      await quarters(pix)
+      await pix.behave(SILENT)
+      return id
+    },
+    decisions: {
+      confirm: async (pix, id) => {
+        const { returnId } = await pix.bankAction(`refunds/${id}/confirm`)
+        return { evidence: { returnId } }
+      },
+      fail: async (pix, id) => {
+        await pix.bankAction(`refunds/${id}/fail`)
+        return {}
+      },
+      reopen: asItIs,
+    },
+  },
+  {
+    kind: 'amount_differs',
+    arrange: async (pix) => {
+      const id = await refund(pix, { refundIn: 'manual' })
+      await pix.later(1_000)
+      await pix.bankAction(`refunds/${id}/confirm`, { valueCents: 2_999 })
+      return id
+    },
+    decisions: { confirm: asItIs, write_off: asItIs },
+    untrue: ['return'],
+  },
+  {
+    kind: 'confirmed_after_release',
+    arrange: async (pix) => {
+      const id = await refund(pix, { refundIn: 'fail' })
+      await refundIs(pix, id, 'FAILED')
+      await pix.bankAction(`refunds/${id}/confirm`, { despiteFailure: true })
+      return id
+    },
+    decisions: { confirm: asItIs, write_off: asItIs },
+    untrue: ['return'],
+  },
+  {
+    kind: 'failed_after_confirmation',
+    arrange: async (pix) => {
+      const id = await refund(pix, {})
+      const { transactionId } = await refundIs(pix, id, 'CONFIRMED')
+      await falseFailure(pix, 'CashInReversal', id, transactionId)
+      return id
+    },
+    decisions: { reopen: asItIs, close: asItIs },
+  },
+]
+
+const scenarios = [
+  ...CASH_INS.map((scenario) => ['cash-in', scenario] as const),
+  ...PAYOUTS.map((scenario) => ['cash-out', scenario] as const),
+  ...REFUNDS.map((scenario) => ['refund-in', scenario] as const),
+]
+
+for (const [of, scenario] of scenarios) {
+  for (const decision of deskDecisionNames.filter((name) => name in scenario.decisions)) {
+    test(`[desk.44] ${of} ${scenario.kind} is decided by ${decision}, and our books are the bank’s`, (t) =>
+      decideAs(t, scenario, decision))
+  }
+}

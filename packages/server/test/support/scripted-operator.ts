@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { type DeskDecision, deskDecisionNames } from '@pixgate/spec'
+import { verifyAudit } from '../../src/audit/verify.ts'
+import { makeOperator } from './operators.ts'
+import { type Answer, type World, type WorldOptions, world } from './world.ts'
+
+/** An operator who reads a case, makes a decision that is true at the bank, and looks at the books afterwards. */
+
+/** What an operator has from the bank, or knows. */
+export interface Proof {
+  readonly evidence?: { readonly endToEndId?: string; readonly returnId?: string }
+  readonly attributeTo?: string
+}
+
+/** What becomes true at the bank before a decision, and what the operator then knows of it. */
+export type Truth = (pix: World, id: string) => Promise<Proof>
+
+/** How a kind of case comes to be, and each decision that it then offers. */
+export interface Scenario {
+  readonly kind: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly bank?: WorldOptions['bank']
+  /** Brings the case about. @returns the id of the operation */
+  readonly arrange: (pix: World) => Promise<string>
+  readonly decisions: Partial<Readonly<Record<DeskDecision, Truth>>>
+  /** What is offered and would not be true at this bank. */
+  readonly untrue?: readonly DeskDecision[]
+}
+
+/** Nothing has to be true. */
+export const asItIs: Truth = async () => ({})
+
+const HOUR = 3_600_000
+
+/** A world with the case, and whoever decides it. */
+async function casework(t: TestContext, { kind, environment, bank, arrange }: Scenario) {
+  const pix = await world(t, { ...environment }, { isStepped: true, ...(bank && { bank }) })
+  const headers = { authorization: `Bearer ${await makeOperator(pix, 'operator', 'Ana')}` }
+  const operationId = await arrange(pix)
+  const read = async (path: string): Promise<Answer['body']> => {
+    const { status, body } = await pix.call('GET', `/operator/cases${path}`, undefined, headers)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body
+  }
+  const find = async () => (await read(`?operation_id=${operationId}&kind=${kind}`)).data[0]
+  for (let tries = 0; (await find()) === undefined; tries++) {
+    assert.ok(tries < 100, `${kind} does not come about: ${JSON.stringify((await read('')).data)}`)
+    await pix.work()
+  }
+  const { id } = await find()
+  return { pix, headers, operationId, read, id }
+}
+
+/** Makes a decision in a world of its own, where the case offers just those that are expected. */
+export async function decideAs(t: TestContext, scenario: Scenario, decision: DeskDecision): Promise<void> {
+  const { pix, headers, operationId, read, id } = await casework(t, scenario)
+  const { options } = await read(`/${id}`)
+  const { decisions, untrue = [] } = scenario
+  assert.deepEqual(
+    options.filter(({ isOffered }: { isOffered: boolean }) => isOffered).map(nameOf),
+    deskDecisionNames.filter((name) => name in decisions || untrue.includes(name)),
+    `what is offered: ${JSON.stringify(options)}`,
+  )
+  const known = await decisions[decision]?.(pix, operationId)
+  const { version } = await read(`/${id}`)
+  const body = { decision, reason: 'as the bank says', version, ...known }
+  const path = `/operator/cases/${id}/decisions`
+  const tried = await pix.call('POST', path, { ...body, dryRun: true }, headers)
+  assert.equal(tried.status, 200, JSON.stringify(tried.body))
+  const made = await pix.call('POST', path, body, headers)
+  assert.equal(made.status, 200, JSON.stringify(made.body))
+  assert.deepEqual(made.body.effects, tried.body.effects, 'what was tried is done')
+  assert.equal((await read(`/${id}`)).state, made.body.effects.closes.includes(id) ? 'closed' : 'open')
+  // All that the bank still has to say comes in.
+  for (const wait of [1_000, 60_000, HOUR, HOUR, 24 * HOUR]) await pix.later(wait)
+  await pix.assertBooksAgree()
+  assert.deepEqual((await verifyAudit(pix.database, { keys: [] })).faults, [])
+}
+
+function nameOf({ decision }: { readonly decision: string }): string {
+  return decision
+}
