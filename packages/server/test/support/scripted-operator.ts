@@ -8,13 +8,13 @@ import { type Answer, type World, type WorldOptions, world } from './world.ts'
 /** An operator who reads a case, makes a decision that is true at the bank, and looks at the books afterwards. */
 
 /** What an operator has from the bank, or knows. */
-export interface BankWord {
+export interface Proof {
   readonly evidence?: { readonly endToEndId?: string; readonly returnId?: string }
   readonly attributeTo?: string
 }
 
 /** What becomes true at the bank before a decision, and what the operator then knows of it. */
-export type Truth = (pix: World, id: string) => Promise<BankWord>
+export type Truth = (pix: World, id: string) => Promise<Proof>
 
 /** How a kind of case comes to be, and each decision that it then offers. */
 export interface Scenario {
