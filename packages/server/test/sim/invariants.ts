@@ -1,0 +1,217 @@
+import { type AccountCode, accounts } from '@pixgate/spec'
+import type { Draft, WrittenMove } from '../../src/engine/draft.ts'
+import type { Operation } from '../../src/engine/operation.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
+import type { BankBook } from './bank-book.ts'
+import type { Tables } from './tables.ts'
+
+/** What must hold after every step. */
+
+/** The invariants, each in a sentence. */
+export const INVARIANTS = {
+  I1: 'every journal sums to zero, and so do all accounts together',
+  I2: 'available and reserved are never negative, and receivable is never positive',
+  I3: 'what is reserved is exactly what orders under way, and doubts, have set aside',
+  I4: 'once all is quiet, what our books say of the bank is what the bank’s own book says, but for differences that are cases',
+  I5: 'each journal is posted at most once per operation and reference',
+  I6: 'an operation ends once, and leaves its end only where the machines say so',
+  I7: 'each state is told at most once, exactly where it is committed, and no failure is told after a confirmation',
+  I8: 'refunds under way and confirmed are together at most what was paid',
+  I9: 'an order is carried out at most once under our id, and nothing is released while its money may have left',
+  I10: 'what a client was answered is there ever after, and what the bank was answered is in the inbox',
+  I11: 'there is one operation for an external id',
+  I12: 'once all is quiet, nothing is open but what the bank still has under way, and doubts that have a case',
+  I13: 'a balance is the sum of its entries',
+  I14: 'entries are only ever added, without a gap in their versions',
+  I15: 'what a client sees of an operation goes back only where the machines say so',
+} as const
+
+/** The name of an invariant. */
+export type InvariantName = keyof typeof INVARIANTS
+
+/** An invariant does not hold. */
+export class Violation extends Error {
+  override readonly name = 'Violation'
+  readonly invariant: InvariantName
+
+  constructor(invariant: InvariantName, what: string) {
+    super(`${invariant}: ${what} — but ${INVARIANTS[invariant]}`)
+    this.invariant = invariant
+  }
+}
+
+/** @throws Violation where something does not hold */
+export function assertHolds(holds: boolean, invariant: InvariantName, what: () => string): void {
+  if (!holds) throw new Violation(invariant, what())
+}
+
+const HELD_BY_JOURNAL: Readonly<Record<string, 1 | -1>> = { reserved: 1 }
+
+/** Ends of operations, and where each may go from there: written down a second time, apart from the machines. */
+const AFTER_END: Readonly<Record<string, readonly string[]>> = {
+  'cash_in PAID': ['RECONCILIATION_REQUIRED'],
+  'cash_in EXPIRED': ['PAID', 'RECONCILIATION_REQUIRED'],
+  'cash_in FAILED': ['RECONCILIATION_REQUIRED'],
+  'cash_out CONFIRMED': ['REVERSED', 'RECONCILIATION_REQUIRED'],
+  'cash_out REVERSED': ['RECONCILIATION_REQUIRED'],
+  'cash_out FAILED': ['RECONCILIATION_REQUIRED'],
+  'cash_out RELEASED': ['RECONCILIATION_REQUIRED'],
+  'refund_in CONFIRMED': [],
+  'refund_in FAILED': [],
+}
+
+/** What a client sees of a state on the way to its end. */
+const PROGRESS: Readonly<Record<string, readonly string[]>> = {
+  cash_out: ['RESERVED', 'DISPATCHED'],
+}
+
+const TOLD: Readonly<Record<string, string>> = {
+  'cash_in PAID': 'pix_cash_in PAID',
+  'cash_in FAILED': 'pix_cash_in FAILED',
+  'cash_out CONFIRMED': 'pix_cash_out CONFIRMED',
+  'cash_out FAILED': 'pix_cash_out FAILED',
+  'cash_out RELEASED': 'pix_cash_out FAILED',
+  'refund_in CONFIRMED': 'pix_cash_in_reversal CONFIRMED',
+  'refund_in FAILED': 'pix_cash_in_reversal FAILED',
+}
+
+/** Watches every commit. */
+export class Watch {
+  readonly #tables: Tables
+  readonly #book: BankBook
+  readonly #now: () => number
+  /** Σ of entries, kept apart from the balances. */
+  readonly #sums = new Map<string, bigint>()
+  readonly #heldBy = new Map<string, bigint>()
+  readonly #toldOf = new Map<string, string[]>()
+  readonly #externalIds = new Map<string, string>()
+  readonly #refunds = new Map<string, Map<string, bigint>>()
+  #seenEntries = 0
+
+  constructor(tables: Tables, book: BankBook, now: () => number) {
+    this.#tables = tables
+    this.#book = book
+    this.#now = now
+  }
+
+  /** @throws Violation where a commit broke something */
+  committed(draft: Draft): void {
+    this.#entries()
+    this.#accounts()
+    for (const operation of draft.createdOperations.values()) this.#created(operation)
+    for (const move of draft.moves) this.#moved(move)
+    for (const { operationId, eventType, status } of draft.notifications) this.#told(operationId, `${eventType} ${status}`)
+    for (const id of new Set(draft.moves.map(({ after }) => after.id))) this.#operation(id)
+    for (const { before, after } of draft.moves) this.#isTold(draft, before, after)
+  }
+
+  #entries(): void {
+    const { entries } = this.#tables
+    assertHolds(entries.length >= this.#seenEntries, 'I14', () => 'entries are gone')
+    const journals = new Map<string, bigint>()
+    for (; this.#seenEntries < entries.length; this.#seenEntries++) {
+      const entry = entries[this.#seenEntries]
+      if (!entry) break
+      const { account, amountCents, operationId, journal, reference } = entry
+      const name = `${journal} ${operationId} ${reference}`
+      journals.set(name, (journals.get(name) ?? 0n) + amountCents)
+      this.#sums.set(account, (this.#sums.get(account) ?? 0n) + amountCents)
+      if (account in HELD_BY_JOURNAL) this.#heldBy.set(operationId, (this.#heldBy.get(operationId) ?? 0n) + amountCents)
+      if (journal === 'cash_out_released' || journal === 'refund_in_released') this.#released(operationId)
+    }
+    for (const [name, sum] of journals) assertHolds(sum === 0n, 'I1', () => `${name} sums to ${sum}`)
+  }
+
+  #accounts(): void {
+    let total = 0n
+    let held = 0n
+    for (const [code, { balanceCents }] of this.#tables.accounts) {
+      total += balanceCents
+      const sum = this.#sums.get(code) ?? 0n
+      assertHolds(sum === balanceCents, 'I13', () => `${code} is ${balanceCents} and its entries are ${sum}`)
+      assertHolds(isWithin(code, balanceCents), 'I2', () => `${code} is ${balanceCents}`)
+    }
+    assertHolds(total === 0n, 'I1', () => `all accounts sum to ${total}`)
+    for (const cents of this.#heldBy.values()) held += cents
+    assertHolds(held === this.#tables.balance('reserved'), 'I3', () => `holds are ${held}`)
+  }
+
+  #released(id: string): void {
+    const isSafe = !this.#book.mayHaveLeft(id, this.#now()) || !this.#book.isTruthful(id)
+    assertHolds(isSafe, 'I9', () => `${id} was released, and its money may have left`)
+  }
+
+  #created({ id, kind, externalId, detail, valueCents }: Operation): void {
+    const name = `${kind} ${externalId}`
+    const known = this.#externalIds.get(name)
+    assertHolds(known === undefined || known === id, 'I11', () => `${name} is ${known} and ${id}`)
+    this.#externalIds.set(name, id)
+    if (kind !== 'refund_in' || detail.origin !== 'MERCHANT') return
+    const cashInId = String(detail.cashInId)
+    const refunds = this.#refunds.get(cashInId) ?? new Map<string, bigint>()
+    this.#refunds.set(cashInId, refunds.set(id, valueCents))
+    this.#ceiling(cashInId)
+  }
+
+  #ceiling(cashInId: string): void {
+    const refunds = [...(this.#refunds.get(cashInId) ?? [])]
+    const standing = refunds.filter(([id]) => this.#tables.operations.get(id)?.status !== 'FAILED')
+    const cents = standing.reduce((sum, [, value]) => sum + value, 0n)
+    const paid = this.#tables.operations.get(cashInId)?.valueCents ?? 0n
+    assertHolds(cents <= paid, 'I8', () => `${cents} are refunded of ${paid}, which ${cashInId} was`)
+  }
+
+  #moved({ before, after }: WrittenMove): void {
+    if (!before || before.status === after.status) return
+    const allowed = AFTER_END[`${before.kind} ${before.status}`]
+    assertHolds(allowed?.includes(after.status) ?? true, 'I6', () => `${before.kind} ${before.id} was ${before.status} and is ${after.status}`)
+    const progress = PROGRESS[before.kind]
+    const isBack = progress !== undefined && after.status === 'RESERVED'
+    assertHolds(!isBack, 'I15', () => `${before.id} was ${before.status} and is ${after.status}`)
+  }
+
+  #isTold(draft: Draft, before: Operation | undefined, after: Operation): void {
+    if (before?.status === after.status) return
+    const wanted = TOLD[`${after.kind} ${after.status}`]
+    if (wanted === undefined) return
+    const isTold = draft.notifications.some(
+      ({ operationId, eventType, status }) => operationId === after.id && `${eventType} ${status}` === wanted,
+    )
+    assertHolds(isTold, 'I7', () => `${after.kind} ${after.id} is ${after.status} and nobody is told`)
+  }
+
+  #told(operationId: string, what: string): void {
+    const before = this.#toldOf.get(operationId) ?? []
+    const isRepeated = before.includes(what) && !what.startsWith('pix_cash_out_reversal')
+    assertHolds(!isRepeated, 'I7', () => `${operationId} is told ${what} twice`)
+    const isFailureLate = what.endsWith(' FAILED') && before.includes(what.replace(/FAILED$/, 'CONFIRMED'))
+    assertHolds(!isFailureLate, 'I7', () => `${operationId} is told ${what} after its confirmation`)
+    this.#toldOf.set(operationId, [...before, what])
+  }
+
+  /** What of an operation is reserved is what its state says. */
+  #operation(id: string): void {
+    const operation = this.#tables.operations.get(id)
+    if (!operation) return
+    const held = this.#heldBy.get(id) ?? 0n
+    const wanted = wantedHold(operation)
+    assertHolds(wanted === undefined || held === wanted, 'I3', () => `${operation.kind} ${id} is ${operation.status} and holds ${held}, not ${wanted}`)
+  }
+}
+
+function isWithin(code: AccountCode, cents: bigint): boolean {
+  const { bound } = accounts[code]
+  return !(bound === 'not negative' && cents < 0n) && !(bound === 'not positive' && cents > 0n)
+}
+
+/** What an operation that is in no doubt has set aside. */
+function wantedHold(operation: Operation): bigint | undefined {
+  const { kind, status, valueCents, feeCents } = operation
+  if (reasonOf(operation) !== null) return undefined
+  if (kind === 'cash_out') {
+    const isUnderWay = ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'].includes(status)
+    return isUnderWay ? valueCents + feeCents : 0n
+  }
+  if (kind === 'refund_in') return status === 'PENDING' ? valueCents : 0n
+  return undefined
+}

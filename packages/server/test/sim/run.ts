@@ -1,0 +1,91 @@
+import { Coverage } from './coverage.ts'
+import { Driver } from './driver.ts'
+import { Violation } from './invariants.ts'
+import { assertQuiet } from './quiet.ts'
+import { World, type WorldOptions } from './world.ts'
+
+/** One run: trouble, then quiet, then the books against the bank's. */
+
+/** How long a run goes on in trouble, in steps. */
+const STEPS = 2_000
+/** How many steps it may take until all is quiet. */
+const QUIET_STEPS = 20_000
+
+/** A run's end. */
+export interface RunResult {
+  readonly seed: number
+  readonly steps: number
+  readonly operations: number
+  /** What did not hold; absent: everything did. */
+  readonly failure?: unknown
+}
+
+/** Runs a seed. */
+export async function run(seed: number, options: WorldOptions = {}): Promise<RunResult> {
+  const world = new World(seed, options)
+  const driver = new Driver(world)
+  const endWatch = options.coverage ? () => undefined : world.coverage.watch()
+  let steps = 0
+  try {
+    for (; steps < STEPS; steps++) {
+      if (world.tables.operations.size < 40 && world.chance.bool(0.05)) driver.ask()
+      if (world.faults.hit('suspended', 0.002)) toggle(world)
+      await driver.step()
+    }
+    steps += await comeToRest(driver)
+    assertQuiet(world, driver.merchant)
+    return { seed, steps, operations: world.tables.operations.size }
+  } catch (failure) {
+    world.say(`FOUND ${failure instanceof Error ? failure.message : String(failure)}`)
+    return { seed, steps, operations: world.tables.operations.size, failure }
+  } finally {
+    endWatch()
+  }
+}
+
+async function comeToRest(driver: Driver): Promise<number> {
+  const { world } = driver
+  world.say('no more faults')
+  world.faults.isOn = false
+  driver.resumeAll()
+  setSwitch(world, true)
+  let lastAt = world.now
+  for (let steps = 0; steps < QUIET_STEPS; steps++) {
+    await driver.step()
+    if (!driver.isIdle || driver.nextAt() !== Number.POSITIVE_INFINITY) lastAt = world.now
+    // The statement is read a few times more.
+    if (world.now - lastAt > 20 * 60_000) return steps
+  }
+  throw new Violation('I12', `it does not come to rest: next at ${new Date(driver.nextAt()).toISOString()}`)
+}
+
+function toggle(world: World): void {
+  const isOn = world.tables.controls.get('cash_out_switch')?.value.enabled === true
+  setSwitch(world, !isOn)
+}
+
+function setSwitch({ tables, say }: Pick<World, 'tables' | 'say'>, enabled: boolean): void {
+  void say
+  const { version } = tables.controls.get('cash_out_switch') ?? { version: 0n }
+  tables.controls.set('cash_out_switch', { version: version + 1n, value: { enabled } })
+}
+
+/** Runs seeds one after the other, counted together. */
+export async function runMany(
+  seeds: Iterable<number>,
+  options: WorldOptions & { readonly until?: (coverage: Coverage) => boolean } = {},
+): Promise<{ readonly coverage: Coverage; readonly results: RunResult[] }> {
+  const coverage = options.coverage ?? new Coverage()
+  const results: RunResult[] = []
+  const end = coverage.watch()
+  try {
+    for (const seed of seeds) {
+      const result = await run(seed, { ...options, coverage })
+      results.push(result)
+      if (result.failure || options.until?.(coverage)) break
+    }
+  } finally {
+    end()
+  }
+  return { coverage, results }
+}
