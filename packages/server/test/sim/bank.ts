@@ -25,8 +25,8 @@ export interface BankOptions {
   readonly agenda: Agenda
   readonly now: () => number
   readonly say: (sentence: string) => void
-  /** For how long the same order is taken for a repeat; 0: never. */
-  readonly windowMs: number
+  /** For how long after it was taken the same order, by when it was sent, is taken for a repeat; 0: never. */
+  readonly windowMs: (kind: BankOrder['kind']) => number
   /** Sends an event on its way to us. */
   readonly send: (event: SentEvent) => void
   /** It was told to carry out what it had carried out: this must never be. */
@@ -118,10 +118,13 @@ export class Bank {
   }
 
   /** Takes an order; the same within the window for a repeat. */
-  takeOrder(asked: Pick<BankOrder, 'kind' | 'id' | 'valueCents' | 'chargeId' | 'paymentId'>): BankOrder {
+  takeOrder(
+    asked: Pick<BankOrder, 'kind' | 'id' | 'valueCents' | 'chargeId' | 'paymentId'>,
+    sentAt = this.#now,
+  ): BankOrder {
     const known = this.book.orders.get(asked.id)
     if (known) {
-      if (this.#now - known.takenAt < this.#options.windowMs) return known
+      if (sentAt - known.takenAt < this.#options.windowMs(asked.kind)) return known
       this.#options.onSecondOrder(known)
       return known
     }

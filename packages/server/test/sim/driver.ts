@@ -79,11 +79,11 @@ export class Driver {
   #trouble(): boolean {
     const { world } = this
     const { chance, faults } = world
-    if (faults.hit('crash', 0.02)) {
+    if (faults.hit('crash', 0.06)) {
       this.crash(chance.below(2))
       return true
     }
-    if (faults.hit('pause', 0.01)) {
+    if (faults.hit('pause', 0.04)) {
       const { name } = chance.pick(world.processes)
       world.say(`${name} stands still`)
       this.#pausedUntil.set(name, world.now + chance.below(10 * MINUTE))
@@ -154,8 +154,8 @@ export class Driver {
 
   async #readStatement(process: SimulatedProcess): Promise<void> {
     const { world } = this
-    const { now, faults, bank } = world
-    this.#statementAt = now + MINUTE
+    const { now, faults, bank, statement } = world
+    this.#statementAt = now + (faults.isOn || !statement.isDone ? MINUTE : 10 * MINUTE)
     if (faults.hit('statement unread', 0.3)) return
     await process.statement.keep(bank.book.entries.filter(({ shownAt }) => shownAt <= now), now)
     await process.statement.match(now, async () => true)
@@ -178,6 +178,13 @@ export class Driver {
     return next
   }
 
+  /** Nothing is left to do but to ask, again and again, about doubts that have a case. */
+  get isAtRest(): boolean {
+    const { tables, agenda, inbox } = this.world
+    if (!this.isIdle || agenda.nextAt !== null || inbox.nextDueAt() !== null) return false
+    return [...tables.operations.values()].every(({ id, dueAt }) => dueAt === null || tables.openCasesOf(id).length > 0)
+  }
+
   /** When something is to be done next. */
   nextAt(): number {
     const { world } = this
@@ -190,7 +197,10 @@ export class Driver {
   /** Time goes by until something is to be done, at most to the next look at the statement. */
   #wait(): void {
     const { world } = this
-    const until = Math.min(this.nextAt(), Math.max(this.#statementAt, world.now + 1))
+    const standing = world.processes.map(({ name }) => this.#pausedUntil.get(name) ?? 0)
+    // While all stand still nothing is done, however due it is.
+    const isStandstill = standing.every((at) => at > world.now)
+    const until = isStandstill ? Math.min(...standing) : Math.min(this.nextAt(), Math.max(this.#statementAt, world.now + 1))
     world.now = Math.max(world.now, until)
   }
 

@@ -80,9 +80,9 @@ class Calls {
   async #call<Answer>(id: string, act: () => Answer, window?: SendWindow): Promise<Answer | NotSent | Unknown> {
     const { halt, faults, chance, agenda, bank, now, wait } = this.#options
     await halt('a call to the bank')
-    if (window?.isOver() || faults.hit('unsent', 0.3)) return UNSENT
-    if (faults.hit('request lost', 0.2)) return UNKNOWN
-    if (faults.hit('request late', 0.15)) {
+    if (window?.isOver() || faults.hit('unsent', 0.6)) return UNSENT
+    if (faults.hit('request lost', 0.5)) return UNKNOWN
+    if (faults.hit('request late', 0.3)) {
       const at = now() + chance.below(LATE_MS)
       bank.book.underWay.set(id, Math.max(at, bank.book.underWay.get(id) ?? 0))
       agenda.at(at, act)
@@ -90,8 +90,8 @@ class Calls {
     }
     const answer = act()
     await halt('the bank’s answer')
-    if (faults.hit('answer lost', 0.2)) return UNKNOWN
-    if (faults.hit('answer late', 0.2)) {
+    if (faults.hit('answer lost', 0.5)) return UNKNOWN
+    if (faults.hit('answer late', 0.6)) {
       wait(chance.below(7_000))
       await halt('the bank’s late answer')
     }
@@ -102,8 +102,8 @@ class Calls {
   async #ask<Answer>(act: () => Answer): Promise<Answer | NotSent | Unknown> {
     const { halt, faults } = this.#options
     await halt('a question to the bank')
-    if (faults.hit('unsent', 0.2)) return UNSENT
-    if (faults.hit('request lost', 0.2)) return UNKNOWN
+    if (faults.hit('unsent', 0.5)) return UNSENT
+    if (faults.hit('request lost', 0.5)) return UNKNOWN
     const answer = act()
     await halt('the bank’s answer')
     return answer
@@ -128,7 +128,7 @@ class Calls {
       const { bank, now, faults } = this.#options
       const charge = bank.book.charges.get(id)
       if (!charge) return { kind: 'NOT_FOUND' }
-      if (now() - charge.takenAt < STALE_MS && faults.hit('query stale', 0.3)) return { kind: 'NOT_FOUND' }
+      if (now() - charge.takenAt < STALE_MS && faults.hit('query stale', 0.7)) return { kind: 'NOT_FOUND' }
       if (bank.lies('answer denies', 0.2, id)) return { kind: 'NOT_FOUND' }
       const answer = this.#chargeAnswer(charge)
       // Asked on no terms, whatever there is contradicts them.
@@ -169,17 +169,18 @@ class Calls {
   }
 
   sendOrder(asked: Pick<BankOrder, 'kind' | 'id' | 'valueCents' | 'chargeId' | 'paymentId'>, window?: SendWindow) {
+    const sentAt = this.#options.now()
     return this.#call(
       asked.id,
       () => {
         const { bank, chance } = this.#options
         const refused = { kind: 'REJECTED', errorCode: 'refused', errorMessage: undefined } as const
         if (bank.lies('answer refuses', 0.1, asked.id)) {
-          bank.takeOrder(asked)
+          bank.takeOrder(asked, sentAt)
           return refused
         }
         if (!bank.book.orders.has(asked.id) && chance.bool(0.05)) return refused
-        return this.#orderAnswer(bank.takeOrder(asked))
+        return this.#orderAnswer(bank.takeOrder(asked, sentAt))
       },
       window,
       // The same shape for both kinds of order: the module reads its own.
@@ -194,7 +195,7 @@ class Calls {
         if (bank.lies('answer invents', 0.05, id)) return this.#invented(kind, id, valueCents)
         return { kind: 'NOT_FOUND' } as const
       }
-      if (now() - order.takenAt < STALE_MS && faults.hit('query stale', 0.3)) return { kind: 'NOT_FOUND' } as const
+      if (now() - order.takenAt < STALE_MS && faults.hit('query stale', 0.7)) return { kind: 'NOT_FOUND' } as const
       if (bank.lies('answer denies', 0.2, id)) return { kind: 'NOT_FOUND' } as const
       return this.#orderAnswer(order)
     })

@@ -30,37 +30,37 @@ export class Postman {
   send(event: SentEvent, bank: Bank): void {
     const { faults, chance } = this.#options
     const id = event.references.externalId ?? ''
-    if (faults.hit('event lost', 0.2)) return
-    this.#bring(event, this.#delayMs(), !faults.hit('event unproven', 0.05))
-    for (let again = 0; again < 4 && faults.hit('event repeated', 0.8); again++) this.#bring(event, chance.below(10 * MINUTE))
+    if (faults.hit('event lost', 0.3)) return
+    this.#bring(event, this.#delayMs(), !faults.hit('event unproven', 0.1))
+    for (let again = 0; again < 12 && faults.hit('event repeated', 1); again++) this.#bring(event, chance.below(10 * MINUTE))
     if (bank.lies('event lies', 0.1, id)) this.#bring(lying(event), chance.below(MINUTE))
     if (bank.lies('event contradicted', 0.1, id)) this.#bring({ ...event, note: 'otherwise' } as SentEvent, chance.below(MINUTE))
     if (bank.lies('event untimely', 0.05, id)) this.#bring(untimely(event), chance.below(MINUTE))
-    if (faults.hit('event unknown', 0.1)) {
+    if (faults.hit('event unknown', 0.3)) {
       const references = { transactionId: bank.book.name('T'), externalId: null, endToEndId: null }
       this.#bring({ ...event, references, what: bank.book.name('W') } as SentEvent, 0)
     }
-    if (faults.hit('event unreadable', 0.1)) this.#bringBytes({ kind: 'unreadable', what: bank.book.name('W'), fault: 'no amount', named: undefined })
-    this.#noise(bank)
+    if (faults.hit('event unreadable', 0.3)) this.#bringBytes({ kind: 'unreadable', what: bank.book.name('W'), fault: 'no amount', named: undefined })
+    this.noise(bank)
   }
 
   /** What is told of anything that there is. */
-  #noise(bank: Bank): void {
+  noise(bank: Bank): void {
     const { faults, chance, now } = this.#options
     const any = anySubject(bank.book, chance.below(1_000_000))
     if (!any) return
-    if (faults.hit('event incomplete', 0.1)) {
+    if (faults.hit('event incomplete', 0.8)) {
       this.#bring({ ...changedEvent(any.subject, any.of, chance.bool(0.5)), what: bank.book.name('W') }, chance.below(MINUTE))
     }
-    if (bank.lies('event failure', 0.2, any.of.id)) {
+    if (bank.lies('event failure', 0.3, any.of.id)) {
       this.#bring({ ...failedEvent(any.subject, any.of, now()), what: bank.book.name('W') } as SentEvent, chance.below(MINUTE))
     }
   }
 
   #delayMs(): number {
     const { faults, chance } = this.#options
-    if (faults.hit('event late', 0.3)) return chance.below(30 * MINUTE)
-    return faults.hit('event reordered', 0.5) ? chance.below(10_000) : 0
+    if (faults.hit('event late', 0.5)) return chance.below(30 * MINUTE)
+    return faults.hit('event reordered', 0.9) ? chance.below(10_000) : 0
   }
 
   #bring(event: SentEvent, afterMs: number, isProven = true): void {

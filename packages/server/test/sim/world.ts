@@ -72,6 +72,7 @@ export class World {
   readonly #credits: { readonly verifyFromCents: bigint; readonly unverifiedMaxCents: bigint }
   readonly #windowMs: number
   readonly #options: WorldOptions
+  #postman: Postman | undefined
   #started = 0
   #named = 0
 
@@ -86,7 +87,7 @@ export class World {
     this.tables = new Tables((draft) => this.#onCommit(draft), options.lacking)
     this.statement = new StatementTable(this.tables)
     this.#database = createQueries(this.tables, this.inbox)
-    this.capabilities = new Set([...ALWAYS, ...SOMETIMES.filter(() => chance.bool(0.85))])
+    this.capabilities = capabilitiesOf(chance)
     this.#windowMs = chance.pick([10 * 60_000, 24 * 60 * 60_000])
     this.terms = termsOf(chance)
     this.#credits = { verifyFromCents: chance.pick([0n, 1_000n, 1_000_000n]), unverifiedMaxCents: chance.pick([2_000n, 1_000_000n]) }
@@ -95,18 +96,24 @@ export class World {
     for (let at = 0; at < 2; at++) this.start(at)
   }
 
+  /** Something is told of anything that there is. */
+  chatter(): void {
+    this.#postman?.noise(this.bank)
+  }
+
   #openBank(): Bank {
     const { agenda, chance, faults } = this
     const now = () => this.now
     const bring = (body: Buffer, isProven: boolean) => void this.callbacks.push({ body, isProven })
     const postman = new Postman({ chance, faults, agenda, now, bring })
+    this.#postman = postman
     const bank: Bank = new Bank({
       chance,
       faults,
       agenda,
       now,
       say: (sentence) => this.say(sentence),
-      windowMs: this.capabilities.has('idempotent-payout') && this.capabilities.has('idempotent-refund') ? this.#windowMs : 0,
+      windowMs: (kind) => (this.capabilities.has(`idempotent-${kind}`) ? this.#windowMs : 0),
       send: (event) => postman.send(event, bank),
       onSecondOrder: ({ kind, id }) => this.fail(new Violation('I9', `${kind} ${id} was ordered a second time`)),
       canBeAsked: this.capabilities.has('query-payout'),
@@ -189,9 +196,9 @@ export class World {
   }
 
   #commitFault(): CommitFault {
-    if (this.faults.hit('commit unreachable', 0.02)) return 'unreachable'
-    if (this.faults.hit('commit lost before', 0.02)) return 'lost before'
-    return this.faults.hit('commit lost after', 0.02) ? 'lost after' : 'none'
+    if (this.faults.hit('commit unreachable', 0.1)) return 'unreachable'
+    if (this.faults.hit('commit lost before', 0.15)) return 'lost before'
+    return this.faults.hit('commit lost after', 0.15) ? 'lost after' : 'none'
   }
 
   #onFault(fault: Fault): void {
@@ -218,6 +225,12 @@ export class World {
     for (const { kind, operationId } of draft.cases.opened) this.say(`CASE ${kind} of ${operationId}`)
     for (const { eventType, status, operationId } of draft.notifications) this.say(`told: ${eventType} ${status} of ${operationId}`)
   }
+}
+
+/** A bank that cannot be asked about a charge cannot cancel one either. */
+function capabilitiesOf(chance: Chance): ReadonlySet<PartnerCapability> {
+  const drawn = SOMETIMES.filter(() => chance.bool(0.85))
+  return new Set([...ALWAYS, ...drawn.filter((one) => one !== 'cancel-charge' || drawn.includes('query-charge'))])
 }
 
 const NO_CAPS = { paymentCents: null, hourCents: null, dayCents: null, nightCents: null, newRecipientCents: null }
