@@ -1,4 +1,5 @@
 import { Refusal } from '@pixgate/spec'
+import type { Operation } from '../../src/engine/operation.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { route } from './bank-events.ts'
 import { Merchant, operate } from './merchant.ts'
@@ -182,7 +183,14 @@ export class Driver {
   get isAtRest(): boolean {
     const { tables, agenda, inbox } = this.world
     if (!this.isIdle || agenda.nextAt !== null || inbox.nextDueAt() !== null) return false
-    return [...tables.operations.values()].every(({ id, dueAt }) => dueAt === null || tables.openCasesOf(id).length > 0)
+    return [...tables.operations.values()].every((one) => one.dueAt === null || this.#isAskedForEver(one))
+  }
+
+  /** A doubt that has a case, and a charge that has ended at a bank that cannot be asked about it, and is all the same. */
+  #isAskedForEver({ id, kind, status }: Operation): boolean {
+    const { tables, capabilities } = this.world
+    const isVain = kind === 'cash_in' && !capabilities.has('query-charge') && ['PAID', 'FAILED', 'EXPIRED'].includes(status)
+    return isVain || tables.openCasesOf(id).length > 0
   }
 
   /** When something is to be done next. */

@@ -43,7 +43,7 @@ export class Merchant {
     const transaction = {
       value: (100 + chance.below(5_000)) / 100,
       externalId: name,
-      expirationTime: chance.pick([60, 600, 3_600, 7_200]),
+      expirationTime: chance.pick([60, 600, 1_800, 3_600]),
     }
     return { at: 'cash-in', body: { transaction }, key: this.#key() }
   }

@@ -9,7 +9,7 @@ import { World, type WorldOptions } from './world.ts'
 /** How long a run goes on in trouble, in steps. */
 const STEPS = 2_000
 /** How many steps it may take until all is quiet. */
-const QUIET_STEPS = 20_000
+const QUIET_STEPS = 60_000
 
 /** So long nothing new may happen: the statement is read some times more. */
 const REST_MS = 40 * 60_000
@@ -28,6 +28,7 @@ export interface RunResult {
 /** Runs a seed. */
 export async function run(seed: number, options: WorldOptions = {}): Promise<RunResult> {
   const world = new World(seed, options)
+  options.onWorld?.(world)
   const driver = new Driver(world)
   const endWatch = options.coverage ? () => undefined : world.coverage.watch()
   let steps = 0

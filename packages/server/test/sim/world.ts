@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly nature?: Nature
   /** Is told each thing that happens, in words. */
   readonly say?: (sentence: string) => void
+  /** Is given the world before its first step. */
+  readonly onWorld?: (world: World) => void
   /** Adds to what counts what was reached. */
   readonly coverage?: Coverage
 }
