@@ -1,26 +1,32 @@
+/** What is planned for an instant. */
+interface Plan {
+  readonly at: number
+  readonly what: () => void
+}
+
 /** What is to happen when its time has come, in the bank and on the way from it: in the order of time, then of planning. */
 export class Agenda {
-  readonly #plans: { readonly at: number; readonly order: number; readonly what: () => void }[] = []
-  #planned = 0
+  /** The last one comes first: latest at the front. */
+  readonly #plans: Plan[] = []
 
   /** Plans something. */
   at(at: number, what: () => void): void {
-    this.#planned += 1
-    this.#plans.push({ at, order: this.#planned, what })
+    let [low, high] = [0, this.#plans.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#plans[middle] as Plan).at > at) low = middle + 1
+      else high = middle
+    }
+    this.#plans.splice(low, 0, { at, what })
   }
 
   /** When the next thing is to happen; `null`: nothing is. */
   get nextAt(): number | null {
-    return this.#plans.length === 0 ? null : Math.min(...this.#plans.map(({ at }) => at))
+    return this.#plans.at(-1)?.at ?? null
   }
 
-  /** Does what is due. */
-  run(nowMs: number): boolean {
-    const due = this.#plans.filter(({ at }) => at <= nowMs).sort((a, b) => a.at - b.at || a.order - b.order)
-    for (const plan of due) {
-      this.#plans.splice(this.#plans.indexOf(plan), 1)
-      plan.what()
-    }
-    return due.length > 0
+  /** Does what is due. What that plans for now is done as well. */
+  run(nowMs: number): void {
+    while ((this.nextAt ?? Number.POSITIVE_INFINITY) <= nowMs) this.#plans.pop()?.what()
   }
 }

@@ -21,6 +21,8 @@ export class Driver {
   readonly merchant: Merchant
   readonly #busy = new Set<string>()
   readonly #pausedUntil = new Map<string, number>()
+  /** By what takes them in: callbacks that the bank was not answered yet. */
+  readonly #unanswered = new Map<string, () => void>()
   #statementAt = 0
   #tasks = 0
 
@@ -101,6 +103,9 @@ export class Driver {
     for (const busy of [...this.#busy].filter((one) => one.startsWith(`${name} `))) {
       this.#busy.delete(busy)
       this.#tasks -= 1
+      // A bank that is not answered brings it again.
+      this.#unanswered.get(busy)?.()
+      this.#unanswered.delete(busy)
     }
     world.start(at)
   }
@@ -110,9 +115,8 @@ export class Driver {
     const { chance, callbacks } = world
     const process = chance.pick(world.processes)
     if ((this.#pausedUntil.get(process.name) ?? 0) > world.now) return false
-    const callback = callbacks.shift()
-    if (callback) {
-      this.#takeIn(process, callback)
+    if (callbacks.length > 0) {
+      for (const callback of callbacks.splice(0, 1 + chance.below(32))) this.#takeIn(process, callback)
       return true
     }
     const work = chance.pick(WORKS)
@@ -126,19 +130,10 @@ export class Driver {
   #takeIn(process: SimulatedProcess, callback: World['callbacks'][number]): void {
     const { world } = this
     const again = () => world.agenda.at(world.now + 5_000, () => void world.callbacks.push(callback))
-    // A bank that is not answered brings it again; whether it was lost with a process shows in nothing else.
-    let isTaken = false
-    world.agenda.at(world.now + 30_000, () => {
-      if (!isTaken) world.callbacks.push(callback)
-    })
-    this.begin(process, world.name('callback'), () =>
-      process.inbox
-        .accept({ endpoint: route, ...callback })
-        .then(() => {
-          isTaken = true
-        })
-        .catch(again),
-    )
+    const name = world.name('callback')
+    this.#unanswered.set(`${process.name} ${name}`, again)
+    const taken = () => void this.#unanswered.delete(`${process.name} ${name}`)
+    this.begin(process, name, () => process.inbox.accept({ endpoint: route, ...callback }).then(taken).catch(again))
   }
 
   #beginWork(process: SimulatedProcess, work: Work): void {
@@ -208,7 +203,9 @@ export class Driver {
     const standing = world.processes.map(({ name }) => this.#pausedUntil.get(name) ?? 0)
     // While all stand still nothing is done, however due it is.
     const isStandstill = standing.every((at) => at > world.now)
-    const until = isStandstill ? Math.min(...standing) : Math.min(this.nextAt(), Math.max(this.#statementAt, world.now + 1))
+    const until = isStandstill
+      ? Math.min(...standing, world.agenda.nextAt ?? Number.POSITIVE_INFINITY)
+      : Math.min(this.nextAt(), Math.max(this.#statementAt, world.now + 1))
     world.now = Math.max(world.now, until)
   }
 

@@ -43,7 +43,7 @@ const PIX_CODE = buildStaticBrCode({ pixKey: 'merchant@example.com', merchantNam
 const UNSENT: NotSent = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' }
 const UNKNOWN: Unknown = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined }
 /** What is late arrives within this; a bank for which longer is possible proves nothing by «not found». */
-const LATE_MS = 240_000
+const LATE_MS = 220_000
 const STALE_MS = 60_000
 
 /** Makes the way of a process to the bank. */

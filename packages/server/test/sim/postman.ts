@@ -32,7 +32,7 @@ export class Postman {
     const id = event.references.externalId ?? ''
     if (faults.hit('event lost', 0.3)) return
     this.#bring(event, this.#delayMs(), !faults.hit('event unproven', 0.1))
-    for (let again = 0; again < 12 && faults.hit('event repeated', 1); again++) this.#bring(event, chance.below(10 * MINUTE))
+    this.#repeat(event)
     if (bank.lies('event lies', 0.1, id)) this.#bring(lying(event), chance.below(MINUTE))
     if (bank.lies('event contradicted', 0.1, id)) this.#bring({ ...event, note: 'otherwise' } as SentEvent, chance.below(MINUTE))
     if (bank.lies('event untimely', 0.05, id)) this.#bring(untimely(event), chance.below(MINUTE))
@@ -50,10 +50,19 @@ export class Postman {
     const any = anySubject(bank.book, chance.below(1_000_000))
     if (!any) return
     if (faults.hit('event incomplete', 0.8)) {
-      this.#bring({ ...changedEvent(any.subject, any.of, chance.bool(0.5)), what: bank.book.name('W') }, chance.below(MINUTE))
+      const event = { ...changedEvent(any.subject, any.of, chance.bool(0.5)), what: bank.book.name('W') }
+      this.#bring(event, chance.below(MINUTE))
+      this.#repeat(event)
     }
     if (bank.lies('event failure', 0.3, any.of.id)) {
       this.#bring({ ...failedEvent(any.subject, any.of, now()), what: bank.book.name('W') } as SentEvent, chance.below(MINUTE))
+    }
+  }
+
+  #repeat(event: SentEvent): void {
+    const { faults, chance } = this.#options
+    for (let again = 0; again < 60 && faults.hit('event repeated', 1); again++) {
+      this.#bring(event, chance.below(10 * MINUTE))
     }
   }
 

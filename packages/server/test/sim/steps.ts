@@ -14,12 +14,16 @@ export interface Halt {
 /** All who have halted. */
 export class Steps {
   readonly #halts: Halt[] = []
-  /** Off: nothing halts, as where only the outcome matters. */
-  isOn = true
+  readonly #isHalting: () => boolean
+
+  /** @param isHalting asked each time: at a place where nobody halts, nothing comes between two steps */
+  constructor(isHalting: () => boolean) {
+    this.#isHalting = isHalting
+  }
 
   /** Halts a process before what it is about to do. */
   before(process: string, before: string): Promise<void> {
-    if (!this.isOn) return Promise.resolve()
+    if (!this.#isHalting()) return Promise.resolve()
     return new Promise((go) => this.#halts.push({ process, before, go }))
   }
 
@@ -41,12 +45,6 @@ export class Steps {
     const dropped = this.#halts.length - left.length
     this.#halts.splice(0, this.#halts.length, ...left)
     return dropped
-  }
-
-  /** Lets all go on that halt from now on, and those that have. */
-  openAll(): void {
-    this.isOn = false
-    for (const halt of this.#halts.splice(0)) halt.go()
   }
 }
 

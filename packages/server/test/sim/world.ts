@@ -55,7 +55,7 @@ export class World {
   readonly chance: Chance
   readonly faults: Faults
   readonly agenda = new Agenda()
-  readonly steps = new Steps()
+  readonly steps: Steps
   readonly tables: Tables
   readonly inbox = new InboxTable()
   readonly statement: StatementTable
@@ -85,6 +85,8 @@ export class World {
     this.chance = chance
     this.nature = options.nature ?? (chance.bool(0.5) ? 'truthful' : 'lying')
     this.coverage = options.coverage ?? new Coverage()
+    const halting = chance.pick([0.1, 0.3, 0.6, 1])
+    this.steps = new Steps(() => this.faults.isOn && chance.bool(halting))
     this.faults = new Faults(chance, this.nature, (fault) => this.#onFault(fault))
     this.tables = new Tables((draft) => this.#onCommit(draft), options.lacking)
     this.statement = new StatementTable(this.tables)
