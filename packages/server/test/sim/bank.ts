@@ -86,9 +86,9 @@ export class Bank {
   }
 
   /** Somebody pays a charge. */
-  pay(charge: BankCharge, valueCents: bigint): PaidIn | undefined {
+  pay(charge: BankCharge, valueCents: bigint, occurredAt = this.#now): PaidIn | undefined {
     if (charge.isCancelled) return undefined
-    const payment: PaidIn = { endToEndId: this.book.name('E'), valueCents, occurredAt: this.#now, returns: [] }
+    const payment: PaidIn = { endToEndId: this.book.name('E'), valueCents, occurredAt, returns: [] }
     charge.payments.push(payment)
     this.#options.say(`somebody pays ${valueCents} of charge ${charge.id} (${payment.endToEndId})`)
     this.#enter('PAYMENT_RECEIVED', 'in', payment.endToEndId, payment.endToEndId, charge.id, valueCents)
@@ -102,10 +102,14 @@ export class Bank {
   /** The bank takes a payment back by itself, whole or in part. */
   takeBack(charge: BankCharge, payment: PaidIn, part = 1 + this.#options.chance.below(2)): PaymentReturn {
     const left = payment.valueCents - payment.returns.reduce((sum, { valueCents }) => sum + valueCents, 0n)
-    const valueCents = left / BigInt(part) > 0n ? left / BigInt(part) : 1n
+    return this.takeBackAs(charge, payment, left / BigInt(part) > 0n ? left / BigInt(part) : 1n, this.book.name('R'))
+  }
+
+  /** The same of this much, under this reference. */
+  takeBackAs(charge: BankCharge, payment: PaidIn, valueCents: bigint, transactionId: string): PaymentReturn {
     const returned: PaymentReturn = {
       returnId: this.book.name('D'),
-      transactionId: this.book.name('R'),
+      transactionId,
       valueCents,
       occurredAt: this.#now,
       origin: 'BANK',
@@ -168,9 +172,13 @@ export class Bank {
     if (order.kind === 'payout' && faults.hit('payout returned', 0.3)) {
       this.#plan(chance.below(HOUR), () => this.comeBack(order, chance.pick([1, 1, 2, 3])))
     }
-    if (order.kind === 'payout' && faults.hit('tariff taken', 0.2)) {
-      this.#enter('TARIFF', 'out', order.id, order.executions[0]?.id ?? '', order.id, 10n)
-    }
+    if (order.kind === 'payout' && faults.hit('tariff taken', 0.2)) this.takeTariff(order.id)
+  }
+
+  /** The bank takes a tariff for a payout, once. */
+  takeTariff(id: string): void {
+    if (this.book.entries.some(({ kind, reference }) => kind === 'TARIFF' && reference === id)) return
+    this.#enter('TARIFF', 'out', id, this.book.orders.get(id)?.executions[0]?.id ?? '', id, 10n)
   }
 
   /** Money leaves for an order. */

@@ -20,7 +20,7 @@ export const INVARIANTS = {
   I9: 'an order is carried out at most once under our id, and nothing is released while its money may have left',
   I10: 'what a client was answered is there ever after, and what the bank was answered is in the inbox',
   I11: 'there is one operation for an external id',
-  I12: 'once all is quiet, nothing is open but what the bank still has under way, and doubts that have a case',
+  I12: 'once all is quiet, nothing is open but what the bank still has under way, and doubts that have a case, which is a true contradiction',
   I13: 'a balance is the sum of its entries',
   I14: 'entries are only ever added, without a gap in their versions',
   I15: 'what a client sees of an operation goes back only where the machines say so',

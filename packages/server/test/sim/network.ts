@@ -35,6 +35,8 @@ export interface NetworkOptions {
   readonly now: () => number
   readonly say: (sentence: string) => void
   readonly halt: (before: string) => Promise<void>
+  /** Whether no call comes through now; `undefined`: they do. */
+  readonly outage: () => 'unsent' | 'request lost' | undefined
   /** Time goes by while a call waits. */
   readonly wait: (ms: number) => void
 }
@@ -76,10 +78,19 @@ class Calls {
     this.#options = options
   }
 
+  #cutOff(): NotSent | Unknown | undefined {
+    const { faults, outage } = this.#options
+    const cut = faults.isOn ? outage() : undefined
+    if (cut) faults.note(cut)
+    return cut && (cut === 'unsent' ? UNSENT : UNKNOWN)
+  }
+
   /** One call there and back. @param act what the bank does when it gets the call, and answers */
   async #call<Answer>(id: string, act: () => Answer, window?: SendWindow): Promise<Answer | NotSent | Unknown> {
     const { halt, faults, chance, agenda, bank, now, wait } = this.#options
     await halt('a call to the bank')
+    const cut = this.#cutOff()
+    if (cut) return cut
     if (window?.isOver() || faults.hit('unsent', 0.6)) return UNSENT
     if (faults.hit('request lost', 0.5)) return UNKNOWN
     if (faults.hit('request late', 0.3)) {
@@ -102,6 +113,8 @@ class Calls {
   async #ask<Answer>(act: () => Answer): Promise<Answer | NotSent | Unknown> {
     const { halt, faults } = this.#options
     await halt('a question to the bank')
+    const cut = this.#cutOff()
+    if (cut) return cut
     if (faults.hit('unsent', 0.5)) return UNSENT
     if (faults.hit('request lost', 0.5)) return UNKNOWN
     const answer = act()

@@ -1,3 +1,4 @@
+import { suspenseCases } from '@pixgate/spec'
 import { reasonOf } from '../../src/engine/reason.ts'
 import { assertHolds } from './invariants.ts'
 import type { Merchant } from './merchant.ts'
@@ -11,6 +12,8 @@ export function assertQuiet(world: World, merchant: Merchant): void {
   assertEnded(world)
   assertOrders(world)
   assertMovements(world)
+  assertSuspense(world)
+  assertTrueCases(world)
 }
 
 function assertAnswered({ tables }: World, { answered }: Merchant): void {
@@ -73,4 +76,41 @@ function assertMovements({ tables, bank, statement }: World): void {
   const total = [...differences.values()].reduce((sum, cents) => sum + cents, 0n)
   const ours = -tables.balance('settlement')
   assertHolds(total === bank.book.balanceCents - ours, 'I4', () => `our books say ${ours}, the bank ${bank.book.balanceCents}`)
+}
+
+/** Money that is in suspense on an operation has an open case there. */
+function assertSuspense({ tables }: World): void {
+  const suspended = new Map<string, bigint>()
+  for (const { account, operationId, amountCents } of tables.entries) {
+    if (account !== 'suspense_in' && account !== 'suspense_out') continue
+    const key = `${account} ${operationId}`
+    suspended.set(key, (suspended.get(key) ?? 0n) + amountCents)
+  }
+  for (const [key, cents] of suspended) {
+    const id = key.split(' ')[1] ?? ''
+    const hasCase = tables.openCasesOf(id).some(({ kind }) => suspenseCases.has(kind) || kind.startsWith('return_'))
+    assertHolds(cents === 0n || hasCase, 'I4', () => `${cents} are in ${key}, and no case tells of it`)
+  }
+}
+
+/** Cases that only a bank can cause that says what is not true. */
+const OF_LIES: ReadonlySet<string> = new Set([
+  'payment_restated',
+  'confirmation_restated',
+  'return_restated',
+  'charge_contradicted',
+  'send_contradicted',
+  'movement_elsewhere',
+  'failed_after_payment',
+  'failed_after_confirmation',
+  'confirmed_after_release',
+  'returned_without_sending',
+  'statement_differs',
+  'statement_missing',
+])
+
+function assertTrueCases({ tables, nature }: World): void {
+  if (nature !== 'truthful') return
+  const untrue = tables.openCases().find(({ kind }) => OF_LIES.has(kind))
+  assertHolds(untrue === undefined, 'I12', () => `${untrue?.kind} of ${untrue?.operationId} is open, and nobody lied`)
 }

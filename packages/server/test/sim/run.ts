@@ -1,6 +1,7 @@
 import { Coverage } from './coverage.ts'
 import { Driver } from './driver.ts'
 import { Violation } from './invariants.ts'
+import { makeTrouble } from './trouble.ts'
 import { assertQuiet } from './quiet.ts'
 import { World, type WorldOptions } from './world.ts'
 
@@ -31,12 +32,14 @@ export async function run(seed: number, options: WorldOptions = {}): Promise<Run
   options.onWorld?.(world)
   const driver = new Driver(world)
   const endWatch = options.coverage ? () => undefined : world.coverage.watch()
+  const isTroubled = world.nature === 'lying' && world.chance.bool(0.7)
   let steps = 0
   try {
     for (; steps < STEPS; steps++) {
       if (world.tables.operations.size < 50 && world.chance.bool(0.04)) driver.ask()
       if (world.chance.bool(0.05)) world.chatter()
       if (world.faults.hit('suspended', 0.002)) toggle(world)
+      if (isTroubled && world.chance.bool(0.01)) makeTrouble(world)
       await driver.step()
     }
     steps += await comeToRest(driver)

@@ -7,6 +7,7 @@ import type { Ids } from '../../src/platform/ids.ts'
 import { type Chance, chanceOf } from '../fuzz/chance.ts'
 import { Agenda } from './agenda.ts'
 import { Bank } from './bank.ts'
+import type { SentEvent } from './bank-events.ts'
 import { Coverage } from './coverage.ts'
 import type { CommitFault } from './engine.ts'
 import { FAULTS, type Fault, Faults, type Nature } from './faults.ts'
@@ -68,6 +69,8 @@ export class World {
   /** Callbacks that are to be taken in, yet. */
   readonly callbacks: { readonly body: Buffer; readonly isProven: boolean }[] = []
   now = BEGINNING
+  /** Until when no call leaves for the bank, or none is answered. */
+  outage = { isSilent: false, until: 0 }
   /** What was found not to hold. */
   failure: unknown
   readonly #database: Database
@@ -98,6 +101,11 @@ export class World {
     this.bank = this.#openBank()
     this.watch = new Watch(this.tables, this.bank.book, () => this.now)
     for (let at = 0; at < 2; at++) this.start(at)
+  }
+
+  /** The bank tells something. */
+  tell(event: SentEvent): void {
+    this.#postman?.send(event, this.bank)
   }
 
   /** Something is told of anything that there is. */
@@ -176,6 +184,7 @@ export class World {
       now: () => this.now,
       say: (sentence) => this.say(sentence),
       halt: (before) => this.steps.before(name, before),
+      outage: () => (this.now >= this.outage.until ? undefined : this.outage.isSilent ? 'request lost' : 'unsent'),
       wait: (ms) => {
         this.now += ms
       },
