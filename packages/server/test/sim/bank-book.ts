@@ -53,6 +53,8 @@ export class BankBook {
   readonly underWay = new Map<string, number>()
   /** Ids about which the bank has told something untrue. */
   readonly lies = new Set<string>()
+  /** Ids of which a movement of another was told: the bank tells no second amount of it. */
+  readonly elsewhere = new Set<string>()
   balanceCents = 0n
   #named = 0
 

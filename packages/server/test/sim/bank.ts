@@ -216,7 +216,8 @@ export class Bank {
 
   /** Whether the bank may refuse in words what it does in deed, and so on: a lie about an operation is remembered. */
   lies(fault: Fault, most: number, ...ids: readonly string[]): boolean {
-    if (!this.#options.faults.hit(fault, most)) return false
+    const isFixed = fault === 'answer lies' && ids.some((id) => this.book.elsewhere.has(id))
+    if (isFixed || !this.#options.faults.hit(fault, most)) return false
     for (const id of ids) this.book.lies.add(id)
     return true
   }

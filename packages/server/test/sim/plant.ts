@@ -34,8 +34,15 @@ let found = {}
 for (let seed = 1; performance.now() < until; seed++) {
   const { failure } = await run(seed, bug.lacking ? { lacking: bug.lacking } : {})
   if (failure === undefined) continue
-  const invariant = failure instanceof Error && 'invariant' in failure ? failure.invariant : 'error'
+  const invariant = nameOf(failure)
   found = { seed, invariant, message: String(failure) }
   break
 }
 console.log(JSON.stringify(found))
+
+/** What found it: an invariant, or an assertion of the core itself. */
+function nameOf(failure: unknown): unknown {
+  if (!(failure instanceof Error)) return 'error'
+  if ('invariant' in failure) return failure.invariant
+  return 'code' in failure && failure.code === 'ERR_ASSERTION' ? 'assertion' : 'error'
+}

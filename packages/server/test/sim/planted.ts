@@ -1,4 +1,4 @@
-import type { InvariantName } from './invariants.ts'
+import type { InvariantName } from './violation.ts'
 import type { Lacking } from './tables.ts'
 
 /** Bugs that are planted one at a time, to prove that the simulation would find them. */
@@ -6,8 +6,8 @@ import type { Lacking } from './tables.ts'
 /** A bug: one place of the source that reads otherwise, or something that the database lacks. */
 export interface PlantedBug {
   readonly name: string
-  /** What is found, one of these. */
-  readonly finds: readonly (InvariantName | 'error')[]
+  /** What is found, one of these; `assertion`: one of the core itself. */
+  readonly finds: readonly (InvariantName | 'assertion')[]
   /** Under packages/; the text is there exactly once. */
   readonly change?: { readonly file: string; readonly from: string; readonly to: string }
   readonly lacking?: Lacking
@@ -27,10 +27,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     },
   },
   { name: 'a missing unique constraint', finds: ['I11'], lacking: { uniqueExternalIds: true } },
-  { name: 'a missing row lock', finds: ['I3', 'I5', 'I6', 'I7', 'I8', 'I13', 'error'], lacking: { rowLocks: true } },
+  { name: 'a missing row lock', finds: ['I3', 'I5', 'I6', 'I7', 'I8', 'I13', 'assertion'], lacking: { rowLocks: true } },
   {
     name: 'a duplicate applied',
-    finds: ['I12', 'I5', 'error'],
+    finds: ['I12', 'I5'],
     change: {
       file: 'server/src/cash-in/rules.ts',
       from: 'return bookedAmount(cashIn, input.payment) === input.payment.valueCents',

@@ -1,6 +1,6 @@
 import { suspenseCases } from '@pixgate/spec'
 import { reasonOf } from '../../src/engine/reason.ts'
-import { assertHolds } from './invariants.ts'
+import { assertHolds } from './violation.ts'
 import type { Merchant } from './merchant.ts'
 import type { World } from './world.ts'
 
@@ -109,7 +109,16 @@ const OF_LIES: ReadonlySet<string> = new Set([
   'statement_missing',
 ])
 
-function assertTrueCases({ tables, nature }: World): void {
+/** Cases about something that is missing: they end when it comes. */
+const OF_ABSENCE: ReadonlySet<string> = new Set(['result_missing', 'outcome_overdue'])
+
+function assertTrueCases({ tables, nature, bank }: World): void {
+  for (const { kind, operationId } of tables.openCases()) {
+    const operation = tables.operations.get(operationId ?? '')
+    if (!OF_ABSENCE.has(kind) || !operation) continue
+    const isMissing = reasonOf(operation) !== null || bank.book.orders.get(operation.id)?.state === 'PROCESSING'
+    assertHolds(isMissing, 'I12', () => `${kind} of ${operationId} is open, and it is ${operation.status}`)
+  }
   if (nature !== 'truthful') return
   const untrue = tables.openCases().find(({ kind }) => OF_LIES.has(kind))
   assertHolds(untrue === undefined, 'I12', () => `${untrue?.kind} of ${untrue?.operationId} is open, and nobody lied`)

@@ -1,6 +1,6 @@
 import { Coverage } from './coverage.ts'
 import { Driver } from './driver.ts'
-import { Violation } from './invariants.ts'
+import { Violation } from './violation.ts'
 import { makeTrouble } from './trouble.ts'
 import { assertQuiet } from './quiet.ts'
 import { World, type WorldOptions } from './world.ts'

@@ -6,6 +6,7 @@ import { identityKeys } from '../../src/engine/operation.ts'
 import type { Entry } from '../../src/engine/postings.ts'
 import { factsText } from '../../src/engine/statement/parameters.ts'
 import type { WriteResult } from '../../src/engine/writer.ts'
+import { type InvariantName, Violation } from './violation.ts'
 
 /**
  * The tables that money and status are kept in, in memory, with what the engine's statement compares and what the database
@@ -24,11 +25,6 @@ export interface StoredCase extends OpenCase {
   readonly facts: Operation['facts']
   readonly openedAt: number
   closedAt: number | null
-}
-
-/** Something that there is once would have been there twice: the database refuses the whole batch. */
-export class Refused extends Error {
-  override readonly name = 'Refused'
 }
 
 /** What of the database a bug may lack. */
@@ -112,7 +108,7 @@ export class Tables {
 
   /**
    * Writes a batch, whole or not at all.
-   * @throws Refused where the database would refuse it for a reason that the engine does not know
+   * @throws Violation where the database would refuse it for a reason that the engine does not know
    */
   commit(draft: Draft): WriteResult {
     if (!this.#isAsSeen(draft)) return 'stale'
@@ -154,15 +150,10 @@ export class Tables {
   #assertOnce({ accountChanges, notifications }: Draft): void {
     const fresh = new Set<string>()
     for (const { entries } of accountChanges.values()) {
-      for (const entry of entries) this.#assertFresh(entryKey(entry), fresh, this.#journals)
+      for (const entry of entries) assertFresh('I5', entryKey(entry), fresh, this.#journals)
     }
     const sent = new Set<string>()
-    for (const one of notifications) this.#assertFresh(notificationKey(one), sent, this.notifications)
-  }
-
-  #assertFresh(key: string, fresh: Set<string>, known: { has(key: string): boolean }): void {
-    if (fresh.has(key) || known.has(key)) throw new Refused(`there already: ${key}`)
-    fresh.add(key)
+    for (const one of notifications) assertFresh('I7', notificationKey(one), sent, this.notifications)
   }
 
   #write(draft: Draft): void {
@@ -222,6 +213,12 @@ export class Tables {
       if (row) row.closedAt ??= now
     }
   }
+}
+
+/** What there is once would be there twice: the database refuses the whole batch, and the engine should have known. */
+function assertFresh(invariant: InvariantName, key: string, fresh: Set<string>, known: { has(key: string): boolean }): void {
+  if (fresh.has(key) || known.has(key)) throw new Violation(invariant, `there already: ${key}`)
+  fresh.add(key)
 }
 
 /** As it comes back from the database: what JSON does not keep is gone. */

@@ -46,6 +46,7 @@ function tellElsewhere(world: World): void {
   if (!movement || !target || movement.operationId === target.id || target.detail.origin === 'PARTNER') return
   world.faults.note('movement of another')
   for (const id of [target.id, movement.operationId]) world.bank.book.lies.add(id)
+  world.bank.book.elsewhere.add(target.id)
   const { id, valueCents } = movement
   if (target.kind === 'cash_in') return payBy(world, target, id, valueCents)
   const order = orderOf(world, target)
@@ -56,7 +57,7 @@ function tellElsewhere(world: World): void {
   }
   order.state = 'CONFIRMED'
   order.executions.unshift({ id, at: world.now })
-  world.tell(settledEvent({ ...order, valueCents }, { id, at: world.now }))
+  world.tell(settledEvent(order, { id, at: world.now }))
 }
 
 function payBy(world: World, { id }: Operation, endToEndId: string, valueCents: bigint): void {
@@ -116,7 +117,7 @@ function restate(world: World): void {
   world.faults.note('answer lies')
   const order = pick(world, orders(world, world.chance.pick(['payout', 'refund'])))
   const [returned] = order?.returns ?? []
-  if (order && returned) {
+  if (order && returned && !world.bank.book.elsewhere.has(order.id)) {
     world.bank.book.lies.add(order.id)
     order.returns[0] = { ...returned, valueCents: returned.valueCents + 1n }
     return world.tell(payoutReturnedEvent(order, order.returns[0] ?? returned, false))

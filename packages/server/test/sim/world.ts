@@ -12,7 +12,7 @@ import { Coverage } from './coverage.ts'
 import type { CommitFault } from './engine.ts'
 import { FAULTS, type Fault, Faults, type Nature } from './faults.ts'
 import { InboxTable } from './inbox-table.ts'
-import { Violation, Watch } from './invariants.ts'
+import { Watch } from './invariants.ts'
 import { createNetwork } from './network.ts'
 import { Postman } from './postman.ts'
 import { type SimulatedProcess, startProcess } from './process.ts'
@@ -20,6 +20,7 @@ import { createQueries } from './queries.ts'
 import { StatementTable } from './statement-table.ts'
 import { Steps } from './steps.ts'
 import { type Lacking, Tables } from './tables.ts'
+import { Violation } from './violation.ts'
 
 /** A world of one seed: a clock, a bank, tables, and the processes that work on them. */
 
