@@ -35,8 +35,8 @@ export interface BankOrder {
   /** Every time that it was carried out: its end-to-end id, or return id. */
   readonly executions: { readonly id: string; readonly at: number }[]
   readonly returns: { readonly returnId: string; readonly valueCents: bigint; readonly occurredAt: number }[]
-  /** The bank has told something untrue about it. */
-  isLiedAbout: boolean
+  /** Whether it was ever ordered: the bank may have made it by itself. */
+  isOrdered: boolean
 }
 
 /** An entry of the bank's book, and when its statement shows it. */

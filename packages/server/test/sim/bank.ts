@@ -128,7 +128,9 @@ export class Bank {
   ): BankOrder {
     const known = this.book.orders.get(asked.id)
     if (known) {
-      if (sentAt - known.takenAt < this.#options.windowMs(asked.kind)) return known
+      const isFirst = !known.isOrdered
+      known.isOrdered = true
+      if (isFirst || sentAt - known.takenAt < this.#options.windowMs(asked.kind)) return known
       this.#options.onSecondOrder(known)
       return known
     }
@@ -139,7 +141,7 @@ export class Bank {
       state: 'PROCESSING',
       executions: [],
       returns: [],
-      isLiedAbout: false,
+      isOrdered: true,
     }
     this.book.orders.set(asked.id, order)
     this.#options.say(`the bank takes ${asked.kind} ${asked.id} of ${asked.valueCents}`)

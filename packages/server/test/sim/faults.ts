@@ -90,7 +90,8 @@ export class Faults {
     this.#onFault = onFault
     for (const fault of Object.keys(FAULTS) as Fault[]) {
       const isTold = nature === 'lying' || !LIES.has(fault)
-      this.#rates.set(fault, isTold ? chance.below(100) / 100 : 0)
+      const rate = fault === 'event repeated' ? 50 + chance.below(50) : chance.below(100)
+      this.#rates.set(fault, isTold ? rate / 100 : 0)
     }
   }
 

@@ -21,14 +21,16 @@ interface Row {
 /** The table. */
 export class InboxTable {
   readonly rows: Row[] = []
+  readonly #open = new Set<Row>()
   readonly #byKey = new Map<string, Row>()
   readonly #byId = new Map<string, Row>()
   readonly #conflicts = new Set<string>()
 
   /** What has to be applied yet, and since when. */
   nextDueAt(): number | null {
-    const dues = this.rows.flatMap(({ due_at }) => due_at ?? [])
-    return dues.length === 0 ? null : Math.min(...dues)
+    let next = Number.POSITIVE_INFINITY
+    for (const { due_at } of this.#open) if (due_at !== null && due_at < next) next = due_at
+    return next === Number.POSITIVE_INFINITY ? null : next
   }
 
   /** Whether an event of this key was taken in. */
@@ -78,6 +80,7 @@ export class InboxTable {
         outcome: null,
       }
       this.rows.push(row)
+      this.#open.add(row)
       this.#byId.set(`${inbox_id} ${row.ordinal}`, row)
       if (state === 'NEW') this.#byKey.set(dedupe_key, row)
       else this.#conflicts.add(contradiction)
@@ -92,7 +95,7 @@ export class InboxTable {
   }
 
   #expedite(references: readonly string[], now: number): [] {
-    for (const row of this.rows) {
+    for (const row of this.#open) {
       const isWaiting = row.due_at !== null && row.due_at > now && (row.state === 'PARKED' || row.state === 'CONFLICT')
       if (isWaiting && references.includes(JSON.parse(row.dedupe_key)[2])) row.due_at = now
     }
@@ -100,7 +103,7 @@ export class InboxTable {
   }
 
   #claim(now: number, until: number, limit: number): Row[] {
-    const due = this.rows
+    const due = [...this.#open]
       .filter(({ due_at }) => due_at !== null && due_at <= now)
       .sort((one, other) => (one.due_at ?? 0) - (other.due_at ?? 0))
       .slice(0, limit)
@@ -118,6 +121,7 @@ export class InboxTable {
       const dueAt = dueAts[at] ?? null
       const isSetAside = ['QUARANTINED', 'PARKED'].includes(states[at] as string) || outcomes[at] === 'CASE_OPENED'
       if (row.processed_at === null && dueAt === null && isSetAside) this.#freeKey(row)
+      if (dueAt === null) this.#open.delete(row)
       Object.assign(row, {
         state: states[at],
         outcome: outcomes[at],

@@ -35,7 +35,10 @@ function orderOf(world: World, { id, kind, valueCents, detail, endToEndId }: Ope
   const known = world.bank.book.orders.get(id)
   if (known) return known
   const of = kind === 'cash_out' ? 'payout' : 'refund'
-  return world.bank.takeOrder({ kind: of, id, valueCents, chargeId: String(detail.cashInId ?? ''), paymentId: endToEndId ?? '' })
+  const asked = { kind: of, id, valueCents, chargeId: String(detail.cashInId ?? ''), paymentId: endToEndId ?? '' } as const
+  const order = world.bank.takeOrder(asked)
+  order.isOrdered = false
+  return order
 }
 
 /** A movement that was booked is told for another operation. */
