@@ -16,7 +16,7 @@ export function linesTable(lines: readonly Line[], ruleOf: (line: Line, index: n
 }
 
 function cells(line: Line): string[] {
-  const { from, on, when, unless, to, posts, emits, opens, asks } = line
+  const { from, on, when, unless, to, posts, emits, opens, decides, asks } = line
   return [
     from === null ? '–' : listOf(from).map(code).join(', '),
     listOf(on).map(code).join(', '),
@@ -26,6 +26,7 @@ function cells(line: Line): string[] {
       ...(posts === undefined ? [] : [`posts [${journals[posts].symbol}](ledger.md#${posts})`]),
       ...(emits === undefined ? [] : [`tells ${code(emits)}`]),
       ...(opens === undefined ? [] : [`opens ${code(opens)}`]),
+      ...(decides === undefined ? [] : [`decides ${listOf(decides).map(code).join(', ')}`]),
       ...(asks ? ['asks the bank'] : []),
     ].join(', '),
   ]

@@ -50,8 +50,14 @@ function breaksOf(line: Line, machine: Machine): Break[] {
     ...(places.length > 1
       ? places.map((place) => ({ what: `not in ${place}`, line: { ...line, from: without(places, place) } }))
       : []),
+    ...(listOf(line.decides).length > 1
+      ? listOf(line.decides).map((kind) => ({
+          what: `not for ${kind}`,
+          line: { ...line, decides: without(listOf(line.decides), kind) },
+        }))
+      : []),
     ...otherTargets(line, machine).map((target) => ({ what: `to ${target}`, line: { ...line, to: target } })),
-    ...(['posts', 'emits', 'opens', 'asks'] as const)
+    ...(['posts', 'emits', 'opens', 'asks', 'decides'] as const)
       .filter((effect) => line[effect] !== undefined)
       .map((effect) => ({ what: `without ${effect}`, line: lineWithout(line, effect) })),
   ]
@@ -67,7 +73,7 @@ function otherTargets({ from, to }: Line, { states, reasons }: Machine): Line['t
   return [other, 'ignored', ...(reason === undefined || otherReason === undefined ? [] : [`${state}:${otherReason}`])]
 }
 
-function lineWithout(line: Line, effect: 'posts' | 'emits' | 'opens' | 'asks'): Line {
+function lineWithout(line: Line, effect: 'posts' | 'emits' | 'opens' | 'asks' | 'decides'): Line {
   const { [effect]: _, ...rest } = line
   return rest
 }

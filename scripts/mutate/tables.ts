@@ -7,9 +7,9 @@ import { type Mutant, mutantsOf } from './mutants.ts'
 
 /** The tables with the tests that must notice. The slow ones come last. */
 const SUBJECTS: readonly { readonly machine: Machine; readonly tests: readonly string[] }[] = [
-  { machine: cashOut, tests: ['cash-out/rules.test.ts'] },
-  { machine: cashIn, tests: ['cash-in/rules.test.ts'] },
-  { machine: refundIn, tests: ['refund-in/rules.test.ts'] },
+  { machine: cashOut, tests: ['cash-out/rules.test.ts', 'cash-out/desk.test.ts'] },
+  { machine: cashIn, tests: ['cash-in/rules.test.ts', 'cash-in/desk.test.ts'] },
+  { machine: refundIn, tests: ['refund-in/rules.test.ts', 'refund-in/desk.test.ts'] },
 ]
 
 /** What came of a run. */

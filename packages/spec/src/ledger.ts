@@ -32,6 +32,7 @@ export const accounts = {
   suspense_out: { symbol: 'SO', bound: 'none', meaning: 'money that left although the operation says otherwise' },
   receivable: { symbol: 'RV', bound: 'not positive', meaning: 'what the merchant owes' },
   partner_fees: { symbol: 'PF', bound: 'none', meaning: 'tariffs the bank deducted' },
+  losses: { symbol: 'LO', bound: 'none', meaning: 'what operators wrote off; negative = a loss, positive = a gain' },
 } as const
 
 /** The code of an account. */
@@ -65,6 +66,7 @@ export const variables = {
   x: 'what is repaid of a debt',
   d: 'what is taken now',
   h: 'what is held, or held again',
+  g: 'what is taken now of the fee',
 } as const
 
 /** See {@link variables}. */
@@ -214,6 +216,112 @@ export const journals = {
     postings: [
       { account: 'suspense_in', amount: { p: -1 } },
       { account: 'settlement', amount: { p: 1 } },
+    ],
+  },
+  arrival_handed_over: {
+    symbol: 'J10x',
+    meaning: 'what was in suspense as arrived is, as an operator decided, booked on another operation',
+    postings: [
+      { account: 'suspense_in', amount: { p: -1 } },
+      { account: 'settlement', amount: { p: 1 } },
+    ],
+  },
+  left_handed_over: {
+    symbol: 'J9x',
+    meaning: 'what was in suspense as left is, as an operator decided, booked on another operation',
+    postings: [
+      { account: 'settlement', amount: { p: -1 } },
+      { account: 'suspense_out', amount: { p: 1 } },
+    ],
+  },
+  suspense_credited: {
+    symbol: 'J11',
+    meaning: 'an operator credited the merchant with a payment that was in suspense',
+    postings: [
+      { account: 'available', amount: { p: 1 }, shown: 'CASH_IN' },
+      { account: 'available', amount: { f: -1 }, shown: 'FEE' },
+      { account: 'suspense_in', amount: { p: -1 } },
+      { account: 'fees', amount: { f: 1 } },
+    ],
+  },
+  cash_in_attributed: {
+    symbol: 'J11a',
+    meaning: 'an operator attributed to a charge a payment that was in suspense on another one',
+    postings: [
+      { account: 'available', amount: { v: 1 }, shown: 'CASH_IN' },
+      { account: 'available', amount: { f: -1 }, shown: 'FEE' },
+      { account: 'settlement', amount: { v: -1 } },
+      { account: 'fees', amount: { f: 1 } },
+    ],
+  },
+  payout_return_credited: {
+    symbol: 'J11p',
+    meaning: 'an operator credited the merchant with a return of a payout that was in suspense',
+    postings: [
+      { account: 'available', amount: { w: 1 }, shown: 'CASH_OUT_REVERSAL' },
+      { account: 'suspense_in', amount: { w: -1 } },
+    ],
+  },
+  payout_left_in_suspense: {
+    symbol: 'J9c',
+    meaning: 'an operator confirmed a payout by money that was in suspense; what is not there is owed',
+    postings: [
+      { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
+      { account: 'available', amount: { d: -1 }, shown: 'CASH_OUT' },
+      { account: 'available', amount: { g: -1 }, shown: 'FEE' },
+      { account: 'reserved', amount: { h: -1 } },
+      { account: 'suspense_out', amount: { p: 1 } },
+      { account: 'fees', amount: { f: 1 } },
+      { account: 'receivable', amount: { d: 1, g: 1, p: -1, f: -1 } },
+    ],
+  },
+  refund_left_in_suspense: {
+    symbol: 'J9r',
+    meaning: 'an operator confirmed a refund by money that was in suspense; what is not there is owed',
+    postings: [
+      { account: 'available', amount: { h: 1 }, shown: 'REFUND_IN_RELEASE' },
+      { account: 'available', amount: { d: -1 }, shown: 'REFUND_IN' },
+      { account: 'reserved', amount: { h: -1 } },
+      { account: 'suspense_out', amount: { p: 1 } },
+      { account: 'receivable', amount: { d: 1, p: -1 } },
+    ],
+  },
+  left_came_back: {
+    symbol: 'J9b',
+    meaning: 'money that was in suspense as left came back, as an operator found; what was held of it is free again',
+    movement: 'in',
+    postings: [
+      { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
+      { account: 'reserved', amount: { h: -1 } },
+      { account: 'settlement', amount: { p: -1 } },
+      { account: 'suspense_out', amount: { p: 1 } },
+    ],
+  },
+  arrival_written_off: {
+    symbol: 'JW',
+    meaning: 'an operator booked as a gain what arrived and is nobody’s',
+    postings: [
+      { account: 'suspense_in', amount: { p: -1 } },
+      { account: 'losses', amount: { p: 1 } },
+    ],
+  },
+  left_written_off: {
+    symbol: 'JWo',
+    meaning: 'an operator booked as a loss what left and is nobody’s; what was held of it is free again',
+    postings: [
+      { account: 'available', amount: { h: 1 }, shown: 'CASH_OUT_RELEASE' },
+      { account: 'reserved', amount: { h: -1 } },
+      { account: 'suspense_out', amount: { p: 1 } },
+      { account: 'losses', amount: { p: -1 } },
+    ],
+  },
+  return_debited: {
+    symbol: 'J12s',
+    meaning: 'an operator debited the merchant with a return of the bank’s own that was in suspense',
+    postings: [
+      { account: 'available', amount: { d: -1 }, shown: 'FORCED_DEBIT' },
+      { account: 'suspense_out', amount: { r: 1 } },
+      { account: 'receivable', amount: { r: -1, d: 1 } },
     ],
   },
   taken_by_bank: {

@@ -33,6 +33,11 @@ export interface Line<
   readonly emits?: EventType
   /** The case opened for an operator. */
   readonly opens?: CaseKind
+  /**
+   * The kinds of case that an operator decides by it. The decided case closes, unless the bank is asked: then what it
+   * answers closes it.
+   */
+  readonly decides?: OneOrMore<CaseKind>
   /** The bank is asked about the operation as soon as nothing else is under way. */
   readonly asks?: true
   /** What the line is for, as a sentence. */
@@ -58,6 +63,8 @@ export interface Row<
   readonly on: Trigger
   readonly when: readonly Guard[]
   readonly unless: readonly Guard[]
+  /** The kinds of case that an operator decides by it; absent where it is no decision on a case. */
+  readonly decides?: readonly CaseKind[]
   readonly to: State
   /** Why it is in doubt afterwards; `null`: it is not, `same`: as before. */
   readonly reason: Reason | 'same' | null
@@ -132,7 +139,7 @@ export function rowsOfLine<
   Guard extends string,
   CaseKind extends string,
 >(line: Line<State, Reason, Trigger, Guard, CaseKind>): Row<State, Reason, Trigger, Guard, CaseKind>[] {
-  const { from, on, when = [], unless = [], to, ...effects } = line
+  const { from, on, when = [], unless = [], to, decides, ...effects } = line
   const places = from === null ? [null] : listOf(from)
   return places.flatMap((place) =>
     listOf(on).map((trigger) => {
@@ -146,6 +153,7 @@ export function rowsOfLine<
         on: trigger,
         when: listOf(when),
         unless: listOf(unless),
+        ...(decides === undefined ? {} : { decides: listOf(decides) }),
         to: (isKept ? state : toState) as State,
         reason: to === 'same' || to === 'ignored' ? 'same' : toReason,
         isIgnored: to === 'ignored',
@@ -203,6 +211,7 @@ export interface Standing<State extends string, Reason extends string> {
 /**
  * The row that applies, or `undefined`: a pair with no row changes nothing and is kept as evidence only.
  * @param holds tells whether a guard holds for the input at hand
+ * @param decided the kind of the case that an operator decides; left out where nobody does
  */
 export function rowFor<
   State extends string,
@@ -215,10 +224,20 @@ export function rowFor<
   { status, reason }: Standing<State, Reason>,
   on: Trigger,
   holds: (guard: Guard) => boolean,
+  decided?: string,
 ): Row<State, Reason, Trigger, Guard, CaseKind> | undefined {
   return rowsOn(rows, status, on).find(
-    (row) => (row.because === '*' || row.because === reason) && row.when.every(holds) && !row.unless.some(holds),
+    (row) =>
+      (row.because === '*' || row.because === reason) &&
+      isAbout(row, decided) &&
+      row.when.every(holds) &&
+      !row.unless.some(holds),
   )
+}
+
+/** A row that decides cases applies to those kinds only. */
+function isAbout({ decides }: Pick<Row, 'decides'>, decided: string | undefined): boolean {
+  return decides === undefined ? decided === undefined : decided !== undefined && decides.includes(decided)
 }
 
 type AnyRow = Pick<Row, 'from' | 'on'>

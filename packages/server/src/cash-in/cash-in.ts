@@ -71,6 +71,11 @@ export interface CashInFacts extends MadeByFact, ReasonFact, ReportedFacts {
   readonly returns?: Readonly<Record<string, number>>
   /** What went back and is in suspense, by return id. */
   readonly suspendedReturns?: Readonly<Record<string, SuspendedReturn>>
+  /** What operators took from suspense, centavos: of payments by end-to-end id, of returns by return id. */
+  readonly decidedPayments?: Readonly<Record<string, number>>
+  readonly decidedReturns?: Readonly<Record<string, number>>
+  /** Returns that were booked without their id, by the id that an operator named: centavos. */
+  readonly namedReturns?: Readonly<Record<string, number>>
 }
 
 /** A return that was not debited from the merchant. */
@@ -256,12 +261,14 @@ export function returnedPayment({ facts }: CashIn, named: string | null): string
 /** What of a payment that was not credited is still in suspense, centavos. */
 export function suspendedCents({ facts }: CashIn, endToEndId: string): bigint {
   const returned = Object.values(facts.suspendedReturns ?? {}).filter((it) => it.endToEndId === endToEndId)
-  return BigInt(own(facts.payments, endToEndId) ?? 0) - returned.reduce((sum, { cents }) => sum + BigInt(cents), 0n)
+  const gone = returned.reduce((sum, { cents }) => sum + cents, own(facts.decidedPayments, endToEndId) ?? 0)
+  return BigInt((own(facts.payments, endToEndId) ?? 0) - gone)
 }
 
 /** What was booked before under a return's id, centavos: debited, or in suspense. */
 export function bookedReturn({ facts }: Pick<CashIn, 'facts'>, returnId: string): bigint | undefined {
-  const cents = own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)?.cents
+  const cents =
+    own(facts.returns, returnId) ?? own(facts.suspendedReturns, returnId)?.cents ?? own(facts.namedReturns, returnId)
   return cents === undefined ? undefined : BigInt(cents)
 }
 

@@ -20,14 +20,28 @@ import { afterQuery, nextDueAt, questionDelayMs, restingDueAt } from './schedule
 
 /** What a move changes besides the status: what the input teaches, and when the next work is due. */
 export function changesOf(cashIn: CashIn, input: CashInEvent, row: Target<CashIn>, nowMs: number): Changes {
-  const learned = factsAfter(cashIn, input, row, nowMs)
+  const changes = knownAfter(cashIn, input, factsAfter(cashIn, input, row, nowMs), row, nowMs)
+  if (input.on !== 'work.done') return withDueAt(cashIn, changes, row, nowMs)
+  const { dueAt, facts } = afterQuery(standingAfter(cashIn, changes, row), input, nowMs)
+  return { ...changes, dueAt, facts: { ...changes.facts, ...facts } }
+}
+
+/** What a decision of an operator changes: what is learned of it, and when the next work is due. */
+export function withWork(cashIn: CashIn, learned: Changes, row: Target<CashIn>, nowMs: number): Changes {
+  return withDueAt(cashIn, knownAfter(cashIn, { on: 'work.requested' }, learned, row, nowMs), row, nowMs)
+}
+
+function knownAfter(cashIn: CashIn, input: CashInEvent, learned: Changes, row: Target<CashIn>, nowMs: number): Changes {
   const asked = row.asks ? queryRequested(cashIn, input, nowMs) : {}
-  const changes = withCases(cashIn, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
-  const after = { ...cashIn, status: row.to, facts: { ...cashIn.facts, ...changes.facts, ...reasonAfter(cashIn, row) } }
-  if (input.on === 'work.done') {
-    const { dueAt, facts } = afterQuery(after, input, nowMs)
-    return { ...changes, dueAt, facts: { ...changes.facts, ...facts } }
-  }
+  return withCases(cashIn, row, { ...learned, ...asked, facts: { ...learned.facts, ...asked.facts } })
+}
+
+function standingAfter(cashIn: CashIn, { facts }: Changes, row: Target<CashIn>): CashIn {
+  return { ...cashIn, status: row.to, facts: { ...cashIn.facts, ...facts, ...reasonAfter(cashIn, row) } }
+}
+
+function withDueAt(cashIn: CashIn, changes: Changes, row: Target<CashIn>, nowMs: number): Changes {
+  const after = standingAfter(cashIn, changes, row)
   const planned = changes.dueAt === undefined ? restingDueAt(after, nowMs) : changes.dueAt
   return { ...changes, dueAt: nextDueAt(after.facts, planned, nowMs) }
 }

@@ -1,4 +1,4 @@
-import { type GuardOf, limits, type cashIn as machine } from '@pixgate/spec'
+import { type DeskGuard, type GuardOf, limits, type cashIn as machine } from '@pixgate/spec'
 import { own } from '../platform/own.ts'
 import {
   bookedAmount,
@@ -25,7 +25,11 @@ export interface Given {
   readonly nowMs: number
 }
 
-type Guard = GuardOf<typeof machine>
+/** Those that only decisions of operators have are elsewhere. */
+type Guard = Exclude<
+  GuardOf<typeof machine>,
+  DeskGuard | 'it pays the charge' | 'a payment is credited' | 'its failure is known'
+>
 
 /** Whether each condition holds. @source rules#cash-in.states */
 export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {

@@ -14,6 +14,7 @@ import { type CreditTerms, createUnverifiedCredits } from './unverified-credits.
 export type { CashIn, CashInInput, CashInOutcome, RefundEvent } from './cash-in.ts'
 export { bookedReturn, isCashIn, refundableCents, refundDeadline, returnedPayment, unnamedLike } from './cash-in.ts'
 export type { CreditAnswer } from './credit-answer.ts'
+export { cashInDecider } from './desk.ts'
 export { uncreditedPayment } from './guards.ts'
 export { reportedPayments } from './reported.ts'
 export type { AwaitedReturn, OpenRefund } from './return-facts.ts'

@@ -55,7 +55,7 @@ function decideOne(cashIn: CashIn, told: CashInEvent, nowMs: number): Decision<C
     cashIn,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](given),
+      holds: (guard) => guard in GUARDS && GUARDS[guard as keyof typeof GUARDS](given),
       changes: (row) => changesOf(cashIn, input, row, nowMs),
       amounts: { v: cashIn.valueCents, f: cashIn.feeCents, ...amountsOf(cashIn, input) },
       reference: referenceOf(input),

@@ -58,6 +58,9 @@ export interface CashOutFacts extends SendFacts, RepeatedReturns {
   readonly failureReason?: string | null
   /** The reservation was given back. */
   readonly isReleased?: boolean
+  /** What operators took from suspense, centavos: of what left by end-to-end id, of what came back by return id. */
+  readonly decidedMovements?: Readonly<Record<string, number>>
+  readonly decidedReturns?: Readonly<Record<string, number>>
   /** What was reserved again after money had left nevertheless, centavos. */
   readonly heldAgainCents?: number
 }

@@ -1,4 +1,4 @@
-import { type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
+import { type DeskGuard, type GuardOf, cashOut as machine, rowFor } from '@pixgate/spec'
 import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
 import { orderGuardsBy } from '../operations/guards.ts'
@@ -27,7 +27,11 @@ export interface Given {
   readonly isAnothers: boolean
 }
 
-type Guard = GuardOf<typeof machine>
+/** Those that only decisions of operators have are elsewhere. */
+type Guard = Exclude<
+  GuardOf<typeof machine>,
+  DeskGuard | 'money of it is in suspense' | 'an attempt may still arrive' | 'it is confirmed' | 'it came back'
+>
 
 /** Whether each condition holds. @source rules#cash-out.states */
 export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
@@ -57,6 +61,11 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
     input.on === 'partner.returned' && reversedCents(cashOut.facts) + input.returned.valueCents > cashOut.valueCents,
 }
 
+/** Whether a condition of what is no decision of an operator holds. */
+export function holdsFor(given: Given, guard: GuardOf<typeof machine>): boolean {
+  return guard in GUARDS && GUARDS[guard as Guard](given)
+}
+
 /**
  * Whether a confirmation that only an event tells says less than the bank's answer would: the bank's reference of an order
  * is known to it and to us, and what needed an approval is large enough to ask.
@@ -73,6 +82,6 @@ export function rowsForWork(cashOut: CashOut, nowMs: number): (input: WorkInput)
   const standing = { status: cashOut.status, reason: reasonOf(cashOut) }
   return (input) => {
     const given = { cashOut: due, input, nowMs, isEnabled: true, isAnothers: false }
-    return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
+    return rowFor(machine, standing, input.on, (guard) => holdsFor(given, guard)) !== undefined
   }
 }

@@ -15,6 +15,7 @@ import { type CashOutHandlers, createCashOutHandlers } from './routes.ts'
 import { createCashOutStore } from './store.ts'
 
 export type { CashOutInput } from './cash-out.ts'
+export { cashOutDecider } from './desk.ts'
 
 /** Cash-outs: their endpoints, their work, and what other modules may do with them. */
 export interface CashOutModule extends OrderModule<CashOutInput, CashOutOutcome> {

@@ -22,7 +22,7 @@ import {
   type ReturnedInput,
 } from './cash-out.ts'
 import { changesOf } from './facts.ts'
-import { GUARDS } from './guards.ts'
+import { holdsFor } from './guards.ts'
 import { cashOutNotification, evidenceOf } from './notification.ts'
 import { repeatedReturn } from './repeated-returns.ts'
 import { isOpen, restingDueAt } from './schedule.ts'
@@ -91,7 +91,7 @@ function decideOne(cashOut: CashOut, told: CashOutInput, state: State, nowMs: nu
     cashOut,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard](given),
+      holds: (guard) => holdsFor(given, guard),
       changes: (row) => changesOf(cashOut, input, row, nowMs, heldCents),
       amounts: { v: cashOut.valueCents, f: cashOut.feeCents, h: heldCents, p: movedCents, w: movedCents },
       reference: referenceOf(input),

@@ -7,6 +7,7 @@ import {
   type Move,
   moved,
   type Notification,
+  type OpenCase,
   type Operation,
 } from './operation.ts'
 import { reasonAfter, reasonOf } from './reason.ts'
@@ -17,7 +18,7 @@ export type Changes = Pick<Move, 'facts' | 'dueAt' | 'plan' | 'transactionId' | 
 
 /** What of a row decides about a move's changes. */
 export interface Target<Op extends Operation = Operation>
-  extends Pick<Row, 'when' | 'reason' | 'posts' | 'opens' | 'asks'> {
+  extends Pick<Row, 'when' | 'reason' | 'posts' | 'opens' | 'asks' | 'decides'> {
   readonly to: Op['status']
 }
 
@@ -34,8 +35,10 @@ export interface Step<Op extends Operation, Trigger extends string, Guard extend
   readonly reference: string
   /** What the merchant is told, should the row emit a notification. */
   readonly notification?: (to: Op['status']) => Omit<Notification, 'operationId'>
-  /** What a case tells its operator. */
+  /** What a case tells its operator, or an operator who decides one the move. */
   readonly evidence?: Document
+  /** The open case that an operator decides. */
+  readonly decides?: Pick<OpenCase, 'id' | 'kind'>
   /** What the caller is told, given the operation as it will be; `false`: the table has no row for this, or ignores it. */
   readonly outcome: (after: Op, isApplied: boolean) => Outcome
 }
@@ -57,7 +60,7 @@ export function follow<
   now: number,
 ): Decision<Outcome> {
   const standing = { status: operation.status, reason: reasonOf(operation) }
-  const row = rowFor(machine, standing, step.on, step.holds)
+  const row = rowFor(machine, standing, step.on, step.holds, step.decides?.kind)
   if (!row || row.isIgnored) return { outcome: step.outcome(operation, false) }
   const evidence = step.evidence ?? {}
   const isDoubtOver = reasonOf(operation) !== null && row.reason === null
@@ -68,7 +71,7 @@ export function follow<
     to: row.to,
     ...changes,
     facts: { ...changes.facts, ...reasonAfter(operation, row) },
-    ...(row.opens ? { evidence } : {}),
+    ...(row.opens || row.decides ? { evidence } : {}),
   }
   return {
     moves: [move],
@@ -79,7 +82,11 @@ export function follow<
     cases: row.opens
       ? [{ operationId: operation.id, kind: row.opens, reference: step.reference, facts: evidence }]
       : [],
-    closes: [...(isDoubtOver ? doubtCaseIds(operation) : []), ...closes],
+    closes: [
+      ...(isDoubtOver ? doubtCaseIds(operation) : []),
+      ...(step.decides && row.decides && !row.asks ? [step.decides.id] : []),
+      ...closes,
+    ],
     outcome: step.outcome(moved(operation, move, now), true),
   }
 }

@@ -80,6 +80,16 @@ export function hasOtherOpenAttempts({ attempts = 0, unsentAttempts = 0 }: SendF
 }
 
 /**
+ * Whether an attempt may still arrive at the bank: then nobody may say that it failed. What the bank has did arrive.
+ * @source rules#desk.11
+ */
+export function mayStillArrive(facts: SendFacts, nowMs: number): boolean {
+  if (facts.leaseEndsAt != null && facts.leaseEndsAt > nowMs) return true
+  if (facts.isAccepted || !facts.attempts || isUnsent(facts)) return false
+  return nowMs - (facts.lastAttemptAt ?? 0) < limits.notFoundAfterAttemptMs
+}
+
+/**
  * Whether the same order may be put to the bank again although it may have arrived: the bank does once what it is told
  * twice, for a while; it has neither taken the order nor refused it.
  * @param windowMs for how long after the first attempt the bank knows a repeat; 0: not at all

@@ -1,4 +1,4 @@
-import { type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
+import { type DeskGuard, type GuardOf, refundIn as machine, rowFor } from '@pixgate/spec'
 import { bookedReturn, type CashIn, ownReference } from '../cash-in/index.ts'
 import { reasonOf } from '../engine/reason.ts'
 import { isTriedLongEnough, isUnclaimedTooLong, isUnsent } from '../operations/attempts.ts'
@@ -22,7 +22,8 @@ export interface Given {
   readonly isAnothers: boolean
 }
 
-type Guard = GuardOf<typeof machine>
+/** Those that only decisions of operators have are elsewhere. */
+type Guard = Exclude<GuardOf<typeof machine>, DeskGuard | 'money of it is in suspense' | 'an attempt may still arrive'>
 
 /** Whether each condition holds. @source rules#refund-in.states */
 export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
@@ -52,6 +53,11 @@ export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   'money is held again': ({ refund: { facts } }) => facts.heldAgainCents !== undefined,
 }
 
+/** Whether a condition of what is no decision of an operator holds. */
+export function holdsFor(given: Given, guard: GuardOf<typeof machine>): boolean {
+  return guard in GUARDS && GUARDS[guard as Guard](given)
+}
+
 /** Whether nobody has tried to send it yet. */
 function isNeverClaimed({ facts }: RefundIn): boolean {
   return (facts.attempts ?? 0) === 0
@@ -72,6 +78,6 @@ export function rowsForWork(refund: RefundIn, nowMs: number): (input: WorkInput)
   const standing = { status: refund.status, reason: reasonOf(refund) }
   return (input) => {
     const given = { refund: due, cashIn: NO_CASH_IN, input, nowMs, isEnabled: true, isAnothers: false }
-    return rowFor(machine, standing, input.on, (guard) => GUARDS[guard](given)) !== undefined
+    return rowFor(machine, standing, input.on, (guard) => holdsFor(given, guard)) !== undefined
   }
 }

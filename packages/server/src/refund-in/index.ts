@@ -14,6 +14,7 @@ import { createRefundInHandlers, type RefundInHandlers } from './routes.ts'
 import { createRefundInStore } from './store.ts'
 import { detailView, type RefundInView } from './view.ts'
 
+export { refundInDecider } from './desk.ts'
 export type { BankReturn, RefundInInput } from './refund-in.ts'
 
 /** Refunds: their endpoints, their work, and what other modules may do with them. */

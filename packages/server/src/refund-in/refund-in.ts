@@ -26,6 +26,8 @@ export interface RefundInFacts extends SendFacts {
   readonly confirmedAt?: number
   readonly failureCode?: string
   readonly failureReason?: string | null
+  /** What operators took from suspense, by return id, centavos. */
+  readonly decidedReturns?: Readonly<Record<string, number>>
   /** What was set aside again after money had left nevertheless, centavos. */
   readonly heldAgainCents?: number
 }

@@ -12,7 +12,7 @@ import { isAtRest } from '../operations/schedule.ts'
 import { isEnabled } from '../operations/switch.ts'
 import { own } from '../platform/own.ts'
 import { changesOf } from './facts.ts'
-import { GUARDS } from './guards.ts'
+import { holdsFor } from './guards.ts'
 import { evidenceOf, refundEndNotification } from './notification.ts'
 import {
   isImplausible,
@@ -89,7 +89,7 @@ function decideOne(
     refund,
     {
       on: input.on,
-      holds: (guard) => GUARDS[guard]({ refund, cashIn, input, nowMs, isEnabled: isEnabledNow, isAnothers }),
+      holds: (guard) => holdsFor({ refund, cashIn, input, nowMs, isEnabled: isEnabledNow, isAnothers }, guard),
       changes: (row) => changesOf(refund, cashIn, input, row, nowMs, heldCents),
       amounts: { r: refund.valueCents, v: movedCents, p: movedCents, h: heldCents },
       reference: input.on === 'partner.confirmed' ? input.returned.returnId : '',

@@ -1381,8 +1381,14 @@ test('[cash-out.qrcode.6] [QR-8] what a payout had for itself is free once its m
   }
 })
 
+/** The others are decisions on cases: see desk.test.ts. */
+function isDesk(on: string): boolean {
+  const isHere = on === 'operator.approved' || on === 'operator.refused'
+  return on === 'create' || on === 'doubt.decided' || (on.startsWith('operator.') && !isHere)
+}
+
 test('[cash-out.states] the tests of this file know every trigger and every state', () => {
-  assert.equal(Object.keys(INPUTS).length, cashOut.triggers.length - 1)
+  assert.equal(Object.keys(INPUTS).length, cashOut.triggers.filter((on) => !isDesk(on)).length)
   for (const status of cashOut.states) assert.equal(cashOutAs(status).createdAt, CREATED_AT)
 })
 

@@ -1,4 +1,6 @@
+import { deskGuards } from '../decisions.ts'
 import { doubtText, machine, RESULT_UNKNOWN_TEXT, type ReasonOf, type StateOf } from '../machine.ts'
+import { cashInDecisions } from './decisions.ts'
 
 /** Cash-in: a charge that a payer pays. Money that arrived is always booked. */
 
@@ -64,8 +66,22 @@ export const cashIn = machine({
     'return.told',
     'return.unexplained',
     'return.known',
+    'operator.credited',
+    'operator.returned',
+    'operator.attributed',
+    'operator.received',
+    'operator.failed',
+    'operator.written_off',
+    'operator.undone',
+    'operator.reopened',
+    'operator.explained',
+    'doubt.decided',
   ],
   guards: {
+    ...deskGuards,
+    'it pays the charge': 'what is in suspense is the exact value, and no payment was credited before',
+    'a payment is credited': 'a payment of the exact value was credited, and the merchant notified of it',
+    'its failure is known': 'it had failed before, and the merchant was notified of that',
     'work is due': 'its time has come, and no other process has claimed it',
     'its time is over': '`expirationDate` has passed',
     'the bank accepted it': 'its Pix code or the bank’s reference is known: somebody may pay it',
@@ -209,6 +225,9 @@ export const cashIn = machine({
     { from: 'PENDING', on: 'work.done', when: 'end is unknown for too long', to: 'same', opens: 'end_unknown', rule: 'cash-in.expired.5', says: 'Where the bank has not reported for an hour after `expirationDate` how the charge ended, it is a case: long enough for most outages to pass by themselves, short enough for an operator to look at the bank’s own portal before the payer asks. It closes when the end is known.' },
     { from: ANY, on: 'work.done', when: 'reported payment is unconfirmed for too long', to: 'same', opens: 'payment_unconfirmed', rule: 'cash-in.credits.4', says: 'A payment that an event reported and the bank, asked, has not confirmed within 15 minutes is a case, which closes when it is confirmed. It is asked about for a day.' },
     { from: ANY, on: 'work.done', to: 'same', rule: 'cash-in.work.3', says: 'Work that changed nothing is due again when the state says so.' },
+
+    // Decisions of operators.
+    ...cashInDecisions,
   ],
 })
 

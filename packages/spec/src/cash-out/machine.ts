@@ -1,5 +1,7 @@
+import { deskGuards } from '../decisions.ts'
 import { doubtText, machine, RESULT_UNKNOWN_TEXT, type ReasonOf, type StateOf } from '../machine.ts'
 import { orderGuards, orderTriggers } from '../order.ts'
+import { cashOutDecisions } from './decisions.ts'
 
 /** Cash-out: money sent to a Pix key or paid from a QR code. A doubt never releases money. */
 
@@ -55,9 +57,29 @@ export const cashOut = machine({
     RECONCILIATION_REQUIRED: doubtText(reasons),
   },
   reasons,
-  triggers: [...orderTriggers, 'partner.tariff', 'operator.approved', 'operator.refused'],
+  triggers: [
+    ...orderTriggers,
+    'partner.tariff',
+    'operator.approved',
+    'operator.refused',
+    'operator.confirmed',
+    'operator.failed',
+    'operator.returned',
+    'operator.credited',
+    'operator.written_off',
+    'operator.undone',
+    'operator.explained',
+    'operator.reopened',
+    'doubt.decided',
+  ],
   guards: {
     ...orderGuards,
+    ...deskGuards,
+    'money of it is in suspense': 'money that left for it is in suspense: the case of that decides',
+    'an attempt may still arrive':
+      'a call is under way, or the last attempt of which a byte may have left is younger than 5 minutes, and the bank has not said that it has the order',
+    'it is confirmed': 'it was confirmed, and the merchant notified of that',
+    'it came back': 'something of it came back, and was credited',
     'payouts and refunds are enabled':
       'the switch of payouts and refunds is on when this is committed, whatever a worker has read before',
     'it was not claimed within 24 hours':
@@ -182,6 +204,9 @@ export const cashOut = machine({
     { from: ANY, on: 'work.requested', to: 'same', asks: true, rule: 'cash-out.work.1', says: 'Whatever casts doubt on a cash-out may request that the bank be asked now; this changes no state.' },
     { from: ANY, on: 'work.claimed', when: 'work is due', to: 'same', rule: 'cash-out.work.5', says: 'Asking is claimed by a move with a lease, so that one process does it; the call follows with no transaction open.' },
     { from: ANY, on: 'work.done', to: 'same', rule: 'cash-out.work.3', says: 'Work that changed nothing is due again when the state says so.' },
+
+    // Decisions of operators.
+    ...cashOutDecisions,
   ],
 })
 

@@ -1,5 +1,7 @@
+import { leftGuards } from '../decisions.ts'
 import { machine, type ReasonOf, type StateOf } from '../machine.ts'
 import { orderGuards, orderTriggers } from '../order.ts'
+import { refundInDecisions } from './decisions.ts'
 
 /**
  * Refund-in: all or part of a paid cash-in goes back, because the merchant or the bank says so. The merchant sees three
@@ -31,9 +33,24 @@ export const refundIn = machine({
       'What the bank says contradicts what was sent, what it said before, or what is booked. Operator action is required.',
     not_dispatched: 'An event confirms a refund that we have no record of sending. The bank’s own answer settles it.',
   },
-  triggers: [...orderTriggers, 'operator.refused'],
+  triggers: [
+    ...orderTriggers,
+    'operator.refused',
+    'operator.confirmed',
+    'operator.failed',
+    'operator.returned',
+    'operator.written_off',
+    'operator.undone',
+    'operator.explained',
+    'operator.reopened',
+    'doubt.decided',
+  ],
   guards: {
     ...orderGuards,
+    ...leftGuards,
+    'money of it is in suspense': 'money that left for it is in suspense: the case of that decides',
+    'an attempt may still arrive':
+      'a call is under way, or the last attempt of which a byte may have left is younger than 5 minutes, and the bank has not said that it has the order',
     'payouts and refunds are enabled':
       'the switch of payouts and refunds is on when this is committed, whatever a worker has read before',
     'the bank made it by itself': 'no order of ours made it',
@@ -126,6 +143,9 @@ export const refundIn = machine({
     { from: ANY, on: 'work.requested', to: 'same', asks: true, rule: 'refund-in.work.1', says: 'Whatever casts doubt on a refund may request that the bank be asked now; this changes no state.' },
     { from: ANY, on: 'work.claimed', when: 'work is due', to: 'same', rule: 'refund-in.work.6', says: 'Asking is claimed by a move with a lease, so that one process does it; the call follows with no transaction open.' },
     { from: ANY, on: 'work.done', to: 'same', rule: 'refund-in.work.7', says: 'Work that changed nothing is due again when the state says so.' },
+
+    // Decisions of operators.
+    ...refundInDecisions,
   ],
 })
 

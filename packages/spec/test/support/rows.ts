@@ -17,3 +17,8 @@ function nameOf({ from, because, on, when, unless }: Row): string {
 function named(word: string, guards: readonly string[]): string[] {
   return guards.length === 0 ? [] : [word, guards.join(', ')]
 }
+
+/** Whether a row is an operator’s decision on a case, or what follows from one: the desk’s own tests say what those do. */
+export function isDecision({ on, rule }: { readonly on: string; readonly rule: string }): boolean {
+  return (on.startsWith('operator.') || on === 'doubt.decided') && rule.includes('.desk.')
+}

@@ -59,6 +59,14 @@ export const posted = values(
   ),
 )
 
+/** What a decision notifies of that may leave the operation in doubt. */
+const NOTIFIED: Readonly<Record<string, string>> = {
+  'cash_in operator.credited': 'PAID',
+  'cash_out operator.confirmed': 'CONFIRMED',
+  'cash_out operator.failed': 'FAILED',
+  'cash_out operator.credited': 'REVERSED',
+}
+
 /**
  * How many notifications a move makes: `(kind, from_status, trigger, to_status, event_type, least, most, status)`. A
  * release is told as a failure.
@@ -67,7 +75,7 @@ export const notified = values(
   moveKeys.flatMap(({ kind, from, trigger, to, rows }) =>
     bounds(rows, ({ emits }) => emits).map((bound) => [
       ...[kind, from, trigger, to, ...bound],
-      to === 'RELEASED' ? 'FAILED' : to,
+      NOTIFIED[`${kind} ${trigger}`] ?? (to === 'RELEASED' ? 'FAILED' : to),
     ]),
   ),
 )
@@ -134,6 +142,8 @@ const OWN: Partial<Record<Variable, string>> = { v: 'value_cents', f: 'fee_cents
 /** Where the amount is the partner's word or the operator's all the same. */
 const STATED: Partial<Record<JournalKind, readonly Variable[]>> = {
   left_after_release: ['v'],
+  suspense_credited: ['f'],
+  return_debited: ['r'],
 }
 
 /**

@@ -1,0 +1,116 @@
+import type { DecidableCase, DeskOrder } from '../desk/decider.ts'
+import type { Changes, Target } from '../engine/follow.ts'
+import { own } from '../platform/own.ts'
+import type { CashIn, CashInFacts, SuspendedReturn } from './cash-in.ts'
+import { withWork } from './facts.ts'
+import { reportedPaymentsFact } from './reported.ts'
+import { explanationsOf } from './returns.ts'
+import { type Received, suspendedArrival, suspendedDeparture } from './suspense.ts'
+
+/** What becomes known of a cash-in by an operator's decision. Pure. */
+
+/** What a decision on a case changes besides the status. */
+export function changesByDecision(
+  cashIn: CashIn,
+  openCase: DecidableCase,
+  order: DeskOrder,
+  row: Target<CashIn>,
+  nowMs: number,
+): Changes {
+  return withWork(cashIn, learnedBy(cashIn, openCase, order, row, nowMs), row, nowMs)
+}
+
+/** What the end of a doubt changes besides the status. */
+export function changesByEnd(cashIn: CashIn, row: Target<CashIn>, nowMs: number): Changes {
+  const isNewFailure = row.to === 'FAILED' && cashIn.facts.failureCode === undefined
+  const failure = isNewFailure ? { failureCode: 'decided_by_operator', failureReason: null } : {}
+  return withWork(cashIn, { facts: { ...failure, unknownSince: null } }, row, nowMs)
+}
+
+/** What a charge learns of the payment that an operator attributes to it. */
+export function changesByReceipt(
+  cashIn: CashIn,
+  { endToEndId, cents, facts }: Received,
+  row: Target<CashIn>,
+  nowMs: number,
+): Changes {
+  const payments = { ...cashIn.facts.payments, [endToEndId]: Number(cents) }
+  const paid = { payments, ...paidFacts(facts.occurredAt, nowMs) }
+  return withWork(cashIn, { endToEndId, facts: paid }, row, nowMs)
+}
+
+function learnedBy(
+  cashIn: CashIn,
+  { reference, kind, facts: told }: DecidableCase,
+  { evidence, decision }: DeskOrder,
+  row: Target<CashIn>,
+  nowMs: number,
+): Changes {
+  const { facts } = cashIn
+  switch (row.posts) {
+    case 'suspense_credited':
+      return row.when.includes('it pays the charge')
+        ? { endToEndId: reference, facts: paidFacts(told.occurredAt, nowMs) }
+        : { facts: arrivalDecided(cashIn, reference) }
+    case 'arrival_handed_over':
+    case 'arrival_written_off':
+      return { facts: arrivalDecided(cashIn, reference) }
+    case 'arrival_returned': {
+      const returned = { endToEndId: reference, cents: Number(suspendedArrival(cashIn, reference)) }
+      return { facts: { suspendedReturns: { ...facts.suspendedReturns, [evidence.returnId ?? '']: returned } } }
+    }
+    case 'left_handed_over':
+    case 'left_written_off':
+      return { facts: departureDecided(cashIn, reference, evidence.returnId) }
+    case 'return_debited': {
+      const cents = Number(suspendedDeparture(cashIn, reference))
+      const returns = { ...facts.returns, [reference]: cents }
+      return { facts: { returns, ...departureDecided(cashIn, reference, evidence.returnId) } }
+    }
+    default:
+      return { facts: learnedOf(cashIn, { kind, reference }, decision, row, nowMs) }
+  }
+}
+
+/** What a decision teaches that books nothing. */
+function learnedOf(
+  cashIn: CashIn,
+  { kind, reference }: Pick<DecidableCase, 'kind' | 'reference'>,
+  decision: DeskOrder['decision'],
+  row: Target<CashIn>,
+  nowMs: number,
+): CashInFacts {
+  const { awaitedReturns } = cashIn.facts
+  const awaited = own(awaitedReturns, reference)
+  if (decision === 'return' && awaited) {
+    const answered = [...awaited.answered, ...explanationsOf(cashIn, awaited)]
+    return { awaitedReturns: { ...awaitedReturns, [reference]: { ...awaited, answered } } }
+  }
+  if (row.asks) return row.to === 'PENDING' ? { unknownSince: null } : {}
+  if (kind === 'payment_unconfirmed' || kind === 'too_many_payments') return reportedPaymentsFact({})
+  return row.to === 'EXPIRED' ? { expiredAt: nowMs, unknownSince: null } : {}
+}
+
+function paidFacts(occurredAt: unknown, nowMs: number): CashInFacts {
+  const paidAt = typeof occurredAt === 'number' ? occurredAt : nowMs
+  return { paidAt, payerName: null, payerDocument: null, payerIspb: null, unknownSince: null }
+}
+
+function arrivalDecided(cashIn: CashIn, reference: string): CashInFacts {
+  const cents = Number(suspendedArrival(cashIn, reference))
+  return { decidedPayments: { ...cashIn.facts.decidedPayments, [reference]: cents } }
+}
+
+/** The return that was told without its id is known by the one that the operator names. */
+function departureDecided(cashIn: CashIn, reference: string, returnId: string | undefined): CashInFacts {
+  const { suspendedReturns, decidedReturns, namedReturns } = cashIn.facts
+  const { endToEndId = null, cents = 0 } = own(suspendedReturns, reference) ?? {}
+  const decided: SuspendedReturn = { endToEndId, cents }
+  return {
+    suspendedReturns: { ...suspendedReturns, [reference]: decided },
+    decidedReturns: { ...decidedReturns, [reference]: cents },
+    ...(returnId === undefined || returnId === reference
+      ? {}
+      : { namedReturns: { ...namedReturns, [returnId]: cents } }),
+  }
+}

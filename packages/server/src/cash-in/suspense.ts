@@ -1,0 +1,25 @@
+import type { Document } from '../engine/operation.ts'
+import { own } from '../platform/own.ts'
+import { type CashIn, suspendedCents } from './cash-in.ts'
+
+/** What of a cash-in is in suspense now, by the reference of its case. Pure. @source rules#desk.7 */
+
+/** A payment that a charge receives from another one. */
+export interface Received {
+  readonly endToEndId: string
+  readonly cents: bigint
+  /** What its case was opened with. */
+  readonly facts: Document
+}
+
+/** Of a payment that arrived, centavos: nothing where it was credited. */
+export function suspendedArrival(cashIn: CashIn, reference: string): bigint {
+  return reference === cashIn.endToEndId ? 0n : suspendedCents(cashIn, reference)
+}
+
+/** Of a return that was not debited, centavos: what went back of a payment in suspense was taken from that. */
+export function suspendedDeparture({ facts }: CashIn, reference: string): bigint {
+  const suspended = own(facts.suspendedReturns, reference)
+  if (!suspended || suspended.endToEndId !== null) return 0n
+  return BigInt(suspended.cents) - BigInt(own(facts.decidedReturns, reference) ?? 0)
+}

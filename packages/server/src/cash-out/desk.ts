@@ -1,0 +1,173 @@
+import {
+  type DeskDecision,
+  deskTriggers,
+  type EvidenceField,
+  type GuardOf,
+  cashOut as machine,
+  type TriggerOf,
+} from '@pixgate/spec'
+import {
+  assertNamed,
+  assertOpen,
+  evidenceOfOrder,
+  isKeptInDoubt,
+  movementsNamed,
+  notDecidable,
+  optionsBy,
+  withoutCase,
+} from '../desk/by-table.ts'
+import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
+import { follow } from '../engine/follow.ts'
+import { type Decision, mergeDecisions, type State } from '../engine/operation.ts'
+import { reasonOf } from '../engine/reason.ts'
+import { mayStillArrive } from '../operations/attempts.ts'
+import { countedBy } from '../operations/limits/limits.ts'
+import { type CashOut, leftCents, reversedCents } from './cash-out.ts'
+import { changesByDecision, changesByEnd } from './desk-facts.ts'
+import { deskNotification } from './desk-notification.ts'
+import {
+  exceedsPayout,
+  hasSuspended,
+  heldAgainCents,
+  heldCents,
+  suspendedArrival,
+  suspendedDeparture,
+  takenNow,
+} from './suspense.ts'
+
+/** What an operator's decision on a case of a cash-out does. Pure: the table in the spec says which there are. */
+
+type Guard = GuardOf<typeof machine>
+
+interface Given {
+  readonly cashOut: CashOut
+  readonly openCase: DecidableCase
+  /** A movement that the operator names is booked somewhere. */
+  readonly isKnown: boolean
+  readonly nowMs: number
+}
+
+/** What the conditions of decisions mean. */
+const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
+  'another case is open': ({ cashOut, openCase }) => isKeptInDoubt(machine, cashOut, openCase.id),
+  'money that arrived is in suspense': ({ cashOut, openCase }) => suspendedArrival(cashOut, openCase.reference) > 0n,
+  'money that left is in suspense': ({ cashOut, openCase }) => suspendedDeparture(cashOut, openCase.reference) > 0n,
+  'its movement is known': ({ isKnown }) => isKnown,
+  'money of it is in suspense': ({ cashOut }) => hasSuspended(cashOut),
+  'an attempt may still arrive': ({ cashOut: { facts }, nowMs }) => mayStillArrive(facts, nowMs),
+  'the statement shows it': ({ cashOut: { facts } }) => facts.isShown === true,
+  'the reservation was given back': ({ cashOut: { facts } }) => facts.isReleased === true,
+  'it is confirmed': ({ cashOut: { endToEndId } }) => endToEndId !== null,
+  'it came back': ({ cashOut: { facts } }) => reversedCents(facts) > 0n,
+  'returns exceed the payout': ({ cashOut, openCase }) =>
+    exceedsPayout(cashOut, suspendedArrival(cashOut, openCase.reference)),
+}
+
+/** Decides the cases of cash-outs. */
+export const cashOutDecider: CaseDecider<CashOut> = {
+  options: (cashOut, openCase, nowMs) => {
+    const given = { cashOut, openCase, isKnown: false, nowMs }
+    return optionsBy(
+      machine,
+      cashOut,
+      openCase,
+      (_, guard) => GUARDS[guard as Guard]?.(given) ?? false,
+      (decision) => needsOf(cashOut, openCase, decision),
+    )
+  },
+  looks: (cashOut, _, order) => ({
+    reads: [cashOut.id],
+    movements: movementsNamed(order, { endToEndId: 'out', returnId: 'in' }),
+  }),
+  decide: (cashOut, openCase, order, state, nowMs) => {
+    assertOpen(cashOut, openCase)
+    assertNamed(order, needsOf(cashOut, openCase, order.decision))
+    return decideCase(cashOut, openCase, order, state, nowMs)
+  },
+}
+
+/** What of the bank's an operator must name: money in suspense has its id already. */
+function needsOf(cashOut: CashOut, { reference }: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
+  if (decision === 'return') return ['returnId']
+  return decision === 'confirm' && suspendedDeparture(cashOut, reference) === 0n ? ['endToEndId'] : []
+}
+
+function decideCase(
+  cashOut: CashOut,
+  openCase: DecidableCase,
+  order: DeskOrder,
+  state: State,
+  nowMs: number,
+): Decision<DeskOutcome<CashOut>> {
+  const { reference, kind } = openCase
+  const movements = movementsNamed(order, { endToEndId: 'out', returnId: 'in' })
+  const given = { cashOut, openCase, isKnown: movements.some((it) => state.movement(it) !== undefined), nowMs }
+  const [left, arrived] = [suspendedDeparture(cashOut, reference), suspendedArrival(cashOut, reference)]
+  const booked = referenceOf(openCase, order, left > 0n)
+  const h = order.decision === 'confirm' ? heldCents(cashOut) : heldAgainCents(cashOut, kind)
+  const decision: Decision<CashOut | undefined> = follow(
+    machine,
+    cashOut,
+    {
+      on: deskTriggers[order.decision] as TriggerOf<typeof machine>,
+      holds: (guard) => GUARDS[guard]?.(given) ?? false,
+      changes: (row) => changesByDecision(cashOut, openCase, order, row, nowMs),
+      amounts: {
+        v: cashOut.valueCents,
+        f: cashOut.feeCents,
+        p: left > 0n ? left : arrived,
+        w: arrived,
+        h,
+        ...takenNow(cashOut, left, state.balance('available')),
+      },
+      reference: booked,
+      notification: () => deskNotification(cashOut, { ...openCase, reference: booked }, order.decision, arrived, nowMs),
+      evidence: evidenceOfOrder(order),
+      decides: openCase,
+      outcome: (after, isApplied) => (isApplied ? after : undefined),
+    },
+    nowMs,
+  )
+  const after = decision.outcome
+  if (!after) throw notDecidable(order, openCase)
+  const isExact = decision.journals?.some((journal) => journal.kind === 'payout_left_in_suspense')
+  const decided = {
+    ...decision,
+    ...(isExact ? { exact: ['available'] as const } : {}),
+    allowances: countedBy(cashOut, decision, { leftCents: leftCents(cashOut.facts), isAnothers: false }, nowMs),
+    outcome: { operation: after },
+  }
+  return decision.closes?.includes(openCase.id)
+    ? ended(withoutCase(after, openCase.id), openCase, decided, nowMs)
+    : decided
+}
+
+/** What journal and movement are known by: the case's, or what the operator names. */
+function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskOrder, isSuspended: boolean): string {
+  if (decision === 'return') return evidence.returnId ?? reference
+  return decision === 'confirm' && !isSuspended ? (evidence.endToEndId ?? reference) : reference
+}
+
+/** Where no other case keeps it in doubt the doubt ends, as the table says. @source rules#desk.5 */
+function ended(
+  cashOut: CashOut,
+  openCase: DecidableCase,
+  decided: Decision<DeskOutcome<CashOut>>,
+  nowMs: number,
+): Decision<DeskOutcome<CashOut>> {
+  if (reasonOf(cashOut) === null) return { ...decided, outcome: { operation: cashOut } }
+  const given = { cashOut, openCase, isKnown: false, nowMs }
+  const decision: Decision<DeskOutcome<CashOut>> = follow(
+    machine,
+    cashOut,
+    {
+      on: 'doubt.decided',
+      holds: (guard) => GUARDS[guard]?.(given) ?? false,
+      changes: (row) => changesByEnd(cashOut, row, nowMs),
+      reference: '',
+      outcome: (operation) => ({ operation }),
+    },
+    nowMs,
+  )
+  return mergeDecisions(decided, decision)
+}

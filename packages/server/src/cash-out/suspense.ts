@@ -1,0 +1,48 @@
+import { min } from '@pixgate/spec'
+import { own } from '../platform/own.ts'
+import { type CashOut, type CashOutFacts, reversedCents } from './cash-out.ts'
+
+/** What of a payout is in suspense and set aside now. Pure. @source rules#desk.7 */
+
+/** Of money that left by this end-to-end id, centavos: nothing where it confirmed the payout. */
+export function suspendedDeparture({ endToEndId, facts }: CashOut, reference: string): bigint {
+  if (reference === endToEndId) return 0n
+  return leftOver(facts.movements, facts.decidedMovements, reference)
+}
+
+/** Of money that came back by this return id, centavos. */
+export function suspendedArrival({ facts }: CashOut, reference: string): bigint {
+  return leftOver(facts.suspendedReturns, facts.decidedReturns, reference)
+}
+
+/** Whether any money that left for it is in suspense. */
+export function hasSuspended(cashOut: CashOut): boolean {
+  return Object.keys(cashOut.facts.movements ?? {}).some((id) => suspendedDeparture(cashOut, id) > 0n)
+}
+
+/** What is set aside of it now, centavos. */
+export function heldCents({ endToEndId, valueCents, feeCents, facts }: CashOut): bigint {
+  if (endToEndId !== null || facts.isReleased) return 0n
+  return facts.heldAgainCents === undefined ? valueCents + feeCents : BigInt(facts.heldAgainCents)
+}
+
+/** What was held again for the money of a case, centavos: it is free where that came back or is a loss. */
+export function heldAgainCents(cashOut: CashOut, kind: string): bigint {
+  return kind === 'confirmed_after_release' ? heldCents(cashOut) : 0n
+}
+
+/** What confirming by money in suspense takes of it and of the fee now: what is free and held pays. */
+export function takenNow(cashOut: CashOut, leftCents: bigint, availableCents: bigint) {
+  const there = availableCents + heldCents(cashOut)
+  const d = min(there, leftCents)
+  return { d, g: min(there - d, cashOut.feeCents) }
+}
+
+/** Whether crediting this would make more come back than left. */
+export function exceedsPayout({ valueCents, facts }: CashOut, cents: bigint): boolean {
+  return reversedCents(facts) + cents > valueCents
+}
+
+function leftOver(booked: CashOutFacts['movements'], decided: CashOutFacts['movements'], reference: string): bigint {
+  return BigInt((own(booked, reference) ?? 0) - (own(decided, reference) ?? 0))
+}

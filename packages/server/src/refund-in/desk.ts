@@ -1,0 +1,200 @@
+import {
+  type DeskDecision,
+  deskTriggers,
+  type EvidenceField,
+  type GuardOf,
+  refundIn as machine,
+  min,
+  type TriggerOf,
+} from '@pixgate/spec'
+import type { CashIn, RefundEvent } from '../cash-in/index.ts'
+import {
+  assertNamed,
+  assertOpen,
+  evidenceOfOrder,
+  isKeptInDoubt,
+  movementsNamed,
+  notDecidable,
+  optionsBy,
+  withoutCase,
+} from '../desk/by-table.ts'
+import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../desk/decider.ts'
+import { follow } from '../engine/follow.ts'
+import { type Decision, type Journal, type MovementDirection, mergeDecisions, type State } from '../engine/operation.ts'
+import { reasonOf } from '../engine/reason.ts'
+import { mayStillArrive } from '../operations/attempts.ts'
+import { countedBy } from '../operations/limits/limits.ts'
+import { own } from '../platform/own.ts'
+import { cashInIn } from './create.ts'
+import { changesByDecision, changesByEnd } from './desk-facts.ts'
+import { refundNotification } from './notification.ts'
+import { leftCents, type RefundIn } from './refund-in.ts'
+import { hasSuspended, heldAgainCents, heldCents, suspendedDeparture } from './suspense.ts'
+import { cashInDecision } from './with-cash-in.ts'
+
+/** What an operator's decision on a case of a refund does. Pure: the table in the spec says which there are. */
+
+type Guard = GuardOf<typeof machine>
+
+interface Given {
+  readonly refund: RefundIn
+  readonly openCase: DecidableCase
+  /** A movement that the operator names is booked somewhere. */
+  readonly isKnown: boolean
+  readonly nowMs: number
+}
+
+/** What the conditions of decisions mean. */
+const GUARDS: Partial<Readonly<Record<Guard, (given: Given) => boolean>>> = {
+  'another case is open': ({ refund, openCase }) => isKeptInDoubt(machine, refund, openCase.id),
+  'money that left is in suspense': ({ refund, openCase }) => suspendedDeparture(refund, openCase.reference) > 0n,
+  'its movement is known': ({ isKnown }) => isKnown,
+  'money of it is in suspense': ({ refund }) => hasSuspended(refund),
+  'an attempt may still arrive': ({ refund: { facts }, nowMs }) => mayStillArrive(facts, nowMs),
+  'the statement shows it': ({ refund: { facts } }) => facts.isShown === true,
+}
+
+/** Decides the cases of refunds. */
+export const refundInDecider: CaseDecider<RefundIn> = {
+  options: (refund, openCase, nowMs) => {
+    const given = { refund, openCase, isKnown: false, nowMs }
+    return optionsBy(
+      machine,
+      refund,
+      openCase,
+      (_, guard) => GUARDS[guard as Guard]?.(given) ?? false,
+      (decision) => needsOf(refund, openCase, decision),
+    )
+  },
+  looks: (refund, _, order) => ({
+    reads: [refund.id, refund.detail.cashInId],
+    movements: movementsNamed(order, waysOf(order)),
+  }),
+  decide: (refund, openCase, order, state, nowMs) => {
+    assertOpen(refund, openCase)
+    assertNamed(order, needsOf(refund, openCase, order.decision))
+    return decideCase(refund, openCase, order, state, nowMs)
+  },
+}
+
+/** What confirms a refund left; what brings back its money came in. */
+function waysOf({ decision }: DeskOrder): {
+  readonly endToEndId: MovementDirection
+  readonly returnId: MovementDirection
+} {
+  const way = decision === 'return' ? 'in' : 'out'
+  return { endToEndId: way, returnId: way }
+}
+
+/** What of the bank's an operator must name: money in suspense has its id already. */
+function needsOf(refund: RefundIn, { reference }: DecidableCase, decision: DeskDecision): readonly EvidenceField[] {
+  if (decision === 'return') return ['returnId']
+  return decision === 'confirm' && suspendedDeparture(refund, reference) === 0n ? ['returnId'] : []
+}
+
+function decideCase(
+  refund: RefundIn,
+  openCase: DecidableCase,
+  order: DeskOrder,
+  state: State,
+  nowMs: number,
+): Decision<DeskOutcome<RefundIn>> {
+  const isKnown = movementsNamed(order, waysOf(order)).some((it) => state.movement(it) !== undefined)
+  const given = { refund, openCase, isKnown, nowMs }
+  const left = suspendedDeparture(refund, openCase.reference)
+  const h = order.decision === 'confirm' ? heldCents(refund) : heldAgainCents(refund, openCase.kind)
+  const decision: Decision<RefundIn | undefined> = follow(
+    machine,
+    refund,
+    {
+      on: deskTriggers[order.decision] as TriggerOf<typeof machine>,
+      holds: (guard) => GUARDS[guard]?.(given) ?? false,
+      changes: (row) => changesByDecision(refund, openCase, order, row, nowMs),
+      amounts: { r: refund.valueCents, p: left, h, d: min(state.balance('available') + h, left) },
+      reference: referenceOf(openCase, order, left > 0n),
+      notification: (to) => refundNotification(refund, refund.transactionId, occurredAt(openCase, nowMs), to),
+      evidence: evidenceOfOrder(order),
+      decides: openCase,
+      outcome: (after, isApplied) => (isApplied ? after : undefined),
+    },
+    nowMs,
+  )
+  const after = decision.outcome
+  if (!after) throw notDecidable(order, openCase)
+  const isExact = decision.journals?.some(({ kind }) => kind === 'refund_left_in_suspense')
+  const decided = {
+    ...decision,
+    ...(isExact ? { exact: ['available'] as const } : {}),
+    allowances: countedBy(refund, decision, { leftCents: leftCents(refund.facts), isAnothers: false }, nowMs),
+    outcome: { operation: after },
+  }
+  const counted = withCashIn(refund, decided, state, nowMs)
+  return decision.closes?.includes(openCase.id)
+    ? ended(withoutCase(after, openCase.id), openCase, counted, nowMs)
+    : counted
+}
+
+function occurredAt({ facts }: DecidableCase, nowMs: number): number {
+  return typeof facts.occurredAt === 'number' ? facts.occurredAt : nowMs
+}
+
+/** What journal and movement are known by: the case's, or what the operator names. */
+function referenceOf({ reference }: DecidableCase, { decision, evidence }: DeskOrder, isSuspended: boolean): string {
+  const isNamed = decision === 'return' || (decision === 'confirm' && !isSuspended)
+  if (isNamed) return evidence.returnId ?? reference
+  return decision === 'fail' ? '' : reference
+}
+
+/** What may still be refunded of the cash-in counts what operators decide. @source rules#desk.12 */
+function withCashIn(
+  refund: RefundIn,
+  decision: Decision<DeskOutcome<RefundIn>>,
+  state: State,
+  nowMs: number,
+): Decision<DeskOutcome<RefundIn>> {
+  const [journal] = decision.journals ?? []
+  const event = journal && eventOf(journal, refund)
+  const cashIn: CashIn | undefined = event && cashInIn(state, refund.detail.cashInId)
+  if (!event || !cashIn) return decision
+  const counted = cashInDecision(cashIn, event, nowMs)
+  return mergeDecisions(withKnown(counted, event, refund.id, nowMs), decision)
+}
+
+/** A return that was awaited is known now: what is held of it, and its suspense, end. @source rules#cash-in.returns.5 */
+function withKnown(counted: Decision<CashIn>, event: RefundEvent, refundId: string, nowMs: number): Decision<CashIn> {
+  const returnId = event.on === 'refund.confirmed' ? event.returnId : undefined
+  const isAwaited = returnId !== undefined && own(counted.outcome.facts.awaitedReturns, returnId) !== undefined
+  if (!isAwaited) return counted
+  return mergeDecisions(counted, cashInDecision(counted.outcome, { on: 'return.known', returnId, refundId }, nowMs))
+}
+
+/** What was in suspense counted as gone when it left: only what was set aside is free. */
+function eventOf({ kind, reference }: Journal, { id, status, valueCents }: RefundIn): RefundEvent | undefined {
+  if (kind === 'refund_in_confirmed') return { on: 'refund.confirmed', refundId: id, returnId: reference, valueCents }
+  const isFreed = kind === 'refund_in_released' || (kind === 'refund_left_in_suspense' && status === 'PENDING')
+  return isFreed ? { on: 'refund.released', refundId: id, valueCents } : undefined
+}
+
+/** Where no other case keeps it in doubt the doubt ends, as the table says. @source rules#desk.5 */
+function ended(
+  refund: RefundIn,
+  openCase: DecidableCase,
+  decided: Decision<DeskOutcome<RefundIn>>,
+  nowMs: number,
+): Decision<DeskOutcome<RefundIn>> {
+  if (reasonOf(refund) === null) return { ...decided, outcome: { operation: refund } }
+  const given = { refund, openCase, isKnown: false, nowMs }
+  const decision: Decision<DeskOutcome<RefundIn>> = follow(
+    machine,
+    refund,
+    {
+      on: 'doubt.decided',
+      holds: (guard) => GUARDS[guard]?.(given) ?? false,
+      changes: (row) => changesByEnd(refund, row, nowMs),
+      reference: '',
+      outcome: (operation) => ({ operation }),
+    },
+    nowMs,
+  )
+  return mergeDecisions(decided, decision)
+}

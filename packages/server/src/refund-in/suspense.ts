@@ -1,0 +1,25 @@
+import { own } from '../platform/own.ts'
+import type { RefundIn } from './refund-in.ts'
+
+/** What of a refund is in suspense and set aside now. Pure. @source rules#desk.7 */
+
+/** Of money that left by this return id, centavos: nothing where it confirmed the refund. */
+export function suspendedDeparture({ facts }: RefundIn, reference: string): bigint {
+  if (reference === facts.returnId) return 0n
+  return BigInt((own(facts.returns, reference) ?? 0) - (own(facts.decidedReturns, reference) ?? 0))
+}
+
+/** Whether any money that left for it is in suspense. */
+export function hasSuspended(refund: RefundIn): boolean {
+  return Object.keys(refund.facts.returns ?? {}).some((id) => suspendedDeparture(refund, id) > 0n)
+}
+
+/** What is set aside of it now, centavos: of what ended only what was held again. */
+export function heldCents({ status, valueCents, facts }: RefundIn): bigint {
+  return status === 'PENDING' ? valueCents : BigInt(facts.heldAgainCents ?? 0)
+}
+
+/** What was held again for the money of a case, centavos. */
+export function heldAgainCents({ facts }: RefundIn, kind: string): bigint {
+  return kind === 'confirmed_after_release' ? BigInt(facts.heldAgainCents ?? 0) : 0n
+}

@@ -1,0 +1,458 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type CashInStatus, cashIn, type DeskDecision, type EvidenceField, Refusal } from '@pixgate/spec'
+import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
+import { cashInDecider } from '../../src/cash-in/desk.ts'
+import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
+import type { OpenCase } from '../../src/engine/operation.ts'
+import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
+import { done, ordered, seeing } from '../support/desk.ts'
+import { cashInAs, EXPIRES_AT, NOW, PAID } from './situations.ts'
+
+/** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
+
+const ARRIVED = [
+  'amount_differs',
+  'paid_after_expiry',
+  'paid_after_failure',
+  'second_payment',
+  'paid_in_doubt',
+  'paid_before_charge',
+]
+const LEFT = ['return_unattributed', 'return_unnamed']
+const CLOSABLE = [
+  'payment_restated',
+  'failed_after_payment',
+  'charge_after_end',
+  'payment_unconfirmed',
+  'too_many_payments',
+  'returned_too_much',
+  'return_restated',
+  'suspended_payment_returned',
+  ...ARRIVED,
+  ...LEFT,
+  'movement_elsewhere',
+]
+const ASKABLE = [
+  'result_missing',
+  'charge_contradicted',
+  'failed_after_payment',
+  'payment_restated',
+  'payment_unconfirmed',
+  'too_many_payments',
+  'end_unknown',
+  'return_unexplained',
+]
+
+const DOUBT = 'RECONCILIATION_REQUIRED'
+/** E2 came beside E1, which was credited. */
+const SECOND: CashInFacts = { ...PAID, payments: { E1: 100_00, E2: 60_00 } }
+/** D9 left, and nobody knows of which payment. */
+const LEFT_FACTS: CashInFacts = { ...SECOND, suspendedReturns: { D9: { endToEndId: null, cents: 30_00 } } }
+const KEEPING: OpenCase = { id: 'another', kind: 'charge_contradicted', reference: '' }
+
+interface Given extends Partial<DeskOrder> {
+  readonly before?: Partial<CashIn>
+  readonly reason_?: Reason
+  readonly reference?: string
+  readonly others?: readonly OpenCase[]
+  readonly available?: bigint
+  readonly known?: string
+  readonly facts?: DecidableCase['facts']
+  readonly target?: CashIn
+}
+
+function decide(status: CashInStatus, decision: DeskDecision, kind: string, given: Given = {}) {
+  const {
+    before = {},
+    reference = 'E2',
+    others = [],
+    available = 0n,
+    known,
+    facts = {},
+    target,
+    reason_,
+    ...rest
+  } = given
+  const { openCase, order } = ordered(decision, kind, reference, { facts, ...rest })
+  const doubt = status === DOUBT ? reasonFact(reason_ ?? 'conflict') : {}
+  const operation = cashInAs(status, {
+    ...before,
+    facts: { ...cashInAs(status).facts, ...before.facts, ...doubt },
+    openCases: [openCase, ...others],
+  })
+  const movements = known === undefined ? {} : { [`out ${known}`]: { operationId: 'x', valueCents: 1n } }
+  const operations = [operation, ...(target ? [target] : [])]
+  const state = seeing({ operations, availableCents: available, movements })
+  return cashInDecider.decide(operation, openCase, order, state, NOW)
+}
+
+/** A credited charge, in doubt or not, with E2 in suspense, or D9. */
+const CREDITED_STATES = ['PAID', DOUBT] as const
+const credited = (facts: CashInFacts): Partial<CashIn> => ({ endToEndId: 'E1', facts })
+/** In doubt a decided case is the last one: the doubt ends. */
+const andEnds = (status: CashInStatus) => (status === DOUBT ? ['doubt.decided PAID'] : [])
+
+/** A decision's lines in their order: moves, journals, notifications, closed cases. */
+function expected(on: string, status: CashInStatus, kind: string, journal?: string): string[] {
+  return [`operator.${on} ${status}`, ...andEnds(status), ...(journal ? [journal] : []), `closes case of ${kind}`]
+}
+
+for (const status of CREDITED_STATES) {
+  for (const kind of ARRIVED) {
+    const before = credited(SECOND)
+    const about = `a case ${kind} of a charge that is ${status}`
+    test(`[cash-in.desk.2] ${about}: the merchant is credited less the fee, and told nothing`, () => {
+      const journal = 'suspense_credited E2: available 6000 CASH_IN, available -100 FEE, suspense_in -6000, fees 100'
+      assert.deepEqual(done(decide(status, 'credit', kind, { before })), expected('credited', status, kind, journal))
+    })
+    test(`[cash-in.desk.3] ${about}: the bank returned it`, () => {
+      const decision = decide(status, 'return', kind, { before, evidence: { returnId: 'D2' } })
+      const journal = 'arrival_returned D2: suspense_in -6000, settlement 6000'
+      assert.deepEqual(done(decision), expected('returned', status, kind, journal))
+      const { suspendedReturns } = decision.outcome.operation.facts
+      assert.deepEqual(suspendedReturns, { D2: { endToEndId: 'E2', cents: 60_00 } })
+      assert.throws(
+        () => decide(status, 'return', kind, { before, evidence: { returnId: 'D2' }, known: 'D2' }),
+        Refusal,
+      )
+      assert.throws(() => decide(status, 'return', kind, { before }), { code: 'validation_error' })
+    })
+    test(`[cash-in.desk.4] ${about}: it is a gain`, () => {
+      const journal = 'arrival_written_off E2: suspense_in -6000, losses 6000'
+      assert.deepEqual(
+        done(decide(status, 'write_off', kind, { before })),
+        expected('written_off', status, kind, journal),
+      )
+    })
+    test(`[cash-in.desk.5] ${about}: it was meant for another charge`, () => {
+      const target = cashInAs('PENDING', { id: 'other', valueCents: 60_00n })
+      const decision = decide(status, 'attribute', kind, {
+        before,
+        target,
+        attributeTo: 'other',
+        facts: { occurredAt: NOW - 5 },
+      })
+      assert.deepEqual(done(decision), [
+        'operator.received PAID',
+        `operator.attributed ${status}`,
+        ...andEnds(status),
+        'cash_in_attributed E2: available 6000 CASH_IN, available -100 FEE, settlement -6000, fees 100',
+        'arrival_handed_over E2: suspense_in -6000, settlement 6000',
+        'pix_cash_in PAID',
+        `closes case of ${kind}`,
+      ])
+      assert.equal(decision.moves?.[0]?.operationId, 'other')
+    })
+    test(`[desk.7] ${about}: what was decided is not decided again`, () => {
+      for (const decision of ['credit', 'write_off'] as const) {
+        const gone = { ...before, facts: { ...SECOND, decidedPayments: { E2: 60_00 } } }
+        assert.throws(() => decide(status, decision, kind, { before: gone }), Refusal)
+        const returned = {
+          ...before,
+          facts: { ...SECOND, suspendedReturns: { D2: { endToEndId: 'E2', cents: 60_00 } } },
+        }
+        assert.throws(() => decide(status, decision, kind, { before: returned }), Refusal)
+      }
+      for (const decision of ['return', 'attribute'] as const) {
+        const gone = { ...before, facts: { ...SECOND, decidedPayments: { E2: 60_00 } } }
+        const target = cashInAs('PENDING', { id: 'other', valueCents: 0n })
+        const order = { evidence: { returnId: 'D2' }, target, attributeTo: 'other' }
+        assert.throws(() => decide(status, decision, kind, { before: gone, ...order }), Refusal)
+      }
+    })
+    test(`[cash-in.desk.13] ${about} is not closed while money is in suspense`, () => {
+      assert.throws(() => decide(status, 'close', kind, { before }), Refusal)
+    })
+  }
+  for (const kind of LEFT) {
+    const before = credited(LEFT_FACTS)
+    const about = `a case ${kind} of a charge that is ${status}`
+    const evidence = { returnId: 'D10' }
+    test(`[cash-in.desk.8] ${about}: the merchant is debited, and owes what is not there`, () => {
+      const decision = decide(status, 'return', kind, { before, reference: 'D9', available: 10_00n, evidence })
+      const journal = 'return_debited D9: available -1000 FORCED_DEBIT, suspense_out 3000, receivable -2000'
+      assert.deepEqual(done(decision), expected('returned', status, kind, journal))
+      assert.deepEqual(decision.exact, ['available'])
+      const { facts } = decision.outcome.operation
+      assert.deepEqual(facts.returns, { D9: 30_00 }, 'it counts against what may be refunded')
+      assert.deepEqual(facts.namedReturns, { D10: 30_00 }, 'told again by its own id it is nothing new')
+      const gone = { ...before, facts: { ...LEFT_FACTS, decidedReturns: { D9: 30_00 } } }
+      assert.throws(() => decide(status, 'return', kind, { before: gone, reference: 'D9', evidence }), Refusal)
+      const uncredited = { ...before, endToEndId: null }
+      assert.throws(() => decide(status, 'return', kind, { before: uncredited, reference: 'D9', evidence }), Refusal)
+    })
+  }
+  test(`[cash-in.desk.7] a payment that another operation has, of a charge that is ${status}, is undone here`, () => {
+    const journal = 'arrival_handed_over E2: suspense_in -6000, settlement 6000'
+    const decision = decide(status, 'undo', 'movement_elsewhere', { before: credited(SECOND) })
+    assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere', journal))
+  })
+  test(`[cash-in.desk.10] a return of a charge that is ${status} is no refund of ours`, () => {
+    const awaited = {
+      valueCents: 30_00,
+      occurredAt: NOW,
+      transactionId: null,
+      since: NOW,
+      answered: ['r0'],
+      heldCents: 0,
+    }
+    const openRefunds = {
+      r1: { valueCents: 30_00, transactionId: null },
+      r2: { valueCents: 1_00, transactionId: null },
+    }
+    const before = credited({ ...PAID, openRefunds, awaitedReturns: { D9: awaited } })
+    const decision = decide(status, 'return', 'return_unexplained', { before, reference: 'D9' })
+    assert.deepEqual(done(decision), [`operator.returned ${status}`], 'the worker that books it closes it')
+    assert.deepEqual(decision.outcome.operation.facts.awaitedReturns?.D9?.answered, ['r0', 'r1'])
+    assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
+  })
+}
+
+for (const status of ['PAID', 'EXPIRED', 'FAILED', DOUBT] as const) {
+  const before = { endToEndId: 'E1', facts: LEFT_FACTS }
+  const undone = 'left_handed_over D9: settlement -3000, suspense_out 3000'
+  test(`[cash-in.desk.7] a return that another operation has, of a charge that is ${status}, is undone here`, () => {
+    const decision = decide(status, 'undo', 'movement_elsewhere', { before, reference: 'D9' })
+    assert.deepEqual(done(decision), expected('undone', status, 'movement_elsewhere', undone))
+    const gone = { ...before, facts: { ...LEFT_FACTS, decidedReturns: { D9: 30_00 } } }
+    assert.throws(() => decide(status, 'undo', 'movement_elsewhere', { before: gone, reference: 'D9' }), Refusal)
+  })
+  for (const kind of LEFT) {
+    test(`[cash-in.desk.9] what left of a charge that is ${status} is a loss: ${kind}`, () => {
+      const journal = 'left_written_off D9: suspense_out 3000, losses -3000'
+      const decision = decide(status, 'write_off', kind, { before, reference: 'D9' })
+      assert.deepEqual(done(decision), expected('written_off', status, kind, journal))
+      const gone = { ...before, facts: { ...LEFT_FACTS, decidedReturns: { D9: 30_00 } } }
+      assert.throws(() => decide(status, 'write_off', kind, { before: gone, reference: 'D9' }), Refusal)
+    })
+  }
+}
+
+for (const kind of ARRIVED) {
+  test(`[cash-in.desk.1] a charge in doubt is paid by the exact value that was in suspense: ${kind}`, () => {
+    const before = { facts: { payments: { E2: 100_00 } } }
+    const decision = decide(DOUBT, 'credit', kind, { before, facts: { occurredAt: NOW - 7 } })
+    assert.deepEqual(done(decision), [
+      `operator.credited ${DOUBT}`,
+      'doubt.decided PAID',
+      'suspense_credited E2: available 10000 CASH_IN, available -100 FEE, suspense_in -10000, fees 100',
+      'pix_cash_in PAID',
+      `closes case of ${kind}`,
+    ])
+    const { endToEndId, facts } = decision.outcome.operation
+    assert.deepEqual([endToEndId, facts.paidAt, facts.decidedPayments], ['E2', NOW - 7, undefined])
+  })
+}
+
+test('[cash-in.desk.1] another value pays nothing, and a charge is paid once', () => {
+  const another = done(decide(DOUBT, 'credit', 'amount_differs', { before: { facts: { payments: { E2: 99_99 } } } }))
+  assert.deepEqual(another.slice(0, 2), [`operator.credited ${DOUBT}`, 'doubt.decided FAILED'])
+  const second = { before: credited({ ...PAID, payments: { E1: 100_00, E2: 100_00 } }) }
+  assert.equal(done(decide(DOUBT, 'credit', 'second_payment', second)).includes('pix_cash_in PAID'), false)
+})
+
+test('[cash-in.desk.2] of less than the fee no more than what is there is taken', () => {
+  const before = credited({ ...PAID, payments: { E1: 100_00, E2: 40 } })
+  assert.ok(
+    done(decide('PAID', 'credit', 'second_payment', { before })).includes(
+      'suspense_credited E2: available 40 CASH_IN, available -40 FEE, suspense_in -40, fees 40',
+    ),
+  )
+})
+
+const RECEIVING = [
+  ['PENDING', undefined],
+  ['EXPIRED', undefined],
+  ['PROVIDER_RESULT_UNKNOWN', undefined],
+  [DOUBT, 'no_answer'],
+] as const
+
+for (const [status, reason] of RECEIVING) {
+  const target = cashInAs(status, { id: 'other', valueCents: 60_00n, ...(reason && { facts: reasonFact(reason) }) })
+  const attribute = (given: Partial<CashIn> = {}, attributeTo = 'other') =>
+    decide('PAID', 'attribute', 'second_payment', {
+      before: credited(SECOND),
+      target: { ...target, ...given },
+      attributeTo,
+      facts: { occurredAt: NOW - 5 },
+    })
+  test(`[cash-in.desk.6] [desk.6] a charge that is ${status} is paid by what was in suspense on another one`, () => {
+    const decision = attribute()
+    assert.equal(done(decision)[0], 'operator.received PAID')
+    assert.ok(done(decision).includes('pix_cash_in PAID'))
+    assert.deepEqual(decision.moves?.[0]?.facts?.payments, { E2: 60_00 })
+    assert.equal(decision.moves?.[0]?.facts?.paidAt, NOW - 5)
+    assert.equal(decision.moves?.[0]?.endToEndId, 'E2')
+    assert.throws(() => attribute({ valueCents: 59_99n }), Refusal, 'not of another value')
+    assert.throws(() => attribute({ facts: { ...target.facts, payments: { E7: 1 } } }), Refusal, 'not a second time')
+    assert.throws(() => attribute({}, 'nobody'), Refusal)
+  })
+}
+
+test('[cash-in.desk.6] nothing is attributed to a charge that was paid, that failed, that is contradicted, or to itself', () => {
+  for (const status of ['PAID', 'FAILED', DOUBT] as const) {
+    const target = cashInAs(status, { id: 'other', valueCents: 60_00n })
+    const order = { before: credited(SECOND), target, attributeTo: 'other' }
+    assert.throws(() => decide('PAID', 'attribute', 'second_payment', order), Refusal)
+  }
+  const { id } = cashInAs('PAID')
+  assert.throws(
+    () => decide('PAID', 'attribute', 'second_payment', { before: credited(SECOND), attributeTo: id }),
+    Refusal,
+  )
+})
+
+test('[cash-in.desk.11] a charge whose end the bank does not tell ended unpaid', () => {
+  const decision = decide('PENDING', 'fail', 'end_unknown', { before: { facts: { isEndCaseOpen: true } } })
+  assert.deepEqual(done(decision)[0], 'operator.failed EXPIRED')
+  assert.deepEqual(decision.notifications, [])
+  assert.ok(decision.closes?.includes('case of end_unknown'))
+  assert.equal(decision.outcome.operation.facts.isEndCaseOpen, false)
+})
+
+for (const kind of ['result_missing', 'charge_contradicted']) {
+  test(`[cash-in.desk.11] a charge in doubt failed, as the bank’s own portal shows: ${kind}`, () => {
+    const decision = decide(DOUBT, 'fail', kind, { reason_: kind === 'result_missing' ? 'no_answer' : 'conflict' })
+    assert.deepEqual(done(decision), [
+      `operator.failed ${DOUBT}`,
+      'doubt.decided FAILED',
+      'pix_cash_in FAILED',
+      `closes case of ${kind}`,
+    ])
+    assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
+    assert.throws(() => decide(DOUBT, 'fail', kind, { before: credited(SECOND) }), Refusal, 'not what was paid')
+  })
+}
+
+test('[cash-in.desk.12] a charge that the bank has as it was asked for waits for its payment again', () => {
+  const decision = decide(DOUBT, 'close', 'charge_contradicted', { reference: '' })
+  assert.deepEqual(done(decision), ['operator.explained PENDING', 'closes case of charge_contradicted'])
+  assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
+  assert.equal(reasonOf(decision.outcome.operation), null)
+  const over = decide(DOUBT, 'close', 'charge_contradicted', { before: { expiresAt: NOW - 1 }, reference: '' })
+  assert.deepEqual(done(over).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided EXPIRED'])
+  const paid = decide(DOUBT, 'close', 'charge_contradicted', { before: credited(PAID), reference: '' })
+  assert.deepEqual(done(paid).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
+  const others = [{ id: 'another', kind: 'amount_differs', reference: 'E9' }]
+  const kept = decide(DOUBT, 'close', 'charge_contradicted', { reference: '', others })
+  assert.deepEqual(done(kept), [`operator.explained ${DOUBT}`, 'closes case of charge_contradicted'])
+})
+
+for (const status of cashIn.states) {
+  const before = { endToEndId: 'E1', facts: PAID }
+  for (const kind of CLOSABLE) {
+    test(`[cash-in.desk.13] a case ${kind} of a charge that is ${status} is explained, and nothing is booked`, () => {
+      const decision = decide(status, 'close', kind, { before, reference: 'E1' })
+      assert.deepEqual(done(decision), expected('explained', status, kind))
+      for (const [reference, facts] of [
+        ['E2', SECOND],
+        ['D9', LEFT_FACTS],
+      ] as const) {
+        assert.throws(() => decide(status, 'close', kind, { before: credited(facts), reference }), Refusal)
+      }
+    })
+  }
+  for (const kind of ASKABLE) {
+    test(`[cash-in.desk.14] the bank is asked again about a case ${kind} of a charge that is ${status}, which stays open`, () => {
+      const decision = decide(status, 'reopen', kind, { before, reference: '' })
+      assert.deepEqual(done(decision), [`operator.reopened ${status}`])
+      assert.equal(decision.outcome.operation.facts.isQuestionWanted, true)
+    })
+  }
+}
+
+test('[cash-in.desk.13] what events reported and the bank never confirmed is forgotten with its case', () => {
+  const toldPayments = { E8: { valueCents: 1, occurredAt: NOW, since: NOW } }
+  for (const kind of ['payment_unconfirmed', 'too_many_payments']) {
+    const decision = decide('PENDING', 'close', kind, { before: { facts: { toldPayments, isPaymentCaseOpen: true } } })
+    assert.deepEqual(decision.outcome.operation.facts.toldPayments, {})
+    assert.equal(decision.outcome.operation.facts.isPaymentCaseOpen, false)
+  }
+})
+
+test('[cash-in.desk.15] [desk.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
+  const close = (before: Partial<CashIn>, others: readonly OpenCase[] = []) =>
+    done(decide(DOUBT, 'close', 'payment_restated', { before, others, reference: '' }))
+  assert.deepEqual(close(credited(PAID), [KEEPING]), [`operator.explained ${DOUBT}`, 'closes case of payment_restated'])
+  const harmless = { id: 'harmless', kind: 'payment_unconfirmed', reference: '' }
+  assert.deepEqual(close(credited(PAID), [harmless]).slice(0, 2), [`operator.explained ${DOUBT}`, 'doubt.decided PAID'])
+  assert.deepEqual(close({ expiresAt: NOW - 1 }).slice(1), ['doubt.decided EXPIRED', 'closes case of payment_restated'])
+  const failed = { expiresAt: NOW - 1, facts: { failureCode: 'refused', failureReason: null } }
+  assert.deepEqual(close(failed).slice(1), ['doubt.decided FAILED', 'closes case of payment_restated'])
+  assert.deepEqual(close({ expiresAt: EXPIRES_AT }).slice(1), [
+    'doubt.decided FAILED',
+    'pix_cash_in FAILED',
+    'closes case of payment_restated',
+  ])
+})
+
+test('[desk.3] a case that is closed is not decided', () => {
+  const { openCase, order } = ordered('close', 'payment_restated', '')
+  const before = cashInAs('PAID', { openCases: [] })
+  assert.throws(() => cashInDecider.decide(before, openCase, order, seeing({}), NOW), Refusal)
+})
+
+test('[desk.4] the move keeps who decided what, and why', () => {
+  const evidence = { reference: 'ticket 7', note: 'by phone' }
+  const { moves = [] } = decide('PAID', 'close', 'payment_restated', { evidence, reference: '' })
+  assert.deepEqual(moves[0]?.evidence, {
+    caseId: 'case of payment_restated',
+    decision: 'close',
+    operator: 'Ana',
+    approver: 'Bruno',
+    reason: 'the payer asked for it',
+    evidence: { endToEndId: undefined, returnId: undefined, ...evidence },
+  })
+})
+
+test('[desk.8] the merchant is told by the bytes that the bank’s word would have made', () => {
+  const before = { facts: { payments: { E2: 100_00 } } }
+  const { notifications = [] } = decide(DOUBT, 'credit', 'paid_in_doubt', {
+    before,
+    facts: { occurredAt: NOW - 1_000 },
+  })
+  const { event } = JSON.parse(notifications[0]?.body.toString() ?? '{}')
+  assert.deepEqual(
+    [event.status, event.end_to_end_id, event.fee_amount_cents, event.value_cents, event.confirmed_at],
+    ['PAID', 'E2', 100, 10_000, '2026-11-21T13:29:59.000000000Z'],
+  )
+})
+
+test('[desk.2] each decision of the table is shown, with what it needs and why it is not offered now', () => {
+  const optionsOf = (facts: CashInFacts) => {
+    const { openCase } = ordered('credit', 'second_payment', 'E2')
+    const operation = cashInAs('PAID', { ...credited(facts), openCases: [openCase] })
+    const options = cashInDecider.options(operation, openCase, NOW)
+    return options.map(
+      ({ decision, isOffered, needs, because }): [DeskDecision, boolean, readonly EvidenceField[], boolean] => [
+        decision,
+        isOffered,
+        needs,
+        because.length > 0,
+      ],
+    )
+  }
+  assert.deepEqual(optionsOf(SECOND), [
+    ['credit', true, [], false],
+    ['return', true, ['returnId'], false],
+    ['attribute', true, ['attributeTo'], false],
+    ['write_off', true, [], false],
+    ['close', false, [], true],
+  ])
+  assert.deepEqual(optionsOf({ ...SECOND, decidedPayments: { E2: 60_00 } }), [
+    ['credit', false, [], true],
+    ['return', false, [], true],
+    ['attribute', false, ['attributeTo'], true],
+    ['write_off', false, [], true],
+    ['close', true, [], false],
+  ])
+})
+
+test('[desk.10] no kind of case of a charge is without a way out', () => {
+  const decided = new Set<string>(cashIn.rows.flatMap(({ decides = [] }) => decides))
+  assert.deepEqual(
+    Object.keys(cashIn.cases).filter((kind) => !decided.has(kind)),
+    [],
+  )
+})

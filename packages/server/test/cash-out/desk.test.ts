@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type CashOutStatus, cashOut, type DeskDecision, Refusal } from '@pixgate/spec'
+import type { CashOut, CashOutFacts } from '../../src/cash-out/cash-out.ts'
+import { cashOutDecider } from '../../src/cash-out/desk.ts'
+import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
+import type { OpenCase } from '../../src/engine/operation.ts'
+import { type Reason, reasonFact } from '../../src/engine/reason.ts'
+import { done, ordered, seeing } from '../support/desk.ts'
+import { cashOutAs, NOW } from './situations.ts'
+
+/** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
+
+const DOUBT = 'RECONCILIATION_REQUIRED'
+const UNENDED = ['result_missing', 'send_contradicted', 'confirmed_without_sending']
+const LEFT = ['amount_differs', 'confirmed_in_doubt', 'confirmed_after_release']
+const CAME_BACK = ['returned_too_much', 'return_unnamed', 'returned_in_doubt']
+const TOLD = [
+  'answer_after_end',
+  'confirmation_restated',
+  'failed_after_confirmation',
+  'return_restated',
+  'return_told_before',
+  'returned_without_sending',
+]
+const SENT_STATES = [
+  'DISPATCHED',
+  'PROVIDER_RESULT_UNKNOWN',
+  'CONFIRMED',
+  'FAILED',
+  'REVERSED',
+  'RELEASED',
+  DOUBT,
+] as const
+/** One attempt, six minutes ago: it arrives no more. */
+const TRIED: CashOutFacts = { attempts: 1, firstAttemptAt: NOW - 360_000, lastAttemptAt: NOW - 360_000 }
+const ANOTHER: OpenCase = { id: 'another', kind: 'send_contradicted', reference: '' }
+
+interface Given extends Partial<DeskOrder> {
+  readonly before?: Partial<CashOut>
+  readonly doubt?: Reason
+  readonly reference?: string
+  readonly others?: readonly OpenCase[]
+  readonly available?: bigint
+  readonly known?: string
+  readonly facts?: DecidableCase['facts']
+}
+
+function decide(status: CashOutStatus, decision: DeskDecision, kind: string, given: Given = {}) {
+  const {
+    before = {},
+    doubt = 'conflict',
+    reference = '',
+    others = [],
+    available = 0n,
+    known,
+    facts = {},
+    ...rest
+  } = given
+  const { openCase, order } = ordered(decision, kind, reference, { facts, ...rest })
+  const operation = cashOutAs(status, {
+    ...before,
+    facts: { ...cashOutAs(status).facts, ...before.facts, ...(status === DOUBT ? reasonFact(doubt) : {}) },
+    openCases: [openCase, ...others],
+  })
+  const movements = known === undefined ? {} : { [known]: { operationId: 'x', valueCents: 1n } }
+  return cashOutDecider.decide(operation, openCase, order, seeing({ availableCents: available, movements }), NOW)
+}
+
+const E9 = { evidence: { endToEndId: 'E9' } }
+const CONFIRMED_J3 =
+  'cash_out_confirmed E9: available 3100 CASH_OUT_RELEASE, available -3000 CASH_OUT, available -100 FEE, reserved -3100, settlement 3000, fees 100'
+const RELEASED_J4 = (reference: string) =>
+  `cash_out_released ${reference}: available 3100 CASH_OUT_RELEASE, reserved -3100`.replace('  ', ' ')
+const SUSPENDED: CashOutFacts = { movements: { E5: 29_00 } }
+
+for (const status of ['DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'] as const) {
+  const before = { facts: { ...TRIED, isAccepted: true } }
+  test(`[cash-out.desk.1] a payout that is ${status} and overdue has left, as the bank says`, () => {
+    assert.deepEqual(done(decide(status, 'confirm', 'outcome_overdue', { before, ...E9 })), [
+      'operator.confirmed CONFIRMED',
+      CONFIRMED_J3,
+      'pix_cash_out CONFIRMED',
+      'closes case of outcome_overdue',
+    ])
+    const order = { before, ...E9 }
+    assert.throws(() => decide(status, 'confirm', 'outcome_overdue', { ...order, known: 'out E9' }), Refusal)
+    const suspended = { facts: { ...before.facts, ...SUSPENDED } }
+    assert.throws(() => decide(status, 'confirm', 'outcome_overdue', { ...order, before: suspended }), Refusal)
+    assert.throws(() => decide(status, 'confirm', 'outcome_overdue', { before }), { code: 'validation_error' })
+  })
+  test(`[cash-out.desk.2] a payout that is ${status} and overdue never left, as the bank says`, () => {
+    assert.deepEqual(done(decide(status, 'fail', 'outcome_overdue', { before })), [
+      'operator.failed FAILED',
+      RELEASED_J4(''),
+      'pix_cash_out FAILED',
+      'closes case of outcome_overdue',
+    ])
+    for (const facts of [{ leaseEndsAt: NOW + 1 }, { isShown: true }, SUSPENDED]) {
+      const order = { before: { facts: { ...before.facts, ...facts } } }
+      assert.throws(() => decide(status, 'fail', 'outcome_overdue', order), Refusal)
+    }
+  })
+}
+
+for (const kind of UNENDED) {
+  const before = { facts: TRIED }
+  test(`[cash-out.desk.1] a payout in doubt has left, as the bank says: ${kind}`, () => {
+    const decision = decide(DOUBT, 'confirm', kind, { before, ...E9 })
+    assert.deepEqual(done(decision), [
+      `operator.confirmed ${DOUBT}`,
+      'doubt.decided CONFIRMED',
+      CONFIRMED_J3,
+      'pix_cash_out CONFIRMED',
+      `closes case of ${kind}`,
+    ])
+    assert.equal(decision.outcome.operation.endToEndId, 'E9')
+    assert.deepEqual(decision.outcome.operation.facts.movements, { E9: 30_00 })
+    assert.throws(() => decide(DOUBT, 'confirm', kind, { before, ...E9, known: 'out E9' }), Refusal)
+    for (const given of [{ facts: { ...TRIED, ...SUSPENDED } }, { facts: { ...TRIED, isReleased: true } }]) {
+      assert.throws(() => decide(DOUBT, 'confirm', kind, { before: given, ...E9 }), Refusal)
+    }
+    const already = { endToEndId: 'E1', facts: { ...TRIED, movements: { E1: 30_00 } } }
+    assert.throws(() => decide(DOUBT, 'confirm', kind, { before: already, ...E9 }), Refusal)
+  })
+  test(`[cash-out.desk.2] [desk.11] a payout in doubt never left, as the bank says: ${kind}`, () => {
+    const decision = decide(DOUBT, 'fail', kind, { before })
+    assert.deepEqual(done(decision), [
+      `operator.failed ${DOUBT}`,
+      'doubt.decided FAILED',
+      RELEASED_J4(''),
+      'pix_cash_out FAILED',
+      `closes case of ${kind}`,
+    ])
+    assert.equal(decision.moves?.[0]?.givesUpExclusiveKey, true)
+    assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
+    const young = { ...TRIED, lastAttemptAt: NOW - 299_999 }
+    for (const facts of [
+      young,
+      { ...TRIED, isShown: true },
+      { ...TRIED, ...SUSPENDED },
+      { ...TRIED, isReleased: true },
+    ]) {
+      assert.throws(() => decide(DOUBT, 'fail', kind, { before: { facts } }), Refusal)
+    }
+    const already = { endToEndId: 'E1', facts: { ...TRIED, movements: { E1: 30_00 } } }
+    assert.throws(() => decide(DOUBT, 'fail', kind, { before: already }), Refusal)
+    for (const facts of [
+      { ...young, isAccepted: true },
+      { ...young, unsentAttempts: 1 },
+    ]) {
+      assert.equal(done(decide(DOUBT, 'fail', kind, { before: { facts } }))[1], 'doubt.decided FAILED')
+    }
+  })
+}
+
+for (const kind of LEFT) {
+  const about = { reference: 'E5', available: 50_00n }
+  test(`[cash-out.desk.3] what is in suspense is the payout: ${kind}`, () => {
+    const decision = decide(DOUBT, 'confirm', kind, {
+      ...about,
+      before: { facts: SUSPENDED },
+      facts: { occurredAt: NOW - 9 },
+    })
+    assert.deepEqual(done(decision), [
+      `operator.confirmed ${DOUBT}`,
+      'doubt.decided CONFIRMED',
+      'payout_left_in_suspense E5: available 3100 CASH_OUT_RELEASE, available -2900 CASH_OUT, available -100 FEE, reserved -3100, suspense_out 2900, fees 100',
+      'pix_cash_out CONFIRMED',
+      `closes case of ${kind}`,
+    ])
+    assert.deepEqual(decision.exact, ['available'])
+    assert.equal(decision.outcome.operation.facts.confirmedAt, NOW - 9)
+    const decided = { facts: { ...SUSPENDED, decidedMovements: { E5: 29_00 } } }
+    assert.throws(() => decide(DOUBT, 'confirm', kind, { ...about, before: decided, ...E9 }), Refusal)
+    const already = { endToEndId: 'E1', facts: SUSPENDED }
+    assert.throws(() => decide(DOUBT, 'confirm', kind, { ...about, before: already }), Refusal)
+  })
+  test(`[cash-out.desk.3] what left beyond what is there is owed: ${kind}`, () => {
+    const facts = { movements: { E5: 90_00 }, isReleased: true }
+    const words = done(decide(DOUBT, 'confirm', kind, { ...about, before: { facts } }))
+    const journal =
+      'payout_left_in_suspense E5: available -5000 CASH_OUT, suspense_out 9000, fees 100, receivable -4100'
+    assert.equal(words[2], journal)
+  })
+}
+
+for (const kind of [...LEFT, 'second_payment']) {
+  const isHeld = kind === 'confirmed_after_release'
+  const held = isHeld ? { heldAgainCents: 12_00, isReleased: false } : { isReleased: true }
+  const before = { facts: { ...SUSPENDED, ...held } }
+  const free = isHeld ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
+  test(`[cash-out.desk.4] what left came back: ${kind}`, () => {
+    const order = { before, reference: 'E5', evidence: { returnId: 'D5' } }
+    const decision = decide(DOUBT, 'return', kind, order)
+    assert.deepEqual(done(decision), [
+      `operator.returned ${DOUBT}`,
+      'doubt.decided FAILED',
+      `left_came_back D5: ${free}settlement -2900, suspense_out 2900`,
+      `closes case of ${kind}`,
+    ])
+    const { suspendedReturns, decidedReturns, isReleased } = decision.outcome.operation.facts
+    assert.deepEqual([suspendedReturns, decidedReturns, isReleased], [{ D5: 29_00 }, { D5: 29_00 }, true])
+    assert.throws(() => decide(DOUBT, 'return', kind, { ...order, known: 'in D5' }), Refusal)
+    const gone = { facts: { ...before.facts, decidedMovements: { E5: 29_00 } } }
+    assert.throws(() => decide(DOUBT, 'return', kind, { ...order, before: gone }), Refusal)
+  })
+  test(`[cash-out.desk.5] what left is a loss: ${kind}`, () => {
+    assert.deepEqual(done(decide(DOUBT, 'write_off', kind, { before, reference: 'E5' })), [
+      `operator.written_off ${DOUBT}`,
+      'doubt.decided FAILED',
+      `left_written_off E5: ${free}suspense_out 2900, losses -2900`,
+      `closes case of ${kind}`,
+    ])
+    const gone = { facts: { ...before.facts, decidedMovements: { E5: 29_00 } } }
+    assert.throws(() => decide(DOUBT, 'write_off', kind, { before: gone, reference: 'E5' }), Refusal)
+  })
+}
+
+for (const kind of CAME_BACK) {
+  const before = { endToEndId: 'E1', facts: { movements: { E1: 30_00 }, suspendedReturns: { D5: 10_00 } } }
+  test(`[cash-out.desk.6] a return in suspense is credited: ${kind}`, () => {
+    const decision = decide(DOUBT, 'credit', kind, { before, reference: 'D5' })
+    assert.deepEqual(done(decision), [
+      `operator.credited ${DOUBT}`,
+      'doubt.decided REVERSED',
+      'payout_return_credited D5: available 1000 CASH_OUT_REVERSAL, suspense_in -1000',
+      'pix_cash_out_reversal REVERSED D5',
+      `closes case of ${kind}`,
+    ])
+    const { event } = JSON.parse(decision.notifications?.[0]?.body.toString() ?? '{}')
+    assert.deepEqual([event.value_cents, event.end_to_end_id], [1000, 'E1'])
+    assert.deepEqual(decision.outcome.operation.facts.returns, { D5: 10_00 })
+    for (const given of [
+      { endToEndId: null, facts: before.facts },
+      { endToEndId: 'E1', facts: { ...before.facts, returns: { D0: 20_01 } } },
+      { endToEndId: 'E1', facts: { ...before.facts, decidedReturns: { D5: 10_00 } } },
+    ]) {
+      assert.throws(() => decide(DOUBT, 'credit', kind, { before: given, reference: 'D5' }), Refusal)
+    }
+  })
+  test(`[cash-out.desk.7] a return in suspense is a gain: ${kind}`, () => {
+    assert.deepEqual(done(decide(DOUBT, 'write_off', kind, { before, reference: 'D5' })), [
+      `operator.written_off ${DOUBT}`,
+      'doubt.decided CONFIRMED',
+      'arrival_written_off D5: suspense_in -1000, losses 1000',
+      `closes case of ${kind}`,
+    ])
+    const gone = { ...before, facts: { ...before.facts, decidedReturns: { D5: 10_00 } } }
+    assert.throws(() => decide(DOUBT, 'write_off', kind, { before: gone, reference: 'D5' }), Refusal)
+  })
+}
+
+test('[cash-out.desk.8] what another operation has is undone here', () => {
+  const kind = 'movement_elsewhere'
+  const before = { endToEndId: 'E1', facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } } }
+  const undo = (reference: string, facts: CashOutFacts = {}) =>
+    done(decide(DOUBT, 'undo', kind, { before: { ...before, facts: { ...before.facts, ...facts } }, reference }))[2]
+  assert.equal(undo('E5'), 'left_handed_over E5: settlement -2900, suspense_out 2900')
+  assert.equal(undo('D5'), 'arrival_handed_over D5: suspense_in -1000, settlement 1000')
+  assert.throws(() => undo('E5', { decidedMovements: { E5: 29_00 } }), Refusal)
+  assert.throws(() => undo('D5', { decidedReturns: { D5: 10_00 } }), Refusal)
+})
+
+for (const status of SENT_STATES) {
+  for (const kind of [...TOLD, ...LEFT, ...CAME_BACK, 'second_payment', 'movement_elsewhere']) {
+    test(`[cash-out.desk.9] a case ${kind} of a payout that is ${status} is explained, and nothing is booked`, () => {
+      const before = {
+        endToEndId: 'E1',
+        facts: { movements: { E1: 30_00, E5: 29_00 }, suspendedReturns: { D5: 10_00 } },
+      }
+      const [first, ...others] = done(decide(status, 'close', kind, { before, reference: 'E1' }))
+      assert.equal(first, `operator.explained ${status}`)
+      assert.deepEqual(others, [...(status === DOUBT ? ['doubt.decided CONFIRMED'] : []), `closes case of ${kind}`])
+      for (const reference of ['E5', 'D5']) {
+        assert.throws(() => decide(status, 'close', kind, { before, reference }), Refusal)
+      }
+    })
+  }
+  const askable = [
+    ...UNENDED,
+    'outcome_overdue',
+    'answer_after_end',
+    'failed_after_confirmation',
+    'returned_without_sending',
+  ]
+  for (const kind of askable) {
+    test(`[cash-out.desk.10] the bank is asked again about a case ${kind} of a payout that is ${status}`, () => {
+      const decision = decide(status, 'reopen', kind)
+      assert.deepEqual(done(decision), [`operator.reopened ${status}`], 'the case stays open')
+      assert.equal(decision.outcome.operation.dueAt, NOW)
+    })
+  }
+}
+
+test('[cash-out.desk.11] [desk.5] a decision leaves other cases open, and the doubt while one of those that cast it is', () => {
+  const close = (before: Partial<CashOut>, others: readonly OpenCase[] = []) =>
+    decide(DOUBT, 'close', 'answer_after_end', { before, others })
+  assert.deepEqual(done(close({ endToEndId: 'E1' }, [ANOTHER])), [
+    `operator.explained ${DOUBT}`,
+    'closes case of answer_after_end',
+  ])
+  assert.equal(done(close({ endToEndId: 'E1' }))[1], 'doubt.decided CONFIRMED')
+  assert.equal(done(close({ endToEndId: 'E1', facts: { returns: { D0: 1 } } }))[1], 'doubt.decided REVERSED')
+  assert.equal(done(close({ facts: { returns: { D0: 1 }, isReleased: true } }))[1], 'doubt.decided FAILED')
+  const open = close({})
+  assert.equal(done(open)[1], 'doubt.decided PROVIDER_RESULT_UNKNOWN')
+  assert.equal(open.outcome.operation.dueAt, NOW)
+})
+
+test('[desk.2] why a failure is not offered now is told', () => {
+  const { openCase } = ordered('fail', 'result_missing', '')
+  const operation = cashOutAs(DOUBT, {
+    facts: { ...TRIED, lastAttemptAt: NOW, ...reasonFact('no_answer') },
+    openCases: [openCase],
+  })
+  const fail = cashOutDecider.options(operation, openCase, NOW).find(({ decision }) => decision === 'fail')
+  assert.equal(fail?.isOffered, false)
+  assert.match(fail?.because.join() ?? '', /younger than 5 minutes/)
+})
+
+test('[desk.10] no kind of case of a payout is without a way out', () => {
+  const decided = new Set<string>(cashOut.rows.flatMap(({ decides = [] }) => decides))
+  assert.deepEqual(
+    Object.keys(cashOut.cases).filter((kind) => !decided.has(kind)),
+    [],
+  )
+})

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { type DeskDecision, Refusal } from '@pixgate/spec'
+import { createCashOutCommands } from '../../src/cash-out/commands.ts'
+import { sha256 } from '../../src/platform/crypto.ts'
+import { statement } from '../../src/platform/db/database.ts'
+import { createRefundInCommands } from '../../src/refund-in/commands.ts'
+import { createRefundInStore } from '../../src/refund-in/store.ts'
+import { TERMS as CASH_OUT_TERMS, cashOutRequest, INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
+import { confirmed as refunded } from '../refund-in/situations.ts'
+import { assertBooks, balances } from '../support/books.ts'
+import { testDatabase } from '../support/database.ts'
+import { decideCase, decideOn, type Ordered } from '../support/deciding.ts'
+import { cashInRequest, payment, testEngine } from '../support/engine.ts'
+import { cases, notifiedStatuses } from '../support/evidence.ts'
+import { limitsOf, MADE_BY } from '../support/limits.ts'
+
+/** Decisions of operators on a real database: the books are true after each. */
+
+async function desk(t: TestContext) {
+  const { url, database } = await testDatabase(t)
+  const engine = testEngine(t, url)
+  const { cashIns, clock, ids } = engine
+  const cashOuts = createCashOutCommands(engine.engine, CASH_OUT_TERMS)
+  const refunds = createRefundInCommands({ ...engine, limits: limitsOf(), store: createRefundInStore(database) })
+  const charge = async (externalId: string, valueCents = 100_00n) => {
+    const id = ids.uuid()
+    await cashIns.create(cashInRequest({ id, externalId, valueCents }))
+    return id
+  }
+  const pay = (id: string, endToEndId: string, valueCents = 100_00n) =>
+    cashIns.apply(id, {
+      on: 'partner.confirmed',
+      payment: payment({ endToEndId, valueCents, occurredAt: clock.now() }),
+      transactionId: id,
+    })
+  const payout = async () => {
+    const { cashOut } = await cashOuts.create(cashOutRequest({ id: ids.uuid(), externalId: 'payout' }))
+    await cashOuts.apply(cashOut.id, [INPUTS['send.claimed']])
+    return cashOut.id
+  }
+  const refund = async (cashInId: string) => {
+    const id = ids.uuid()
+    const wanted = { id, cashInId, externalId: id, valueCents: 40_00n, reason: null, correlationId: 'test' }
+    await refunds.create({ ...wanted, idempotencyKey: null, madeBy: MADE_BY, bodyHash: sha256(id) })
+    await refunds.apply(id, [INPUTS_OF_REFUND])
+    return id
+  }
+  const decide = (kind: string, decision: DeskDecision, ordered: Ordered = {}) =>
+    decideOn({ engine: engine.engine, database }, kind, decision, ordered)
+  return { ...engine, database, cashOuts, refunds, charge, pay, payout, refund, decide }
+}
+
+const INPUTS_OF_REFUND = INPUTS['send.claimed']
+
+/** A charge of R$ 100,00 that was paid, and paid again. */
+async function paidTwice(t: TestContext) {
+  const at = await desk(t)
+  const id = await at.charge('a')
+  await at.pay(id, 'E1')
+  await at.pay(id, 'E2')
+  return { ...at, id }
+}
+
+test('[desk.1] a second payment is credited, less the fee', async (t) => {
+  const { database, decide } = await paidTwice(t)
+  const { status } = await decide('second_payment', 'credit')
+  assert.equal(status, 'PAID')
+  assert.deepEqual(await balances(database), { available: 198_00n, settlement: -200_00n, fees: 2_00n })
+  assert.deepEqual(await notifiedStatuses(database), ['PAID'])
+  await assertBooks(database)
+})
+
+test('[desk.1] a second payment went back to its payer; told again by the bank that is nothing new', async (t) => {
+  const { database, decide, refunds, id, clock } = await paidTwice(t)
+  await decide('second_payment', 'return', { evidence: { returnId: 'D2' } })
+  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+  const told = { returnId: 'D2', valueCents: 100_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E2' }
+  assert.equal(await refunds.applyReturn(id, told), 'IGNORED')
+  assert.deepEqual(await cases(database), ['second_payment (closed)'])
+  await assertBooks(database)
+})
+
+test('[desk.9] a second payment that nobody claims is a gain', async (t) => {
+  const { database, decide } = await paidTwice(t)
+  await decide('second_payment', 'write_off')
+  assert.deepEqual(await balances(database), {
+    available: 99_00n,
+    settlement: -200_00n,
+    fees: 1_00n,
+    losses: 100_00n,
+  })
+  await assertBooks(database)
+})
+
+test('[desk.6] a second payment pays the charge that it was meant for; told again for either it is nothing new', async (t) => {
+  const { database, decide, charge, pay, id } = await paidTwice(t)
+  const other = await charge('b')
+  await decide('second_payment', 'attribute', { attributeTo: other })
+  assert.deepEqual(await balances(database), { available: 198_00n, settlement: -200_00n, fees: 2_00n })
+  const outcomes = [await pay(other, 'E2'), await pay(id, 'E2')]
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome?.result),
+    ['IGNORED', 'IGNORED'],
+  )
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome?.cashIn.status),
+    ['PAID', 'PAID'],
+  )
+  assert.deepEqual(await cases(database), ['second_payment (closed)'])
+  assert.deepEqual(await notifiedStatuses(database), ['PAID', 'PAID'])
+  await assertBooks(database)
+})
+
+const selectCase = statement<[], { id: string; reference: string }>('test.case', 'SELECT id, reference FROM "case"')
+
+test('[desk.3] of two decisions on one case in one batch the first counts, and the other is refused', async (t) => {
+  const { database, engine, id } = await paidTwice(t)
+  const [found] = await database.rows(selectCase, [])
+  assert.ok(found)
+  const openCase = { id: found.id, kind: 'second_payment', reference: found.reference, facts: {} }
+  const order = { caseId: found.id, operator: 'Ana', approver: null, reason: 'twice', evidence: {} }
+  const outcomes = await Promise.allSettled(
+    (['credit', 'write_off'] as const).map((decision) =>
+      decideCase({ engine, database }, id, openCase, { ...order, decision }),
+    ),
+  )
+  const failed = outcomes.filter(({ status }) => status === 'rejected')
+  assert.equal(failed.length, 1)
+  assert.ok(failed.every((it) => it.status === 'rejected' && it.reason instanceof Refusal))
+  await assertBooks(database)
+})
+
+test('[desk.7] what the bank has taken back meanwhile is not credited', async (t) => {
+  const { database, decide, refunds, id, clock } = await paidTwice(t)
+  const told = { returnId: 'D2', valueCents: 100_00n, occurredAt: clock.now(), transactionId: null, endToEndId: 'E2' }
+  await refunds.applyReturn(id, told)
+  await assert.rejects(decide('second_payment', 'credit'), Refusal)
+  await decide('second_payment', 'close')
+  await decide('suspended_payment_returned', 'close')
+  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+  await assertBooks(database)
+})
+
+test('[desk.1] a payment of another amount is credited, and its charge, which nobody can pay, has failed', async (t) => {
+  const { database, decide, charge, pay } = await desk(t)
+  await pay(await charge('a'), 'E1', 60_00n)
+  const { status } = await decide('amount_differs', 'credit')
+  assert.equal(status, 'FAILED')
+  assert.deepEqual(await notifiedStatuses(database), ['FAILED'])
+  assert.deepEqual(await balances(database), { available: 59_00n, settlement: -60_00n, fees: 1_00n })
+  await assertBooks(database)
+})
+
+test('[desk.8] a payment in doubt of the exact value is credited, and its charge is paid and told so', async (t) => {
+  const { database, decide, charge, cashIns, clock } = await desk(t)
+  const id = await charge('a')
+  const paid = payment({ endToEndId: 'E1', occurredAt: clock.now() })
+  await cashIns.apply(id, { on: 'partner.confirmed', payment: paid, transactionId: id, isContradicted: true })
+  const { status } = await decide('paid_in_doubt', 'credit')
+  assert.equal(status, 'PAID')
+  assert.deepEqual(await notifiedStatuses(database), ['PAID'])
+  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+  await assertBooks(database)
+})
+
+test('[desk.1] a payment that another charge has is undone where it was told a second time', async (t) => {
+  const { database, decide, charge, pay } = await desk(t)
+  await pay(await charge('a'), 'E1')
+  await pay(await charge('b'), 'E1')
+  await decide('movement_elsewhere', 'undo')
+  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+  await assertBooks(database)
+})
+
+for (const decision of ['return', 'write_off'] as const) {
+  test(`[desk.1] a return of one of several payments: ${decision}`, async (t) => {
+    const { database, decide, refunds, id, clock } = await paidTwice(t)
+    const told = { returnId: 'D1', valueCents: 30_00n, occurredAt: clock.now(), transactionId: null, endToEndId: null }
+    await refunds.applyReturn(id, told)
+    await decide('return_unattributed', decision)
+    const { available = 0n, losses = 0n, settlement, suspense_out } = await balances(database)
+    const expected = decision === 'return' ? [69_00n, 0n] : [99_00n, -30_00n]
+    assert.deepEqual([available, losses, settlement, suspense_out], [...expected, -170_00n, undefined])
+    await assertBooks(database)
+  })
+}
+
+/** A payout of R$ 30,00 with a fee of R$ 1,00, claimed for sending, and R$ 99,00 before it. */
+async function sent(t: TestContext) {
+  const at = await desk(t)
+  const chargeId = await at.charge('a')
+  await at.pay(chargeId, 'E1')
+  const id = await at.payout()
+  const leave = (endToEndId: string, valueCents: bigint) =>
+    at.cashOuts.apply(id, [left({ endToEndId, valueCents, occurredAt: at.clock.now() })])
+  return { ...at, id, chargeId, leave }
+}
+
+for (const [cents, rest] of [
+  [29_00n, 69_00n],
+  [31_00n, 67_00n],
+] as const) {
+  test(`[desk.1] a payout of which ${cents} centavos left is confirmed, and the books have what left`, async (t) => {
+    const { database, decide, leave } = await sent(t)
+    await leave('E9', cents)
+    const { status } = await decide('amount_differs', 'confirm')
+    assert.equal(status, 'CONFIRMED')
+    assert.deepEqual(await balances(database), { available: rest, settlement: -100_00n + cents, fees: 2_00n })
+    assert.deepEqual(await notifiedStatuses(database), ['PAID', 'CONFIRMED'])
+    await assertBooks(database)
+  })
+}
+
+test('[desk.1] [ledger.recover] what left of a payout beyond all that is there is owed, and an operator’s credit repays it', async (t) => {
+  const { database, decide, leave, pay, chargeId } = await sent(t)
+  await pay(chargeId, 'E2')
+  await leave('E9', 120_00n)
+  await decide('amount_differs', 'confirm')
+  const owing = { settlement: -80_00n, fees: 2_00n, suspense_in: 100_00n, receivable: -22_00n }
+  assert.deepEqual(await balances(database), owing)
+  await decide('second_payment', 'credit')
+  assert.deepEqual(await balances(database), { available: 77_00n, settlement: -80_00n, fees: 3_00n })
+  await assertBooks(database)
+})
+
+/** The bank's answer contradicted what was sent. */
+async function contradicted(t: TestContext) {
+  const at = await sent(t)
+  await at.cashOuts.apply(at.id, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
+  return at
+}
+
+test('[desk.1] a payout in doubt has left, as the bank says; its own word later is nothing new', async (t) => {
+  const { database, decide, leave } = await contradicted(t)
+  await decide('send_contradicted', 'confirm', { evidence: { endToEndId: 'E9' } })
+  const after = { available: 68_00n, settlement: -70_00n, fees: 2_00n }
+  assert.deepEqual(await balances(database), after)
+  assert.equal((await leave('E9', 30_00n))?.result, 'IGNORED')
+  assert.deepEqual(await balances(database), after)
+  await assertBooks(database)
+})
+
+test('[desk.13] a payout is not confirmed by what another one has booked', async (t) => {
+  const { database, decide, cashOuts, ids, clock } = await contradicted(t)
+  const { cashOut } = await cashOuts.create(cashOutRequest({ id: ids.uuid(), externalId: 'other' }))
+  const booked = left({ endToEndId: 'E9', valueCents: 30_00n, occurredAt: clock.now() })
+  await cashOuts.apply(cashOut.id, [INPUTS['send.claimed'], booked])
+  await assert.rejects(decide('send_contradicted', 'confirm', { evidence: { endToEndId: 'E9' } }), Refusal)
+  await assertBooks(database)
+})
+
+test('[desk.11] a payout never left, as the bank says: not before no attempt may arrive any more', async (t) => {
+  const { database, decide, clock } = await contradicted(t)
+  await assert.rejects(decide('send_contradicted', 'fail'), Refusal)
+  clock.observe(clock.now() + 301_000)
+  await decide('send_contradicted', 'fail')
+  assert.deepEqual(await balances(database), { available: 99_00n, settlement: -100_00n, fees: 1_00n })
+  assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED'])
+  await assertBooks(database)
+})
+
+for (const decision of ['confirm', 'fail'] as const) {
+  test(`[desk.12] a refund in doubt: ${decision}; what may still be refunded counts it`, async (t) => {
+    const { database, decide, charge, pay, refund, refunds, clock, cashIns } = await desk(t)
+    const cashInId = await charge('a')
+    await pay(cashInId, 'E1')
+    const id = await refund(cashInId)
+    await refunds.apply(id, [{ on: 'send.contradicted', reason: 'other valueCents', transactionId: null }])
+    clock.observe(clock.now() + 301_000)
+    await decide('send_contradicted', decision, decision === 'confirm' ? { evidence: { returnId: 'D1' } } : {})
+    const after = await cashIns.apply(cashInId, { on: 'work.requested' })
+    const { returns, refundsOpenCents } = after?.cashIn.facts ?? {}
+    assert.deepEqual([returns, refundsOpenCents], [decision === 'confirm' ? { D1: 40_00 } : undefined, 0])
+    const { available, reserved, settlement } = await balances(database)
+    const expected = decision === 'confirm' ? [59_00n, -60_00n] : [99_00n, -100_00n]
+    assert.deepEqual([available, reserved, settlement], [expected[0], undefined, expected[1]])
+    await assertBooks(database)
+  })
+}
+
+for (const decision of ['return', 'write_off'] as const) {
+  test(`[desk.1] a payout that left after its release: ${decision}`, async (t) => {
+    const { database, decide, leave, cashOuts, id } = await sent(t)
+    await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
+    await leave('E9', 30_00n)
+    const { status } = await decide('confirmed_after_release', decision, { evidence: { returnId: 'D9' } })
+    assert.equal(status, 'FAILED')
+    const { available, reserved, settlement, losses } = await balances(database)
+    const expected = decision === 'return' ? [-100_00n, undefined] : [-70_00n, -30_00n]
+    assert.deepEqual([available, reserved, settlement, losses], [99_00n, undefined, ...expected])
+    await assertBooks(database)
+  })
+}
+
+test('[desk.8] a payout that left after its release is confirmed after `FAILED` was told', async (t) => {
+  const { database, decide, leave, cashOuts, id } = await sent(t)
+  await cashOuts.apply(id, [{ ...INPUTS['send.rejected'], attempt: 1 }])
+  await leave('E9', 30_00n)
+  const { status } = await decide('confirmed_after_release', 'confirm')
+  assert.equal(status, 'CONFIRMED')
+  assert.deepEqual(await notifiedStatuses(database), ['PAID', 'FAILED', 'CONFIRMED'])
+  assert.deepEqual(await balances(database), { available: 68_00n, settlement: -70_00n, fees: 2_00n })
+  await assertBooks(database)
+})
+
+for (const decision of ['credit', 'write_off'] as const) {
+  test(`[desk.1] a payout came back while it was in doubt: ${decision}`, async (t) => {
+    const { database, decide, leave, cashOuts, id, clock } = await sent(t)
+    await leave('E9', 30_00n)
+    await leave('E8', 5_00n)
+    await cashOuts.apply(id, [returned({ returnId: 'D9', valueCents: 10_00n, occurredAt: clock.now() })])
+    await decide('returned_in_doubt', decision)
+    const { status } = await decide('second_payment', 'write_off')
+    assert.equal(status, decision === 'credit' ? 'REVERSED' : 'CONFIRMED')
+    const { available, losses, settlement } = await balances(database)
+    const expected = decision === 'credit' ? [78_00n, -5_00n] : [68_00n, 5_00n]
+    assert.deepEqual([available, losses, settlement], [...expected, -75_00n])
+    await assertBooks(database)
+  })
+}
+
+for (const decision of ['confirm', 'return', 'write_off'] as const) {
+  test(`[desk.12] a refund of which another amount left: ${decision}`, async (t) => {
+    const { database, decide, charge, pay, refund, refunds, clock } = await desk(t)
+    const cashInId = await charge('a')
+    await pay(cashInId, 'E1')
+    const id = await refund(cashInId)
+    await refunds.apply(id, [refunded({ returnId: 'D1', valueCents: 39_00n, occurredAt: clock.now() })])
+    const { status } = await decide('amount_differs', decision, { evidence: { returnId: 'D9' } })
+    assert.equal(status, decision === 'confirm' ? 'CONFIRMED' : 'PENDING')
+    const { available, reserved = 0n, losses = 0n, settlement } = await balances(database)
+    const expected = {
+      confirm: [60_00n, 0n, 0n, -61_00n],
+      return: [59_00n, 40_00n, 0n, -100_00n],
+      write_off: [59_00n, 40_00n, -39_00n, -61_00n],
+    }
+    assert.deepEqual([available, reserved, losses, settlement], expected[decision])
+    await assertBooks(database)
+  })
+}

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type DeskDecision, type RefundInStatus, Refusal, refundIn } from '@pixgate/spec'
+import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
+import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
+import type { OpenCase } from '../../src/engine/operation.ts'
+import { type Reason, reasonFact } from '../../src/engine/reason.ts'
+import { refundInDecider } from '../../src/refund-in/desk.ts'
+import type { RefundInFacts } from '../../src/refund-in/refund-in.ts'
+import { NOW } from '../cash-in/situations.ts'
+import { done, ordered, seeing } from '../support/desk.ts'
+import { cashInOf, refundAs } from './situations.ts'
+
+/** What must come of each decision, written by hand: it says nothing because the table of the machine says so. */
+
+const UNENDED = ['result_missing', 'outcome_overdue', 'send_contradicted', 'confirmed_without_sending']
+const LEFT = ['amount_differs', 'confirmed_unnamed', 'confirmed_in_doubt', 'confirmed_after_release']
+const TOLD = ['return_booked_before', 'answer_after_end', 'confirmation_restated', 'failed_after_confirmation']
+const STATES = ['PENDING', 'CONFIRMED', 'FAILED'] as const
+/** One attempt, six minutes ago: it arrives no more. */
+const TRIED: RefundInFacts = { attempts: 1, firstAttemptAt: NOW - 360_000, lastAttemptAt: NOW - 360_000 }
+const ANOTHER: OpenCase = { id: 'another', kind: 'answer_after_end', reference: '' }
+const CASTING: OpenCase = { id: 'casting', kind: 'return_booked_before', reference: 'D0' }
+
+interface Given extends Partial<DeskOrder> {
+  readonly facts?: RefundInFacts
+  readonly doubt?: Reason
+  readonly reference?: string
+  readonly others?: readonly OpenCase[]
+  readonly available?: bigint
+  readonly known?: string
+  readonly told?: DecidableCase['facts']
+  readonly cashIn?: CashInFacts
+}
+
+function decide(status: RefundInStatus, decision: DeskDecision, kind: string, given: Given = {}) {
+  const {
+    facts = {},
+    doubt,
+    reference = '',
+    others = [],
+    available = 0n,
+    known,
+    told = {},
+    cashIn = {},
+    ...rest
+  } = given
+  const { openCase, order } = ordered(decision, kind, reference, { facts: told, ...rest })
+  const operation = refundAs(status, {
+    facts: { ...refundAs(status).facts, ...TRIED, ...facts, ...(doubt && reasonFact(doubt)) },
+    openCases: [openCase, ...others],
+  })
+  const movements = known === undefined ? {} : { [known]: { operationId: 'x', valueCents: 1n } }
+  const operations = [operation, cashInOf(status, cashIn)]
+  return refundInDecider.decide(
+    operation,
+    openCase,
+    order,
+    seeing({ operations, availableCents: available, movements }),
+    NOW,
+  )
+}
+
+const D9 = { evidence: { returnId: 'D9' } }
+/** A return told with another amount left: D5 is in suspense. */
+const SUSPENDED: RefundInFacts = { returns: { D5: 29_00 } }
+
+for (const kind of UNENDED) {
+  test(`[refund-in.desk.1] a refund went back, as the bank says: ${kind}`, () => {
+    const decision = decide('PENDING', 'confirm', kind, { ...D9, doubt: 'no_answer' })
+    assert.deepEqual(done(decision).slice(0, 3), [
+      'refund.confirmed PAID',
+      'operator.confirmed CONFIRMED',
+      'refund_in_confirmed D9: available 3000 REFUND_IN_RELEASE, available -3000 REFUND_IN, reserved -3000, settlement 3000',
+    ])
+    assert.deepEqual(
+      decision.notifications?.map(({ eventType, status }) => [eventType, status]),
+      [['pix_cash_in_reversal', 'CONFIRMED']],
+    )
+    assert.ok(decision.closes?.includes(`case of ${kind}`))
+    assert.deepEqual(decision.moves?.[0]?.facts?.returns, { D9: 30_00 }, 'it counts against what may be refunded')
+    const { facts } = decision.outcome.operation
+    assert.deepEqual([facts.returnId, facts.confirmedAt], ['D9', NOW])
+    assert.throws(() => decide('PENDING', 'confirm', kind, { ...D9, known: 'out D9' }), Refusal)
+    assert.throws(() => decide('PENDING', 'confirm', kind, { ...D9, facts: SUSPENDED }), Refusal)
+    assert.throws(() => decide('PENDING', 'confirm', kind), { code: 'validation_error' })
+    const kept = decide('PENDING', 'confirm', kind, { ...D9, doubt: 'conflict', others: [CASTING] })
+    assert.equal(kept.moves?.[1]?.to, 'CONFIRMED')
+    assert.equal(kept.outcome.operation.facts.doubt, 'contradiction')
+    for (const given of [{ known: 'out D9' }, { facts: SUSPENDED }]) {
+      const order = { ...D9, doubt: 'conflict', others: [CASTING], ...given } as const
+      assert.throws(() => decide('PENDING', 'confirm', kind, order), Refusal)
+    }
+    assert.deepEqual(
+      kept.journals?.map((journal) => journal.kind),
+      ['refund_in_confirmed'],
+    )
+    assert.deepEqual(kept.notifications?.length, 1)
+    assert.deepEqual(kept.closes, [`case of ${kind}`])
+  })
+  test(`[refund-in.desk.2] [desk.11] a refund never went back, as the bank says: ${kind}`, () => {
+    const decision = decide('PENDING', 'fail', kind, { doubt: 'no_answer' })
+    assert.deepEqual(
+      decision.moves?.map(({ trigger, to }) => `${trigger} ${to}`),
+      ['refund.released PAID', 'operator.failed FAILED'],
+    )
+    assert.deepEqual(
+      decision.journals?.map((journal) => journal.kind),
+      ['refund_in_released'],
+    )
+    assert.deepEqual(
+      decision.notifications?.map(({ status }) => status),
+      ['FAILED'],
+    )
+    assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
+    const kept = decide('PENDING', 'fail', kind, { doubt: 'conflict', others: [CASTING] })
+    assert.deepEqual([kept.moves?.[1]?.to, kept.outcome.operation.facts.doubt], ['FAILED', 'contradiction'])
+    assert.deepEqual([kept.journals?.length, kept.notifications?.length], [1, 1])
+    assert.deepEqual(kept.closes, [`case of ${kind}`])
+    for (const facts of [{ lastAttemptAt: NOW - 299_999 }, { isShown: true }, SUSPENDED]) {
+      assert.throws(() => decide('PENDING', 'fail', kind, { facts }), Refusal)
+      assert.throws(() => decide('PENDING', 'fail', kind, { facts, doubt: 'conflict', others: [CASTING] }), Refusal)
+    }
+  })
+}
+
+test('[desk.12] a return that was awaited is known once an operator says that it is a refund of ours', () => {
+  const awaited = { valueCents: 30_00, occurredAt: NOW, transactionId: null, since: NOW, answered: [], heldCents: 5_00 }
+  const decision = decide('PENDING', 'confirm', 'result_missing', {
+    ...D9,
+    cashIn: { awaitedReturns: { D9: awaited } },
+  })
+  assert.deepEqual(
+    decision.journals?.map(({ kind }) => kind),
+    ['return_known', 'refund_in_confirmed'],
+  )
+})
+
+for (const kind of LEFT) {
+  for (const status of ['PENDING', 'FAILED'] as const) {
+    const held = status === 'PENDING' ? 30_00 : 12_00
+    const facts = { ...SUSPENDED, ...(status === 'FAILED' ? { heldAgainCents: 12_00 } : {}) }
+    test(`[refund-in.desk.3] what is in suspense is the refund that is ${status}: ${kind}`, () => {
+      const order = { facts, reference: 'D5', doubt: 'conflict', told: { occurredAt: NOW - 9 } } as const
+      const decision = decide(status, 'confirm', kind, order)
+      const [taken, owed] = status === 'PENDING' ? [29_00, ''] : [12_00, ', receivable -1700']
+      assert.deepEqual(
+        done(decision).filter((word) => !word.startsWith('pix') && !word.startsWith('refund.')),
+        [
+          'operator.confirmed CONFIRMED',
+          `refund_left_in_suspense D5: available ${held} REFUND_IN_RELEASE, available -${taken} REFUND_IN, reserved -${held}, suspense_out 2900${owed}`,
+          `closes case of ${kind}`,
+        ],
+      )
+      const counted = decision.moves?.map(({ trigger }) => trigger)
+      const released = status === 'PENDING' ? ['refund.released'] : []
+      assert.deepEqual(counted, [...released, 'operator.confirmed'], 'what left counted when it left')
+      assert.equal(decision.notifications?.[0]?.status, 'CONFIRMED')
+      assert.deepEqual(decision.exact, ['available'])
+      assert.deepEqual(
+        [decision.outcome.operation.facts.confirmedAt, decision.outcome.operation.facts.returnId],
+        [NOW - 9, 'D5'],
+      )
+      const kept = decide(status, 'confirm', kind, { ...order, others: [CASTING] })
+      assert.equal(kept.outcome.operation.status, 'CONFIRMED')
+      assert.equal(kept.outcome.operation.facts.doubt, 'contradiction')
+      assert.deepEqual([kept.journals?.length, kept.notifications?.length], [1, 1])
+      assert.deepEqual(kept.closes, [`case of ${kind}`])
+      const gone = { ...order, facts: { ...facts, decidedReturns: { D5: 29_00 } }, ...D9 }
+      assert.throws(() => decide(status, 'confirm', kind, gone), Refusal)
+      assert.throws(() => decide(status, 'confirm', kind, { ...gone, others: [CASTING] }), Refusal)
+    })
+  }
+}
+
+for (const status of STATES) {
+  const end = status === 'PENDING' ? 'doubt.decided PENDING' : `doubt.decided ${status}`
+  const facts = { returns: { ...refundAs(status).facts.returns, D5: 29_00 }, heldAgainCents: 12_00 }
+  const gone = { ...facts, decidedReturns: { D5: 29_00 } }
+  const about = { facts, reference: 'D5', doubt: 'conflict' } as const
+  for (const kind of [...LEFT, 'second_payment']) {
+    const free = kind === 'confirmed_after_release' ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
+    test(`[refund-in.desk.4] what left for a refund that is ${status} came back: ${kind}`, () => {
+      assert.deepEqual(done(decide(status, 'return', kind, { ...about, ...D9 })), [
+        `operator.returned ${status}`,
+        end,
+        `left_came_back D9: ${free}settlement -2900, suspense_out 2900`,
+        `closes case of ${kind}`,
+      ])
+      assert.throws(() => decide(status, 'return', kind, { ...about, ...D9, known: 'in D9' }), Refusal)
+      assert.throws(() => decide(status, 'return', kind, { ...about, ...D9, facts: gone }), Refusal)
+    })
+    test(`[refund-in.desk.5] what left for a refund that is ${status} is a loss: ${kind}`, () => {
+      assert.deepEqual(done(decide(status, 'write_off', kind, about)), [
+        `operator.written_off ${status}`,
+        end,
+        `left_written_off D5: ${free}suspense_out 2900, losses -2900`,
+        `closes case of ${kind}`,
+      ])
+      assert.throws(() => decide(status, 'write_off', kind, { ...about, facts: gone }), Refusal)
+    })
+  }
+  test(`[refund-in.desk.6] what another operation has is undone on a refund that is ${status}`, () => {
+    const words = done(decide(status, 'undo', 'movement_elsewhere', about))
+    assert.deepEqual(words.slice(0, 3), [
+      `operator.undone ${status}`,
+      end,
+      'left_handed_over D5: settlement -2900, suspense_out 2900',
+    ])
+    assert.throws(() => decide(status, 'undo', 'movement_elsewhere', { ...about, facts: gone }), Refusal)
+  })
+  for (const kind of [...TOLD, ...LEFT, 'second_payment', 'movement_elsewhere']) {
+    test(`[refund-in.desk.7] a case ${kind} of a refund that is ${status} is explained, and nothing is booked`, () => {
+      const order = { doubt: 'conflict', reference: 'D1' } as const
+      assert.deepEqual(done(decide(status, 'close', kind, order)), [
+        `operator.explained ${status}`,
+        end,
+        `closes case of ${kind}`,
+      ])
+      assert.throws(() => decide(status, 'close', kind, about), Refusal)
+    })
+  }
+  for (const kind of [...UNENDED, 'answer_after_end', 'failed_after_confirmation']) {
+    test(`[refund-in.desk.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
+      const decision = decide(status, 'reopen', kind, { doubt: 'conflict' })
+      assert.deepEqual(done(decision), [`operator.reopened ${status}`], 'the case stays open')
+      assert.equal(decision.outcome.operation.dueAt, NOW)
+    })
+  }
+  test(`[refund-in.desk.9] [desk.5] a refund that is ${status} stays in doubt while a case that cast one is open`, () => {
+    const close = (others: readonly OpenCase[]) =>
+      decide(status, 'close', 'confirmation_restated', { doubt: 'conflict', others })
+    assert.deepEqual(done(close([CASTING])), [`operator.explained ${status}`, 'closes case of confirmation_restated'])
+    const ended = close([ANOTHER])
+    assert.equal(done(ended)[1], end)
+    assert.equal(ended.outcome.operation.facts.doubt, null)
+    assert.equal(ended.outcome.operation.dueAt, status === 'PENDING' ? NOW : null)
+  })
+}
+
+test('[desk.10] no kind of case of a refund is without a way out', () => {
+  const decided = new Set<string>(refundIn.rows.flatMap(({ decides = [] }) => decides))
+  assert.deepEqual(
+    Object.keys(refundIn.cases).filter((kind) => !decided.has(kind)),
+    [],
+  )
+})

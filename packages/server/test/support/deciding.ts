@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import type { DeskDecision } from '@pixgate/spec'
+import { cashInDecider, isCashIn } from '../../src/cash-in/index.ts'
+import { isCashOut } from '../../src/cash-out/cash-out.ts'
+import { cashOutDecider } from '../../src/cash-out/index.ts'
+import type { CaseDecider, DecidableCase, DeskOrder, DeskOutcome } from '../../src/desk/decider.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { Decision, Document, Operation, State } from '../../src/engine/operation.ts'
+import { createOperationStore } from '../../src/engine/operation-store.ts'
+import { type Database, statement } from '../../src/platform/db/database.ts'
+import { refundInDecider } from '../../src/refund-in/index.ts'
+import { isRefundIn } from '../../src/refund-in/refund-in.ts'
+
+/** Deciding cases through an engine, as the desk does. */
+
+const selectOpen = statement<
+  [kind: string],
+  { id: string; operation_id: string; kind: string; reference: string; facts: Document }
+>(
+  'test.open_cases',
+  'SELECT id, operation_id, kind, reference, facts FROM "case" WHERE closed_at IS NULL AND kind = $1 ORDER BY opened_at',
+)
+
+/** What an operator orders besides the decision. */
+export type Ordered = Partial<Pick<DeskOrder, 'evidence' | 'attributeTo'>>
+
+/**
+ * Decides the first open case of a kind.
+ * @returns the operation afterwards
+ * @throws Refusal what the table does not have
+ */
+export async function decideOn(
+  { engine, database }: { readonly engine: Engine; readonly database: Database },
+  kind: string,
+  decision: DeskDecision,
+  ordered: Ordered = {},
+): Promise<Operation> {
+  const [found] = await database.rows(selectOpen, [kind])
+  assert.ok(found, `no case ${kind} is open`)
+  const { id, reference, facts, operation_id: operationId } = found
+  const order = {
+    decision,
+    caseId: id,
+    operator: 'Ana',
+    approver: null,
+    reason: 'as the bank says',
+    evidence: {},
+    ...ordered,
+  }
+  return decideCase({ engine, database }, operationId, { id, kind, reference, facts }, order)
+}
+
+/** Decides this case, whatever has become of it. */
+export async function decideCase(
+  { engine, database }: { readonly engine: Engine; readonly database: Database },
+  operationId: string,
+  openCase: DecidableCase,
+  order: DeskOrder,
+): Promise<Operation> {
+  const before = await anyOf(database, operationId)
+  const { operation } = await engine.execute<DeskOutcome>({
+    ...deciderOf(before).looks(before, openCase, order),
+    decide: (state, now) => decided(state, operationId, openCase, order, now),
+  })
+  return operation
+}
+
+function decided(
+  state: State,
+  id: string,
+  openCase: DecidableCase,
+  order: DeskOrder,
+  now: number,
+): Decision<DeskOutcome> {
+  const operation = state.operation(id)
+  assert.ok(operation)
+  return deciderOf(operation).decide(operation, openCase, order, state, now)
+}
+
+function deciderOf({ kind }: Operation): CaseDecider {
+  const deciders = { cash_in: cashInDecider, cash_out: cashOutDecider, refund_in: refundInDecider }
+  assert.ok(kind !== 'adjustment')
+  return deciders[kind] as unknown as CaseDecider
+}
+
+async function anyOf(database: Database, id: string): Promise<Operation> {
+  const stores = [
+    createOperationStore(database, 'cash_in', isCashIn),
+    createOperationStore(database, 'cash_out', isCashOut),
+    createOperationStore(database, 'refund_in', isRefundIn),
+  ]
+  const [operation] = (await Promise.all(stores.map((store) => store.get(id)))).filter((it) => it !== undefined)
+  assert.ok(operation)
+  return operation
+}

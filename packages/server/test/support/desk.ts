@@ -1,0 +1,59 @@
+import type { AccountCode, DeskDecision, EntryOperation } from '@pixgate/spec'
+import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
+import type { BookedMovement, Decision, Operation, State } from '../../src/engine/operation.ts'
+import { entriesOf } from '../../src/engine/postings.ts'
+
+/** Deciding a case in tests of the rules alone. */
+
+/** A case, and what an operator orders about it. */
+export function ordered(
+  decision: DeskDecision,
+  kind: string,
+  reference: string,
+  given: Partial<DeskOrder> & { readonly facts?: DecidableCase['facts'] } = {},
+): { readonly openCase: DecidableCase; readonly order: DeskOrder } {
+  const { facts = {}, ...order } = given
+  return {
+    openCase: { id: `case of ${kind}`, kind, reference, facts },
+    order: {
+      decision,
+      caseId: `case of ${kind}`,
+      operator: 'Ana',
+      approver: 'Bruno',
+      reason: 'the payer asked for it',
+      evidence: {},
+      ...order,
+    },
+  }
+}
+
+/** What a decision sees: these operations, this much that is free, and where movements are booked. */
+export function seeing(given: {
+  readonly operations?: readonly Operation[]
+  readonly availableCents?: bigint
+  readonly movements?: Readonly<Record<string, BookedMovement>>
+}): State {
+  const { operations = [], availableCents = 0n, movements = {} } = given
+  return {
+    operation: (id: string) => operations.find((operation) => operation.id === id),
+    balance: (code: AccountCode) => (code === 'available' ? availableCents : 0n),
+    movement: ({ direction, id }: { direction: string; id: string }) => movements[`${direction} ${id}`],
+  } as unknown as State
+}
+
+/** What a decision does, in one line each: moves, entries, notifications and the cases that close. */
+export function done({ moves = [], journals = [], notifications = [], closes = [] }: Decision<unknown>): string[] {
+  return [
+    ...moves.map(({ trigger, to }) => `${trigger} ${to}`),
+    ...journals.map((journal) => {
+      const entries = entriesOf(journal).map(({ account, amountCents, shown }) => wordOf(account, amountCents, shown))
+      return `${journal.kind} ${journal.reference}: ${entries.join(', ')}`
+    }),
+    ...notifications.map(({ eventType, status, reference }) => `${eventType} ${status} ${reference}`.trim()),
+    ...closes.map((id) => `closes ${id}`),
+  ]
+}
+
+function wordOf(account: AccountCode, cents: bigint, shown: EntryOperation | string | null): string {
+  return [account, cents, ...(shown === null ? [] : [shown])].join(' ')
+}

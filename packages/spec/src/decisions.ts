@@ -1,0 +1,50 @@
+/**
+ * What an operator may decide about a case. Each is a trigger of the machines; a line that `decides` a kind of case says
+ * what the decision does.
+ * @source rules#desk.1
+ */
+export const deskTriggers = {
+  credit: 'operator.credited',
+  return: 'operator.returned',
+  attribute: 'operator.attributed',
+  confirm: 'operator.confirmed',
+  fail: 'operator.failed',
+  write_off: 'operator.written_off',
+  undo: 'operator.undone',
+  reopen: 'operator.reopened',
+  close: 'operator.explained',
+} as const
+
+/** A decision about a case, as the API names it. */
+export type DeskDecision = keyof typeof deskTriggers
+
+/** The trigger of a decision. */
+export type DeskTrigger = (typeof deskTriggers)[DeskDecision]
+
+/** Every decision, in the order of the documentation. */
+export const deskDecisionNames = Object.keys(deskTriggers) as DeskDecision[]
+
+/** What an operator proves a decision with. */
+export const evidenceFields = ['endToEndId', 'returnId', 'attributeTo'] as const
+
+/** See {@link evidenceFields}. */
+export type EvidenceField = (typeof evidenceFields)[number]
+
+/** Conditions of decisions, whatever the case is of. Each with the sentence that explains it. */
+export const leftGuards = {
+  'another case is open': 'another case that keeps it in doubt is open',
+  'money that left is in suspense':
+    'of the payment or return that the case is about, money that left is in suspense now',
+  'its movement is known':
+    'the end-to-end id, or return id, that the operator names was booked before, here or elsewhere',
+} as const
+
+/** The same where money may arrive, too. */
+export const deskGuards = {
+  ...leftGuards,
+  'money that arrived is in suspense':
+    'of the payment or return that the case is about, money that arrived is in suspense now',
+} as const
+
+/** See {@link deskGuards}. */
+export type DeskGuard = keyof typeof deskGuards
