@@ -53,8 +53,10 @@ export class BankBook {
   readonly underWay = new Map<string, number>()
   /** Ids about which the bank has told something untrue. */
   readonly lies = new Set<string>()
-  /** Ids of which a movement of another was told: the bank tells no second amount of it. */
-  readonly elsewhere = new Set<string>()
+  /** Ids of operations of which the bank tells no second amount any more; see docs/guides/simulation.md. */
+  readonly steadfast = new Set<string>()
+  /** Ids of operations of which it has told a wrong amount. */
+  readonly misstated = new Set<string>()
   balanceCents = 0n
   #named = 0
 

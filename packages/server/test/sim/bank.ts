@@ -216,10 +216,20 @@ export class Bank {
     this.#options.send(payoutReturnedEvent(order, unnamed, true))
   }
 
+  /** Money that left for a payout comes back, as somebody was told who asked for it. @returns its return id */
+  bringBack(order: BankOrder, valueCents: bigint, endToEndId: string): string {
+    const returned = { returnId: this.book.name('D'), valueCents, occurredAt: this.#now }
+    order.returns.push(returned)
+    this.#enter('PAYOUT_RETURNED', 'in', returned.returnId, endToEndId, order.id, valueCents)
+    return returned.returnId
+  }
+
   /** Whether the bank may refuse in words what it does in deed, and so on: a lie about an operation is remembered. */
   lies(fault: Fault, most: number, ...ids: readonly string[]): boolean {
-    const isFixed = fault === 'answer lies' && ids.some((id) => this.book.elsewhere.has(id))
-    if (isFixed || !this.#options.faults.hit(fault, most)) return false
+    const isOfAmount = fault === 'answer lies' || fault === 'event lies'
+    if (isOfAmount && ids.some((id) => this.book.steadfast.has(id))) return false
+    if (!this.#options.faults.hit(fault, most)) return false
+    if (isOfAmount) for (const id of ids) this.book.misstated.add(id)
     for (const id of ids) this.book.lies.add(id)
     return true
   }

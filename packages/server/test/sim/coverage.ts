@@ -1,4 +1,4 @@
-import { cashIn, cashOut, type Machine, refundIn, type Row } from '@pixgate/spec'
+import { cashIn, cashOut, deskTriggers, type Machine, refundIn, type Row } from '@pixgate/spec'
 import type { Draft } from '../../src/engine/draft.ts'
 import type { Fault } from './faults.ts'
 
@@ -11,15 +11,23 @@ type AnyMachine = Pick<Machine, 'resource' | 'rows' | 'cases'>
 
 const MACHINES = [cashIn, cashOut, refundIn] as unknown as readonly AnyMachine[]
 
+const DECISIONS = new Map<string, string>(Object.entries(deskTriggers).map(([decision, trigger]) => [trigger, decision]))
+
 /** Counts of a run, or of several together. */
 export class Coverage {
   readonly rows = new Map<string, number>()
   readonly cases = new Map<string, number>()
+  /** By operation, kind of case and decision. */
+  readonly decisions = new Map<string, number>()
   readonly faults = new Map<Fault, number>()
 
   constructor() {
     for (const { resource, rows, cases } of MACHINES) {
       for (const row of rows) this.rows.set(rowName(resource, row), 0)
+      for (const { decides = [], on } of rows) {
+        const decision = DECISIONS.get(on)
+        if (decision) for (const kind of [decides].flat()) this.decisions.set(`${resource} ${kind} ${decision}`, 0)
+      }
       for (const kind of Object.keys(cases)) this.cases.set(`${resource} ${kind}`, 0)
     }
   }
@@ -32,6 +40,11 @@ export class Coverage {
     return () => {
       for (const end of undo) end()
     }
+  }
+
+  /** Counts a decision of an operator. */
+  decision(name: string): void {
+    count(this.decisions, name)
   }
 
   /** Counts a fault. */
@@ -57,13 +70,14 @@ export class Coverage {
 
   /** What was never reached. */
   get unreached(): string[] {
-    return [...this.rows, ...this.cases].filter(([, times]) => times === 0).map(([name]) => name)
+    return [...this.rows, ...this.cases, ...this.decisions].filter(([, times]) => times === 0).map(([name]) => name)
   }
 
   /** Takes the counts of another run in. */
-  add(other: Pick<Coverage, 'rows' | 'cases' | 'faults'>): void {
+  add(other: Pick<Coverage, 'rows' | 'cases' | 'decisions' | 'faults'>): void {
     for (const [name, times] of other.rows) count(this.rows, name, times)
     for (const [name, times] of other.cases) count(this.cases, name, times)
+    for (const [name, times] of other.decisions) count(this.decisions, name, times)
     for (const [name, times] of other.faults) count(this.faults, name, times)
   }
 }

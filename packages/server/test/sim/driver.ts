@@ -1,6 +1,7 @@
 import { Refusal } from '@pixgate/spec'
 import type { Operation } from '../../src/engine/operation.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
+import { decideAnyCase } from './desk.ts'
 import { route } from './bank-events.ts'
 import { Merchant, operate } from './merchant.ts'
 import type { SimulatedProcess } from './process.ts'
@@ -218,6 +219,14 @@ export class Driver {
       if (said) return this.begin(process, world.name('operator'), () => said)
     }
     this.begin(process, world.name('request'), () => this.merchant.ask(process))
+  }
+
+  /** An operator decides a case. */
+  decide(): void {
+    const { world } = this
+    const process = world.chance.pick(world.processes)
+    const decided = decideAnyCase(world, process)
+    if (decided) this.begin(process, world.name('decision'), () => decided)
   }
 
   /** All processes go on from now on. */

@@ -18,7 +18,7 @@ const AFTER_END: Readonly<Record<string, readonly string[]>> = {
   'cash_out FAILED': ['RECONCILIATION_REQUIRED'],
   'cash_out RELEASED': ['RECONCILIATION_REQUIRED'],
   'refund_in CONFIRMED': [],
-  'refund_in FAILED': [],
+  'refund_in FAILED': ['CONFIRMED'],
 }
 
 /** What a client sees of a state on the way to its end. */
@@ -63,7 +63,7 @@ export class Watch {
     for (const move of draft.moves) this.#moved(move)
     for (const { operationId, eventType, status } of draft.notifications) this.#told(operationId, `${eventType} ${status}`)
     for (const id of new Set(draft.moves.map(({ after }) => after.id))) this.#operation(id)
-    for (const { before, after } of draft.moves) this.#isTold(draft, before, after)
+    for (const { before, after } of draft.moves) this.#isTold(before, after)
   }
 
   #entries(): void {
@@ -131,13 +131,11 @@ export class Watch {
     assertHolds(!isBack, 'I15', () => `${before.id} was ${before.status} and is ${after.status}`)
   }
 
-  #isTold(draft: Draft, before: Operation | undefined, after: Operation): void {
+  #isTold(before: Operation | undefined, after: Operation): void {
     if (before?.status === after.status) return
     const wanted = TOLD[`${after.kind} ${after.status}`]
     if (wanted === undefined) return
-    const isTold = draft.notifications.some(
-      ({ operationId, eventType, status }) => operationId === after.id && `${eventType} ${status}` === wanted,
-    )
+    const isTold = this.#toldOf.get(after.id)?.includes(wanted) ?? false
     assertHolds(isTold, 'I7', () => `${after.kind} ${after.id} is ${after.status} and nobody is told`)
   }
 

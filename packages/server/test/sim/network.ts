@@ -235,8 +235,8 @@ class Calls {
     // Of several executions the answer tells one: the statement tells the others.
     const [execution] = this.#options.chance.bool(0.9) ? executions : executions.toReversed()
     const others = [...bank.book.orders.values()].find((other) => other.id !== id && other.kind === order.kind && other.executions.length > 0)
-    const isOthers = execution && others && bank.lies('movement of another', 0.05, id, others.id)
-    if (isOthers) bank.book.elsewhere.add(id)
+    const isOthers = execution && others && !bank.book.misstated.has(id) && bank.lies('movement of another', 0.05, id, others.id)
+    if (isOthers) bank.book.steadfast.add(id)
     const movementId = isOthers ? others.executions[0]?.id : execution?.id
     const isRefund = order.kind === 'refund'
     return {

@@ -39,6 +39,7 @@ export async function run(seed: number, options: WorldOptions = {}): Promise<Run
       if (world.tables.operations.size < 50 && world.chance.bool(0.04)) driver.ask()
       if (world.chance.bool(0.05)) world.chatter()
       if (world.faults.hit('suspended', 0.002)) toggle(world)
+      if (world.chance.bool(0.03)) driver.decide()
       if (isTroubled && world.chance.bool(0.01)) makeTrouble(world)
       await driver.step()
     }

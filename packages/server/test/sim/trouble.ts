@@ -47,9 +47,10 @@ function tellElsewhere(world: World): void {
   const movement = pick(world, [...world.tables.movements.values()].filter(({ direction }) => (direction === 'in') === isIn))
   const target = pick(world, operationsOf(world, isIn ? world.chance.pick(['cash_in', 'cash_out'] as const) : world.chance.pick(['cash_out', 'refund_in'] as const)))
   if (!movement || !target || movement.operationId === target.id || target.detail.origin === 'PARTNER') return
+  if (world.bank.book.misstated.has(target.id)) return
   world.faults.note('movement of another')
   for (const id of [target.id, movement.operationId]) world.bank.book.lies.add(id)
-  world.bank.book.elsewhere.add(target.id)
+  world.bank.book.steadfast.add(target.id)
   const { id, valueCents } = movement
   if (target.kind === 'cash_in') return payBy(world, target, id, valueCents)
   const order = orderOf(world, target)
@@ -117,21 +118,28 @@ function tellUnnamed(world: World): void {
 
 /** What was told is told once more with another amount. */
 function restate(world: World): void {
-  world.faults.note('answer lies')
   const order = pick(world, orders(world, world.chance.pick(['payout', 'refund'])))
   const [returned] = order?.returns ?? []
-  if (order && returned && !world.bank.book.elsewhere.has(order.id)) {
-    world.bank.book.lies.add(order.id)
+  if (order && returned) {
+    if (!misstates(world, order.id)) return
     order.returns[0] = { ...returned, valueCents: returned.valueCents + 1n }
     return world.tell(payoutReturnedEvent(order, order.returns[0] ?? returned, false))
   }
   const charge = pick(world, charges(world).filter(({ payments }) => payments.some(({ returns }) => returns.length > 0)))
   const [back] = charge?.payments[0]?.returns ?? []
-  if (!charge || !back) return
-  world.bank.book.lies.add(charge.id)
+  if (!charge || !back || !misstates(world, charge.id)) return
   const other = { ...back, valueCents: back.valueCents + 1n }
   charge.payments[0]?.returns.splice(0, 1, other)
   world.tell(takenBackEvent(charge, charge.payments[0]?.endToEndId ?? null, other, false))
+}
+
+/** Whether it is an operation of which the bank may tell another amount; then it is remembered. */
+function misstates({ bank: { book }, faults }: World, id: string): boolean {
+  if (book.steadfast.has(id)) return false
+  faults.note('answer lies')
+  book.lies.add(id)
+  book.misstated.add(id)
+  return true
 }
 
 /** More comes back than left. */
