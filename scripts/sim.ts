@@ -13,7 +13,7 @@ const { values: options } = parseArgs({
     seed: { type: 'string' },
     from: { type: 'string', default: '1' },
     hours: { type: 'string' },
-    faults: { type: 'string', default: '100000' },
+    faults: { type: 'string', default: '1000000' },
     planted: { type: 'boolean', default: false },
   },
 })

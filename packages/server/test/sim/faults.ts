@@ -48,7 +48,6 @@ export const FAULTS = {
   pause: 'a process stands still for minutes and goes on',
   'request repeated': 'a client asks once more',
   suspended: 'payouts and refunds are suspended',
-  'operator errs': 'an operator decides against the evidence',
 } as const
 
 /** The name of a fault. */
