@@ -10,14 +10,14 @@ export class Agenda {
   readonly #plans: Plan[] = []
 
   /** Plans something. */
-  at(at: number, what: () => void): void {
+  at(dueAt: number, what: () => void): void {
     let [low, high] = [0, this.#plans.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#plans[middle] as Plan).at > at) low = middle + 1
+      if ((this.#plans[middle] as Plan).at > dueAt) low = middle + 1
       else high = middle
     }
-    this.#plans.splice(low, 0, { at, what })
+    this.#plans.splice(low, 0, { at: dueAt, what })
   }
 
   /** When the next thing is to happen; `null`: nothing is. */

@@ -16,7 +16,7 @@ export interface BankCharge {
   readonly transactionId: string
   readonly valueCents: bigint
   readonly expiresAt: number
-  readonly takenAt: number
+  readonly acceptedAt: number
   isCancelled: boolean
   readonly payments: PaidIn[]
 }
@@ -30,7 +30,7 @@ export interface BankOrder {
   /** Of the charge that a refund is of, and of the payment that goes back. */
   readonly chargeId: string
   readonly paymentId: string
-  readonly takenAt: number
+  readonly acceptedAt: number
   state: 'PROCESSING' | 'CONFIRMED' | 'FAILED'
   /** Every time that it was carried out: its end-to-end id, or return id. */
   readonly executions: { readonly id: string; readonly at: number }[]

@@ -10,7 +10,9 @@ const ROUTE = 'sim'
 
 /** A callback's bytes. */
 export function bodyOf(event: object): Buffer {
-  return Buffer.from(JSON.stringify(event, (_, value) => (typeof value === 'bigint' ? { cents: String(value) } : value)))
+  return Buffer.from(
+    JSON.stringify(event, (_, value) => (typeof value === 'bigint' ? { cents: String(value) } : value)),
+  )
 }
 
 /** The bank's half that calls us: only what is read of its calls is asked for. */
@@ -22,10 +24,10 @@ export const inbound: Inbound = {
 
 function read(body: Buffer): BankEvent {
   const text = body.toString()
-  const told = JSON.parse(text, (_, value) =>
+  const read = JSON.parse(text, (_, value) =>
     typeof value === 'object' && value !== null && 'cents' in value ? BigInt(value.cents) : value,
   )
-  const { what, ...event } = told
+  const { what, ...event } = read
   const transactionId = event.references?.transactionId ?? event.named?.references.transactionId ?? ''
   return { ...event, key: [event.kind, transactionId, what], content: text, evidence: { what } }
 }
@@ -50,7 +52,13 @@ export function settledEvent(order: BankOrder, execution: BankOrder['executions'
   const references = { transactionId: order.transactionId, externalId: order.id, endToEndId: null }
   const { valueCents } = order
   if (order.kind === 'payout') {
-    const movement = { endToEndId: execution.id, valueCents, occurredAt: execution.at, feeCents: undefined, recipient: null }
+    const movement = {
+      endToEndId: execution.id,
+      valueCents,
+      occurredAt: execution.at,
+      feeCents: undefined,
+      recipient: null,
+    }
     return { kind: 'payout_settled', subject: 'payout', what: execution.id, references, movement } as SentEvent
   }
   return {
@@ -68,14 +76,14 @@ export function settledEvent(order: BankOrder, execution: BankOrder['executions'
 export function failedEvent(
   subject: 'charge' | 'payout' | 'refund',
   { id, transactionId }: Pick<BankOrder, 'id' | 'transactionId'>,
-  at: number,
+  occurredAt: number,
 ): SentEvent {
   return {
     kind: 'failed',
     subject,
     what: 'failed',
     references: { transactionId, externalId: id, endToEndId: null },
-    failure: { errorCode: 'declined', errorMessage: null, occurredAt: at },
+    failure: { errorCode: 'declined', errorMessage: null, occurredAt },
   } as SentEvent
 }
 
@@ -97,7 +105,7 @@ export function payoutReturnedEvent(
 }
 
 /** The bank took a payment back by itself. */
-export function takenBackEvent(
+export function forcedReturnEvent(
   charge: BankCharge,
   endToEndId: string | null,
   returned: PaidIn['returns'][number],
@@ -126,9 +134,12 @@ export function changedEvent(
 }
 
 /** Names something in the book that an event may be about. */
-export function anySubject(book: BankBook, at: number): { subject: 'charge' | 'payout' | 'refund'; of: BankCharge | BankOrder } | undefined {
+export function anySubject(
+  book: BankBook,
+  place: number,
+): { subject: 'charge' | 'payout' | 'refund'; of: BankCharge | BankOrder } | undefined {
   const all = [...book.charges.values(), ...book.orders.values()]
-  const of = all[at % Math.max(1, all.length)]
+  const of = all[place % Math.max(1, all.length)]
   if (!of) return undefined
   return { subject: 'kind' in of ? of.kind : 'charge', of }
 }

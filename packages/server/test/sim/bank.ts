@@ -1,14 +1,14 @@
 import type { PaymentReturn } from '../../src/banks/port.ts'
 import type { Chance } from '../fuzz/chance.ts'
 import type { Agenda } from './agenda.ts'
-import { type BankCharge, BankBook, type BankOrder, type PaidIn } from './bank-book.ts'
+import { BankBook, type BankCharge, type BankOrder, type PaidIn } from './bank-book.ts'
 import {
   failedEvent,
-  payoutReturnedEvent,
+  forcedReturnEvent,
   paymentEvent,
+  payoutReturnedEvent,
   type SentEvent,
   settledEvent,
-  takenBackEvent,
 } from './bank-events.ts'
 import type { Fault, Faults } from './faults.ts'
 
@@ -49,12 +49,12 @@ export class Bank {
   }
 
   /** Takes a charge, once. */
-  takeCharge(id: string, terms: Pick<BankCharge, 'valueCents' | 'expiresAt'>): BankCharge {
+  acceptCharge(id: string, terms: Pick<BankCharge, 'valueCents' | 'expiresAt'>): BankCharge {
     const known = this.book.charges.get(id)
     if (known) return known
     const { valueCents, expiresAt } = terms
     const transactionId = this.book.name('T')
-    const charge = { id, transactionId, valueCents, expiresAt, takenAt: this.#now, isCancelled: false, payments: [] }
+    const charge = { id, transactionId, valueCents, expiresAt, acceptedAt: this.#now, isCancelled: false, payments: [] }
     this.book.charges.set(id, charge)
     this.#options.say(`the bank takes charge ${id}`)
     this.#planPayments(charge)
@@ -64,8 +64,12 @@ export class Bank {
   #planPayments(charge: BankCharge): void {
     const { chance, faults } = this.#options
     const timeMs = Math.max(SECOND, charge.expiresAt - this.#now)
-    if (chance.bool(0.1)) return this.#plan(timeMs * chance.below(100) * 0.01, () => this.#failCharge(charge))
-    if (chance.bool(0.75)) this.#plan(chance.below(Math.min(timeMs, 20 * MINUTE)), () => this.pay(charge, charge.valueCents))
+    if (chance.bool(0.1)) {
+      this.#plan(timeMs * chance.below(100) * 0.01, () => this.#failCharge(charge))
+      return
+    }
+    if (chance.bool(0.75))
+      this.#plan(chance.below(Math.min(timeMs, 20 * MINUTE)), () => this.pay(charge, charge.valueCents))
     if (faults.hit('payment late', 0.2)) {
       this.#plan(timeMs + chance.below(5 * MINUTE), () => this.pay(charge, charge.valueCents))
     }
@@ -94,19 +98,19 @@ export class Bank {
     this.#enter('PAYMENT_RECEIVED', 'in', payment.endToEndId, payment.endToEndId, charge.id, valueCents)
     this.#options.send(paymentEvent(charge, payment))
     if (this.#options.faults.hit('payment taken back', 0.2)) {
-      this.#plan(this.#options.chance.below(2 * HOUR), () => this.takeBack(charge, payment))
+      this.#plan(this.#options.chance.below(2 * HOUR), () => this.forceReturn(charge, payment))
     }
     return payment
   }
 
   /** The bank takes a payment back by itself, whole or in part. */
-  takeBack(charge: BankCharge, payment: PaidIn, part = 1 + this.#options.chance.below(2)): PaymentReturn {
+  forceReturn(charge: BankCharge, payment: PaidIn, part = 1 + this.#options.chance.below(2)): PaymentReturn {
     const left = payment.valueCents - payment.returns.reduce((sum, { valueCents }) => sum + valueCents, 0n)
-    return this.takeBackAs(charge, payment, left / BigInt(part) > 0n ? left / BigInt(part) : 1n, this.book.name('R'))
+    return this.forceReturnAs(charge, payment, left / BigInt(part) > 0n ? left / BigInt(part) : 1n, this.book.name('R'))
   }
 
   /** The same of this much, under this reference. */
-  takeBackAs(charge: BankCharge, payment: PaidIn, valueCents: bigint, transactionId: string): PaymentReturn {
+  forceReturnAs(charge: BankCharge, payment: PaidIn, valueCents: bigint, transactionId: string): PaymentReturn {
     const returned: PaymentReturn = {
       returnId: this.book.name('D'),
       transactionId,
@@ -117,12 +121,12 @@ export class Bank {
     payment.returns.push(returned)
     this.#options.say(`the bank takes ${valueCents} back of charge ${charge.id} (${returned.returnId})`)
     this.#enter('PAYMENT_TAKEN_BACK', 'out', returned.returnId, payment.endToEndId, charge.id, valueCents)
-    this.#options.send(takenBackEvent(charge, payment.endToEndId, returned, false))
+    this.#options.send(forcedReturnEvent(charge, payment.endToEndId, returned, false))
     return returned
   }
 
   /** Takes an order; the same within the window for a repeat. */
-  takeOrder(
+  acceptOrder(
     asked: Pick<BankOrder, 'kind' | 'id' | 'valueCents' | 'chargeId' | 'paymentId'>,
     sentAt = this.#now,
   ): BankOrder {
@@ -130,14 +134,14 @@ export class Bank {
     if (known) {
       const isFirst = !known.isOrdered
       known.isOrdered = true
-      if (isFirst || sentAt - known.takenAt < this.#options.windowMs(asked.kind)) return known
+      if (isFirst || sentAt - known.acceptedAt < this.#options.windowMs(asked.kind)) return known
       this.#options.onSecondOrder(known)
       return known
     }
     const order: BankOrder = {
       ...asked,
       transactionId: this.book.name('T'),
-      takenAt: this.#now,
+      acceptedAt: this.#now,
       state: 'PROCESSING',
       executions: [],
       returns: [],
@@ -174,11 +178,11 @@ export class Bank {
     if (order.kind === 'payout' && faults.hit('payout returned', 0.3)) {
       this.#plan(chance.below(HOUR), () => this.comeBack(order, chance.pick([1, 1, 2, 3])))
     }
-    if (order.kind === 'payout' && faults.hit('tariff taken', 0.2)) this.takeTariff(order.id)
+    if (order.kind === 'payout' && faults.hit('tariff taken', 0.2)) this.deductTariff(order.id)
   }
 
   /** The bank takes a tariff for a payout, once. */
-  takeTariff(id: string): void {
+  deductTariff(id: string): void {
     if (this.book.entries.some(({ kind, reference }) => kind === 'TARIFF' && reference === id)) return
     this.#enter('TARIFF', 'out', id, this.book.orders.get(id)?.executions[0]?.id ?? '', id, 10n)
   }
@@ -225,10 +229,10 @@ export class Bank {
   }
 
   /** Whether the bank may refuse in words what it does in deed, and so on: a lie about an operation is remembered. */
-  lies(fault: Fault, most: number, ...ids: readonly string[]): boolean {
+  lies(fault: Fault, limit: number, ...ids: readonly string[]): boolean {
     const isOfAmount = fault === 'answer lies' || fault === 'event lies'
     if (isOfAmount && ids.some((id) => this.book.steadfast.has(id))) return false
-    if (!this.#options.faults.hit(fault, most)) return false
+    if (!this.#options.faults.hit(fault, limit)) return false
     if (isOfAmount) for (const id of ids) this.book.misstated.add(id)
     for (const id of ids) this.book.lies.add(id)
     return true

@@ -1,4 +1,4 @@
-import { cashIn, cashOut, deskTriggers, type Machine, refundIn, type Row } from '@pixgate/spec'
+import { cashIn, cashOut, deskTriggers, type Machine, type Row, refundIn } from '@pixgate/spec'
 import type { Draft } from '../../src/engine/draft.ts'
 import type { Fault } from './faults.ts'
 
@@ -11,7 +11,9 @@ type AnyMachine = Pick<Machine, 'resource' | 'rows' | 'cases'>
 
 const MACHINES = [cashIn, cashOut, refundIn] as unknown as readonly AnyMachine[]
 
-const DECISIONS = new Map<string, string>(Object.entries(deskTriggers).map(([decision, trigger]) => [trigger, decision]))
+const DECISIONS = new Map<string, string>(
+  Object.entries(deskTriggers).map(([decision, trigger]) => [trigger, decision]),
+)
 
 /** Counts of a run, or of several together. */
 export class Coverage {
@@ -58,7 +60,9 @@ export class Coverage {
     for (const created of createdOperations.values()) {
       const isBanks = created.kind === 'refund_in' && created.detail.origin === 'PARTNER'
       const machine = MACHINES.find(({ resource }) => resource === created.kind)
-      const row = machine?.rows.find(({ from, on }) => from === null && on === (isBanks ? 'partner.returned' : 'create'))
+      const row = machine?.rows.find(
+        ({ from, on }) => from === null && on === (isBanks ? 'partner.returned' : 'create'),
+      )
       if (row) count(this.rows, rowName(created.kind, row))
     }
   }
@@ -83,7 +87,7 @@ export class Coverage {
 }
 
 /** What a row is called: its machine, its rule, where it applies, on what and when. */
-export function rowName(resource: string, { rule, from, because, on, when, unless, to }: Row): string {
+function rowName(resource: string, { rule, from, because, on, when, unless, to }: Row): string {
   const doubt = because === null ? '' : `:${because}`
   const conditions = [...when, ...unless.map((guard) => `not ${guard}`)].join(', ')
   return `${resource} ${rule} ${from}${doubt} ${on}${conditions && ` [${conditions}]`} → ${to}`

@@ -1,9 +1,11 @@
 import type { DeskDecision, EvidenceField } from '@pixgate/spec'
 import { type CashIn, cashInDecider } from '../../src/cash-in/index.ts'
-import { type CashOut, cashOutDecider } from '../../src/cash-out/index.ts'
+import type { CashOut } from '../../src/cash-out/cash-out.ts'
+import { cashOutDecider } from '../../src/cash-out/index.ts'
 import type { CaseDecider, DeskEvidence, DeskOrder } from '../../src/desk/decider.ts'
 import type { Operation } from '../../src/engine/operation.ts'
-import { type RefundIn, refundInDecider } from '../../src/refund-in/index.ts'
+import { refundInDecider } from '../../src/refund-in/index.ts'
+import type { RefundIn } from '../../src/refund-in/refund-in.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { StoredCase } from './tables.ts'
 import { bookedAt } from './tables.ts'
@@ -12,7 +14,9 @@ import type { World } from './world.ts'
 /** Operators who decide cases: at random among what the tables offer, with the bank's own book as their evidence. */
 
 function deciderOf({ kind }: Operation): CaseDecider<Operation> | undefined {
-  const deciders: Partial<Record<Operation['kind'], CaseDecider<CashIn> | CaseDecider<CashOut> | CaseDecider<RefundIn>>> = {
+  const deciders: Partial<
+    Record<Operation['kind'], CaseDecider<CashIn> | CaseDecider<CashOut> | CaseDecider<RefundIn>>
+  > = {
     cash_in: cashInDecider,
     cash_out: cashOutDecider,
     refund_in: refundInDecider,
@@ -34,7 +38,9 @@ export function decideAnyCase(world: World, { engine }: SimulatedProcess): Promi
   const order = option && orderOf(world, operation, openCase, option.decision, option.needs)
   if (!order) return undefined
   world.bank.book.steadfast.add(operation.id)
-  world.say(`an operator decides ${openCase.kind} of ${operation.id}: ${order.decision} ${JSON.stringify(order.evidence)}`)
+  world.say(
+    `an operator decides ${openCase.kind} of ${operation.id}: ${order.decision} ${JSON.stringify(order.evidence)}`,
+  )
   return engine.execute({
     ...decider.looks(operation, openCase, order),
     decide: (state, now) => {
@@ -57,13 +63,25 @@ function orderOf(
 ): DeskOrder | undefined {
   if (!isTrue(world, operation, openCase, decision)) return undefined
   const evidence: { -readonly [Field in keyof DeskEvidence]: DeskEvidence[Field] } = {}
-  const order = { decision, caseId: openCase.id, operator: 'operator-0', approver: null, reason: 'as the bank has it', evidence }
+  const order = {
+    decision,
+    caseId: openCase.id,
+    operator: 'operator-0',
+    approver: null,
+    reason: 'as the bank has it',
+    evidence,
+  }
   for (const field of needs) {
     if (field === 'attributeTo') {
-      const others = [...world.tables.operations.values()].filter(({ kind, id }) => kind === 'cash_in' && id !== operation.id)
+      const others = [...world.tables.operations.values()].filter(
+        ({ kind, id }) => kind === 'cash_in' && id !== operation.id,
+      )
       return others.length === 0 ? undefined : { ...order, attributeTo: world.chance.pick(others).id }
     }
-    const id = field === 'endToEndId' || operation.kind === 'refund_in' && decision === 'confirm' ? executionOf(world, operation) : returnOf(world, operation, openCase)
+    const id =
+      field === 'endToEndId' || (operation.kind === 'refund_in' && decision === 'confirm')
+        ? executionOf(world, operation)
+        : returnOf(world, operation, openCase)
     if (id === undefined) return undefined
     evidence[field] = id
   }
@@ -91,7 +109,9 @@ function isTrue(world: World, operation: Operation, { reference }: StoredCase, d
 
 /** How an order was carried out that our books do not know. */
 function executionOf({ bank, tables }: World, { id }: Operation): string | undefined {
-  const made = new Set(bank.book.entries.filter(({ direction }) => direction === 'out').map(({ movementId }) => movementId))
+  const made = new Set(
+    bank.book.entries.filter(({ direction }) => direction === 'out').map(({ movementId }) => movementId),
+  )
   return bank.book.orders.get(id)?.executions.find((one) => made.has(one.id) && !bookedAt(tables, 'out', one.id))?.id
 }
 
@@ -102,7 +122,7 @@ function returnOf(world: World, { id, kind }: Operation, { reference }: StoredCa
   if (kind === 'cash_in') {
     const charge = world.bank.book.charges.get(id)
     const payment = charge?.payments.find(({ endToEndId }) => endToEndId === reference)
-    return charge && payment && world.bank.takeBackAs(charge, payment, cents, world.bank.book.name('R')).returnId
+    return charge && payment && world.bank.forceReturnAs(charge, payment, cents, world.bank.book.name('R')).returnId
   }
   const order = world.bank.book.orders.get(id)
   return order && kind === 'cash_out' ? world.bank.bringBack(order, cents, reference) : undefined

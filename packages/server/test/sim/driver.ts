@@ -1,8 +1,8 @@
 import { Refusal } from '@pixgate/spec'
 import type { Operation } from '../../src/engine/operation.ts'
 import { DatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { decideAnyCase } from './desk.ts'
 import { route } from './bank-events.ts'
+import { decideAnyCase } from './desk.ts'
 import { Merchant, operate } from './merchant.ts'
 import type { SimulatedProcess } from './process.ts'
 import { settled } from './steps.ts'
@@ -73,7 +73,8 @@ export class Driver {
       const halt = chance.bool(0.6) ? halts[0] : chance.pick(halts)
       if (halt) {
         world.say(`${halt.process} goes on: ${halt.before}`)
-        return steps.let(halt)
+        steps.let(halt)
+        return
       }
     }
     if (!this.#beginSomething() && halts.length === 0) this.#wait()
@@ -96,9 +97,9 @@ export class Driver {
   }
 
   /** A process dies between two steps, and another one is started. */
-  crash(at: number): void {
+  crash(place: number): void {
     const { world } = this
-    const { name } = world.processes[at] as SimulatedProcess
+    const { name } = world.processes[place] as SimulatedProcess
     world.say(`${name} dies`)
     world.steps.drop(name)
     for (const busy of [...this.#busy].filter((one) => one.startsWith(`${name} `))) {
@@ -108,7 +109,7 @@ export class Driver {
       this.#unanswered.get(busy)?.()
       this.#unanswered.delete(busy)
     }
-    world.start(at)
+    world.start(place)
   }
 
   #beginSomething(): boolean {
@@ -117,7 +118,7 @@ export class Driver {
     const process = chance.pick(world.processes)
     if ((this.#pausedUntil.get(process.name) ?? 0) > world.now) return false
     if (callbacks.length > 0) {
-      for (const callback of callbacks.splice(0, 1 + chance.below(32))) this.#takeIn(process, callback)
+      for (const callback of callbacks.splice(0, 1 + chance.below(32))) this.#accept(process, callback)
       return true
     }
     const work = chance.pick(WORKS)
@@ -128,13 +129,18 @@ export class Driver {
     return false
   }
 
-  #takeIn(process: SimulatedProcess, callback: World['callbacks'][number]): void {
+  #accept(process: SimulatedProcess, callback: World['callbacks'][number]): void {
     const { world } = this
     const again = () => world.agenda.at(world.now + 5_000, () => void world.callbacks.push(callback))
     const name = world.name('callback')
     this.#unanswered.set(`${process.name} ${name}`, again)
     const taken = () => void this.#unanswered.delete(`${process.name} ${name}`)
-    this.begin(process, name, () => process.inbox.accept({ endpoint: route, ...callback }).then(taken).catch(again))
+    this.begin(process, name, () =>
+      process.inbox
+        .accept({ endpoint: route, ...callback })
+        .then(taken)
+        .catch(again),
+    )
   }
 
   #beginWork(process: SimulatedProcess, work: Work): void {
@@ -154,7 +160,10 @@ export class Driver {
     const { now, faults, bank, statement } = world
     this.#statementAt = now + (faults.isOn || !statement.isDone ? MINUTE : 10 * MINUTE)
     if (faults.hit('statement unread', 0.3)) return
-    await process.statement.keep(bank.book.entries.filter(({ shownAt }) => shownAt <= now), now)
+    await process.statement.keep(
+      bank.book.entries.filter(({ shownAt }) => shownAt <= now),
+      now,
+    )
     await process.statement.match(now, async () => true)
     await process.statement.findGaps(now, 0)
   }
@@ -185,7 +194,8 @@ export class Driver {
   /** A doubt that has a case, and a charge that has ended at a bank that cannot be asked about it, and is all the same. */
   #isAskedForEver({ id, kind, status }: Operation): boolean {
     const { tables, capabilities } = this.world
-    const isVain = kind === 'cash_in' && !capabilities.has('query-charge') && ['PAID', 'FAILED', 'EXPIRED'].includes(status)
+    const isVain =
+      kind === 'cash_in' && !capabilities.has('query-charge') && ['PAID', 'FAILED', 'EXPIRED'].includes(status)
     return isVain || tables.openCasesOf(id).length > 0
   }
 
@@ -216,7 +226,10 @@ export class Driver {
     const process = world.chance.pick(world.processes)
     if (world.chance.bool(0.2)) {
       const said = operate(world, process)
-      if (said) return this.begin(process, world.name('operator'), () => said)
+      if (said) {
+        this.begin(process, world.name('operator'), () => said)
+        return
+      }
     }
     this.begin(process, world.name('request'), () => this.merchant.ask(process))
   }

@@ -159,7 +159,8 @@ function createMemoryReader(tables: Tables): Reader {
   return {
     operations: async (ids) => ids.flatMap((id): Operation[] => [tables.operation(id) ?? []].flat()),
     byIdempotencyKeys: async (keys) => byKey(keys.map((key) => `key ${key}`)),
-    byExternalIds: async (wanted) => byKey(wanted.flatMap((one) => identityKeys({ ...one, idempotencyKey: null }).slice(0, 1))),
+    byExternalIds: async (wanted) =>
+      byKey(wanted.flatMap((one) => identityKeys({ ...one, idempotencyKey: null }).slice(0, 1))),
     byExclusiveKeys: async (keys) => byKey(keys.map((key) => `exclusive ${key}`)),
     accounts: async () => ({ now: 0, accounts: new Map(tables.accounts) }),
     controls: async () => new Map(tables.controls),

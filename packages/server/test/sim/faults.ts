@@ -88,15 +88,15 @@ export class Faults {
     this.#chance = chance
     this.#onFault = onFault
     for (const fault of Object.keys(FAULTS) as Fault[]) {
-      const isTold = nature === 'lying' || !LIES.has(fault)
+      const isPossible = nature === 'lying' || !LIES.has(fault)
       const rate = fault === 'event repeated' ? 50 + chance.below(50) : chance.below(100)
-      this.#rates.set(fault, isTold ? rate / 100 : 0)
+      this.#rates.set(fault, isPossible ? rate / 100 : 0)
     }
   }
 
   /** Whether a fault happens that happens with this probability at most; it is counted. */
-  hit(fault: Fault, most: number): boolean {
-    if (!this.isOn || !this.#chance.bool(most * (this.#rates.get(fault) ?? 0))) return false
+  hit(fault: Fault, limit: number): boolean {
+    if (!this.isOn || !this.#chance.bool(limit * (this.#rates.get(fault) ?? 0))) return false
     this.#onFault(fault)
     return true
   }

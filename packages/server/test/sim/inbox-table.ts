@@ -46,7 +46,8 @@ export class InboxTable {
       'inbox.insert_conflicts': (...given: Inserting) => this.#insert('CONFLICT', given),
       'inbox.hashes': (keys: readonly string[]) => keys.flatMap((key) => this.#byKey.get(key) ?? []),
       'inbox.expedite': (references: readonly string[], now: string) => this.#expedite(references, Date.parse(now)),
-      'inbox.claim': (now: string, until: string, limit: number) => this.#claim(Date.parse(now), Date.parse(until), limit),
+      'inbox.claim': (now: string, until: string, limit: number) =>
+        this.#claim(Date.parse(now), Date.parse(until), limit),
       'inbox.mark': (...given: Marking) => this.#mark(given),
       'inbox.original': (key: string) => {
         const row = this.#byKey.get(key)
@@ -55,8 +56,13 @@ export class InboxTable {
     }
   }
 
-  #insert(state: string, [inboxIds, ordinals, keys, hashes, dueAt, ids, endpoints, bodies, areProven]: Inserting): Row[] {
-    const callbacks = new Map(ids.map((id, at) => [id, { endpoint: endpoints[at], body: bodies[at], isProven: areProven[at] }]))
+  #insert(
+    state: string,
+    [inboxIds, ordinals, keys, hashes, dueAt, ids, endpoints, bodies, areProven]: Inserting,
+  ): Row[] {
+    const callbacks = new Map(
+      ids.map((id, at) => [id, { endpoint: endpoints[at], body: bodies[at], isProven: areProven[at] }]),
+    )
     return inboxIds.flatMap((inbox_id, at) => {
       const [dedupe_key, content_hash] = [keys[at] as string, hashes[at] as Buffer]
       const contradiction = `${dedupe_key} ${content_hash.toString('hex')}`

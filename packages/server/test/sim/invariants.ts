@@ -26,7 +26,7 @@ const PROGRESS: Readonly<Record<string, readonly string[]>> = {
   cash_out: ['RESERVED', 'DISPATCHED'],
 }
 
-const TOLD: Readonly<Record<string, string>> = {
+const NOTIFIED: Readonly<Record<string, string>> = {
   'cash_in PAID': 'pix_cash_in PAID',
   'cash_in FAILED': 'pix_cash_in FAILED',
   'cash_out CONFIRMED': 'pix_cash_out CONFIRMED',
@@ -44,7 +44,7 @@ export class Watch {
   /** Σ of entries, kept apart from the balances. */
   readonly #sums = new Map<string, bigint>()
   readonly #heldBy = new Map<string, bigint>()
-  readonly #toldOf = new Map<string, string[]>()
+  readonly #notifiedOf = new Map<string, string[]>()
   readonly #externalIds = new Map<string, string>()
   readonly #refunds = new Map<string, Map<string, bigint>>()
   #seenEntries = 0
@@ -61,9 +61,10 @@ export class Watch {
     this.#accounts()
     for (const operation of draft.createdOperations.values()) this.#created(operation)
     for (const move of draft.moves) this.#moved(move)
-    for (const { operationId, eventType, status } of draft.notifications) this.#told(operationId, `${eventType} ${status}`)
+    for (const { operationId, eventType, status } of draft.notifications)
+      this.#notified(operationId, `${eventType} ${status}`)
     for (const id of new Set(draft.moves.map(({ after }) => after.id))) this.#operation(id)
-    for (const { before, after } of draft.moves) this.#isTold(before, after)
+    for (const { before, after } of draft.moves) this.#isNotified(before, after)
   }
 
   #entries(): void {
@@ -125,27 +126,31 @@ export class Watch {
   #moved({ before, after }: WrittenMove): void {
     if (!before || before.status === after.status) return
     const allowed = AFTER_END[`${before.kind} ${before.status}`]
-    assertHolds(allowed?.includes(after.status) ?? true, 'I6', () => `${before.kind} ${before.id} was ${before.status} and is ${after.status}`)
+    assertHolds(
+      allowed?.includes(after.status) ?? true,
+      'I6',
+      () => `${before.kind} ${before.id} was ${before.status} and is ${after.status}`,
+    )
     const progress = PROGRESS[before.kind]
     const isBack = progress !== undefined && after.status === 'RESERVED'
     assertHolds(!isBack, 'I15', () => `${before.id} was ${before.status} and is ${after.status}`)
   }
 
-  #isTold(before: Operation | undefined, after: Operation): void {
+  #isNotified(before: Operation | undefined, after: Operation): void {
     if (before?.status === after.status) return
-    const wanted = TOLD[`${after.kind} ${after.status}`]
+    const wanted = NOTIFIED[`${after.kind} ${after.status}`]
     if (wanted === undefined) return
-    const isTold = this.#toldOf.get(after.id)?.includes(wanted) ?? false
-    assertHolds(isTold, 'I7', () => `${after.kind} ${after.id} is ${after.status} and nobody is told`)
+    const isKnown = this.#notifiedOf.get(after.id)?.includes(wanted) ?? false
+    assertHolds(isKnown, 'I7', () => `${after.kind} ${after.id} is ${after.status} and nobody is told`)
   }
 
-  #told(operationId: string, what: string): void {
-    const before = this.#toldOf.get(operationId) ?? []
+  #notified(operationId: string, what: string): void {
+    const before = this.#notifiedOf.get(operationId) ?? []
     const isRepeated = before.includes(what) && !what.startsWith('pix_cash_out_reversal')
     assertHolds(!isRepeated, 'I7', () => `${operationId} is told ${what} twice`)
     const isFailureLate = what.endsWith(' FAILED') && before.includes(what.replace(/FAILED$/, 'CONFIRMED'))
     assertHolds(!isFailureLate, 'I7', () => `${operationId} is told ${what} after its confirmation`)
-    this.#toldOf.set(operationId, [...before, what])
+    this.#notifiedOf.set(operationId, [...before, what])
   }
 
   /** What of an operation is reserved is what its state says. */
@@ -154,7 +159,11 @@ export class Watch {
     if (!operation) return
     const held = this.#heldBy.get(id) ?? 0n
     const wanted = wantedHold(operation)
-    assertHolds(wanted === undefined || held === wanted, 'I3', () => `${operation.kind} ${id} is ${operation.status} and holds ${held}, not ${wanted}`)
+    assertHolds(
+      wanted === undefined || held === wanted,
+      'I3',
+      () => `${operation.kind} ${id} is ${operation.status} and holds ${held}, not ${wanted}`,
+    )
   }
 }
 

@@ -6,7 +6,12 @@ import type { World } from './world.ts'
 
 /** The merchant, who asks for things through the endpoints' own handlers, and operators who let payouts go or not. */
 
-type Asked = { readonly at: 'cash-in' | 'cash-out' | 'refund'; readonly body: object; readonly id?: string; readonly key: string | null }
+type Asked = {
+  readonly at: 'cash-in' | 'cash-out' | 'refund'
+  readonly body: object
+  readonly id?: string
+  readonly key: string | null
+}
 
 /** A merchant. */
 export class Merchant {
@@ -24,7 +29,12 @@ export class Merchant {
     const { chance, faults } = this.#world
     const [repeated] = this.#asked.length > 0 && faults.hit('request repeated', 0.2) ? [chance.pick(this.#asked)] : []
     if (repeated) return this.#send(process, repeated)
-    const asked = chance.pick([() => this.#cashIn(), () => this.#cashOut(), () => this.#cashOut(), () => this.#refund()])()
+    const asked = chance.pick([
+      () => this.#cashIn(),
+      () => this.#cashOut(),
+      () => this.#cashOut(),
+      () => this.#refund(),
+    ])()
     if (!asked) return this.#send(process, this.#keep(this.#cashIn()))
     return this.#send(process, this.#keep(asked))
   }
@@ -54,17 +64,28 @@ export class Merchant {
     if (available < 200) return undefined
     const value = (1 + chance.below(Math.min(available, 3_000))) / 100
     const recipient = { pixKey: 'ana@example.com', pixKeyType: 'EMAIL' }
-    return { at: 'cash-out', body: { transaction: { value, externalId: this.#world.name('out') }, recipient }, key: this.#key() }
+    return {
+      at: 'cash-out',
+      body: { transaction: { value, externalId: this.#world.name('out') }, recipient },
+      key: this.#key(),
+    }
   }
 
   #refund(): Asked | undefined {
     const { chance, tables } = this.#world
-    const paid = [...tables.operations.values()].filter((operation) => isCashIn(operation) && operation.status === 'PAID')
+    const paid = [...tables.operations.values()].filter(
+      (operation) => isCashIn(operation) && operation.status === 'PAID',
+    )
     if (paid.length === 0) return undefined
     const cashIn = chance.pick(paid)
     const cents = Number(cashIn.valueCents)
     const refundValue = chance.pick([cents, Math.max(1, Math.floor(cents / 2)), 1 + chance.below(cents)]) / 100
-    return { at: 'refund', body: { refundValue, externalId: this.#world.name('back') }, id: cashIn.id, key: this.#key() }
+    return {
+      at: 'refund',
+      body: { refundValue, externalId: this.#world.name('back') },
+      id: cashIn.id,
+      key: this.#key(),
+    }
   }
 
   async #send(process: SimulatedProcess, { at, body, id, key }: Asked): Promise<void> {
@@ -118,10 +139,10 @@ function isWaiting({ kind, status, facts }: Operation): boolean {
   return kind === 'refund_in' && status === 'PENDING' && facts.attempts === undefined
 }
 
-function approverAt(at: number) {
-  return { actor: `operator-${at}`, actorName: `Operator ${at}`, address: '192.0.2.2' }
+function approverAt(place: number) {
+  return { actor: `operator-${place}`, actorName: `Operator ${place}`, address: '192.0.2.2' }
 }
 
-function personAt(at: number) {
-  return { id: `operator-${at}`, name: `Operator ${at}`, role: 'approver', isActive: true } as never
+function personAt(place: number) {
+  return { id: `operator-${place}`, name: `Operator ${place}`, role: 'approver', isActive: true } as never
 }

@@ -41,7 +41,12 @@ export interface NetworkOptions {
   readonly wait: (ms: number) => void
 }
 
-const PIX_CODE = buildStaticBrCode({ pixKey: 'merchant@example.com', merchantName: 'M', merchantCity: 'SP', txid: 'SIM' })
+const PIX_CODE = buildStaticBrCode({
+  pixKey: 'merchant@example.com',
+  merchantName: 'M',
+  merchantCity: 'SP',
+  txid: 'SIM',
+})
 const UNSENT: NotSent = { kind: 'NOT_SENT', reason: 'ECONNREFUSED' }
 const UNKNOWN: Unknown = { kind: 'UNKNOWN', reason: 'timeout', httpStatus: undefined }
 /** What is late arrives within this; a bank for which longer is possible proves nothing by «not found». */
@@ -57,7 +62,8 @@ export function createNetwork(options: NetworkOptions): SimulatedPartner {
     createCharge: (id, request) => calls.createCharge(id, request),
     getCharge: (id, terms) => calls.getCharge(id, terms.valueCents),
     cancelCharge: (id) => calls.cancelCharge(id),
-    sendPayout: (id, { valueCents }, window) => calls.sendOrder({ kind: 'payout', id, valueCents, chargeId: '', paymentId: '' }, window),
+    sendPayout: (id, { valueCents }, window) =>
+      calls.sendOrder({ kind: 'payout', id, valueCents, chargeId: '', paymentId: '' }, window),
     getPayout: (id, { valueCents }) => calls.getOrder('payout', id, valueCents) as Promise<PayoutQueryAnswer>,
     decodeQrCode: async () => UNSENT,
     sendRefund: (id, { valueCents, chargeId, endToEndId }, window) =>
@@ -127,12 +133,13 @@ class Calls {
       const { bank, chance } = this.#options
       const { valueCents, expiresAt } = request
       if (bank.lies('answer refuses', 0.1, id)) {
-        bank.takeCharge(id, { valueCents, expiresAt })
+        bank.acceptCharge(id, { valueCents, expiresAt })
         return { kind: 'REJECTED', errorCode: 'invalid', errorMessage: undefined } as const
       }
       const isNew = !bank.book.charges.has(id)
-      if (isNew && chance.bool(0.05)) return { kind: 'REJECTED', errorCode: 'invalid', errorMessage: undefined } as const
-      return this.#chargeAnswer(bank.takeCharge(id, { valueCents, expiresAt }))
+      if (isNew && chance.bool(0.05))
+        return { kind: 'REJECTED', errorCode: 'invalid', errorMessage: undefined } as const
+      return this.#chargeAnswer(bank.acceptCharge(id, { valueCents, expiresAt }))
     })
   }
 
@@ -141,11 +148,13 @@ class Calls {
       const { bank, now, faults } = this.#options
       const charge = bank.book.charges.get(id)
       if (!charge) return { kind: 'NOT_FOUND' }
-      if (now() - charge.takenAt < STALE_MS && faults.hit('query stale', 0.7)) return { kind: 'NOT_FOUND' }
+      if (now() - charge.acceptedAt < STALE_MS && faults.hit('query stale', 0.7)) return { kind: 'NOT_FOUND' }
       if (bank.lies('answer denies', 0.2, id)) return { kind: 'NOT_FOUND' }
       const answer = this.#chargeAnswer(charge)
       // Asked on no terms, whatever there is contradicts them.
-      return askedCents === 0n && 'charge' in answer ? { kind: 'CONTRADICTED', reason: 'other valueCents', charge: answer.charge } : answer
+      return askedCents === 0n && 'charge' in answer
+        ? { kind: 'CONTRADICTED', reason: 'other valueCents', charge: answer.charge }
+        : answer
     })
   }
 
@@ -165,20 +174,20 @@ class Calls {
     const isPaid = payments.length > 0
     const status = isPaid ? 'PAID' : isCancelled ? 'CANCELLED' : now() > expiresAt + 60_000 ? 'EXPIRED' : 'ACTIVE'
     const base = { id, transactionId, valueCents, expiresAt, pixCode: PIX_CODE }
-    const told = payments.map((payment): Payment => ({ ...payment, returns: [...payment.returns], payer: NOBODY }))
+    const shown = payments.map((payment): Payment => ({ ...payment, returns: [...payment.returns], payer: NOBODY }))
     if (bank.lies('answer contradicts', 0.1, id)) {
-      return { kind: 'CONTRADICTED', reason: 'other valueCents', charge: { ...base, status, payments: told } }
+      return { kind: 'CONTRADICTED', reason: 'other valueCents', charge: { ...base, status, payments: shown } }
     }
     if (bank.lies('answer renames', 0.1, id)) base.transactionId = bank.book.name('T')
     if (isPaid && bank.lies('answer lies', 0.1, id)) {
-      const more = told.map((payment) => ({ ...payment, valueCents: payment.valueCents + 1n }))
+      const more = shown.map((payment) => ({ ...payment, valueCents: payment.valueCents + 1n }))
       return { kind: 'FINAL', charge: { ...base, status: 'PAID', payments: more } }
     }
     if (isPaid && bank.lies('answer refuses', 0.1, id)) {
       return { kind: 'FINAL', charge: { ...base, status: 'FAILED', payments: [] } }
     }
-    if (status === 'ACTIVE') return { kind: 'ACCEPTED', charge: { ...base, status, payments: told } }
-    return { kind: 'FINAL', charge: { ...base, status, payments: told } }
+    if (status === 'ACTIVE') return { kind: 'ACCEPTED', charge: { ...base, status, payments: shown } }
+    return { kind: 'FINAL', charge: { ...base, status, payments: shown } }
   }
 
   sendOrder(asked: Pick<BankOrder, 'kind' | 'id' | 'valueCents' | 'chargeId' | 'paymentId'>, window?: SendWindow) {
@@ -189,11 +198,11 @@ class Calls {
         const { bank, chance } = this.#options
         const refused = { kind: 'REJECTED', errorCode: 'refused', errorMessage: undefined } as const
         if (bank.lies('answer refuses', 0.1, asked.id)) {
-          bank.takeOrder(asked, sentAt)
+          bank.acceptOrder(asked, sentAt)
           return refused
         }
         if (!bank.book.orders.has(asked.id) && chance.bool(0.05)) return refused
-        return this.#orderAnswer(bank.takeOrder(asked, sentAt))
+        return this.#orderAnswer(bank.acceptOrder(asked, sentAt))
       },
       window,
       // The same shape for both kinds of order: the module reads its own.
@@ -208,7 +217,7 @@ class Calls {
         if (bank.lies('answer invents', 0.05, id)) return this.#invented(kind, id, valueCents)
         return { kind: 'NOT_FOUND' } as const
       }
-      if (now() - order.takenAt < STALE_MS && faults.hit('query stale', 0.7)) return { kind: 'NOT_FOUND' } as const
+      if (now() - order.acceptedAt < STALE_MS && faults.hit('query stale', 0.7)) return { kind: 'NOT_FOUND' } as const
       if (bank.lies('answer denies', 0.2, id)) return { kind: 'NOT_FOUND' } as const
       return this.#orderAnswer(order)
     })
@@ -217,25 +226,28 @@ class Calls {
   #orderAnswer(order: BankOrder) {
     const { bank } = this.#options
     const { id, state } = order
-    const told = this.#told(order)
-    if (bank.lies('answer contradicts', 0.1, id)) return answerOf('CONTRADICTED', order, told)
-    if (bank.lies('answer renames', 0.1, id)) told.transactionId = bank.book.name('T')
+    const shown = this.#shown(order)
+    if (bank.lies('answer contradicts', 0.1, id)) return answerOf('CONTRADICTED', order, shown)
+    if (bank.lies('answer renames', 0.1, id)) shown.transactionId = bank.book.name('T')
     if (bank.lies('answer refuses', 0.1, id)) {
-      return answerOf('FINAL', order, { ...told, status: 'FAILED', returns: [], errorCode: 'x', returnId: undefined })
+      return answerOf('FINAL', order, { ...shown, status: 'FAILED', returns: [], errorCode: 'x', returnId: undefined })
     }
     if (state === 'CONFIRMED' && bank.lies('answer lies', 0.1, id)) {
-      return answerOf('CONTRADICTED', order, { ...told, valueCents: told.valueCents + 1n })
+      return answerOf('CONTRADICTED', order, { ...shown, valueCents: shown.valueCents + 1n })
     }
-    return answerOf(state === 'PROCESSING' ? 'ACCEPTED' : 'FINAL', order, told)
+    return answerOf(state === 'PROCESSING' ? 'ACCEPTED' : 'FINAL', order, shown)
   }
 
-  #told(order: BankOrder) {
+  #shown(order: BankOrder) {
     const { bank } = this.#options
     const { id, transactionId, valueCents, executions, returns, state } = order
     // Of several executions the answer tells one: the statement tells the others.
     const [execution] = this.#options.chance.bool(0.9) ? executions : executions.toReversed()
-    const others = [...bank.book.orders.values()].find((other) => other.id !== id && other.kind === order.kind && other.executions.length > 0)
-    const isOthers = execution && others && !bank.book.misstated.has(id) && bank.lies('movement of another', 0.05, id, others.id)
+    const others = [...bank.book.orders.values()].find(
+      (other) => other.id !== id && other.kind === order.kind && other.executions.length > 0,
+    )
+    const isOthers =
+      execution && others && !bank.book.misstated.has(id) && bank.lies('movement of another', 0.05, id, others.id)
     if (isOthers) bank.book.steadfast.add(id)
     const movementId = isOthers ? others.executions[0]?.id : execution?.id
     const isRefund = order.kind === 'refund'
@@ -260,7 +272,7 @@ class Calls {
     const { bank, now, say } = this.#options
     say(`the bank invents that money left for ${kind} ${id}`)
     const movementId = bank.book.name('X')
-    const told = {
+    const shown = {
       id,
       transactionId: bank.book.name('T'),
       status: 'CONFIRMED',
@@ -272,13 +284,13 @@ class Calls {
       returnId: movementId,
       occurredAt: now(),
     }
-    return answerOf('FINAL', { kind }, told)
+    return answerOf('FINAL', { kind }, shown)
   }
 }
 
-function answerOf(kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED', { kind: of }: Pick<BankOrder, 'kind'>, told: object) {
+function answerOf(kind: 'ACCEPTED' | 'FINAL' | 'CONTRADICTED', { kind: of }: Pick<BankOrder, 'kind'>, shown: object) {
   const reason = kind === 'CONTRADICTED' ? { reason: 'other valueCents' } : {}
-  return of === 'payout' ? { kind, ...reason, payout: told } : { kind, ...reason, refund: told }
+  return of === 'payout' ? { kind, ...reason, payout: shown } : { kind, ...reason, refund: shown }
 }
 
 const NOBODY = { name: undefined, document: undefined, ispb: undefined }

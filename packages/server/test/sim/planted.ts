@@ -1,5 +1,5 @@
-import type { InvariantName } from './violation.ts'
 import type { Lacking } from './tables.ts'
+import type { InvariantName } from './violation.ts'
 
 /** Bugs that are planted one at a time, to prove that the simulation would find them. */
 
@@ -27,7 +27,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     },
   },
   { name: 'a missing unique constraint', finds: ['I11'], lacking: { uniqueExternalIds: true } },
-  { name: 'a missing row lock', finds: ['I3', 'I5', 'I6', 'I7', 'I8', 'I13', 'assertion'], lacking: { rowLocks: true } },
+  {
+    name: 'a missing row lock',
+    finds: ['I3', 'I5', 'I6', 'I7', 'I8', 'I13', 'assertion'],
+    lacking: { rowLocks: true },
+  },
   {
     name: 'a duplicate applied',
     finds: ['I12', 'I5'],

@@ -33,20 +33,22 @@ export class Postman {
     if (faults.hit('event lost', 0.3)) return
     this.#bring(event, this.#delayMs(), !faults.hit('event unproven', 0.1))
     this.#repeat(event)
-    // One that has no id is told in the same words each time.
+    // One that has no id is part in the same words each time.
     const isNamed = !('isUnnamed' in event && event.isUnnamed)
     if (isNamed && bank.lies('event lies', 0.1, id)) this.#bring(lying(event), chance.below(MINUTE))
-    if (isNamed && bank.lies('event contradicted', 0.1, id)) this.#bring({ ...event, note: 'otherwise' } as SentEvent, chance.below(MINUTE))
+    if (isNamed && bank.lies('event contradicted', 0.1, id))
+      this.#bring({ ...event, note: 'otherwise' } as SentEvent, chance.below(MINUTE))
     if (bank.lies('event untimely', 0.05, id)) this.#bring(untimely(event), chance.below(MINUTE))
     if (faults.hit('event unknown', 0.3)) {
       const references = { transactionId: bank.book.name('T'), externalId: null, endToEndId: null }
       this.#bring({ ...event, references, what: bank.book.name('W') } as SentEvent, 0)
     }
-    if (faults.hit('event unreadable', 0.3)) this.#bringBytes({ kind: 'unreadable', what: bank.book.name('W'), fault: 'no amount', named: undefined })
+    if (faults.hit('event unreadable', 0.3))
+      this.#bringBytes({ kind: 'unreadable', what: bank.book.name('W'), fault: 'no amount', named: undefined })
     this.noise(bank)
   }
 
-  /** What is told of anything that there is. */
+  /** What is part of anything that there is. */
   noise(bank: Bank): void {
     const { faults, chance, now } = this.#options
     const any = anySubject(bank.book, chance.below(1_000_000))
@@ -57,7 +59,10 @@ export class Postman {
       this.#repeat(event)
     }
     if (bank.lies('event failure', 0.3, any.of.id)) {
-      this.#bring({ ...failedEvent(any.subject, any.of, now()), what: bank.book.name('W') } as SentEvent, chance.below(MINUTE))
+      this.#bring(
+        { ...failedEvent(any.subject, any.of, now()), what: bank.book.name('W') } as SentEvent,
+        chance.below(MINUTE),
+      )
     }
   }
 
@@ -88,12 +93,12 @@ export class Postman {
 
 /** The same with another amount. */
 function lying(event: SentEvent): SentEvent {
-  return changed(event, (told) => ({ ...told, valueCents: (told.valueCents as bigint) + 1n }))
+  return changed(event, (part) => ({ ...part, valueCents: (part.valueCents as bigint) + 1n }))
 }
 
 /** The same at a time that is yet to come. */
 function untimely(event: SentEvent): SentEvent {
-  return changed(event, (told) => ({ ...told, occurredAt: (told.occurredAt as number) + 3_600_000 }))
+  return changed(event, (part) => ({ ...part, occurredAt: (part.occurredAt as number) + 3_600_000 }))
 }
 
 function changed(event: SentEvent, change: (told: Record<string, unknown>) => object): SentEvent {

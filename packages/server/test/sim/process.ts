@@ -63,7 +63,18 @@ export function startProcess(given: ProcessOptions): SimulatedProcess {
   const engine = createMemoryEngine(options)
   const eventQueries = createEventQueryBudget()
   const bounds = { callTimeoutMs: 8_000, eventQueries, monotonic: clock.now }
-  const shared = { database, engine, clock, ids, partner, bounds, logger, pause, limits: terms.limits, onReserved: nothing }
+  const shared = {
+    database,
+    engine,
+    clock,
+    ids,
+    partner,
+    bounds,
+    logger,
+    pause,
+    limits: terms.limits,
+    onReserved: nothing,
+  }
   const refunds = createRefundInModule(shared)
   const holders = { people: async () => [], keysDeactivatedAt: async () => new Map() }
   // The endpoints of approvals are not called: their command is.
@@ -107,7 +118,8 @@ function createInbox(parts: InboxParts) {
 function createStatement({
   statement,
   ...modules
-}: Pick<SimulatedProcess, 'engine' | 'cashIns' | 'cashOuts' | 'refunds'> & Pick<ProcessOptions, 'statement'>): Differences {
+}: Pick<SimulatedProcess, 'engine' | 'cashIns' | 'cashOuts' | 'refunds'> &
+  Pick<ProcessOptions, 'statement'>): Differences {
   // Tells operators; suspending is the driver's.
   const report = async (differences: readonly Difference[]) => {
     for (const { kind, reference, facts } of differences) {
@@ -125,4 +137,3 @@ function createStatement({
     isAccountShared: false,
   })
 }
-

@@ -76,7 +76,9 @@ export async function plantedBugs(say: Say): Promise<boolean> {
     const found = await findPlanted(number)
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
     if (!isFound(found)) areAll = false
-    say(`${found.bug.name}: ${isFound(found) ? `${found.invariant}, seed ${found.seed}, ${seconds} s` : `NOT FOUND ${found.message ?? ''}`}`)
+    say(
+      `${found.bug.name}: ${isFound(found) ? `${found.invariant}, seed ${found.seed}, ${seconds} s` : `NOT FOUND ${found.message ?? ''}`}`,
+    )
   }
   return areAll
 }

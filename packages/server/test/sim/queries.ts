@@ -57,7 +57,10 @@ function operationAnswers(tables: Tables): Answers {
       .map(rowOf)
   return Object.fromEntries([
     ...KINDS.flatMap((kind) => [
-      [`${kind}.get`, (ids: readonly string[]) => ids.flatMap((id) => tables.operations.get(id.toLowerCase()) ?? []).map(rowOf)],
+      [
+        `${kind}.get`,
+        (ids: readonly string[]) => ids.flatMap((id) => tables.operations.get(id.toLowerCase()) ?? []).map(rowOf),
+      ],
       [`${kind}.match`, matching(tables, kind)],
     ]),
     ['cash_in.due', (now: string, limit: number) => due('cash_in', now).slice(0, limit).map(rowOf)],
@@ -77,7 +80,8 @@ function matching(tables: Tables, kind: (typeof KINDS)[number]) {
       const found: { operation: Operation; by: string }[] = []
       for (const operation of tables.operations.values()) {
         if (operation.kind !== kind) continue
-        if (transactionId !== null && operation.transactionId === transactionId) found.push({ operation, by: 'transactionId' })
+        if (transactionId !== null && operation.transactionId === transactionId)
+          found.push({ operation, by: 'transactionId' })
         if (endToEndId !== null && operation.endToEndId === endToEndId) found.push({ operation, by: 'endToEndId' })
         if (externalId !== null && operation.externalId === externalId) found.push({ operation, by: 'externalId' })
         if (externalId !== null && operation.id === externalId.toLowerCase()) found.push({ operation, by: 'id' })
@@ -100,12 +104,13 @@ function matching(tables: Tables, kind: (typeof KINDS)[number]) {
 
 function refundAnswers(tables: Tables): Answers {
   const of = (cashInId: string) =>
-    [...tables.operations.values()].filter(
-      ({ kind, detail }) => kind === 'refund_in' && detail.cashInId === cashInId,
-    )
+    [...tables.operations.values()].filter(({ kind, detail }) => kind === 'refund_in' && detail.cashInId === cashInId)
   const mayHaveArrived = ({ facts }: Operation) => Number(facts.attempts ?? 0) > Number(facts.unsentAttempts ?? 0)
   return {
-    'refund_in.open': (cashInId: string) => of(cashInId).filter(({ status }) => status === 'PENDING').map(({ id }) => ({ id })),
+    'refund_in.open': (cashInId: string) =>
+      of(cashInId)
+        .filter(({ status }) => status === 'PENDING')
+        .map(({ id }) => ({ id })),
     'refund_in.explaining': (cashInId: string, valueCents: bigint) =>
       of(cashInId)
         .filter(

@@ -1,7 +1,7 @@
 import { suspenseCases } from '@pixgate/spec'
 import { reasonOf } from '../../src/engine/reason.ts'
-import { assertHolds } from './violation.ts'
 import type { Merchant } from './merchant.ts'
+import { assertHolds } from './violation.ts'
 import type { World } from './world.ts'
 
 /** What must hold once everything has come to rest. */
@@ -75,7 +75,11 @@ function assertMovements({ tables, bank, statement }: World): void {
   }
   const total = [...differences.values()].reduce((sum, cents) => sum + cents, 0n)
   const ours = -tables.balance('settlement')
-  assertHolds(total === bank.book.balanceCents - ours, 'I4', () => `our books say ${ours}, the bank ${bank.book.balanceCents}`)
+  assertHolds(
+    total === bank.book.balanceCents - ours,
+    'I4',
+    () => `our books say ${ours}, the bank ${bank.book.balanceCents}`,
+  )
 }
 
 /** Money that is in suspense on an operation has an open case there. */

@@ -1,8 +1,7 @@
-import { Coverage } from './coverage.ts'
 import { Driver } from './driver.ts'
-import { Violation } from './violation.ts'
-import { makeTrouble } from './trouble.ts'
 import { assertQuiet } from './quiet.ts'
+import { makeTrouble } from './trouble.ts'
+import { Violation } from './violation.ts'
 import { World, type WorldOptions } from './world.ts'
 
 /** One run: trouble, then quiet, then the books against the bank's. */
@@ -77,28 +76,7 @@ function toggle(world: World): void {
   setSwitch(world, !isOn)
 }
 
-function setSwitch({ tables, say }: Pick<World, 'tables' | 'say'>, enabled: boolean): void {
-  void say
+function setSwitch({ tables }: Pick<World, 'tables'>, enabled: boolean): void {
   const { version } = tables.controls.get('cash_out_switch') ?? { version: 0n }
   tables.controls.set('cash_out_switch', { version: version + 1n, value: { enabled } })
-}
-
-/** Runs seeds one after the other, counted together. */
-export async function runMany(
-  seeds: Iterable<number>,
-  options: WorldOptions & { readonly until?: (coverage: Coverage) => boolean } = {},
-): Promise<{ readonly coverage: Coverage; readonly results: RunResult[] }> {
-  const coverage = options.coverage ?? new Coverage()
-  const results: RunResult[] = []
-  const end = coverage.watch()
-  try {
-    for (const seed of seeds) {
-      const result = await run(seed, { ...options, coverage })
-      results.push(result)
-      if (result.failure || options.until?.(coverage)) break
-    }
-  } finally {
-    end()
-  }
-  return { coverage, results }
 }

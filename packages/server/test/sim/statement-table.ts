@@ -1,6 +1,6 @@
-import type { StatementEntry } from '../../src/banks/port.ts'
 import { keyOf, type OpenEntry, SUBJECT_KINDS, type Subject } from '../../src/bank-statement/rules.ts'
 import { type EntryKey, type Gap, MISSING, type StatementStore, UNEXPLAINED } from '../../src/bank-statement/store.ts'
+import type { StatementEntry } from '../../src/banks/port.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { bookedAt, type Tables } from './tables.ts'
 
@@ -61,8 +61,9 @@ export class StatementTable {
         })),
     reopenTariffs: async () => undefined,
     unreported: async (direction) =>
-      this.#open((row) => row.reportedAt === null && row.direction === direction)
-        .sort((one, other) => Number(other.valueCents - one.valueCents) || (one.movementId < other.movementId ? 1 : -1)),
+      this.#open((row) => row.reportedAt === null && row.direction === direction).sort(
+        (one, other) => Number(other.valueCents - one.valueCents) || (one.movementId < other.movementId ? 1 : -1),
+      ),
     reported: async () => this.#open((row) => row.reportedAt !== null),
     oldestUnreportedAt: async () => null,
     settle: async (results, nowMs) => {
@@ -94,7 +95,14 @@ export class StatementTable {
       const key = keyOfRow(entry)
       const known = this.entries.get(key)
       if (!known) {
-        this.entries.set(key, { ...entry, seenAt: nowMs, askedAt: null, reportedAt: null, settledAt: null, outcome: null })
+        this.entries.set(key, {
+          ...entry,
+          seenAt: nowMs,
+          askedAt: null,
+          reportedAt: null,
+          settledAt: null,
+          outcome: null,
+        })
         return []
       }
       const isSame =
@@ -172,7 +180,8 @@ export class StatementTable {
       if (entry.account !== 'settlement') continue
       const direction = entry.amountCents < 0n ? 'in' : 'out'
       const movement = bookedAt(this.#tables, direction, entry.reference)
-      const isNamed = !entry.reference.startsWith('unnamed ') || ['cash_in_paid', 'cash_out_returned'].includes(entry.journal)
+      const isNamed =
+        !entry.reference.startsWith('unnamed ') || ['cash_in_paid', 'cash_out_returned'].includes(entry.journal)
       if (!movement || movement.operationId !== entry.operationId || !isNamed || this.#hasMovement(movement)) continue
       const key = `${direction} ${movement.id}`
       if (!this.#gaps.has(key)) {

@@ -170,9 +170,9 @@ export class Tables {
     this.#writeCases(draft)
   }
 
-  #append(entry: Entry, version: number, at: number): void {
+  #append(entry: Entry, version: number, bookedAt: number): void {
     this.#journals.add(entryKey(entry))
-    this.entries.push({ ...entry, version, at })
+    this.entries.push({ ...entry, version, at: bookedAt })
     if (entry.account !== 'receivable') return
     const owed = (this.debts.get(entry.operationId) ?? 0n) - entry.amountCents
     if (owed === 0n) this.debts.delete(entry.operationId)
@@ -216,7 +216,12 @@ export class Tables {
 }
 
 /** What there is once would be there twice: the database refuses the whole batch, and the engine should have known. */
-function assertFresh(invariant: InvariantName, key: string, fresh: Set<string>, known: { has(key: string): boolean }): void {
+function assertFresh(
+  invariant: InvariantName,
+  key: string,
+  fresh: Set<string>,
+  known: { has(key: string): boolean },
+): void {
   if (fresh.has(key) || known.has(key)) throw new Violation(invariant, `there already: ${key}`)
   fresh.add(key)
 }

@@ -1,6 +1,6 @@
 import type { Operation } from '../../src/engine/operation.ts'
 import type { BankCharge, BankOrder } from './bank-book.ts'
-import { payoutReturnedEvent, paymentEvent, type SentEvent, settledEvent, takenBackEvent } from './bank-events.ts'
+import { forcedReturnEvent, paymentEvent, payoutReturnedEvent, type SentEvent, settledEvent } from './bank-events.ts'
 import type { World } from './world.ts'
 
 /**
@@ -35,8 +35,14 @@ function orderOf(world: World, { id, kind, valueCents, detail, endToEndId }: Ope
   const known = world.bank.book.orders.get(id)
   if (known) return known
   const of = kind === 'cash_out' ? 'payout' : 'refund'
-  const asked = { kind: of, id, valueCents, chargeId: String(detail.cashInId ?? ''), paymentId: endToEndId ?? '' } as const
-  const order = world.bank.takeOrder(asked)
+  const asked = {
+    kind: of,
+    id,
+    valueCents,
+    chargeId: String(detail.cashInId ?? ''),
+    paymentId: endToEndId ?? '',
+  } as const
+  const order = world.bank.acceptOrder(asked)
   order.isOrdered = false
   return order
 }
@@ -44,20 +50,35 @@ function orderOf(world: World, { id, kind, valueCents, detail, endToEndId }: Ope
 /** A movement that was booked is told for another operation. */
 function tellElsewhere(world: World): void {
   const isIn = world.chance.bool(0.5)
-  const movement = pick(world, [...world.tables.movements.values()].filter(({ direction }) => (direction === 'in') === isIn))
-  const target = pick(world, operationsOf(world, isIn ? world.chance.pick(['cash_in', 'cash_out'] as const) : world.chance.pick(['cash_out', 'refund_in'] as const)))
+  const movement = pick(
+    world,
+    [...world.tables.movements.values()].filter(({ direction }) => (direction === 'in') === isIn),
+  )
+  const target = pick(
+    world,
+    operationsOf(
+      world,
+      isIn
+        ? world.chance.pick(['cash_in', 'cash_out'] as const)
+        : world.chance.pick(['cash_out', 'refund_in'] as const),
+    ),
+  )
   if (!movement || !target || movement.operationId === target.id || target.detail.origin === 'PARTNER') return
   if (world.bank.book.misstated.has(target.id)) return
   world.faults.note('movement of another')
   for (const id of [target.id, movement.operationId]) world.bank.book.lies.add(id)
   world.bank.book.steadfast.add(target.id)
   const { id, valueCents } = movement
-  if (target.kind === 'cash_in') return payBy(world, target, id, valueCents)
+  if (target.kind === 'cash_in') {
+    payBy(world, target, id, valueCents)
+    return
+  }
   const order = orderOf(world, target)
   if (isIn) {
     const returned = { returnId: id, valueCents, occurredAt: world.now }
     order.returns.push(returned)
-    return world.tell(payoutReturnedEvent(order, returned, false))
+    world.tell(payoutReturnedEvent(order, returned, false))
+    return
   }
   order.state = 'CONFIRMED'
   order.executions.unshift({ id, at: world.now })
@@ -79,7 +100,7 @@ function payBefore(world: World): void {
   world.faults.note('event untimely')
   world.bank.book.lies.add(charge.id)
   charge.isCancelled = false
-  world.bank.pay(charge, charge.valueCents, charge.takenAt - 20 * MINUTE)
+  world.bank.pay(charge, charge.valueCents, charge.acceptedAt - 20 * MINUTE)
 }
 
 /** Events tell of payments, more than are kept. */
@@ -87,9 +108,14 @@ function flood(world: World): void {
   const charge = pick(world, charges(world))
   if (!charge) return
   world.bank.book.lies.add(charge.id)
-  for (let told = 0; told < 25; told++) {
+  for (let sent = 0; sent < 25; sent++) {
     world.faults.note('event lies')
-    const payment = { endToEndId: world.bank.book.name('E'), valueCents: charge.valueCents, occurredAt: world.now, returns: [] }
+    const payment = {
+      endToEndId: world.bank.book.name('E'),
+      valueCents: charge.valueCents,
+      occurredAt: world.now,
+      returns: [],
+    }
     world.tell(paymentEvent(charge, payment))
   }
 }
@@ -99,21 +125,35 @@ function tellUnnamed(world: World): void {
   world.faults.note('return without id')
   const order = pick(world, orders(world, world.chance.pick(['payout', 'refund'])))
   const charge = pick(world, charges(world))
-  const returned = { returnId: `unnamed ${world.bank.book.name('U')}`, valueCents: order?.valueCents ?? 1n, occurredAt: world.now }
+  const returned = {
+    returnId: `unnamed ${world.bank.book.name('U')}`,
+    valueCents: order?.valueCents ?? 1n,
+    occurredAt: world.now,
+  }
   if (order?.kind === 'payout') {
     world.bank.book.lies.add(order.id)
-    return world.tell(payoutReturnedEvent(order, returned, true))
+    world.tell(payoutReturnedEvent(order, returned, true))
+    return
   }
   const [payment] = charge?.payments ?? []
   if (order && world.chance.bool(0.5)) {
     world.bank.book.lies.add(order.id)
-    return world.tell({ ...settledEvent(order, { id: returned.returnId, at: world.now }), isUnnamed: true } as SentEvent)
+    world.tell({
+      ...settledEvent(order, { id: returned.returnId, at: world.now }),
+      isUnnamed: true,
+    } as SentEvent)
+    return
   }
   if (!charge || !payment) return
   world.bank.book.lies.add(charge.id)
-  const told = { ...returned, valueCents: payment.valueCents, transactionId: charge.transactionId, origin: 'BANK' as const }
-  world.tell(takenBackEvent(charge, world.chance.pick([payment.endToEndId, null]), told, true))
-  if (world.chance.bool(0.5)) world.bank.takeBack(charge, payment, 1)
+  const news = {
+    ...returned,
+    valueCents: payment.valueCents,
+    transactionId: charge.transactionId,
+    origin: 'BANK' as const,
+  }
+  world.tell(forcedReturnEvent(charge, world.chance.pick([payment.endToEndId, null]), news, true))
+  if (world.chance.bool(0.5)) world.bank.forceReturn(charge, payment, 1)
 }
 
 /** What was told is told once more with another amount. */
@@ -123,14 +163,18 @@ function restate(world: World): void {
   if (order && returned) {
     if (!misstates(world, order.id)) return
     order.returns[0] = { ...returned, valueCents: returned.valueCents + 1n }
-    return world.tell(payoutReturnedEvent(order, order.returns[0] ?? returned, false))
+    world.tell(payoutReturnedEvent(order, order.returns[0] ?? returned, false))
+    return
   }
-  const charge = pick(world, charges(world).filter(({ payments }) => payments.some(({ returns }) => returns.length > 0)))
+  const charge = pick(
+    world,
+    charges(world).filter(({ payments }) => payments.some(({ returns }) => returns.length > 0)),
+  )
   const [back] = charge?.payments[0]?.returns ?? []
   if (!charge || !back || !misstates(world, charge.id)) return
   const other = { ...back, valueCents: back.valueCents + 1n }
   charge.payments[0]?.returns.splice(0, 1, other)
-  world.tell(takenBackEvent(charge, charge.payments[0]?.endToEndId ?? null, other, false))
+  world.tell(forcedReturnEvent(charge, charge.payments[0]?.endToEndId ?? null, other, false))
 }
 
 /** Whether it is an operation of which the bank may tell another amount; then it is remembered. */
@@ -144,7 +188,10 @@ function misstates({ bank: { book }, faults }: World, id: string): boolean {
 
 /** More comes back than left. */
 function comeBackTwice(world: World): void {
-  const order = pick(world, orders(world, 'payout').filter(({ executions }) => executions.length > 0))
+  const order = pick(
+    world,
+    orders(world, 'payout').filter(({ executions }) => executions.length > 0),
+  )
   if (!order) return
   world.faults.note('payout returned')
   world.bank.comeBack(order, 1)
@@ -159,19 +206,33 @@ function tellOtherPayment(world: World): void {
   world.faults.note('event lies')
   world.bank.book.lies.add(order.id)
   const returned = { returnId: world.bank.book.name('D'), valueCents: order.valueCents, occurredAt: world.now }
-  const event = kind === 'payout' ? payoutReturnedEvent(order, returned, false) : settledEvent(order, { id: returned.returnId, at: world.now })
+  const event =
+    kind === 'payout'
+      ? payoutReturnedEvent(order, returned, false)
+      : settledEvent(order, { id: returned.returnId, at: world.now })
   world.tell({ ...event, endToEndId: world.bank.book.name('E') } as SentEvent)
 }
 
 /** The bank carries out what nobody sent, or what was given back. */
 function carryOutUnasked(world: World): void {
   const kind = world.chance.pick(['cash_out', 'refund_in'] as const)
-  const statuses = world.chance.pick([['RESERVED', 'PENDING'], ['RELEASED'], ['FAILED', 'RELEASED'], ['REVERSED', 'CONFIRMED']])
-  const operation = pick(world, operationsOf(world, kind, statuses).filter(({ detail }) => detail.origin !== 'PARTNER'))
+  const statuses = world.chance.pick([
+    ['RESERVED', 'PENDING'],
+    ['RELEASED'],
+    ['FAILED', 'RELEASED'],
+    ['REVERSED', 'CONFIRMED'],
+  ])
+  const operation = pick(
+    world,
+    operationsOf(world, kind, statuses).filter(({ detail }) => detail.origin !== 'PARTNER'),
+  )
   if (!operation) return
   world.faults.note('payout doubled')
   const order = orderOf(world, operation)
-  if (order.state === 'PROCESSING') return world.bank.end(order, true)
+  if (order.state === 'PROCESSING') {
+    world.bank.end(order, true)
+    return
+  }
   order.state = 'CONFIRMED'
   world.bank.execute(order)
 }
@@ -182,17 +243,35 @@ function tellUnsent(world: World): void {
   if (!operation || operation.detail.origin === 'PARTNER') return
   world.faults.note('event lies')
   world.bank.book.lies.add(operation.id)
-  const order = { kind: operation.kind === 'cash_out' ? 'payout' : 'refund', id: operation.id, transactionId: operation.transactionId ?? world.bank.book.name('T') } as BankOrder
-  const told = { ...order, valueCents: operation.valueCents, paymentId: operation.endToEndId ?? '', executions: [], returns: [] }
-  for (let times = 0; times < 2; times++) world.tell(settledEvent(told, { id: world.bank.book.name('E'), at: world.now }))
+  const order = {
+    kind: operation.kind === 'cash_out' ? 'payout' : 'refund',
+    id: operation.id,
+    transactionId: operation.transactionId ?? world.bank.book.name('T'),
+  } as BankOrder
+  const news = {
+    ...order,
+    valueCents: operation.valueCents,
+    paymentId: operation.endToEndId ?? '',
+    executions: [],
+    returns: [],
+  }
+  for (let times = 0; times < 2; times++)
+    world.tell(settledEvent(news, { id: world.bank.book.name('E'), at: world.now }))
 }
 
 /** The bank takes a tariff for any payout. */
-function takeTariff(world: World): void {
-  const operation = pick(world, operationsOf(world, 'cash_out', world.chance.pick([['RESERVED'], ['RELEASED'], ['REVERSED'], ['FAILED', 'DISPATCHED']])))
+function deductTariff(world: World): void {
+  const operation = pick(
+    world,
+    operationsOf(
+      world,
+      'cash_out',
+      world.chance.pick([['RESERVED'], ['RELEASED'], ['REVERSED'], ['FAILED', 'DISPATCHED']]),
+    ),
+  )
   if (!operation) return
   world.faults.note('tariff taken')
-  world.bank.takeTariff(operation.id)
+  world.bank.deductTariff(operation.id)
 }
 
 /** For a while no call leaves, or none is answered. */
@@ -202,28 +281,35 @@ function cutOff(world: World): void {
 }
 
 /** The bank takes a payment back as if it were our refund, and does not say which it was. */
-function takeBackLikeRefund(world: World): void {
-  const refund = pick(world, operationsOf(world, 'refund_in', ['PENDING']).filter(({ detail }) => detail.origin !== 'PARTNER'))
+function returnLikeRefund(world: World): void {
+  const refund = pick(
+    world,
+    operationsOf(world, 'refund_in', ['PENDING']).filter(({ detail }) => detail.origin !== 'PARTNER'),
+  )
   const charge = world.bank.book.charges.get(String(refund?.detail.cashInId))
   const payment = charge?.payments.find(({ valueCents }) => valueCents >= (refund?.valueCents ?? 0n))
   if (!refund || !charge || !payment) return
   world.faults.note('payment taken back')
   for (const id of [refund.id, charge.id]) world.bank.book.lies.add(id)
-  world.bank.takeBackAs(charge, payment, refund.valueCents, charge.transactionId)
+  world.bank.forceReturnAs(charge, payment, refund.valueCents, charge.transactionId)
   if (world.chance.bool(0.7)) cutOff(world)
 }
 
 /** Of several payments one is taken back, and it is not told which. */
-function takeBackAny(world: World): void {
-  const charge = pick(world, charges(world).filter(({ payments }) => payments.length > 1)) ?? pick(world, charges(world))
+function returnAny(world: World): void {
+  const charge =
+    pick(
+      world,
+      charges(world).filter(({ payments }) => payments.length > 1),
+    ) ?? pick(world, charges(world))
   if (!charge) return
   charge.isCancelled = false
   const payment = charge.payments.at(-1) ?? world.bank.pay(charge, charge.valueCents)
   if (!payment) return
   world.faults.note('payment taken back')
   world.bank.book.lies.add(charge.id)
-  const returned = world.bank.takeBack(charge, payment, 1)
-  world.tell(takenBackEvent(charge, null, { ...returned, transactionId: charge.transactionId }, false))
+  const returned = world.bank.forceReturn(charge, payment, 1)
+  world.tell(forcedReturnEvent(charge, null, { ...returned, transactionId: charge.transactionId }, false))
 }
 
 const TROUBLES: readonly Trouble[] = [
@@ -239,10 +325,10 @@ const TROUBLES: readonly Trouble[] = [
   carryOutUnasked,
   carryOutUnasked,
   tellUnsent,
-  takeTariff,
+  deductTariff,
   cutOff,
-  takeBackLikeRefund,
-  takeBackAny,
+  returnLikeRefund,
+  returnAny,
 ]
 
 /** Makes any trouble. */

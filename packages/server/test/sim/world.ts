@@ -98,10 +98,13 @@ export class World {
     this.capabilities = capabilitiesOf(chance)
     this.#windowMs = chance.pick([10 * 60_000, 24 * 60 * 60_000])
     this.terms = termsOf(chance)
-    this.#credits = { verifyFromCents: chance.pick([0n, 1_000n, 1_000_000n]), unverifiedMaxCents: chance.pick([2_000n, 1_000_000n]) }
+    this.#credits = {
+      verifyFromCents: chance.pick([0n, 1_000n, 1_000_000n]),
+      unverifiedMaxCents: chance.pick([2_000n, 1_000_000n]),
+    }
     this.bank = this.#openBank()
     this.watch = new Watch(this.tables, this.bank.book, () => this.now)
-    for (let at = 0; at < 2; at++) this.start(at)
+    for (let place = 0; place < 2; place++) this.start(place)
   }
 
   /** The bank tells something. */
@@ -151,9 +154,9 @@ export class World {
   }
 
   /** Starts a process in the place of one that has died. */
-  start(at: number): SimulatedProcess {
+  start(place: number): SimulatedProcess {
     this.#started += 1
-    const name = `${'AB'[at]}${this.#started}`
+    const name = `${'AB'[place]}${this.#started}`
     const process = startProcess({
       name,
       tables: this.tables,
@@ -169,7 +172,7 @@ export class World {
       commitFault: () => this.#commitFault(),
       onStale: () => this.faults.note('commit stale'),
     })
-    this.processes[at] = process
+    this.processes[place] = process
     return process
   }
 
@@ -237,7 +240,8 @@ export class World {
       this.say(`${after.kind} ${after.id} ${to} ${after.status} on ${trigger}`)
     }
     for (const { kind, operationId } of draft.cases.opened) this.say(`CASE ${kind} of ${operationId}`)
-    for (const { eventType, status, operationId } of draft.notifications) this.say(`told: ${eventType} ${status} of ${operationId}`)
+    for (const { eventType, status, operationId } of draft.notifications)
+      this.say(`told: ${eventType} ${status} of ${operationId}`)
   }
 }
 
