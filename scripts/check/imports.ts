@@ -35,6 +35,7 @@ const table: readonly Unit[] = [
   { unit: 'server/engine', level: '3', mayImport: ['0', '1'] },
 
   { unit: 'server/operations', level: '3', mayImport: ['0', '1', 'server/engine'] },
+  { unit: 'server/desk', level: '3', mayImport: ['0', '1', 'server/engine', 'server/operations', 'server/operators'] },
 
   { unit: 'server/cash-in', level: '4', mayImport: ['0', '1', '2', '3'] },
   { unit: 'server/cash-out', level: '4', mayImport: ['0', '1', '2', '3'] },

@@ -1,7 +1,7 @@
 /**
  * What an operator may decide about a case. Each is a trigger of the machines; a line that `decides` a kind of case says
  * what the decision does.
- * @source rules#desk.1
+ * @source rules#desk.1, rules#desk.10
  */
 export const deskTriggers = {
   credit: 'operator.credited',
@@ -17,9 +17,6 @@ export const deskTriggers = {
 
 /** A decision about a case, as the API names it. */
 export type DeskDecision = keyof typeof deskTriggers
-
-/** The trigger of a decision. */
-export type DeskTrigger = (typeof deskTriggers)[DeskDecision]
 
 /** Every decision, in the order of the documentation. */
 export const deskDecisionNames = Object.keys(deskTriggers) as DeskDecision[]

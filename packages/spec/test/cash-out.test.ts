@@ -10,7 +10,7 @@ import {
 import type { EventType } from '../src/events.ts'
 import { journals, type Posting } from '../src/ledger.ts'
 import { ajv } from './support/ajv.ts'
-import { isDecision, rowsOf } from './support/rows.ts'
+import { assertDecision, isDecision, rowsOf } from './support/rows.ts'
 
 const HOLDS: readonly (CashOutStatus | null)[] = ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN']
 const EVENTS: Partial<Record<CashOutStatus, EventType>> = {
@@ -20,8 +20,9 @@ const EVENTS: Partial<Record<CashOutStatus, EventType>> = {
   REVERSED: 'pix_cash_out_reversal',
 }
 
-for (const { row, title } of rowsOf(cashOut).filter(({ row }) => !isDecision(row))) {
+for (const { row, title } of rowsOf(cashOut)) {
   test(`${title}: reservation, notification and case agree`, () => {
+    if (isDecision(row)) return assertDecision(row)
     const enters = row.from !== row.to
     assert.equal(row.posts === 'left_after_release' ? 0 : reservedBy(row.posts), heldBy(row))
 

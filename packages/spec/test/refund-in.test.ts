@@ -3,10 +3,11 @@ import test from 'node:test'
 import { journals, type Posting } from '../src/ledger.ts'
 import { createRefundIn, listRefundIns, refundIn } from '../src/refund-in/index.ts'
 import { ajv } from './support/ajv.ts'
-import { isDecision, rowsOf } from './support/rows.ts'
+import { assertDecision, isDecision, rowsOf } from './support/rows.ts'
 
-for (const { row, title } of rowsOf(refundIn).filter(({ row }) => !isDecision(row))) {
+for (const { row, title } of rowsOf(refundIn)) {
   test(`${title}: reservation, notification and case agree`, () => {
+    if (isDecision(row)) return assertDecision(row)
     assert.equal(row.posts === 'left_after_release' ? 0 : reservedBy(row.posts), heldBy(row))
     assert.equal(row.emits, row.from !== row.to && row.to !== 'PENDING' ? 'pix_cash_in_reversal' : undefined)
 

@@ -34,7 +34,7 @@ type Guard = Exclude<
 >
 
 /** Whether each condition holds. @source rules#cash-out.states */
-export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ cashOut, input, nowMs }: Given) => ({ order: cashOut, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'it was not claimed within 24 hours': ({ cashOut, nowMs }) => isUnclaimedTooLong(cashOut, nowMs),

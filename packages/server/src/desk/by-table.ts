@@ -94,7 +94,10 @@ function namedIn({ attributeTo, evidence }: DeskOrder, field: EvidenceField): st
   return field === 'attributeTo' ? attributeTo : evidence[field]
 }
 
-/** The movements that an operator names, each with the way in which it went. */
+/**
+ * The movements that an operator names, each with the way in which it went: one that is booked proves nothing.
+ * @source rules#desk.13
+ */
 export function movementsNamed(
   { evidence }: DeskOrder,
   ways: { readonly endToEndId: MovementDirection; readonly returnId: MovementDirection },
@@ -127,7 +130,7 @@ export function withoutCase<Op extends Operation>(operation: Op, id: string): Op
 
 const CASTING = new WeakMap<readonly Row[], ReadonlySet<string>>()
 
-/** Whether a case is open that keeps its operation in doubt: of a kind that casts one. @source rules#desk.5 */
+/** Whether a case is open that keeps a doubt alive, as it is of a kind that casts one. @source rules#desk.5 */
 export function isKeptInDoubt({ rows }: Pick<Table, 'rows'>, { openCases = [] }: Operation, decided?: string): boolean {
   let kinds = CASTING.get(rows)
   if (!kinds) {

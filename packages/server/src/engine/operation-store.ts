@@ -239,6 +239,8 @@ function matchesOf(kind: OperationKind) {
          SELECT o.id, kind, 'endToEndId', detail ->> 'cashInId', detail ->> 'origin'
            FROM movement m JOIN operation o ON o.id = m.operation_id
           WHERE m.direction = '${PAYMENTS[kind] ?? ''}' AND m.id = r.end_to_end_id
+            -- What an operator attributed to another operation is that one's.
+            AND NOT EXISTS (SELECT FROM operation c WHERE c.end_to_end_id = m.id AND c.kind = o.kind AND c.id <> o.id)
          UNION ALL
          SELECT id, kind, 'externalId', detail ->> 'cashInId', detail ->> 'origin'
            FROM operation WHERE kind = ANY ($4::text[]) AND external_id = r.external_id

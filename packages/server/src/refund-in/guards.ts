@@ -26,7 +26,7 @@ export interface Given {
 type Guard = Exclude<GuardOf<typeof machine>, DeskGuard | 'money of it is in suspense' | 'an attempt may still arrive'>
 
 /** Whether each condition holds. @source rules#refund-in.states */
-export const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
+const GUARDS: Readonly<Record<Guard, (given: Given) => boolean>> = {
   ...orderGuardsBy(({ refund, input, nowMs }: Given) => ({ order: refund, input, nowMs })),
   'payouts and refunds are enabled': ({ isEnabled }) => isEnabled,
   'the bank made it by itself': ({ refund: { detail } }) => detail.origin === 'PARTNER',

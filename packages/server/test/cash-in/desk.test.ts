@@ -3,6 +3,7 @@ import test from 'node:test'
 import { type CashInStatus, cashIn, type DeskDecision, type EvidenceField, Refusal } from '@pixgate/spec'
 import type { CashIn, CashInFacts } from '../../src/cash-in/cash-in.ts'
 import { cashInDecider } from '../../src/cash-in/desk.ts'
+import { reportedPayments, reportedPaymentsFact } from '../../src/cash-in/reported.ts'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
 import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
@@ -53,7 +54,7 @@ const KEEPING: OpenCase = { id: 'another', kind: 'charge_contradicted', referenc
 
 interface Given extends Partial<DeskOrder> {
   readonly before?: Partial<CashIn>
-  readonly reason_?: Reason
+  readonly inDoubtFor?: Reason
   readonly reference?: string
   readonly others?: readonly OpenCase[]
   readonly available?: bigint
@@ -71,14 +72,14 @@ function decide(status: CashInStatus, decision: DeskDecision, kind: string, give
     known,
     facts = {},
     target,
-    reason_,
+    inDoubtFor,
     ...rest
   } = given
   const { openCase, order } = ordered(decision, kind, reference, { facts, ...rest })
-  const doubt = status === DOUBT ? reasonFact(reason_ ?? 'conflict') : {}
+  const isDoubted = status === DOUBT ? reasonFact(inDoubtFor ?? 'conflict') : {}
   const operation = cashInAs(status, {
     ...before,
-    facts: { ...cashInAs(status).facts, ...before.facts, ...doubt },
+    facts: { ...cashInAs(status).facts, ...before.facts, ...isDoubted },
     openCases: [openCase, ...others],
   })
   const movements = known === undefined ? {} : { [`out ${known}`]: { operationId: 'x', valueCents: 1n } }
@@ -313,7 +314,7 @@ test('[cash-in.desk.11] a charge whose end the bank does not tell ended unpaid',
 
 for (const kind of ['result_missing', 'charge_contradicted']) {
   test(`[cash-in.desk.11] a charge in doubt failed, as the bank’s own portal shows: ${kind}`, () => {
-    const decision = decide(DOUBT, 'fail', kind, { reason_: kind === 'result_missing' ? 'no_answer' : 'conflict' })
+    const decision = decide(DOUBT, 'fail', kind, { inDoubtFor: kind === 'result_missing' ? 'no_answer' : 'conflict' })
     assert.deepEqual(done(decision), [
       `operator.failed ${DOUBT}`,
       'doubt.decided FAILED',
@@ -363,10 +364,10 @@ for (const status of cashIn.states) {
 }
 
 test('[cash-in.desk.13] what events reported and the bank never confirmed is forgotten with its case', () => {
-  const toldPayments = { E8: { valueCents: 1, occurredAt: NOW, since: NOW } }
+  const reported = reportedPaymentsFact({ E8: { valueCents: 1, occurredAt: NOW, since: NOW } })
   for (const kind of ['payment_unconfirmed', 'too_many_payments']) {
-    const decision = decide('PENDING', 'close', kind, { before: { facts: { toldPayments, isPaymentCaseOpen: true } } })
-    assert.deepEqual(decision.outcome.operation.facts.toldPayments, {})
+    const decision = decide('PENDING', 'close', kind, { before: { facts: { ...reported, isPaymentCaseOpen: true } } })
+    assert.deepEqual(reportedPayments(decision.outcome.operation.facts), {})
     assert.equal(decision.outcome.operation.facts.isPaymentCaseOpen, false)
   }
 })

@@ -38,7 +38,7 @@ const ANOTHER: OpenCase = { id: 'another', kind: 'send_contradicted', reference:
 
 interface Given extends Partial<DeskOrder> {
   readonly before?: Partial<CashOut>
-  readonly doubt?: Reason
+  readonly inDoubtFor?: Reason
   readonly reference?: string
   readonly others?: readonly OpenCase[]
   readonly available?: bigint
@@ -49,7 +49,7 @@ interface Given extends Partial<DeskOrder> {
 function decide(status: CashOutStatus, decision: DeskDecision, kind: string, given: Given = {}) {
   const {
     before = {},
-    doubt = 'conflict',
+    inDoubtFor = 'conflict',
     reference = '',
     others = [],
     available = 0n,
@@ -60,7 +60,7 @@ function decide(status: CashOutStatus, decision: DeskDecision, kind: string, giv
   const { openCase, order } = ordered(decision, kind, reference, { facts, ...rest })
   const operation = cashOutAs(status, {
     ...before,
-    facts: { ...cashOutAs(status).facts, ...before.facts, ...(status === DOUBT ? reasonFact(doubt) : {}) },
+    facts: { ...cashOutAs(status).facts, ...before.facts, ...(status === DOUBT ? reasonFact(inDoubtFor) : {}) },
     openCases: [openCase, ...others],
   })
   const movements = known === undefined ? {} : { [known]: { operationId: 'x', valueCents: 1n } }
@@ -123,7 +123,7 @@ for (const kind of UNENDED) {
     const already = { endToEndId: 'E1', facts: { ...TRIED, movements: { E1: 30_00 } } }
     assert.throws(() => decide(DOUBT, 'confirm', kind, { before: already, ...E9 }), Refusal)
   })
-  test(`[cash-out.desk.2] [desk.11] a payout in doubt never left, as the bank says: ${kind}`, () => {
+  test(`[cash-out.desk.2] [desk.11] [CO-25] a payout in doubt never left, as the bank says: ${kind}`, () => {
     const decision = decide(DOUBT, 'fail', kind, { before })
     assert.deepEqual(done(decision), [
       `operator.failed ${DOUBT}`,

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { type DeskDecision, Refusal } from '@pixgate/spec'
+import { createCashInStore } from '../../src/cash-in/store.ts'
 import { createCashOutCommands } from '../../src/cash-out/commands.ts'
 import { sha256 } from '../../src/platform/crypto.ts'
-import { statement } from '../../src/platform/db/database.ts'
 import { createRefundInCommands } from '../../src/refund-in/commands.ts'
 import { createRefundInStore } from '../../src/refund-in/store.ts'
 import { TERMS as CASH_OUT_TERMS, cashOutRequest, INPUTS, confirmed as left, returned } from '../cash-out/situations.ts'
 import { confirmed as refunded } from '../refund-in/situations.ts'
 import { assertBooks, balances } from '../support/books.ts'
 import { testDatabase } from '../support/database.ts'
-import { decideCase, decideOn, type Ordered } from '../support/deciding.ts'
+import { decideCase, decideOn, type Ordered, openCaseOf } from '../support/deciding.ts'
 import { cashInRequest, payment, testEngine } from '../support/engine.ts'
 import { cases, notifiedStatuses } from '../support/evidence.ts'
 import { limitsOf, MADE_BY } from '../support/limits.ts'
@@ -62,7 +62,7 @@ async function paidTwice(t: TestContext) {
   return { ...at, id }
 }
 
-test('[desk.1] a second payment is credited, less the fee', async (t) => {
+test('[desk.1] [CO-25] a second payment is credited, less the fee', async (t) => {
   const { database, decide } = await paidTwice(t)
   const { status } = await decide('second_payment', 'credit')
   assert.equal(status, 'PAID')
@@ -109,17 +109,20 @@ test('[desk.6] a second payment pays the charge that it was meant for; told agai
   )
   assert.deepEqual(await cases(database), ['second_payment (closed)'])
   assert.deepEqual(await notifiedStatuses(database), ['PAID', 'PAID'])
+  const named = { transactionId: null, externalId: null, endToEndId: 'E2' }
+  const [matches = []] = await createCashInStore(database).match([named])
+  assert.deepEqual(
+    new Set(matches.map((match) => match.id)),
+    new Set([other]),
+    'what is told of it is told of that charge',
+  )
   await assertBooks(database)
 })
 
-const selectCase = statement<[], { id: string; reference: string }>('test.case', 'SELECT id, reference FROM "case"')
-
 test('[desk.3] of two decisions on one case in one batch the first counts, and the other is refused', async (t) => {
   const { database, engine, id } = await paidTwice(t)
-  const [found] = await database.rows(selectCase, [])
-  assert.ok(found)
-  const openCase = { id: found.id, kind: 'second_payment', reference: found.reference, facts: {} }
-  const order = { caseId: found.id, operator: 'Ana', approver: null, reason: 'twice', evidence: {} }
+  const { openCase } = await openCaseOf(database, 'second_payment')
+  const order = { caseId: openCase.id, operator: 'Ana', approver: null, reason: 'twice', evidence: {} }
   const outcomes = await Promise.allSettled(
     (['credit', 'write_off'] as const).map((decision) =>
       decideCase({ engine, database }, id, openCase, { ...order, decision }),
@@ -261,7 +264,7 @@ test('[desk.11] a payout never left, as the bank says: not before no attempt may
 })
 
 for (const decision of ['confirm', 'fail'] as const) {
-  test(`[desk.12] a refund in doubt: ${decision}; what may still be refunded counts it`, async (t) => {
+  test(`[desk.12] a refund that is in doubt, ${decision}: what may still be refunded counts it`, async (t) => {
     const { database, decide, charge, pay, refund, refunds, clock, cashIns } = await desk(t)
     const cashInId = await charge('a')
     await pay(cashInId, 'E1')
@@ -305,7 +308,7 @@ test('[desk.8] a payout that left after its release is confirmed after `FAILED` 
 })
 
 for (const decision of ['credit', 'write_off'] as const) {
-  test(`[desk.1] a payout came back while it was in doubt: ${decision}`, async (t) => {
+  test(`[desk.1] a payout that was in doubt came back, ${decision}`, async (t) => {
     const { database, decide, leave, cashOuts, id, clock } = await sent(t)
     await leave('E9', 30_00n)
     await leave('E8', 5_00n)

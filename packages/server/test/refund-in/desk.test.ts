@@ -4,7 +4,7 @@ import { type DeskDecision, type RefundInStatus, Refusal, refundIn } from '@pixg
 import type { CashInFacts } from '../../src/cash-in/cash-in.ts'
 import type { DecidableCase, DeskOrder } from '../../src/desk/decider.ts'
 import type { OpenCase } from '../../src/engine/operation.ts'
-import { type Reason, reasonFact } from '../../src/engine/reason.ts'
+import { type Reason, reasonFact, reasonOf } from '../../src/engine/reason.ts'
 import { refundInDecider } from '../../src/refund-in/desk.ts'
 import type { RefundInFacts } from '../../src/refund-in/refund-in.ts'
 import { NOW } from '../cash-in/situations.ts'
@@ -24,7 +24,7 @@ const CASTING: OpenCase = { id: 'casting', kind: 'return_booked_before', referen
 
 interface Given extends Partial<DeskOrder> {
   readonly facts?: RefundInFacts
-  readonly doubt?: Reason
+  readonly inDoubtFor?: Reason
   readonly reference?: string
   readonly others?: readonly OpenCase[]
   readonly available?: bigint
@@ -36,7 +36,7 @@ interface Given extends Partial<DeskOrder> {
 function decide(status: RefundInStatus, decision: DeskDecision, kind: string, given: Given = {}) {
   const {
     facts = {},
-    doubt,
+    inDoubtFor,
     reference = '',
     others = [],
     available = 0n,
@@ -47,7 +47,7 @@ function decide(status: RefundInStatus, decision: DeskDecision, kind: string, gi
   } = given
   const { openCase, order } = ordered(decision, kind, reference, { facts: told, ...rest })
   const operation = refundAs(status, {
-    facts: { ...refundAs(status).facts, ...TRIED, ...facts, ...(doubt && reasonFact(doubt)) },
+    facts: { ...refundAs(status).facts, ...TRIED, ...facts, ...(inDoubtFor && reasonFact(inDoubtFor)) },
     openCases: [openCase, ...others],
   })
   const movements = known === undefined ? {} : { [known]: { operationId: 'x', valueCents: 1n } }
@@ -67,7 +67,7 @@ const SUSPENDED: RefundInFacts = { returns: { D5: 29_00 } }
 
 for (const kind of UNENDED) {
   test(`[refund-in.desk.1] a refund went back, as the bank says: ${kind}`, () => {
-    const decision = decide('PENDING', 'confirm', kind, { ...D9, doubt: 'no_answer' })
+    const decision = decide('PENDING', 'confirm', kind, { ...D9, inDoubtFor: 'no_answer' })
     assert.deepEqual(done(decision).slice(0, 3), [
       'refund.confirmed PAID',
       'operator.confirmed CONFIRMED',
@@ -84,11 +84,11 @@ for (const kind of UNENDED) {
     assert.throws(() => decide('PENDING', 'confirm', kind, { ...D9, known: 'out D9' }), Refusal)
     assert.throws(() => decide('PENDING', 'confirm', kind, { ...D9, facts: SUSPENDED }), Refusal)
     assert.throws(() => decide('PENDING', 'confirm', kind), { code: 'validation_error' })
-    const kept = decide('PENDING', 'confirm', kind, { ...D9, doubt: 'conflict', others: [CASTING] })
+    const kept = decide('PENDING', 'confirm', kind, { ...D9, inDoubtFor: 'conflict', others: [CASTING] })
     assert.equal(kept.moves?.[1]?.to, 'CONFIRMED')
-    assert.equal(kept.outcome.operation.facts.doubt, 'contradiction')
+    assert.equal(reasonOf(kept.outcome.operation), 'conflict')
     for (const given of [{ known: 'out D9' }, { facts: SUSPENDED }]) {
-      const order = { ...D9, doubt: 'conflict', others: [CASTING], ...given } as const
+      const order = { ...D9, inDoubtFor: 'conflict', others: [CASTING], ...given } as const
       assert.throws(() => decide('PENDING', 'confirm', kind, order), Refusal)
     }
     assert.deepEqual(
@@ -99,7 +99,7 @@ for (const kind of UNENDED) {
     assert.deepEqual(kept.closes, [`case of ${kind}`])
   })
   test(`[refund-in.desk.2] [desk.11] a refund never went back, as the bank says: ${kind}`, () => {
-    const decision = decide('PENDING', 'fail', kind, { doubt: 'no_answer' })
+    const decision = decide('PENDING', 'fail', kind, { inDoubtFor: 'no_answer' })
     assert.deepEqual(
       decision.moves?.map(({ trigger, to }) => `${trigger} ${to}`),
       ['refund.released PAID', 'operator.failed FAILED'],
@@ -113,13 +113,16 @@ for (const kind of UNENDED) {
       ['FAILED'],
     )
     assert.equal(decision.outcome.operation.facts.failureCode, 'decided_by_operator')
-    const kept = decide('PENDING', 'fail', kind, { doubt: 'conflict', others: [CASTING] })
-    assert.deepEqual([kept.moves?.[1]?.to, kept.outcome.operation.facts.doubt], ['FAILED', 'contradiction'])
+    const kept = decide('PENDING', 'fail', kind, { inDoubtFor: 'conflict', others: [CASTING] })
+    assert.deepEqual([kept.moves?.[1]?.to, reasonOf(kept.outcome.operation)], ['FAILED', 'conflict'])
     assert.deepEqual([kept.journals?.length, kept.notifications?.length], [1, 1])
     assert.deepEqual(kept.closes, [`case of ${kind}`])
     for (const facts of [{ lastAttemptAt: NOW - 299_999 }, { isShown: true }, SUSPENDED]) {
       assert.throws(() => decide('PENDING', 'fail', kind, { facts }), Refusal)
-      assert.throws(() => decide('PENDING', 'fail', kind, { facts, doubt: 'conflict', others: [CASTING] }), Refusal)
+      assert.throws(
+        () => decide('PENDING', 'fail', kind, { facts, inDoubtFor: 'conflict', others: [CASTING] }),
+        Refusal,
+      )
     }
   })
 }
@@ -141,7 +144,7 @@ for (const kind of LEFT) {
     const held = status === 'PENDING' ? 30_00 : 12_00
     const facts = { ...SUSPENDED, ...(status === 'FAILED' ? { heldAgainCents: 12_00 } : {}) }
     test(`[refund-in.desk.3] what is in suspense is the refund that is ${status}: ${kind}`, () => {
-      const order = { facts, reference: 'D5', doubt: 'conflict', told: { occurredAt: NOW - 9 } } as const
+      const order = { facts, reference: 'D5', inDoubtFor: 'conflict', told: { occurredAt: NOW - 9 } } as const
       const decision = decide(status, 'confirm', kind, order)
       const [taken, owed] = status === 'PENDING' ? [29_00, ''] : [12_00, ', receivable -1700']
       assert.deepEqual(
@@ -163,7 +166,7 @@ for (const kind of LEFT) {
       )
       const kept = decide(status, 'confirm', kind, { ...order, others: [CASTING] })
       assert.equal(kept.outcome.operation.status, 'CONFIRMED')
-      assert.equal(kept.outcome.operation.facts.doubt, 'contradiction')
+      assert.equal(reasonOf(kept.outcome.operation), 'conflict')
       assert.deepEqual([kept.journals?.length, kept.notifications?.length], [1, 1])
       assert.deepEqual(kept.closes, [`case of ${kind}`])
       const gone = { ...order, facts: { ...facts, decidedReturns: { D5: 29_00 } }, ...D9 }
@@ -177,7 +180,7 @@ for (const status of STATES) {
   const end = status === 'PENDING' ? 'doubt.decided PENDING' : `doubt.decided ${status}`
   const facts = { returns: { ...refundAs(status).facts.returns, D5: 29_00 }, heldAgainCents: 12_00 }
   const gone = { ...facts, decidedReturns: { D5: 29_00 } }
-  const about = { facts, reference: 'D5', doubt: 'conflict' } as const
+  const about = { facts, reference: 'D5', inDoubtFor: 'conflict' } as const
   for (const kind of [...LEFT, 'second_payment']) {
     const free = kind === 'confirmed_after_release' ? 'available 1200 CASH_OUT_RELEASE, reserved -1200, ' : ''
     test(`[refund-in.desk.4] what left for a refund that is ${status} came back: ${kind}`, () => {
@@ -211,7 +214,7 @@ for (const status of STATES) {
   })
   for (const kind of [...TOLD, ...LEFT, 'second_payment', 'movement_elsewhere']) {
     test(`[refund-in.desk.7] a case ${kind} of a refund that is ${status} is explained, and nothing is booked`, () => {
-      const order = { doubt: 'conflict', reference: 'D1' } as const
+      const order = { inDoubtFor: 'conflict', reference: 'D1' } as const
       assert.deepEqual(done(decide(status, 'close', kind, order)), [
         `operator.explained ${status}`,
         end,
@@ -222,18 +225,18 @@ for (const status of STATES) {
   }
   for (const kind of [...UNENDED, 'answer_after_end', 'failed_after_confirmation']) {
     test(`[refund-in.desk.8] the bank is asked again about a case ${kind} of a refund that is ${status}`, () => {
-      const decision = decide(status, 'reopen', kind, { doubt: 'conflict' })
+      const decision = decide(status, 'reopen', kind, { inDoubtFor: 'conflict' })
       assert.deepEqual(done(decision), [`operator.reopened ${status}`], 'the case stays open')
       assert.equal(decision.outcome.operation.dueAt, NOW)
     })
   }
   test(`[refund-in.desk.9] [desk.5] a refund that is ${status} stays in doubt while a case that cast one is open`, () => {
     const close = (others: readonly OpenCase[]) =>
-      decide(status, 'close', 'confirmation_restated', { doubt: 'conflict', others })
+      decide(status, 'close', 'confirmation_restated', { inDoubtFor: 'conflict', others })
     assert.deepEqual(done(close([CASTING])), [`operator.explained ${status}`, 'closes case of confirmation_restated'])
     const ended = close([ANOTHER])
     assert.equal(done(ended)[1], end)
-    assert.equal(ended.outcome.operation.facts.doubt, null)
+    assert.equal(reasonOf(ended.outcome.operation), null)
     assert.equal(ended.outcome.operation.dueAt, status === 'PENDING' ? NOW : null)
   })
 }

@@ -35,19 +35,28 @@ export async function decideOn(
   decision: DeskDecision,
   ordered: Ordered = {},
 ): Promise<Operation> {
-  const [found] = await database.rows(selectOpen, [kind])
-  assert.ok(found, `no case ${kind} is open`)
-  const { id, reference, facts, operation_id: operationId } = found
+  const { openCase, operationId } = await openCaseOf(database, kind)
   const order = {
     decision,
-    caseId: id,
+    caseId: openCase.id,
     operator: 'Ana',
     approver: null,
     reason: 'as the bank says',
     evidence: {},
     ...ordered,
   }
-  return decideCase({ engine, database }, operationId, { id, kind, reference, facts }, order)
+  return decideCase({ engine, database }, operationId, openCase, order)
+}
+
+/** The first open case of a kind, with its operation. */
+export async function openCaseOf(
+  database: Database,
+  kind: string,
+): Promise<{ openCase: DecidableCase; operationId: string }> {
+  const [found] = await database.rows(selectOpen, [kind])
+  assert.ok(found, `no case ${kind} is open`)
+  const { operation_id: operationId, ...openCase } = found
+  return { openCase, operationId }
 }
 
 /** Decides this case, whatever has become of it. */

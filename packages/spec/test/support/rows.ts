@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Row } from '../../src/machine.ts'
 
 /**
@@ -18,7 +19,16 @@ function named(word: string, guards: readonly string[]): string[] {
   return guards.length === 0 ? [] : [word, guards.join(', ')]
 }
 
-/** Whether a row is an operator’s decision on a case, or what follows from one: the desk’s own tests say what those do. */
+/**
+ * Looks at a row that is a decision: it opens no case, and moves money of a decided case only, or to a charge that receives.
+ * What it does to the money the desk's tests say.
+ */
+export function assertDecision({ on, posts, opens, decides }: Row): void {
+  assert.equal(opens, undefined)
+  if (posts !== undefined) assert.ok(decides !== undefined || on === 'operator.received')
+}
+
+/** Whether a row is an operator’s decision on a case, or what follows from one. */
 export function isDecision({ on, rule }: { readonly on: string; readonly rule: string }): boolean {
   return (on.startsWith('operator.') || on === 'doubt.decided') && rule.includes('.desk.')
 }

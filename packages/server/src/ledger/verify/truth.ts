@@ -79,7 +79,8 @@ function explained(narrowed = ''): string {
          EXISTS (SELECT FROM "case" c WHERE c.reference IN (t.id, t.case_reference))
          OR EXISTS (SELECT FROM "case" c WHERE c.operation_id = t.operation_id AND c.closed_at IS NULL${narrowed})
          OR EXISTS (SELECT FROM operation o
-                     WHERE o.id = t.operation_id AND (o.facts -> 'toldPayments' ? t.id OR o.facts -> 'awaitedReturns' ? t.id)))`
+                     WHERE o.id = t.operation_id AND (o.facts -> 'toldPayments' ? t.id OR o.facts -> 'awaitedReturns' ? t.id
+                             OR o.facts -> 'namedReturns' ? t.id)))`
 }
 
 const MOVEMENT_JOURNALS = Object.entries<JournalTemplate>(journals)
