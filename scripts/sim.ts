@@ -31,10 +31,10 @@ async function one(): Promise<boolean> {
 async function many(): Promise<boolean> {
   const forMs = options.hours === undefined ? undefined : Number(options.hours) * 3_600_000
   const bound = forMs === undefined ? { faults: Number(options.faults) } : { forMs }
-  const { coverage, results, unreached, failed } = await nightly(Number(options.from), bound, say)
+  const { coverage, results, failed } = await nightly(Number(options.from), bound, say)
   for (const [fault, times] of coverage.faults) say(`${String(times).padStart(9)} ${FAULTS[fault]}`)
   say(`${coverage.faultCount} faults in ${results} runs`)
-  for (const name of unreached) say(`NEVER REACHED: ${name}`)
+  for (const name of coverage.unreached) say(`NEVER REACHED: ${name}`)
   for (const { seed, failure } of failed) say(`NOT HELD: ${failure} (npm run sim -- --seed ${seed})`)
-  return failed.length === 0 && unreached.length === 0
+  return failed.length === 0
 }

@@ -61,7 +61,7 @@ function orderOf(
   decision: DeskDecision,
   needs: readonly EvidenceField[],
 ): DeskOrder | undefined {
-  if (!isTrue(world, operation, openCase, decision)) return undefined
+  if (!isTrue(world, operation, openCase, decision) || !isSettled(world, operation, decision)) return undefined
   const evidence: { -readonly [Field in keyof DeskEvidence]: DeskEvidence[Field] } = {}
   const order = {
     decision,
@@ -87,6 +87,19 @@ function orderOf(
   }
   return order
 }
+
+/** What only concerns one movement is decided once the order itself has ended; see docs/guides/simulation.md. */
+function isSettled({ tables }: World, { id, kind }: Operation, decision: DeskDecision): boolean {
+  if (kind === 'cash_in' || ['confirm', 'fail', 'reopen'].includes(decision)) return true
+  return tables.entries.some(({ operationId, journal }) => operationId === id && ENDS.has(journal))
+}
+
+const ENDS: ReadonlySet<string> = new Set([
+  'cash_out_confirmed',
+  'cash_out_released',
+  'refund_in_confirmed',
+  'refund_in_released',
+])
 
 /** Whether a decision says what is so. */
 function isTrue(world: World, operation: Operation, { reference }: StoredCase, decision: DeskDecision): boolean {

@@ -1,2 +1,0 @@
-/** What no run can reach, each with the reason. */
-export const UNREACHABLE: Readonly<Record<string, string>> = {}
