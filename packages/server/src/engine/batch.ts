@@ -27,7 +27,8 @@ export interface BatchOptions {
   readonly loader: Loader
   readonly planner: Planner
   readonly duplicates: Duplicates
-  readonly writer: Writer
+  /** What sends drafts to the database; a simulation puts memory in its place. */
+  readonly writer: Pick<Writer, 'write' | 'writeHolding'>
 }
 
 /** The rows could not be had in time: others hold them. */

@@ -1,0 +1,142 @@
+import type { DeskDecision, EvidenceField } from '@pixgate/spec'
+import { type CashIn, cashInDecider } from '../../src/cash-in/index.ts'
+import type { CashOut } from '../../src/cash-out/cash-out.ts'
+import { cashOutDecider } from '../../src/cash-out/index.ts'
+import type { CaseDecider, DeskEvidence, DeskOrder } from '../../src/desk/decider.ts'
+import type { Operation } from '../../src/engine/operation.ts'
+import { refundInDecider } from '../../src/refund-in/index.ts'
+import type { RefundIn } from '../../src/refund-in/refund-in.ts'
+import type { SimulatedProcess } from './process.ts'
+import type { StoredCase } from './tables.ts'
+import { bookedAt } from './tables.ts'
+import type { World } from './world.ts'
+
+/** Operators who decide cases: at random among what the tables offer, with the bank's own book as their evidence. */
+
+function deciderOf({ kind }: Operation): CaseDecider<Operation> | undefined {
+  const deciders: Partial<
+    Record<Operation['kind'], CaseDecider<CashIn> | CaseDecider<CashOut> | CaseDecider<RefundIn>>
+  > = {
+    cash_in: cashInDecider,
+    cash_out: cashOutDecider,
+    refund_in: refundInDecider,
+  }
+  // A case is decided by the decider of its operation's kind.
+  return deciders[kind] as CaseDecider<Operation> | undefined
+}
+
+/** An operator looks at any open case, and decides it. @returns nothing where there is nothing to decide */
+export function decideAnyCase(world: World, { engine }: SimulatedProcess): Promise<unknown> | undefined {
+  const open = world.tables.openCases().filter(({ operationId }) => operationId !== null)
+  if (open.length === 0) return undefined
+  const openCase = world.chance.pick(open)
+  const operation = world.tables.operation(openCase.operationId ?? '')
+  const decider = operation && deciderOf(operation)
+  if (!operation || !decider || world.bank.book.misstated.has(operation.id)) return undefined
+  const offered = decider.options(operation, openCase, world.now).filter(({ isOffered }) => isOffered)
+  const option = offered.length === 0 ? undefined : world.chance.pick(offered)
+  const order = option && orderOf(world, operation, openCase, option.decision, option.needs)
+  if (!order) return undefined
+  world.bank.book.steadfast.add(operation.id)
+  world.say(
+    `an operator decides ${openCase.kind} of ${operation.id}: ${order.decision} ${JSON.stringify(order.evidence)}`,
+  )
+  return engine.execute({
+    ...decider.looks(operation, openCase, order),
+    decide: (state, now) => {
+      const standing = state.operation(operation.id)
+      if (!standing) throw new Error(`${operation.id} is gone`)
+      const decided = decider.decide(standing, openCase, order, state, now)
+      world.coverage.decision(`${operation.kind} ${openCase.kind} ${order.decision}`)
+      return decided
+    },
+  })
+}
+
+/** An order that is true as the bank's book has it; nothing where this decision would not be. */
+function orderOf(
+  world: World,
+  operation: Operation,
+  openCase: StoredCase,
+  decision: DeskDecision,
+  needs: readonly EvidenceField[],
+): DeskOrder | undefined {
+  if (!isTrue(world, operation, openCase, decision) || !isSettled(world, operation, decision)) return undefined
+  const evidence: { -readonly [Field in keyof DeskEvidence]: DeskEvidence[Field] } = {}
+  const order = {
+    decision,
+    caseId: openCase.id,
+    operator: 'operator-0',
+    approver: null,
+    reason: 'as the bank has it',
+    evidence,
+  }
+  for (const field of needs) {
+    if (field === 'attributeTo') {
+      const others = [...world.tables.operations.values()].filter(
+        ({ kind, id }) => kind === 'cash_in' && id !== operation.id,
+      )
+      return others.length === 0 ? undefined : { ...order, attributeTo: world.chance.pick(others).id }
+    }
+    const id =
+      field === 'endToEndId' || (operation.kind === 'refund_in' && decision === 'confirm')
+        ? executionOf(world, operation)
+        : returnOf(world, operation, openCase)
+    if (id === undefined) return undefined
+    evidence[field] = id
+  }
+  return order
+}
+
+/** What only concerns one movement is decided once the order itself has ended; see docs/guides/simulation.md. */
+function isSettled({ tables }: World, { id, kind }: Operation, decision: DeskDecision): boolean {
+  if (kind === 'cash_in' || ['confirm', 'fail', 'reopen'].includes(decision)) return true
+  return tables.entries.some(({ operationId, journal }) => operationId === id && ENDS.has(journal))
+}
+
+const ENDS: ReadonlySet<string> = new Set([
+  'cash_out_confirmed',
+  'cash_out_released',
+  'refund_in_confirmed',
+  'refund_in_released',
+])
+
+/** Whether a decision says what is so. */
+function isTrue(world: World, operation: Operation, { reference }: StoredCase, decision: DeskDecision): boolean {
+  const { book } = world.bank
+  switch (decision) {
+    case 'fail':
+      return !book.mayHaveLeft(operation.id, world.now)
+    case 'confirm':
+    case 'credit':
+    case 'attribute':
+    case 'return':
+    case 'write_off':
+      return reference === '' || book.entries.some(({ movementId }) => movementId === reference)
+    case 'undo':
+    case 'reopen':
+    case 'close':
+      return true
+  }
+}
+
+/** How an order was carried out that our books do not know. */
+function executionOf({ bank, tables }: World, { id }: Operation): string | undefined {
+  const made = new Set(
+    bank.book.entries.filter(({ direction }) => direction === 'out').map(({ movementId }) => movementId),
+  )
+  return bank.book.orders.get(id)?.executions.find((one) => made.has(one.id) && !bookedAt(tables, 'out', one.id))?.id
+}
+
+/** The bank gives back what is in suspense, and says so. */
+function returnOf(world: World, { id, kind }: Operation, { reference }: StoredCase): string | undefined {
+  const cents = world.bank.book.entries.find(({ movementId }) => movementId === reference)?.valueCents
+  if (cents === undefined) return undefined
+  if (kind === 'cash_in') {
+    const charge = world.bank.book.charges.get(id)
+    const payment = charge?.payments.find(({ endToEndId }) => endToEndId === reference)
+    return charge && payment && world.bank.forceReturnAs(charge, payment, cents, world.bank.book.name('R')).returnId
+  }
+  const order = world.bank.book.orders.get(id)
+  return order && kind === 'cash_out' ? world.bank.bringBack(order, cents, reference) : undefined
+}

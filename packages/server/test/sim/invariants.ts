@@ -1,0 +1,185 @@
+import { type AccountCode, accounts } from '@pixgate/spec'
+import type { Draft, WrittenMove } from '../../src/engine/draft.ts'
+import type { Operation } from '../../src/engine/operation.ts'
+import { reasonOf } from '../../src/engine/reason.ts'
+import type { BankBook } from './bank-book.ts'
+import type { Tables } from './tables.ts'
+import { assertHolds } from './violation.ts'
+
+/** What must hold after every step. */
+
+/** Ends of operations, and where each may go from there: written down a second time, apart from the machines. */
+const AFTER_END: Readonly<Record<string, readonly string[]>> = {
+  'cash_in PAID': ['RECONCILIATION_REQUIRED'],
+  'cash_in EXPIRED': ['PAID', 'RECONCILIATION_REQUIRED'],
+  'cash_in FAILED': ['RECONCILIATION_REQUIRED'],
+  'cash_out CONFIRMED': ['REVERSED', 'RECONCILIATION_REQUIRED'],
+  'cash_out REVERSED': ['RECONCILIATION_REQUIRED'],
+  'cash_out FAILED': ['RECONCILIATION_REQUIRED'],
+  'cash_out RELEASED': ['RECONCILIATION_REQUIRED'],
+  'refund_in CONFIRMED': [],
+  'refund_in FAILED': ['CONFIRMED'],
+}
+
+/** What a client sees of a state on the way to its end. */
+const PROGRESS: Readonly<Record<string, readonly string[]>> = {
+  cash_out: ['RESERVED', 'DISPATCHED'],
+}
+
+const NOTIFIED: Readonly<Record<string, string>> = {
+  'cash_in PAID': 'pix_cash_in PAID',
+  'cash_in FAILED': 'pix_cash_in FAILED',
+  'cash_out CONFIRMED': 'pix_cash_out CONFIRMED',
+  'cash_out FAILED': 'pix_cash_out FAILED',
+  'cash_out RELEASED': 'pix_cash_out FAILED',
+  'refund_in CONFIRMED': 'pix_cash_in_reversal CONFIRMED',
+  'refund_in FAILED': 'pix_cash_in_reversal FAILED',
+}
+
+/** Watches every commit. */
+export class Watch {
+  readonly #tables: Tables
+  readonly #book: BankBook
+  readonly #now: () => number
+  /** Σ of entries, kept apart from the balances. */
+  readonly #sums = new Map<string, bigint>()
+  readonly #heldBy = new Map<string, bigint>()
+  readonly #notifiedOf = new Map<string, string[]>()
+  readonly #externalIds = new Map<string, string>()
+  readonly #refunds = new Map<string, Map<string, bigint>>()
+  #seenEntries = 0
+
+  constructor(tables: Tables, book: BankBook, now: () => number) {
+    this.#tables = tables
+    this.#book = book
+    this.#now = now
+  }
+
+  /** @throws Violation where a commit broke something */
+  committed(draft: Draft): void {
+    this.#entries()
+    this.#accounts()
+    for (const operation of draft.createdOperations.values()) this.#created(operation)
+    for (const move of draft.moves) this.#moved(move)
+    for (const { operationId, eventType, status } of draft.notifications)
+      this.#notified(operationId, `${eventType} ${status}`)
+    for (const id of new Set(draft.moves.map(({ after }) => after.id))) this.#operation(id)
+    for (const { before, after } of draft.moves) this.#isNotified(before, after)
+  }
+
+  #entries(): void {
+    const { entries } = this.#tables
+    assertHolds(entries.length >= this.#seenEntries, 'I14', () => 'entries are gone')
+    const journals = new Map<string, bigint>()
+    for (; this.#seenEntries < entries.length; this.#seenEntries++) {
+      const entry = entries[this.#seenEntries]
+      if (!entry) break
+      const { account, amountCents, operationId, journal, reference } = entry
+      const name = `${journal} ${operationId} ${reference}`
+      journals.set(name, (journals.get(name) ?? 0n) + amountCents)
+      this.#sums.set(account, (this.#sums.get(account) ?? 0n) + amountCents)
+      if (account === 'reserved') this.#heldBy.set(operationId, (this.#heldBy.get(operationId) ?? 0n) + amountCents)
+      if (journal === 'cash_out_released' || journal === 'refund_in_released') this.#released(operationId)
+    }
+    for (const [name, sum] of journals) assertHolds(sum === 0n, 'I1', () => `${name} sums to ${sum}`)
+  }
+
+  #accounts(): void {
+    let total = 0n
+    let held = 0n
+    for (const [code, { balanceCents }] of this.#tables.accounts) {
+      total += balanceCents
+      const sum = this.#sums.get(code) ?? 0n
+      assertHolds(sum === balanceCents, 'I13', () => `${code} is ${balanceCents} and its entries are ${sum}`)
+      assertHolds(isWithin(code, balanceCents), 'I2', () => `${code} is ${balanceCents}`)
+    }
+    assertHolds(total === 0n, 'I1', () => `all accounts sum to ${total}`)
+    for (const cents of this.#heldBy.values()) held += cents
+    assertHolds(held === this.#tables.balance('reserved'), 'I3', () => `holds are ${held}`)
+  }
+
+  #released(id: string): void {
+    const isSafe = !this.#book.mayHaveLeft(id, this.#now()) || !this.#book.isTruthful(id)
+    assertHolds(isSafe, 'I9', () => `${id} was released, and its money may have left`)
+  }
+
+  #created({ id, kind, externalId, detail, valueCents }: Operation): void {
+    const name = `${kind} ${externalId}`
+    const known = this.#externalIds.get(name)
+    assertHolds(known === undefined || known === id, 'I11', () => `${name} is ${known} and ${id}`)
+    this.#externalIds.set(name, id)
+    if (kind !== 'refund_in' || detail.origin !== 'MERCHANT') return
+    const cashInId = String(detail.cashInId)
+    const refunds = this.#refunds.get(cashInId) ?? new Map<string, bigint>()
+    this.#refunds.set(cashInId, refunds.set(id, valueCents))
+    this.#ceiling(cashInId)
+  }
+
+  #ceiling(cashInId: string): void {
+    const refunds = [...(this.#refunds.get(cashInId) ?? [])]
+    const standing = refunds.filter(([id]) => this.#tables.operations.get(id)?.status !== 'FAILED')
+    const cents = standing.reduce((sum, [, value]) => sum + value, 0n)
+    const paid = this.#tables.operations.get(cashInId)?.valueCents ?? 0n
+    assertHolds(cents <= paid, 'I8', () => `${cents} are refunded of ${paid}, which ${cashInId} was`)
+  }
+
+  #moved({ before, after }: WrittenMove): void {
+    if (!before || before.status === after.status) return
+    const allowed = AFTER_END[`${before.kind} ${before.status}`]
+    assertHolds(
+      allowed?.includes(after.status) ?? true,
+      'I6',
+      () => `${before.kind} ${before.id} was ${before.status} and is ${after.status}`,
+    )
+    const progress = PROGRESS[before.kind]
+    const isBack = progress !== undefined && after.status === 'RESERVED'
+    assertHolds(!isBack, 'I15', () => `${before.id} was ${before.status} and is ${after.status}`)
+  }
+
+  #isNotified(before: Operation | undefined, after: Operation): void {
+    if (before?.status === after.status) return
+    const wanted = NOTIFIED[`${after.kind} ${after.status}`]
+    if (wanted === undefined) return
+    const isKnown = this.#notifiedOf.get(after.id)?.includes(wanted) ?? false
+    assertHolds(isKnown, 'I7', () => `${after.kind} ${after.id} is ${after.status} and nobody is told`)
+  }
+
+  #notified(operationId: string, what: string): void {
+    const before = this.#notifiedOf.get(operationId) ?? []
+    const isRepeated = before.includes(what) && !what.startsWith('pix_cash_out_reversal')
+    assertHolds(!isRepeated, 'I7', () => `${operationId} is told ${what} twice`)
+    const isFailureLate = what.endsWith(' FAILED') && before.includes(what.replace(/FAILED$/, 'CONFIRMED'))
+    assertHolds(!isFailureLate, 'I7', () => `${operationId} is told ${what} after its confirmation`)
+    this.#notifiedOf.set(operationId, [...before, what])
+  }
+
+  /** What of an operation is reserved is what its state says. */
+  #operation(id: string): void {
+    const operation = this.#tables.operations.get(id)
+    if (!operation) return
+    const held = this.#heldBy.get(id) ?? 0n
+    const wanted = wantedHold(operation)
+    assertHolds(
+      wanted === undefined || held === wanted,
+      'I3',
+      () => `${operation.kind} ${id} is ${operation.status} and holds ${held}, not ${wanted}`,
+    )
+  }
+}
+
+function isWithin(code: AccountCode, cents: bigint): boolean {
+  const { bound } = accounts[code]
+  return !(bound === 'not negative' && cents < 0n) && !(bound === 'not positive' && cents > 0n)
+}
+
+/** What an operation that is in no doubt has set aside. */
+function wantedHold(operation: Operation): bigint | undefined {
+  const { kind, status, valueCents, feeCents } = operation
+  if (reasonOf(operation) !== null) return undefined
+  if (kind === 'cash_out') {
+    const isUnderWay = ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'].includes(status)
+    return isUnderWay ? valueCents + feeCents : 0n
+  }
+  if (kind === 'refund_in') return status === 'PENDING' ? valueCents : 0n
+  return undefined
+}

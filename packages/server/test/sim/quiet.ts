@@ -1,0 +1,128 @@
+import { suspenseCases } from '@pixgate/spec'
+import { reasonOf } from '../../src/engine/reason.ts'
+import type { Merchant } from './merchant.ts'
+import { assertHolds } from './violation.ts'
+import type { World } from './world.ts'
+
+/** What must hold once everything has come to rest. */
+
+/** @throws Violation where something does not hold */
+export function assertQuiet(world: World, merchant: Merchant): void {
+  assertAnswered(world, merchant)
+  assertEnded(world)
+  assertOrders(world)
+  assertMovements(world)
+  assertSuspense(world)
+  assertTrueCases(world)
+}
+
+function assertAnswered({ tables }: World, { answered }: Merchant): void {
+  for (const id of answered) assertHolds(tables.operations.has(id), 'I10', () => `${id} was answered and is gone`)
+}
+
+const OPEN_ENDS: Readonly<Record<string, readonly string[]>> = {
+  cash_in: ['PENDING', 'PROVIDER_RESULT_UNKNOWN'],
+  cash_out: ['RESERVED', 'DISPATCHED', 'PROVIDER_RESULT_UNKNOWN'],
+  refund_in: ['PENDING'],
+}
+
+function assertEnded({ tables, bank, inbox }: World): void {
+  for (const { id, kind, status, facts } of tables.operations.values()) {
+    const isOpen = OPEN_ENDS[kind]?.includes(status) ?? false
+    const hasCase = tables.openCasesOf(id).length > 0
+    const isUnderWay = bank.book.orders.get(id)?.state === 'PROCESSING'
+    assertHolds(!isOpen || hasCase || isUnderWay, 'I12', () => `${kind} ${id} is ${status}`)
+    const isDoubt = reasonOf({ facts }) !== null
+    assertHolds(!isDoubt || hasCase, 'I12', () => `${kind} ${id} is in doubt and has no case`)
+  }
+  for (const { outcome, dedupe_key } of inbox.rows) {
+    assertHolds(!outcome?.startsWith('failed '), 'I12', () => `event ${dedupe_key} ${outcome}`)
+  }
+}
+
+function assertOrders({ tables, bank }: World): void {
+  for (const [id, order] of bank.book.orders) {
+    const operation = tables.operations.get(id)
+    assertHolds(operation !== undefined, 'I9', () => `the bank has ${order.kind} ${id}, which nobody made`)
+    if (!operation || !bank.book.isTruthful(id) || reasonOf(operation) !== null) continue
+    const isOut = order.executions.length > 0
+    const saysOut = operation.status === 'CONFIRMED' || operation.status === 'REVERSED'
+    const isSame = isOut === saysOut || tables.openCasesOf(id).length > 0
+    assertHolds(isSame, 'I9', () => `${id} is ${operation.status}, and left ${order.executions.length} times`)
+  }
+}
+
+/**
+ * Name by name, as the bank's book and the entries of our settlement account have it: where the two differ there is an open
+ * case of that name. So every centavo of the difference between the two balances is in a case.
+ */
+function assertMovements({ tables, bank, statement }: World): void {
+  const differences = new Map<string, bigint>()
+  const add = (name: string, cents: bigint) => differences.set(name, (differences.get(name) ?? 0n) + cents)
+  for (const { direction, kind, movementId, valueCents, reference } of bank.book.entries) {
+    add(kind === 'TARIFF' ? `tariff ${reference}` : movementId, direction === 'in' ? valueCents : -valueCents)
+  }
+  for (const { account, journal, operationId, reference, amountCents } of tables.entries) {
+    if (account === 'settlement') add(journal === 'tariff_deducted' ? `tariff ${operationId}` : reference, amountCents)
+  }
+  const open = tables.openCases()
+  const set = [...statement.entries.values()].filter(({ outcome }) => outcome === 'KEPT' || outcome === 'DIFFERS')
+  for (const [name, cents] of differences) {
+    const isExplained =
+      open.some(({ reference }) => reference === name || reference.endsWith(` ${name}`)) ||
+      set.some(({ movementId }) => movementId === name)
+    assertHolds(cents === 0n || isExplained, 'I4', () => `${cents} of ${name} are in the bank’s book or ours alone`)
+  }
+  const total = [...differences.values()].reduce((sum, cents) => sum + cents, 0n)
+  const ours = -tables.balance('settlement')
+  assertHolds(
+    total === bank.book.balanceCents - ours,
+    'I4',
+    () => `our books say ${ours}, the bank ${bank.book.balanceCents}`,
+  )
+}
+
+/** Money that is in suspense on an operation has an open case there. */
+function assertSuspense({ tables }: World): void {
+  const suspended = new Map<string, bigint>()
+  for (const { account, operationId, amountCents } of tables.entries) {
+    if (account !== 'suspense_in' && account !== 'suspense_out') continue
+    const key = `${account} ${operationId}`
+    suspended.set(key, (suspended.get(key) ?? 0n) + amountCents)
+  }
+  for (const [key, cents] of suspended) {
+    const id = key.split(' ')[1] ?? ''
+    const hasCase = tables.openCasesOf(id).some(({ kind }) => suspenseCases.has(kind) || kind.startsWith('return_'))
+    assertHolds(cents === 0n || hasCase, 'I4', () => `${cents} are in ${key}, and no case tells of it`)
+  }
+}
+
+/** Cases that only a bank can cause that says what is not true. */
+const OF_LIES: ReadonlySet<string> = new Set([
+  'payment_restated',
+  'confirmation_restated',
+  'return_restated',
+  'charge_contradicted',
+  'send_contradicted',
+  'movement_elsewhere',
+  'failed_after_payment',
+  'failed_after_confirmation',
+  'confirmed_after_release',
+  'returned_without_sending',
+  'statement_missing',
+])
+
+/** Cases about something that is missing: they end when it comes. */
+const OF_ABSENCE: ReadonlySet<string> = new Set(['result_missing', 'outcome_overdue'])
+
+function assertTrueCases({ tables, nature }: World): void {
+  for (const { kind, operationId } of tables.openCases()) {
+    const operation = tables.operations.get(operationId ?? '')
+    if (!OF_ABSENCE.has(kind) || !operation) continue
+    const isMissing = reasonOf(operation) !== null || (OPEN_ENDS[operation.kind]?.includes(operation.status) ?? false)
+    assertHolds(isMissing, 'I12', () => `${kind} of ${operationId} is open, and it is ${operation.status}`)
+  }
+  if (nature !== 'truthful') return
+  const untrue = tables.openCases().find(({ kind }) => OF_LIES.has(kind))
+  assertHolds(untrue === undefined, 'I12', () => `${untrue?.kind} of ${untrue?.operationId} is open, and nobody lied`)
+}

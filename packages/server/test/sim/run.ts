@@ -1,0 +1,82 @@
+import { Driver } from './driver.ts'
+import { assertQuiet } from './quiet.ts'
+import { makeTrouble } from './trouble.ts'
+import { Violation } from './violation.ts'
+import { World, type WorldOptions } from './world.ts'
+
+/** One run: trouble, then quiet, then the books against the bank's. */
+
+/** How long a run goes on in trouble, in steps. */
+const STEPS = 2_000
+/** How many steps it may take until all is quiet. */
+const QUIET_STEPS = 60_000
+
+/** So long nothing new may happen: the statement is read some times more. */
+const REST_MS = 40 * 60_000
+/** Whatever the bank has under way has ended by then. */
+const LONGEST_MS = 27 * 60 * 60_000
+
+/** A run's end. */
+export interface RunResult {
+  readonly seed: number
+  readonly steps: number
+  readonly operations: number
+  /** What did not hold; absent: everything did. */
+  readonly failure?: unknown
+}
+
+/** Runs a seed. */
+export async function run(seed: number, options: WorldOptions = {}): Promise<RunResult> {
+  const world = new World(seed, options)
+  options.onWorld?.(world)
+  const driver = new Driver(world)
+  const endWatch = options.coverage ? () => undefined : world.coverage.watch()
+  const isTroubled = world.nature === 'lying' && world.chance.bool(0.7)
+  let steps = 0
+  try {
+    for (; steps < STEPS; steps++) {
+      if (world.tables.operations.size < 50 && world.chance.bool(0.04)) driver.ask()
+      if (world.chance.bool(0.05)) world.chatter()
+      if (world.faults.hit('suspended', 0.002)) toggle(world)
+      if (world.chance.bool(0.03)) driver.decide()
+      if (isTroubled && world.chance.bool(0.01)) makeTrouble(world)
+      await driver.step()
+    }
+    steps += await comeToRest(driver)
+    assertQuiet(world, driver.merchant)
+    return { seed, steps, operations: world.tables.operations.size }
+  } catch (failure) {
+    world.say(`FOUND ${failure instanceof Error ? failure.message : String(failure)}`)
+    return { seed, steps, operations: world.tables.operations.size, failure }
+  } finally {
+    endWatch()
+  }
+}
+
+async function comeToRest(driver: Driver): Promise<number> {
+  const { world } = driver
+  world.say('no more faults')
+  world.faults.isOn = false
+  driver.resumeAll()
+  setSwitch(world, true)
+  const from = world.now
+  let restingSince: number | undefined
+  for (let steps = 0; steps < QUIET_STEPS; steps++) {
+    await driver.step()
+    if (!driver.isIdle) continue
+    restingSince = driver.isAtRest ? (restingSince ?? world.now) : undefined
+    const isLongEnough = driver.nextAt() === Number.POSITIVE_INFINITY || world.now - from > LONGEST_MS
+    if (restingSince !== undefined && isLongEnough && world.now - restingSince > REST_MS) return steps
+  }
+  throw new Violation('I12', `it does not come to rest: next at ${new Date(driver.nextAt()).toISOString()}`)
+}
+
+function toggle(world: World): void {
+  const isOn = world.tables.controls.get('cash_out_switch')?.value.enabled === true
+  setSwitch(world, !isOn)
+}
+
+function setSwitch({ tables }: Pick<World, 'tables'>, enabled: boolean): void {
+  const { version } = tables.controls.get('cash_out_switch') ?? { version: 0n }
+  tables.controls.set('cash_out_switch', { version: version + 1n, value: { enabled } })
+}

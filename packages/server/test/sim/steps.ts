@@ -1,0 +1,54 @@
+/**
+ * The places between two steps. Everything that a process does halts at each of them, and goes on when the driver lets it:
+ * in any order, later, or never, as where the process has died.
+ */
+
+/** What a process was about to do. */
+export interface Halt {
+  readonly process: string
+  readonly before: string
+  /** Lets it go on. */
+  readonly go: () => void
+}
+
+/** All who have halted. */
+export class Steps {
+  readonly #halts: Halt[] = []
+  readonly #isHalting: () => boolean
+
+  /** @param isHalting asked each time: at a place where nobody halts, nothing comes between two steps */
+  constructor(isHalting: () => boolean) {
+    this.#isHalting = isHalting
+  }
+
+  /** Halts a process before what it is about to do. */
+  before(process: string, before: string): Promise<void> {
+    if (!this.#isHalting()) return Promise.resolve()
+    return new Promise((go) => this.#halts.push({ process, before, go }))
+  }
+
+  /** Who has halted, longest first. */
+  get halts(): readonly Halt[] {
+    return this.#halts
+  }
+
+  /** Lets one go on. */
+  let(halt: Halt): void {
+    const at = this.#halts.indexOf(halt)
+    if (at >= 0) this.#halts.splice(at, 1)
+    halt.go()
+  }
+
+  /** A process has died: what it was about to do is never done. */
+  drop(process: string): number {
+    const left = this.#halts.filter((halt) => halt.process !== process)
+    const dropped = this.#halts.length - left.length
+    this.#halts.splice(0, this.#halts.length, ...left)
+    return dropped
+  }
+}
+
+/** Resolves when all that can go on without a step has come to rest. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
