@@ -1,5 +1,13 @@
 import { PIX_KEY_TYPE, pixKeyTypes } from './pix-key.ts'
-import { CASE_KIND, CURSOR, EXTERNAL_ID, EXTERNAL_ID_PUBLISHED, FREE_TEXT, PLAIN_TEXT, TEXT_OF_LINES } from './shapes.ts'
+import {
+  CASE_KIND,
+  CURSOR,
+  EXTERNAL_ID,
+  EXTERNAL_ID_PUBLISHED,
+  FREE_TEXT,
+  PLAIN_TEXT,
+  TEXT_OF_LINES,
+} from './shapes.ts'
 
 const VISIBLE = 'must not have control characters, bidi overrides, line separators or half surrogates'
 const PRINTABLE =

@@ -131,6 +131,8 @@ function createStatement({
   }
   return createDifferences({
     store: statement.store as StatementStore,
+    // Nobody decides here about cases of no operation.
+    entries: { contradicted: async () => [], decided: async () => new Map() },
     receivers: createStatementReceivers(modules),
     tripWire: { report },
     logger,
