@@ -16,6 +16,8 @@ interface Row {
   due_at: number | null
   processed_at: number | null
   outcome: string | null
+  /** Operators attribute no event here. */
+  readonly attributed_to: null
 }
 
 /** The table. */
@@ -25,6 +27,12 @@ export class InboxTable {
   readonly #byKey = new Map<string, Row>()
   readonly #byId = new Map<string, Row>()
   readonly #conflicts = new Set<string>()
+  readonly #onDealtWith: (reference: string, nowMs: number) => void
+
+  /** @param onDealtWith closes the cases about what an event asserts, by its hash */
+  constructor(onDealtWith: (reference: string, nowMs: number) => void) {
+    this.#onDealtWith = onDealtWith
+  }
 
   /** What has to be applied yet, and since when. */
   nextDueAt(): number | null {
@@ -84,6 +92,7 @@ export class InboxTable {
         due_at: Date.parse(dueAt),
         processed_at: null,
         outcome: null,
+        attributed_to: null,
       }
       this.rows.push(row)
       this.#open.add(row)
@@ -128,6 +137,7 @@ export class InboxTable {
       const isSetAside = ['QUARANTINED', 'PARKED'].includes(states[at] as string) || outcomes[at] === 'CASE_OPENED'
       if (row.processed_at === null && dueAt === null && isSetAside) this.#freeKey(row)
       if (dueAt === null) this.#open.delete(row)
+      if (DEALT_WITH.has(outcomes[at] as string)) this.#onDealtWith(row.content_hash.toString('hex'), Date.parse(now))
       Object.assign(row, {
         state: states[at],
         outcome: outcomes[at],
@@ -140,6 +150,9 @@ export class InboxTable {
     return []
   }
 }
+
+/** After these nothing is left to decide about an event. */
+const DEALT_WITH: ReadonlySet<string> = new Set(['APPLIED', 'KNOWN', 'IGNORED', 'ASKED'])
 
 type Inserting = [
   inboxIds: readonly string[],

@@ -50,6 +50,9 @@ const SOMETIMES: readonly PartnerCapability[] = [
   'query-refund',
 ]
 
+/** The kinds of cases about events. */
+const EVENT_CASES = ['unmatched_event', 'disputed_event', 'quarantined_event'] as const
+
 /** A world. */
 export class World {
   readonly seed: number
@@ -59,7 +62,9 @@ export class World {
   readonly agenda = new Agenda()
   readonly steps: Steps
   readonly tables: Tables
-  readonly inbox = new InboxTable()
+  readonly inbox = new InboxTable((reference, nowMs) => {
+    for (const kind of EVENT_CASES) this.tables.closeLoose(kind, reference, nowMs)
+  })
   readonly statement: StatementTable
   readonly bank: Bank
   readonly watch: Watch
