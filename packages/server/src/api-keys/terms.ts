@@ -5,9 +5,12 @@ import type { KeyTerms } from './store.ts'
 /** What a key is to be for, as a request says it. */
 export type KeyRequest = EndpointInput<typeof generateApiKey>['body']
 
+/** The last instant that is written with a year of four digits. */
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+
 /**
  * What a key is to be for; what is left out bounds nothing.
- * @throws Refusal validation_error (400) a network that is none, or an expiry that is over
+ * @throws Refusal validation_error (400) a network that is none, or an expiry that is over, or beyond the year 9999
  * @source rules#api-keys.8, rules#api-keys.9, rules#api-keys.10, rules#api-keys.13
  */
 export function termsOf({ name, scopes, cidrs, expiresAt, caps = {} }: KeyRequest, nowMs: number): KeyTerms {
@@ -15,7 +18,9 @@ export function termsOf({ name, scopes, cidrs, expiresAt, caps = {} }: KeyReques
   if (wrong >= 0)
     throw faulty(`cidrs[${wrong}]`, 'format', 'must be an IP address, or one with its prefix: 203.0.113.0/24')
   const expiry = expiresAt === undefined ? null : Date.parse(expiresAt)
-  if (expiry !== null && expiry <= nowMs) throw faulty('expiresAt', 'out_of_range', 'must be in the future')
+  if (expiry !== null && (expiry <= nowMs || expiry > LATEST)) {
+    throw faulty('expiresAt', 'out_of_range', 'must be in the future, and no later than the year 9999 in UTC')
+  }
   return {
     name: name ?? null,
     scopes: scopes ?? apiKeyScopes,

@@ -233,6 +233,7 @@ test('[api-keys.1] [http.1] terms that are none are 400 with the field, and make
     [{ cidrs: [''] }, 'cidrs[0]'],
     [{ expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt'],
     [{ expiresAt: 'tomorrow' }, 'expiresAt'],
+    [{ expiresAt: '9999-12-31T23:59:59-23:59' }, 'expiresAt'],
     [{ caps: { paymentCents: 0 } }, 'caps.paymentCents'],
     [{ caps: { paymentCents: 1.5 } }, 'caps.paymentCents'],
     [{ caps: { weekCents: 1 } }, 'caps.weekCents'],

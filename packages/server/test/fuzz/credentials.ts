@@ -16,7 +16,10 @@ export interface Secrets {
 export type Proof = (body: Buffer) => readonly Header[]
 
 /** What an approver does, and nobody else. */
-const APPROVALS = '/operator/approvals/{id}'
+const APPROVALS: ReadonlySet<string> = new Set([
+  '/operator/approvals/{id}',
+  '/operator/cases/{id}/proposals/{proposalId}',
+])
 
 /** The proof that an operation wants. */
 export function proofOf(
@@ -27,7 +30,7 @@ export function proofOf(
     case 'apiKey':
       return () => [['Authorization', `Bearer ${apiKey}`]]
     case 'adminToken':
-      return () => [['Authorization', `Bearer ${path === APPROVALS ? approverToken : adminToken}`]]
+      return () => [['Authorization', `Bearer ${APPROVALS.has(path) ? approverToken : adminToken}`]]
     case 'partnerSignature':
       return (body) => signed(signatureOf(body, partnerSecret), seconds())
     default:
