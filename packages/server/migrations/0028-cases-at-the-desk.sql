@@ -1,7 +1,8 @@
 -- What the desk of an operator reads of cases, and who proposed, approved and withdrew decisions.
 
 -- The amount that a case is about: what was reported, or else the value of its operation.
-CREATE FUNCTION reported_cents(facts jsonb) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION reported_cents(facts jsonb) RETURNS bigint LANGUAGE sql IMMUTABLE
+  SET search_path = public, pg_temp AS $$
   SELECT CASE WHEN told ~ '^\d{1,15}$' THEN told::bigint END
     FROM (SELECT coalesce(facts ->> 'valueCents', facts #>> '{event,valueCents}') AS told) f
 $$;

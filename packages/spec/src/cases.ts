@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { CASE_KIND, cents, cursorList, instant, nullable, pageLimit, uuid } from './shapes.ts'
+import { CASE_KIND, cents, cursorList, instant, int64, nullable, pageLimit, uuid } from './shapes.ts'
 
 /** Cases: what an operator has to decide, and all that is known about it. */
 
@@ -47,7 +47,7 @@ const atOrAfter = (description: string) =>
   Type.Optional(Type.String({ format: 'date-time', maxLength: 40, description, examples: ['2026-11-21T13:00:00Z'] }))
 
 const amount = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, examples: [100000] }))
+  Type.Optional({ ...int64({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }), examples: [100000] })
 
 /** @source rules#desk.30, rules#desk.31 */
 export const listCases = endpoint({

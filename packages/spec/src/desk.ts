@@ -5,7 +5,24 @@ import { endpoint } from './endpoint.ts'
 import { accounts } from './ledger.ts'
 import { limits } from './limits.ts'
 import { looseDecisionNames } from './loose-cases.ts'
-import { cents, FREE_TEXT, idempotencyKey, idText, instant, nullable, optional, optionalText, uuid } from './shapes.ts'
+import {
+  cents,
+  FREE_TEXT,
+  idempotencyKey,
+  idText,
+  instant,
+  nullable,
+  optional,
+  optionalText,
+  uuid,
+  VISIBLE_ASCII,
+} from './shapes.ts'
+
+const INTEGER_MAX = 2 ** 31 - 1
+
+function count(more: { readonly description?: string } = {}) {
+  return Type.Integer({ minimum: 0, maximum: INTEGER_MAX, ...more })
+}
 
 /** Reading a case whole, and deciding it. */
 
@@ -102,7 +119,7 @@ const timeline = Type.Object(
     ),
     moves: Type.Array(
       Type.Object({
-        version: Type.Integer(),
+        version: count(),
         trigger: Type.String(),
         from: nullable(Type.String()),
         to: Type.String(),
@@ -113,17 +130,17 @@ const timeline = Type.Object(
       { description: 'Every change of state or knowledge, with its cause' },
     ),
     calls: Type.Object({
-      stated: Type.Array(Type.Integer(), {
+      stated: Type.Array(count(), {
         description: 'The moves, by `version`, in which the bank stated a fact of money, or contradicted',
       }),
-      counted: Type.Array(Type.Object({ trigger: Type.String(), count: Type.Integer() }), {
+      counted: Type.Array(Type.Object({ trigger: Type.String(), count: count() }), {
         description: 'All other calls and what came of them',
       }),
     }),
     events: Type.Array(
       Type.Object({
         id: uuid,
-        ordinal: Type.Integer(),
+        ordinal: count(),
         endpoint: Type.String(),
         state: Type.String(),
         outcome: nullable(Type.String()),
@@ -152,7 +169,7 @@ const timeline = Type.Object(
           Type.Object({
             url: Type.String(),
             state: Type.String(),
-            attempts: Type.Integer(),
+            attempts: count(),
             lastOutcome: nullable(Type.String()),
             finishedAt: nullable(instant),
           }),
@@ -168,7 +185,7 @@ const timeline = Type.Object(
 const event = Type.Object(
   {
     id: uuid,
-    ordinal: Type.Integer({ description: 'Its place in the callback, from 0' }),
+    ordinal: count({ description: 'Its place in the callback, from 0' }),
     endpoint: Type.String(),
     state: Type.String(),
     outcome: nullable(Type.String()),
@@ -311,7 +328,7 @@ export const decideCase = endpoint({
       version: Type.String({
         minLength: 1,
         maxLength: 128,
-        pattern: '^[!-~]+$',
+        pattern: VISIBLE_ASCII,
         description: '`version` of the case as it was read',
       }),
       evidence,

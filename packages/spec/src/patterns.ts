@@ -7,6 +7,7 @@ import {
   FREE_TEXT,
   PLAIN_TEXT,
   TEXT_OF_LINES,
+  VISIBLE_ASCII,
 } from './shapes.ts'
 
 const VISIBLE = 'must not have control characters, bidi overrides, line separators or half surrogates'
@@ -20,6 +21,7 @@ export const patternFaults: Readonly<Record<string, string>> = {
   [TEXT_OF_LINES]: VISIBLE,
   [EXTERNAL_ID]: PRINTABLE,
   [PIX_KEY_TYPE]: `must be one of ${pixKeyTypes.join(', ')}`,
+  [VISIBLE_ASCII]: 'must consist of visible ASCII characters, without spaces',
   [CASE_KIND]: 'must be 1 to 64 small letters and underscores',
   [CURSOR]: 'must be the nextCursor of the page before',
 }

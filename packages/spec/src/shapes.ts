@@ -281,3 +281,6 @@ export function pageList<T extends TSchema>(item: T, title: string) {
 
 /** The name of a kind of case. */
 export const CASE_KIND = '^[a-z_]{1,64}$'
+
+/** The bank's name of a movement: visible ASCII characters. */
+export const VISIBLE_ASCII = '^[!-~]+$'

@@ -38,6 +38,7 @@ test('[operator.switch.3] every setting is audited, also one that changes nothin
     await audit(database),
     settings.map((facts, index) => ({
       ...OPERATOR,
+      actorName: null,
       at: set[index],
       action: 'cash_out_switch.set',
       subject: 'cash_out_switch',
